@@ -1,0 +1,194 @@
+"""Everything that midcall raises, in one tree.
+
+    MidcallError
+    ├── NotAnswered              a question was not answered with a value
+    │   ├── UserDeclined         the user said no
+    │   ├── UserCancelled        the user closed the form without deciding
+    │   ├── TimedOut             nobody answered in time
+    │   ├── InvalidAnswer        the answers did not fit the form, as often as it was asked
+    │   └── CannotAsk            the question could not be put to the user at all
+    │       ├── NoCall           no MCP call is running here
+    │       ├── NoChannel        this client has no way to be asked
+    │       └── ClientFailed     the client broke off or answered with an error
+    ├── InvalidQuestion          the author's question cannot be asked (also a ValueError)
+    │   ├── InvalidForm          the form is not one that MCP can show
+    │   ├── SecretInForm         the form asks for a secret
+    │   └── DuplicateKey         one key for two questions
+    ├── MalformedAnswer          the client's answer is not one at all: a protocol error
+    ├── ReplayError              the call cannot go on from what was recorded
+    │   ├── ReplayMismatch       the code took another way than the journal
+    │   ├── InvalidJournal       the state is damaged, or of another version
+    │   ├── JournalTooLarge      the state has grown past what may travel
+    │   ├── TooManyRounds        one more round than clients go along with
+    │   ├── NotRecordable        a `once` result that JSON cannot hold (also a TypeError)
+    │   └── OnceUnknown          nobody knows whether a `once` has run
+    ├── Misuse                   a verb was used where it cannot work (also a RuntimeError)
+    └── InstallError             `install` cannot do what it was asked to (also a ValueError)
+
+This module imports nothing of MCP, so that the pure core can raise. Where a server would hide
+the text of an exception it does not know, `midcall.server.surface` gives it the base class that
+the server lets through; `except UserDeclined` works either way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from midcall.core.check import Problem
+
+__all__ = [
+    "CannotAsk",
+    "ClientFailed",
+    "DuplicateKey",
+    "InstallError",
+    "InvalidAnswer",
+    "InvalidForm",
+    "InvalidJournal",
+    "InvalidQuestion",
+    "JournalTooLarge",
+    "MalformedAnswer",
+    "MidcallError",
+    "Misuse",
+    "NoCall",
+    "NoChannel",
+    "NotAnswered",
+    "NotRecordable",
+    "OnceUnknown",
+    "ReplayError",
+    "ReplayMismatch",
+    "SecretInForm",
+    "TimedOut",
+    "TooManyRounds",
+    "UserCancelled",
+    "UserDeclined",
+]
+
+DOCS = "https://midcall.readthedocs.io/errors"
+
+
+class MidcallError(Exception):
+    """Base of everything that midcall raises.
+
+    `advice` tells the author of the server what to do next; `for_model` is the sentence that ends
+    an uncaught error's tool call, written for the model that made the call.
+    """
+
+    def __init__(self, message: str, *, advice: str = "", for_model: str = "") -> None:
+        super().__init__(message)
+        self.text = message
+        self.advice = advice
+        self.for_model = for_model or message
+
+    def __str__(self) -> str:
+        return f"{self.text} {self.advice}".strip()
+
+    @property
+    def docs(self) -> str:
+        """The page that explains this error."""
+        return f"{DOCS}#{type(self).__name__.lower()}"
+
+
+class NotAnswered(MidcallError):
+    """A question was not answered with a value."""
+
+
+class UserDeclined(NotAnswered):
+    """The user said no."""
+
+
+class UserCancelled(NotAnswered):
+    """The user closed the form without deciding."""
+
+
+class TimedOut(NotAnswered):
+    """Nobody answered in time."""
+
+
+class InvalidAnswer(NotAnswered):
+    """The answers did not fit the form, as often as it was asked. `problems` says why."""
+
+    def __init__(self, message: str, problems: Sequence[Problem] = (), **texts: Any) -> None:
+        super().__init__(message, **texts)
+        self.problems = tuple(problems)
+
+
+class CannotAsk(NotAnswered):
+    """The question could not be put to the user."""
+
+
+class NoCall(CannotAsk):
+    """No MCP call is running here."""
+
+
+class NoChannel(CannotAsk):
+    """This client has no way to be asked. `mode` is the elicitation mode that was missing."""
+
+    def __init__(self, message: str, *, mode: str = "form", **texts: Any) -> None:
+        super().__init__(message, **texts)
+        self.mode = mode
+
+
+class ClientFailed(CannotAsk):
+    """The client broke off, or answered the question with an error."""
+
+
+class InvalidQuestion(MidcallError, ValueError):
+    """The question cannot be asked as the author wrote it."""
+
+
+class InvalidForm(InvalidQuestion):
+    """The form is not one that MCP can show. `path` names the offender."""
+
+    def __init__(self, message: str, *, path: str = "", **texts: Any) -> None:
+        super().__init__(f"{path}: {message}" if path else message, **texts)
+        self.path = path
+
+
+class SecretInForm(InvalidForm):
+    """The form asks for a secret, which must never pass through a client."""
+
+
+class DuplicateKey(InvalidQuestion):
+    """One key was given to two questions of a call."""
+
+
+class MalformedAnswer(MidcallError):
+    """What the client sent is not an answer at all."""
+
+
+class ReplayError(MidcallError):
+    """The call cannot go on from what was recorded."""
+
+
+class ReplayMismatch(ReplayError):
+    """The code took another way than the one that was recorded."""
+
+
+class InvalidJournal(ReplayError):
+    """The state is damaged, or of a version that cannot be read."""
+
+
+class JournalTooLarge(ReplayError):
+    """The recorded state has grown past what may travel with a request."""
+
+
+class TooManyRounds(ReplayError):
+    """The call would need one more round than clients go along with."""
+
+
+class NotRecordable(ReplayError, TypeError):
+    """A `once` result, or its annotation, cannot be held in JSON."""
+
+
+class OnceUnknown(ReplayError):
+    """A `once` was started and nobody knows whether it ended."""
+
+
+class Misuse(MidcallError, RuntimeError):
+    """A verb was used where it cannot work."""
+
+
+class InstallError(MidcallError, ValueError):
+    """`install` cannot do what it was asked to."""
