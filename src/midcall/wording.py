@@ -6,4 +6,432 @@ imports anything else of midcall.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 # --- forms and answers -----------------------------------------------------------------------
+def is_required() -> str:
+    return "is required"
+
+
+def must_be_an_object() -> str:
+    return "the answer must be an object with one value for each field"
+
+
+def must_be_text() -> str:
+    return "must be text"
+
+
+def must_be_a_number() -> str:
+    return "must be a number"
+
+
+def must_be_a_whole_number() -> str:
+    return "must be a whole number"
+
+
+def must_be_true_or_false() -> str:
+    return "must be true or false"
+
+
+def must_be_a_list() -> str:
+    return "must be a list of choices"
+
+
+def too_short(least: int) -> str:
+    return "must not be empty" if least == 1 else f"must have at least {least} characters"
+
+
+def too_long(most: int) -> str:
+    return f"must have at most {most} {'character' if most == 1 else 'characters'}"
+
+
+def too_small(least: float) -> str:
+    return f"must be at least {least}"
+
+
+def too_large(most: float) -> str:
+    return f"must be at most {most}"
+
+
+def not_like(pattern: str) -> str:
+    return f"must match the pattern {pattern}"
+
+
+def not_a(format: str) -> str:
+    examples = {
+        "email": "an email address such as name@example.com",
+        "uri": "a full web address such as https://example.com",
+        "date": "a date such as 2026-07-28",
+        "date-time": "a date and time with its offset such as 2026-07-28T09:30:00Z",
+    }
+    return f"must be {examples[format]}"
+
+
+def not_one_of(options: Sequence[str]) -> str:
+    return f"must be one of: {listed(options)}"
+
+
+def not_among(options: Sequence[str]) -> str:
+    return f"must hold only these: {listed(options)}"
+
+
+def too_few(least: int) -> str:
+    return f"needs at least {least} {'choice' if least == 1 else 'choices'}"
+
+
+def too_many(most: int) -> str:
+    return f"takes at most {most} {'choice' if most == 1 else 'choices'}"
+
+
+def listed(options: Sequence[str]) -> str:
+    """The first options by name, and how many there are beyond: a country list is no sentence."""
+    shown = ", ".join(options[:12])
+    return shown if len(options) <= 12 else f"{shown} and {len(options) - 12} more"
+
+
+def option(value: str, title: str | None) -> str:
+    """An option as a user may type it, with its title where that tells more."""
+    return value if title is None or title == value else f"{value} ({title})"
+
+
+def type_your_choices(options: Sequence[str], least: int | None, most: int | None) -> str:
+    """For clients that cannot show a multiple choice: it becomes a line of text."""
+    bounds = [f"at least {least}" if least else "", f"at most {most}" if most is not None else ""]
+    how_many = " and ".join(bound for bound in bounds if bound) or "any number"
+    return f"Type {how_many} of these, separated by commas: {', '.join(options)}."
+
+
+def default_is(shown: str) -> str:
+    """For clients that cannot pre-fill a field."""
+    return f"If left empty: {shown}."
+
+
+def suggested(shown: str) -> str:
+    """The same, for a field that may not be left empty."""
+    return f"Suggested: {shown}."
+
+
+def not_fitting(reason: str) -> str:
+    """What a type's own validator said, as a sentence about the field."""
+    for opening in ("Value error, ", "Assertion failed, "):
+        reason = reason.removeprefix(opening)
+    for subject in ("Input should ", "String should ", "Value should ", "List should ", "Set should ", "Tuple should "):
+        if reason.startswith(subject):
+            return f"must {reason.removeprefix(subject)}"
+    return reason or "does not fit"
+
+
+def secrets_in_form(names: Sequence[str]) -> str:
+    which = "this field asks" if len(names) == 1 else "these fields ask"
+    return f"{which} for a secret, and a form passes through the client and may pass through the model."
+
+
+def secrets_advice() -> str:
+    return 'Ask with secret() instead; if it is no secret, say why with not_secret="the reason".'
+
+
+# --- questions (for the author) --------------------------------------------------------------
+def empty_message() -> str:
+    return "A question needs a message: one sentence that tells the user what is asked, and why."
+
+
+def bad_key(key: str) -> str:
+    return f"{key!r} cannot be a key: use 1 to 64 letters, digits and _ . : - and begin with a letter, digit or _."
+
+
+def bad_timeout(timeout: float) -> str:
+    return f"timeout={timeout!r} must be a positive number of seconds."
+
+
+def bad_attempts(attempts: int) -> str:
+    return f"attempts={attempts!r} must be 1 or more."
+
+
+def bad_address(why: str) -> str:
+    return f"This URL cannot be visited: {why}."
+
+
+def empty_visit_id() -> str:
+    return "A visit's id must not be empty; leave it out to have one minted."
+
+
+def duplicate_key(key: str) -> str:
+    return f"The key {key!r} was used for another question of this call."
+
+
+def duplicate_key_advice() -> str:
+    return "Keys are unique within a call: leave key= out, or put a counter into it."
+
+
+# --- replay (for the author, and for the model) ----------------------------------------------
+def damaged_journal() -> str:
+    return "The state of this call cannot be read."
+
+
+def unknown_journal_version(found: object, known: int) -> str:
+    return f"The state of this call has version {found!r}; this midcall reads version {known} and the one before it."
+
+
+def malformed_answer(why: str) -> str:
+    return f"Malformed answer to a question: {why}."
+
+
+def replay_mismatch(recorded: list[str], tried: str, effects: list[str]) -> str:
+    past = f" past the effect {', '.join(map(repr, effects))}" if effects else " for the second time"
+    return (
+        f"The tool took another way than the one that was recorded{past}: "
+        f"recorded was {', '.join(map(repr, recorded))}, met was {tried!r}."
+    )
+
+
+def replay_mismatch_advice() -> str:
+    return (
+        "A tool runs again on every round and must ask the same way each time. Put what changes between "
+        "runs (time, random numbers, reads) into `once`, or give the question a key=."
+    )
+
+
+def model_start_again() -> str:
+    return "This call could not be continued, and nothing more was done. Call the tool again from the start."
+
+
+def suspend_advice() -> str:
+    return (
+        "The tool is unwound because a round of questions is leaving; it runs again with the answers. "
+        "Let this exception pass: catch `Exception`, never everything."
+    )
+
+
+def swallowed_suspend() -> str:
+    return (
+        "A tool kept catching midcall's Suspend and was left where it stood. Its questions did leave. "
+        "Replace the bare `except:` (or `except BaseException:`) around ask() with `except Exception:`."
+    )
+
+
+def too_many_rounds(limit: int) -> str:
+    return f"This call needs more than {limit} rounds, and clients give up after that."
+
+
+def too_many_rounds_advice() -> str:
+    return "Ask together what belongs together: ask_all(...) puts many questions into one round."
+
+
+def model_too_many_rounds() -> str:
+    return (
+        "This tool has to ask the user more often than one call allows, so it stopped. "
+        "Its author can ask several things at once (ask_all)."
+    )
+
+
+def journal_too_large(size: int, limit: int) -> str:
+    return f"The state of this call has grown to {size:,} bytes; at most {limit:,} travel with a request."
+
+
+def journal_too_large_advice() -> str:
+    return "Record less: let `once` return an id or a summary instead of the data itself."
+
+
+def state_refused(ttl: float) -> str:
+    minutes = f"{ttl / 60:g} minutes"
+    return (
+        "Invalid or expired requestState: this call can no longer be continued. States live for "
+        f"{minutes} and belong to one user, one tool and its arguments. Call again from the start."
+    )
+
+
+# --- asking (for the author, and for the model) ----------------------------------------------
+def no_call(verb: str) -> str:
+    return f"{verb}() was used outside an MCP call."
+
+
+def no_call_advice() -> str:
+    return (
+        "Use it in a tool, prompt or resource of a server that midcall.install(...) was called on, "
+        "and in a task that the tool started."
+    )
+
+
+def asks_inside_once(verb: str) -> str:
+    return f"{verb}() was used inside the function of a once(...). Ask first, and hand the answer to once()."
+
+
+def not_awaited(verb: str) -> str:
+    return f"{verb}(...) must be awaited: write `await {verb}(...)`."
+
+
+def needs_from_thread(verb: str) -> str:
+    return (
+        f"{verb}() is async, and this is a thread. In a `def` tool import it from midcall.from_thread "
+        f"(`from midcall.from_thread import {verb}`), or make the tool `async def`."
+    )
+
+
+def no_channel(reasons: dict[str, str]) -> str:
+    told = "; ".join(f"{channel}: {reason}" for channel, reason in reasons.items())
+    return f"The user cannot be asked: {told}."
+
+
+def no_channel_advice(mode: str) -> str:
+    what = "URLs (mode: url)" if mode == "url" else "forms"
+    return (
+        f"Ask with a default= for clients that cannot show {what}, look with can_ask() first, "
+        "or serve over stdio, stateful HTTP or protocol 2026-07-28."
+    )
+
+
+def client_gone() -> str:
+    return "The client went away while the user was asked."
+
+
+def client_error(code: int, message: str) -> str:
+    return f"The client answered the question with an error ({code}: {message})."
+
+
+def client_error_advice() -> str:
+    return "The user may not have seen the question. Treat it as not answered."
+
+
+def waiting_for_user() -> str:
+    return "Waiting for the user"
+
+
+def ask_again(message: str, problems: list[tuple[str, str]]) -> str:
+    told = "\n".join(f"- {label}: {text}" if label else f"- {text}" for label, text in problems)
+    return f"{message}\n\nPlease correct:\n{told}"
+
+
+def invalid_answer(attempts: int, problems: list[str]) -> str:
+    times = "once" if attempts == 1 else f"{attempts} times"
+    return f"The answer did not fit the form, asked {times}: {'; '.join(problems)}."
+
+
+def declined() -> str:
+    return "The user declined."
+
+
+def cancelled() -> str:
+    return "The user cancelled."
+
+
+def timed_out(seconds: float | None) -> str:
+    return "The user did not answer in time." if seconds is None else f"The user did not answer within {seconds:g} s."
+
+
+def link_in_form(links: tuple[str, ...]) -> str:
+    return (
+        f"A form question contains a link ({', '.join(links)}). Users cannot tell where it leads: use visit() instead."
+    )
+
+
+def completion_not_sent() -> str:
+    return "A visit is complete, but its client could not be told."
+
+
+def visit_not_done() -> str:
+    return "The visit was not completed in time."
+
+
+def no_visits() -> str:
+    return "UrlElicitationRequired needs at least one visit."
+
+
+def visit_needs_id() -> str:
+    return "Outside a call a visit needs an id of its own: Visit(message, url, id=...)."
+
+
+def empty_effect_name() -> str:
+    return "once() needs a name for its effect, such as 'charge'."
+
+
+def result_not_recordable(name: str, kind: str) -> str:
+    return f"once({name!r}) returned a {kind}, which JSON cannot hold as its annotation says."
+
+
+def annotation_not_recordable(function: str, annotation: object) -> str:
+    return f"The result of {function} cannot be recorded: its return annotation {annotation!r} has no JSON form."
+
+
+def not_recordable_advice() -> str:
+    return "Return plain data, a pydantic model, a dataclass or a TypedDict, and annotate it."
+
+
+def model_declined() -> str:
+    return (
+        "The user declined to answer, so nothing was done. Do not ask again for the same thing; "
+        "offer an alternative or ask the user how to go on."
+    )
+
+
+def model_cancelled() -> str:
+    return (
+        "The user closed the question without answering, so nothing was done. "
+        "The tool can be called again later if the user still wants it."
+    )
+
+
+def model_timed_out() -> str:
+    return "The user did not answer in time, so nothing was done. Call the tool again when the user is there."
+
+
+def model_invalid_answer() -> str:
+    return "The answers given did not fit the form, so nothing was done. Tell the user what is needed, and call again."
+
+
+def model_cannot_ask() -> str:
+    return (
+        "This tool has to ask the user something, and this client has no way to show the question. "
+        "Nothing was done. Tell the user, who can use another client."
+    )
+
+
+def model_visit_not_done() -> str:
+    return "The user has not finished on the web page yet. Call the tool again when they say that they are done."
+
+
+def model_broken() -> str:
+    return "This tool failed because of a mistake in its own code. Nothing can be done about it from here."
+
+
+# --- installing (for the author) -------------------------------------------------------------
+def not_a_server(kind: str) -> str:
+    return f"install() takes an MCPServer, a low-level Server or a FastMCP server, not {kind}."
+
+
+def installed_twice() -> str:
+    return "midcall is installed on this server already. Call install() once per server."
+
+
+def bad_keys(why: str) -> str:
+    return f"keys= cannot be used: {why}"
+
+
+def bad_keys_advice() -> str:
+    return (
+        "A key is a string of at least 32 characters of randomness; make one with "
+        '`python -c "import secrets; print(secrets.token_hex(32))"`. Several, separated by commas in '
+        "MIDCALL_KEYS, rotate: the first seals, all unseal."
+    )
+
+
+def keys_and_principal_need_boundary() -> str:
+    return "This server has no request-state boundary that midcall knows."
+
+
+def process_local_key() -> str:
+    return (
+        "midcall: this HTTP server seals the state of its calls with a key of this process alone. Calls that wait "
+        "for an answer are lost on a restart and cannot move to another replica. Set MIDCALL_KEYS, or pass keys=."
+    )
+
+
+def bad_setting(heartbeat: float, max_rounds: int | None) -> str:
+    return f"heartbeat={heartbeat!r} and max_rounds={max_rounds!r} must be positive (max_rounds may be None)."
+
+
+def ambiguous_options() -> str:
+    return "Two of these options read the same. Options must differ as text."
+
+
+def only_in_thread(verb: str) -> str:
+    return f"midcall.from_thread.{verb}() blocks, and this is the event loop. Here: `await midcall.{verb}(...)`."

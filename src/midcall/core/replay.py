@@ -1,0 +1,196 @@
+"""One run of a call over its journal.
+
+The tool runs again on every round; this machine tells each question and each effect that it meets
+what was recorded for it. It does no I/O and has no clock: the time comes in as an argument, and
+"not answered yet" is a value.
+
+Identity, not position: a question is known by its key, else by its digest and its ordinal among
+equals, an effect by its name, the digest of its arguments and its ordinal. Positions would depend
+on the order in which the branches of a `gather` wake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from midcall import wording
+from midcall.core.check import Problem
+from midcall.core.journal import Entry, Journal, Kind
+from midcall.core.questions import Question, Visit
+from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
+
+__all__ = ["Replay", "parse_answer"]
+
+_LABEL: Final = 40
+_ACTIONS: Final[Mapping[str, Kind]] = {
+    "accept": "accept",
+    "decline": "decline",
+    "reject": "decline",  # what older guides call it
+    "cancel": "cancel",
+}
+
+
+def parse_answer(answer: object) -> tuple[Kind, dict[str, Any] | None]:
+    """The outcome in a client's answer; content counts only where it was accepted.
+
+    Raises:
+        MalformedAnswer: It has no known action, or content of the wrong shape.
+    """
+    if not isinstance(answer, Mapping):
+        raise MalformedAnswer(wording.malformed_answer("it is not an object"))
+    fields: Mapping[Any, Any] = answer  # pyright: ignore[reportUnknownVariableType]
+    action = fields.get("action")
+    kind = _ACTIONS.get(action) if isinstance(action, str) else None
+    if kind is None:
+        raise MalformedAnswer(wording.malformed_answer("its action is none of accept, decline and cancel"))
+    if kind != "accept":
+        return kind, None
+    content = fields.get("content")
+    if content is None:
+        return kind, {}
+    if not isinstance(content, Mapping):
+        raise MalformedAnswer(wording.malformed_answer("its content is not an object"))
+    return kind, dict(content)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+
+
+class Replay:
+    """Answers from the journal, and writes what is new into it."""
+
+    __slots__ = ("_counts", "_keys", "_used", "journal")
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self._counts: dict[str, int] = {}
+        self._keys: set[str] = set()
+        self._used: set[str] = set()
+
+    # --- who is who ---------------------------------------------------------------------------
+
+    def identify(self, question: Question[Any] | Visit) -> str:
+        """This question's name in the journal."""
+        if question.key is None:
+            return self._numbered(f"?{question.digest}")
+        if question.key in self._keys:
+            raise DuplicateKey(wording.duplicate_key(question.key), advice=wording.duplicate_key_advice())
+        self._keys.add(question.key)
+        return question.key
+
+    def identify_effect(self, name: str, arguments: str) -> str:
+        """This effect's name in the journal."""
+        return self._numbered(f"!{name}.{arguments}")
+
+    def _numbered(self, base: str) -> str:
+        ordinal = self._counts.get(base, 0)
+        self._counts[base] = ordinal + 1
+        return f"{base}.{ordinal}" if ordinal else base
+
+    @staticmethod
+    def wire_key(identity: str, attempt: int) -> str:
+        """The key under which this question leaves: unique within the call, stable over replays."""
+        return identity if attempt == 1 else f"{identity}~{attempt}"
+
+    # --- reading ------------------------------------------------------------------------------
+
+    def recorded(self, identity: str, question: Question[Any] | Visit) -> Entry | None:
+        """What was recorded for this question, if it is still the same question."""
+        entry = self.journal.entry(identity)
+        if entry is None or (entry.shape and entry.shape != question.shape):
+            return None
+        self._used.add(identity)
+        return entry
+
+    def effect(self, identity: str) -> Entry | None:
+        entry = self.journal.entry(identity)
+        if entry is not None:
+            self._used.add(identity)
+        return entry
+
+    def depart(self, tried: str, *, line: bool) -> None:
+        """Something is met that was not recorded: has the code taken another way?
+
+        Only the tool's own task can tell: it has one order. A branch that is still at its I/O
+        leaves records unused without having gone anywhere else.
+
+        Raises:
+            ReplayMismatch: It has, past a recorded effect, or for the second time.
+        """
+        if not line:
+            return
+        unused = [
+            (identity, entry)
+            for identity in list(self.journal.entries)
+            if identity not in self._used and (entry := self.journal.entry(identity)) and self._is_behind(entry)
+        ]
+        if not unused:
+            return
+        effects = [entry.label for _, entry in unused if entry.kind == "effect"]
+        if effects or self.journal.strays:
+            labels = [entry.label for _, entry in unused]
+            raise ReplayMismatch(
+                wording.replay_mismatch(labels, tried, effects),
+                advice=wording.replay_mismatch_advice(),
+                for_model=wording.model_start_again(),
+            )
+        self.journal.strays += 1
+        for identity, _ in unused:
+            del self.journal.entries[identity]
+
+    @staticmethod
+    def _is_behind(entry: Entry) -> bool:
+        return entry.line and entry.kind != "waiting"
+
+    # --- writing ------------------------------------------------------------------------------
+
+    def wait(
+        self, identity: str, question: Question[Any] | Visit, *, line: bool, deadline: float | None, attempt: int = 1
+    ) -> Entry:
+        """Write down that this question waits for its answer."""
+        shape = question.shape if question.key is not None else ""
+        entry = Entry("waiting", line, question.message[:_LABEL], None, shape, attempt, deadline)
+        self.journal.entries[identity] = entry
+        self._used.add(identity)
+        return entry
+
+    def settle(self, identity: str, entry: Entry, kind: Kind, content: Any = None, via: str = "round") -> Entry:
+        """Write down the outcome of a question that waited."""
+        value = content if kind == "accept" else None
+        settled = entry._replace(kind=kind, value=value, deadline=None, problems=(), via=via)
+        self.journal.entries[identity] = settled
+        return settled
+
+    def reject(self, identity: str, entry: Entry, problems: Sequence[Problem], deadline: float | None) -> Entry:
+        """The accepted answer does not fit: the question waits again, with the problems named."""
+        told = tuple((problem.field, problem.code, problem.message) for problem in problems)
+        again = entry._replace(
+            kind="waiting", value=None, attempt=entry.attempt + 1, deadline=deadline, problems=told, via="round"
+        )
+        self.journal.entries[identity] = again
+        return again
+
+    def record_effect(self, identity: str, name: str, result: Any, *, line: bool) -> None:
+        self.journal.entries[identity] = Entry("effect", line, name, result)
+        self._used.add(identity)
+
+    def take_answers(self, responses: Mapping[str, Any], now: float) -> frozenset[str]:
+        """Settle the questions that wait with what the client sent; the wire keys that were ours.
+
+        Only what waits takes an answer. A recorded outcome never changes, and what was not asked
+        is not looked at.
+
+        Raises:
+            MalformedAnswer: One of ours is not an answer.
+        """
+        ours: set[str] = set()
+        for identity in list(self.journal.entries):
+            entry = self.journal.entry(identity)
+            if entry is None or entry.kind != "waiting":
+                continue
+            wire = self.wire_key(identity, entry.attempt)
+            if wire in responses:
+                kind, content = parse_answer(responses[wire])
+                ours.add(wire)
+                if entry.deadline is not None and now > entry.deadline:
+                    kind = "timeout"
+                self.settle(identity, entry, kind, content)
+        return frozenset(ours)

@@ -1,0 +1,63 @@
+"""The same verbs for `def` tools, which the servers run in a thread: they block until the answer is there.
+
+    from midcall.from_thread import ask
+
+    @mcp.tool()
+    def book(destination: str) -> str:
+        days = ask("How many days?", int)
+        return f"{days} days in {destination}"
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from functools import partial, wraps
+from typing import Any, ParamSpec, TypeVar
+
+import anyio.from_thread
+
+from midcall import wording
+from midcall.errors import Misuse
+from midcall.server import verbs
+from midcall.server.call import current_call, running_call
+from midcall.server.rounds import in_thread
+from midcall.server.surface import surfaced
+from midcall.server.verbs import can_ask, suspending
+
+__all__ = ["ask", "ask_all", "can_ask", "choose", "complete", "confirm", "elicit", "once", "suspending", "visit"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _blocking(name: str, verb: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    @wraps(verb)
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            running_call(name)
+            return anyio.from_thread.run(partial(_in_thread, verb, *args, **kwargs))
+        raise surfaced(Misuse(wording.only_in_thread(name)), current_call.get())
+
+    return run
+
+
+async def _in_thread(verb: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> T:
+    in_thread.set(True)
+    return await verb(*args, **kwargs)
+
+
+ask = _blocking("ask", verbs.ask)
+ask_all = _blocking("ask_all", verbs.ask_all)
+choose = _blocking("choose", verbs.choose)
+confirm = _blocking("confirm", verbs.confirm)
+elicit = _blocking("elicit", verbs.elicit)
+once = _blocking("once", verbs.once)
+visit = _blocking("visit", verbs.visit)
+
+
+def complete(id: str) -> bool:
+    """Say that the out-of-band part of this visit is done."""
+    return anyio.from_thread.run(verbs.complete, id)

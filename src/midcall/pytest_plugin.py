@@ -1,0 +1,18 @@
+"""The pytest side of `midcall.testing`; it is there as soon as midcall is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+__all__ = ["midcall_replayed"]
+
+
+@pytest.fixture
+def midcall_replayed() -> Callable[..., Coroutine[Any, Any, Any]]:
+    """`midcall.testing.replayed`: runs a tool pushed, in rounds and one answer at a time."""
+    from midcall.testing import replayed
+
+    return replayed

@@ -1,0 +1,129 @@
+"""From a question to its outcome: the journal first, then a channel, then the form."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from midcall import wording
+from midcall.core.journal import Entry
+from midcall.core.links import form_texts, links_in
+from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
+from midcall.core.questions import Question, Visit
+from midcall.errors import InvalidAnswer, InvalidQuestion, TimedOut
+from midcall.server.channels.request import visit_id
+from midcall.server.reach import Asking, channel_for
+
+if TYPE_CHECKING:
+    from midcall.server.call import Call
+
+__all__ = ["put", "put_all"]
+
+
+async def put(call: Call, question: Question[Any] | Visit) -> Outcome[Any]:
+    """Ask one question."""
+    if call.rounds is not None and call.rounds.leaving:
+        await call.rounds.stop()
+    asking = _begin(call, question)
+    while True:
+        if asking.entry.kind == "waiting":
+            asking = asking._replace(entry=await _carry(call, asking))
+        outcome = _outcome(call, asking)
+        if not isinstance(outcome, Entry):
+            return outcome
+        asking = asking._replace(entry=outcome)
+
+
+async def put_all(call: Call, questions: Sequence[Question[Any] | Visit]) -> list[Outcome[Any]]:
+    """Ask these together: on 2026-07-28 all that wait leave in one round."""
+    if call.rounds is not None and call.rounds.leaving:
+        await call.rounds.stop()
+    askings = [_begin(call, question) for question in questions]
+    while True:
+        await _carry_waiting(call, askings)
+        outcomes = [_outcome(call, asking) for asking in askings]
+        settled = [outcome for outcome in outcomes if not isinstance(outcome, Entry)]
+        if len(settled) == len(outcomes):
+            return settled
+        for index, outcome in enumerate(outcomes):
+            if isinstance(outcome, Entry):
+                askings[index] = askings[index]._replace(entry=outcome)
+
+
+def _begin(call: Call, question: Question[Any] | Visit) -> Asking:
+    """Look the question up in the journal, or write down that it waits."""
+    replay = call.replay
+    identity = replay.identify(question)
+    entry = replay.recorded(identity, question)
+    if entry is None:
+        line = call.on_line
+        replay.depart(question.message, line=line)
+        _look_at_links(call, question)
+        channel_for(call, question)  # before anything is written down: it may raise
+        entry = replay.wait(identity, question, line=line, deadline=_deadline(question))
+    elif entry.kind == "waiting" and entry.deadline is not None and time.time() > entry.deadline:
+        entry = replay.settle(identity, entry, "timeout")
+    return Asking(identity, question, entry)
+
+
+def _deadline(question: Question[Any] | Visit) -> float | None:
+    return None if question.timeout is None else time.time() + question.timeout
+
+
+async def _carry(call: Call, asking: Asking) -> Entry:
+    [entry] = await channel_for(call, asking.question).carry(call, [asking])
+    return entry
+
+
+async def _carry_waiting(call: Call, askings: list[Asking]) -> None:
+    waiting = [index for index, asking in enumerate(askings) if asking.entry.kind == "waiting"]
+    by_channel = sorted(
+        ((channel_for(call, askings[index].question), index) for index in waiting), key=lambda pair: pair[0].via
+    )
+    for channel, pairs in groupby(by_channel, key=lambda pair: pair[0]):
+        indices = [index for _, index in pairs]
+        entries = await channel.carry(call, [askings[index] for index in indices])
+        for index, entry in zip(indices, entries, strict=True):
+            askings[index] = askings[index]._replace(entry=entry)
+
+
+def _outcome(call: Call, asking: Asking) -> Outcome[Any] | Entry:
+    """What the settled entry means; an entry that waits again if the answer does not fit."""
+    identity, question, entry = asking
+    match entry.kind:
+        case "accept" if entry.via == "default":
+            return Accepted(question.default, "default")
+        case "accept" if isinstance(question, Visit):
+            return Accepted(visit_id(call, identity, question), entry.via)  # pyright: ignore[reportArgumentType]
+        case "accept":
+            assert isinstance(question, Question)
+            value, problems = question.read(entry.value)
+            if not problems:
+                return Accepted(value, entry.via)  # pyright: ignore[reportArgumentType]
+            if entry.attempt >= question.attempts:
+                raise InvalidAnswer(
+                    wording.invalid_answer(entry.attempt, [str(problem) for problem in problems]),
+                    problems,
+                    for_model=wording.model_invalid_answer(),
+                )
+            return call.replay.reject(identity, entry, problems, _deadline(question))
+        case "decline":
+            return Declined(entry.via)  # pyright: ignore[reportArgumentType]
+        case "cancel":
+            return Cancelled(entry.via)  # pyright: ignore[reportArgumentType]
+        case _:
+            raise TimedOut(wording.timed_out(question.timeout), for_model=wording.model_timed_out())
+
+
+def _look_at_links(call: Call, question: Question[Any] | Visit) -> None:
+    """A form is no place for a link: the user could not tell where it leads."""
+    if isinstance(question, Visit):
+        return
+    links = links_in(question.message, *form_texts(question.form))
+    if not links:
+        return
+    if call.installation.strict:
+        raise InvalidQuestion(wording.link_in_form(links))
+    call.installation.warn_once(f"link:{question.digest}", wording.link_in_form(links))

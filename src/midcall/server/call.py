@@ -1,0 +1,101 @@
+"""One logical `tools/call`, `prompts/get` or `resources/read`, over as many rounds as it takes."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from mcp.server.context import ServerRequestContext
+from mcp_types import ElicitationCapability
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from midcall import wording
+from midcall.core.journal import Foreign, Journal
+from midcall.core.replay import Replay
+from midcall.errors import Misuse, NoCall
+from midcall.server.rounds import Rounds
+from midcall.server.session import AskingSession
+
+if TYPE_CHECKING:
+    from midcall.server.install import Installation
+
+__all__ = ["Call", "current_call", "inside_effect", "running_call"]
+
+current_call: ContextVar[Call | None] = ContextVar("midcall_call", default=None)
+inside_effect: ContextVar[bool] = ContextVar("midcall_inside_effect", default=False)
+
+
+class Call:
+    """What a verb needs to know about the call that it is used in."""
+
+    __slots__ = (
+        "foreign",
+        "installation",
+        "journal",
+        "method",
+        "modern",
+        "progress_token",
+        "replay",
+        "rounds",
+        "session",
+        "version",
+    )
+
+    def __init__(
+        self,
+        installation: Installation,
+        ctx: ServerRequestContext[Any, Any],
+        journal: Journal,
+        foreign: Foreign | None,
+    ) -> None:
+        self.installation = installation
+        self.method = ctx.method
+        self.version = ctx.protocol_version
+        self.modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+        self.progress_token = ctx.meta.get("progress_token") if ctx.meta else None
+        self.journal = journal
+        self.foreign = foreign
+        self.replay = Replay(journal)
+        self.rounds: Rounds | None = None
+        self.session = AskingSession(ctx.session, self)
+
+    @property
+    def elicitation(self) -> ElicitationCapability | None:
+        """What the client declared about being asked."""
+        capabilities = self.session.client_capabilities
+        return None if capabilities is None else capabilities.elicitation
+
+    def derive(self, *names: str) -> str:
+        """An unguessable name that never changes for this call: 144 bits from the call's own."""
+        raw = hashlib.sha256("\0".join((self.journal.call, *names)).encode()).digest()
+        return urlsafe_b64encode(raw[:18]).decode()
+
+    @property
+    def on_line(self) -> bool:
+        return self.rounds is None or self.rounds.on_line()
+
+
+def running_call(verb: str) -> Call:
+    """The call that this verb is used in.
+
+    Raises:
+        NoCall: There is none.
+        Misuse: It is inside the function of a `once`, which must not ask.
+    """
+    call = current_call.get()
+    if call is None:
+        raise NoCall(wording.no_call(verb), advice=wording.no_call_advice(), for_model=wording.model_cannot_ask())
+    if inside_effect.get():
+        raise Misuse(wording.asks_inside_once(verb), for_model=wording.model_broken())
+    return call
+
+
+def input_of(params: Mapping[str, Any] | None) -> tuple[str | None, Mapping[str, Any]]:
+    """The state and the answers that a retry brings."""
+    if not params:
+        return None, {}
+    responses = params.get("inputResponses")
+    return params.get("requestState"), responses if isinstance(responses, Mapping) else {}

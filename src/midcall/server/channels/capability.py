@@ -1,0 +1,27 @@
+"""What the client said that it can be asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from midcall.server.call import Call
+
+__all__ = ["lacks"]
+
+_FIRST_WITH_ELICITATION: Final = "2025-06-18"
+_FIRST_WITH_URLS: Final = "2025-11-25"
+
+
+def lacks(call: Call, mode: str) -> str | None:
+    """Why this client cannot be asked in this mode; None if it can. `{}` means form only."""
+    if call.version < (_FIRST_WITH_URLS if mode == "url" else _FIRST_WITH_ELICITATION):
+        return f"protocol {call.version} has no {mode} elicitation"
+    declared = call.elicitation
+    if declared is None:
+        return "the client did not declare elicitation"
+    if mode == "url":
+        return None if declared.url is not None else "the client did not declare URL elicitation"
+    if declared.form is None and declared.url is not None:
+        return "the client declared URL elicitation only"
+    return None

@@ -1,0 +1,27 @@
+"""Default: nobody can be asked, and the question says what to take then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from midcall.core.journal import Entry
+from midcall.core.outcomes import Via
+from midcall.core.questions import MISSING, Question, Visit
+
+if TYPE_CHECKING:
+    from midcall.server.call import Call
+    from midcall.server.reach import Asking
+
+__all__ = ["Default"]
+
+
+class Default:
+    via: Final[Via] = "default"
+
+    def why_not(self, call: Call, question: Question[Any] | Visit) -> str | None:
+        return "the question has no default" if question.default is MISSING else None
+
+    async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
+        # The value is the author's own object: it is not recorded, the question has it.
+        return [asking.entry._replace(kind="accept", via=self.via) for asking in askings]

@@ -1,0 +1,94 @@
+"""Push: `elicitation/create`, on the stream of the request that asks. Up to 2025-11-25."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+from mcp.shared.exceptions import MCPError
+from mcp_types import CONNECTION_CLOSED
+
+from midcall import wording
+from midcall.core.journal import Entry, Kind
+from midcall.core.outcomes import Via
+from midcall.core.questions import Question, Visit
+from midcall.core.replay import parse_answer
+from midcall.errors import ClientFailed
+from midcall.server import audit
+from midcall.server.channels.capability import lacks
+from midcall.server.channels.request import elicitation_params
+
+if TYPE_CHECKING:
+    from midcall.server.call import Call
+    from midcall.server.reach import Asking
+
+__all__ = ["Push", "signs_of_life"]
+
+
+class Push:
+    via: Final[Via] = "push"
+
+    def why_not(self, call: Call, question: Question[Any] | Visit) -> str | None:
+        if call.modern:
+            return f"protocol {call.version} has no server-to-client requests"
+        if reason := lacks(call, question.mode):
+            return reason
+        if not call.session.can_send_request:
+            return "this connection has no way back to the client (stateless HTTP)"
+        return None
+
+    async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
+        # One after the other: a person answers one form at a time.
+        return [await self._carry(call, asking) for asking in askings]
+
+    async def _carry(self, call: Call, asking: Asking) -> Entry:
+        params = elicitation_params(call, asking)
+        with audit.question(call, asking, self.via) as seen:
+            kind, content = await self._answer(call, asking, params)
+            seen.outcome = kind
+        if kind == "accept" and content is not None and isinstance(asking.question, Question):
+            content = asking.question.form.lift(content, call.version)
+        return call.replay.settle(asking.identity, asking.entry, kind, content, self.via)
+
+    async def _answer(self, call: Call, asking: Asking, params: dict[str, Any]) -> tuple[Kind, dict[str, Any] | None]:
+        timeout = asking.question.timeout
+        try:
+            if timeout is None and call.progress_token is None:
+                return parse_answer(await call.session.push(params))
+            with anyio.move_on_after(timeout):  # leaving it cancels the question at the client, too
+                async with signs_of_life(call):
+                    return parse_answer(await call.session.push(params))
+            return "timeout", None
+        except MCPError as exc:
+            raise _failed(exc) from exc
+
+
+def _failed(exc: MCPError) -> ClientFailed:
+    gone = exc.code == CONNECTION_CLOSED
+    return ClientFailed(
+        wording.client_gone() if gone else wording.client_error(exc.code, exc.message),
+        advice=wording.client_error_advice(),
+        for_model=wording.model_cannot_ask(),
+    )
+
+
+@asynccontextmanager
+async def signs_of_life(call: Call) -> AsyncGenerator[None]:
+    """While this is open, progress goes out on the caller's token, if there is one."""
+    if call.progress_token is None:
+        yield
+        return
+    beating = asyncio.create_task(_beat(call))
+    try:
+        yield
+    finally:
+        beating.cancel()
+
+
+async def _beat(call: Call) -> None:
+    while True:
+        await asyncio.sleep(call.installation.heartbeat)
+        await call.session.beat(wording.waiting_for_user())

@@ -1,0 +1,81 @@
+"""What FastMCP needs on top: its refusals happen before and after the places that the SDK offers."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from fastmcp.server.context import Context
+from fastmcp.server.dependencies import fastmcp_request_ctx
+from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
+from mcp_types.version import LATEST_HANDSHAKE_VERSION
+
+from midcall.errors import MidcallError
+from midcall.server.call import current_call
+from midcall.server.surface import find_ours
+
+if TYPE_CHECKING:
+    from fastmcp import FastMCP
+
+__all__ = ["prepare"]
+
+
+def prepare(server: FastMCP[Any], *, adopt: bool) -> None:
+    """Let our errors through FastMCP, and let its `ctx.elicit` reach the session."""
+    server.add_middleware(_LetThrough())
+    if adopt:
+        _adopt_elicit()
+
+
+class _LetThrough(Middleware):
+    """FastMCP wraps what a tool raises; this unwraps what our own middleware has to see."""
+
+    async def on_request(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
+        try:
+            return await call_next(context)
+        except Exception as exc:
+            ours = find_ours(exc)
+            call = current_call.get()
+            if ours is None or call is None:
+                raise
+            if isinstance(ours, UrlElicitationRequiredError):
+                raise UrlElicitationRequiredError(ours.elicitations, ours.message) from None
+            assert isinstance(ours, MidcallError)
+            raise _plain(ours) from None
+
+
+def _plain(error: MidcallError) -> MidcallError:
+    """The error in its own class: no `ToolError` any more, which FastMCP would catch on the way out."""
+    cls = next(base for base in type(error).__mro__ if not issubclass(base, MCPError))
+    copy: MidcallError = cls.__new__(cls)
+    copy.__dict__.update(error.__dict__)
+    copy.args = error.args
+    return copy
+
+
+def _adopt_elicit() -> None:
+    """Let `Context.elicit` go on to the session on 2026-07-28, too, inside our calls.
+
+    It refuses by the version in the request's context, before any hook that FastMCP offers, and a
+    tool's Context is made deep inside (once more in every mounted server). So the method is
+    wrapped, once; outside a call of ours it is what it was.
+    """
+    original: Callable[..., Awaitable[Any]] = Context.elicit
+    if getattr(original, "__midcall__", False):
+        return
+
+    async def elicit(self: Context, *args: Any, **kwargs: Any) -> Any:
+        call, request = current_call.get(), fastmcp_request_ctx.get()
+        if call is None or request is None or not (call.modern and call.installation.adopt):
+            return await original(self, *args, **kwargs)
+        token = fastmcp_request_ctx.set(replace(request, protocol_version=LATEST_HANDSHAKE_VERSION))
+        try:
+            return await original(self, *args, **kwargs)
+        finally:
+            fastmcp_request_ctx.reset(token)
+
+    elicit.__doc__ = original.__doc__
+    elicit.__midcall__ = True  # pyright: ignore[reportFunctionMemberAccess]
+    Context.elicit = elicit  # pyright: ignore[reportAttributeAccessIssue]

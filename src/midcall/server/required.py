@@ -1,0 +1,102 @@
+"""The -32042 way: a request that cannot be served before the user has visited some URL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from mcp.shared.exceptions import UrlElicitationRequiredError
+from mcp_types import ElicitRequestURLParams
+
+from midcall import wording
+from midcall.core.questions import Visit
+from midcall.errors import InvalidQuestion, NoChannel, UserCancelled, UserDeclined
+from midcall.server.call import current_call
+from midcall.server.channels.capability import lacks
+from midcall.server.channels.request import elicitation_params
+from midcall.server.reach import Asking
+
+if TYPE_CHECKING:
+    from midcall.server.call import Call
+
+__all__ = ["UrlElicitationRequired", "leave_with_visits"]
+
+
+class UrlElicitationRequired(UrlElicitationRequiredError):
+    """Raise it where a tool cannot go on before the user has visited these URLs.
+
+    Up to 2025-11-25 it reaches the client as the error -32042; on 2026-07-28, which has no such
+    error, it becomes a round with these visits.
+    """
+
+    def __init__(self, elicitations: Sequence[Visit | ElicitRequestURLParams], message: str | None = None) -> None:
+        if not elicitations:
+            raise InvalidQuestion(wording.no_visits())
+        super().__init__([_params(index, item) for index, item in enumerate(elicitations)], message)
+
+
+def _params(index: int, item: Visit | ElicitRequestURLParams) -> ElicitRequestURLParams:
+    call = current_call.get()
+    visit = item if isinstance(item, Visit) else Visit(item.message, item.url, id=item.elicitation_id)
+    if visit.id is not None:
+        id = visit.id
+    elif call is not None:
+        id = call.derive("required", str(index), visit.digest)
+    else:
+        raise InvalidQuestion(wording.visit_needs_id())
+    return ElicitRequestURLParams(message=visit.message, url=visit.address(id), elicitation_id=id)
+
+
+def check_required(call: Call, error: UrlElicitationRequiredError) -> UrlElicitationRequiredError:
+    """This error, fit for the wire of this client: it has declared URLs, and each visit has an id.
+
+    Raises:
+        NoChannel: The client could do nothing with it.
+    """
+    if reason := lacks(call, "url"):
+        raise NoChannel(
+            wording.no_channel({"required": reason}),
+            mode="url",
+            advice=wording.no_channel_advice("url"),
+            for_model=wording.model_cannot_ask(),
+        )
+    for visit in error.elicitations:
+        call.installation.visits.asked(visit.elicitation_id or "", call.session)
+    if all(visit.elicitation_id for visit in error.elicitations):
+        return error
+    named = [
+        visit if visit.elicitation_id else visit.model_copy(update={"elicitation_id": call.derive("required", str(i))})
+        for i, visit in enumerate(error.elicitations)
+    ]
+    return UrlElicitationRequiredError(named, error.message)
+
+
+def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> dict[str, dict[str, Any]]:
+    """The questions of a round in place of this error.
+
+    A visit that was agreed to before and is still required is asked for again.
+
+    Raises:
+        UserDeclined, UserCancelled: The user did not agree to one of them.
+        NoChannel: The client cannot be sent to a URL.
+    """
+    check_required(call, error)
+    requests: dict[str, dict[str, Any]] = {}
+    for index, params in enumerate(error.elicitations):
+        visit = Visit(params.message, params.url, id=params.elicitation_id)
+        identity = f"?required.{index}.{visit.digest}"
+        entry = call.replay.recorded(identity, visit)
+        if entry is not None and entry.kind in ("decline", "cancel"):
+            _refused(entry.kind)
+        attempt = 1 if entry is None else entry.attempt + (entry.kind != "waiting")
+        entry = call.replay.wait(identity, visit, line=False, deadline=None, attempt=attempt)
+        wire = call.replay.wire_key(identity, attempt)
+        asking = Asking(identity, visit, entry)
+        requests[wire] = {"method": "elicitation/create", "params": elicitation_params(call, asking)}
+    return requests
+
+
+def _refused(kind: str) -> NoReturn:
+    if kind == "decline":
+        raise UserDeclined(wording.declined(), for_model=wording.model_declined())
+    raise UserCancelled(wording.cancelled(), for_model=wording.model_cancelled())

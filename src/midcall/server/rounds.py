@@ -1,0 +1,228 @@
+"""How a running tool lets go, so that its questions can leave as a round.
+
+On 2026-07-28 a call cannot wait: an unanswered question unwinds the tool, and the client's retry
+runs it again. In the task that runs the tool this is `Suspend`, a BaseException. In a child task
+it would become an exception group, a value in `gather(return_exceptions=True)` or a "never
+retrieved" warning, so there the question *parks*, and the tool's own task is cancelled, once: its
+cleanup may await, which a cancel scope that stays cancelled would forbid.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Generator
+from contextvars import ContextVar
+from typing import Any, Final, NoReturn, TypeVar
+
+from midcall import wording
+
+__all__ = ["Rounds", "Suspend", "in_thread"]
+
+logger = logging.getLogger("midcall.rounds")
+
+T = TypeVar("T")
+
+in_thread: ContextVar[bool] = ContextVar("midcall_in_thread", default=False)
+"""Set while a verb runs on behalf of a worker thread, which `Suspend` unwinds directly."""
+
+_QUIET_LINE: Final = 1
+_QUIET_BRANCHES: Final = 4
+"""Turns of the event loop without a new question before a round leaves. A branch of a nested task
+group, or behind a `wait_for`, needs a few turns to get to its question."""
+
+_STOPS_BEFORE_ABANDON: Final = 20
+_CLEANUP_SECONDS: Final = 5.0
+
+_abandoned: list[object] = []
+"""Coroutines that cannot be closed. Kept, since collecting them would only fail again, loudly."""
+
+
+class Suspend(BaseException):
+    """A round is leaving: let this pass. Do not catch it, and do not use a bare `except:`."""
+
+    def __init__(self) -> None:
+        super().__init__(wording.suspend_advice())
+
+
+class Rounds:
+    """The questions of one run that have to leave, and the tasks that wait for that."""
+
+    __slots__ = (
+        "_abandon",
+        "_baseline",
+        "_cancelled",
+        "_done",
+        "_effects",
+        "_leaver",
+        "_parked",
+        "_pause",
+        "_stops",
+        "_task",
+        "leaving",
+        "requests",
+    )
+
+    def __init__(self, task: asyncio.Task[Any]) -> None:
+        self.requests: dict[str, dict[str, Any]] = {}
+        self.leaving = False
+        self._task = task
+        self._baseline = task.cancelling()
+        self._cancelled = False
+        self._done = False
+        self._pause = False
+        self._abandon = False
+        self._stops = 0
+        self._leaver: asyncio.Task[None] | None = None
+        self._parked: set[asyncio.Task[Any]] | None = None
+        self._effects: set[asyncio.Task[Any]] | None = None
+
+    # --- for the verbs ------------------------------------------------------------------------
+
+    def on_line(self) -> bool:
+        """Whether this is the tool's own task, which has one order."""
+        return asyncio.current_task() is self._task
+
+    async def ask(self, requests: dict[str, dict[str, Any]]) -> NoReturn:
+        """Put these into the round that leaves next; never returns."""
+        self.requests.update(requests)
+        if self.on_line() or in_thread.get():
+            await self._quiet(_QUIET_LINE)
+            self.leaving = True
+            await self._finish_effects()
+            raise Suspend
+        if self._leaver is None:
+            self._leaver = asyncio.create_task(self._leave())
+        await self._park()
+
+    async def pause(self) -> NoReturn:
+        """Let a round leave that asks nothing: the client only comes back."""
+        self._pause = True
+        await self.ask({})
+
+    async def stop(self) -> NoReturn:
+        """End a verb that is used while a round is leaving."""
+        if not (self.on_line() or in_thread.get()):
+            await self._park()
+        self._stops += 1
+        if self._stops > _STOPS_BEFORE_ABANDON:
+            self._abandon = True
+            await asyncio.sleep(0)
+        raise Suspend
+
+    def begin(self, effect: asyncio.Task[Any]) -> None:
+        """An effect is running; a round that leaves waits for it."""
+        if self._effects is None:
+            self._effects = set()
+        self._effects.add(effect)
+        effect.add_done_callback(self._effects.discard)
+
+    # --- leaving ------------------------------------------------------------------------------
+
+    async def _quiet(self, turns: int) -> None:
+        quiet, seen = 0, len(self.requests)
+        while quiet < turns:
+            await asyncio.sleep(0)
+            quiet = quiet + 1 if len(self.requests) == seen else 0
+            seen = len(self.requests)
+
+    async def _leave(self) -> None:
+        await self._quiet(_QUIET_BRANCHES)
+        if self.leaving or self._done:
+            return
+        self.leaving = True
+        await self._finish_effects()
+        if not self._done:
+            self._cancelled = True
+            self._task.cancel()
+
+    async def _finish_effects(self) -> None:
+        while self._effects:
+            await asyncio.wait(tuple(self._effects))
+
+    async def _park(self) -> NoReturn:
+        task = asyncio.current_task()
+        if self._done or task is None:
+            raise asyncio.CancelledError
+        if self._parked is None:
+            self._parked = set()
+        self._parked.add(task)
+        await asyncio.get_running_loop().create_future()
+        raise AssertionError("a parked question was woken")
+
+    # --- for the middleware -------------------------------------------------------------------
+
+    async def run(self, awaitable: Awaitable[T]) -> T | None:
+        """Run the tool. Returns None when a round is leaving instead, whatever the tool did."""
+        result: T | None = None
+        failure: BaseException | None = None
+        try:
+            result = await _Drive(awaitable, self)
+        except BaseException as exc:
+            failure = exc
+        self._done = True
+        if self._cancelled:
+            self._task.uncancel()
+        if isinstance(failure, (KeyboardInterrupt, SystemExit)):
+            raise failure
+        if self._task.cancelling() > self._baseline:  # somebody else wants this call to end
+            self._cancel_parked()
+            raise failure if isinstance(failure, asyncio.CancelledError) else asyncio.CancelledError
+        if self._parked or self._leaver:
+            await self._sweep()
+        if self.leaving:
+            await self._finish_effects()
+            return None
+        if failure is not None:
+            raise failure
+        return result
+
+    @property
+    def abandoned(self) -> bool:
+        return self._abandon
+
+    def _cancel_parked(self) -> None:
+        for task in self._parked or ():
+            task.cancel()
+
+    async def _sweep(self) -> None:
+        """End the tasks that parked, and let their cleanup run."""
+        if self._leaver is not None:
+            self._leaver.cancel()
+        self._cancel_parked()
+        pending = [task for task in (self._parked or ()) if not task.done()]
+        if pending:
+            await asyncio.wait(pending, timeout=_CLEANUP_SECONDS)
+            _abandoned.extend(task for task in pending if not task.done())
+
+
+class _Drive(Awaitable[Any]):
+    """Awaits the tool in this task, and can let go of it.
+
+    A loop around a bare `except:` swallows every `Suspend`. Nothing can unwind such code; after it
+    has had its chances it is left where it stands.
+    """
+
+    __slots__ = ("_awaitable", "_rounds")
+
+    def __init__(self, awaitable: Awaitable[Any], rounds: Rounds) -> None:
+        self._awaitable = awaitable
+        self._rounds = rounds
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        steps: Any = self._awaitable.__await__()
+        thrown: BaseException | None = None
+        while True:
+            try:
+                waited = steps.send(None) if thrown is None else steps.throw(thrown)
+            except StopIteration as stop:
+                return stop.value
+            if self._rounds.abandoned:
+                _abandoned.append(steps)
+                logger.error(wording.swallowed_suspend())
+                raise Suspend
+            thrown = None
+            try:
+                yield waited
+            except BaseException as exc:
+                thrown = exc

@@ -1,0 +1,130 @@
+"""How an error of ours gets through the server to the one who has to read it.
+
+The servers hide the text of exceptions that they do not know, and log them as crashes. `MCPServer`
+and the low-level `Server` let an `MCPError` through, FastMCP a `ToolError`; so what a verb raises is
+given that base class. What leaves a call uncaught becomes a short result for the model, or, where
+the protocol has a word for it, a protocol error.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    MISSING_REQUIRED_CLIENT_CAPABILITY,
+    REQUEST_TIMEOUT,
+    SERVER_INFO_META_KEY,
+    ErrorData,
+)
+
+from midcall import wording
+from midcall.errors import (
+    InvalidJournal,
+    MalformedAnswer,
+    MidcallError,
+    NoCall,
+    NoChannel,
+    NotAnswered,
+    ReplayError,
+    TimedOut,
+)
+
+if TYPE_CHECKING:
+    from midcall.server.call import Call
+
+__all__ = ["ending", "find_ours", "protocol_error", "surfaced"]
+
+logger = logging.getLogger("midcall")
+
+
+def surfaced(error: MidcallError, call: Call | None) -> MidcallError:
+    """The same error, in the class that this call's server lets through."""
+    if isinstance(error, MCPError):
+        return error
+    base = MCPError if call is None else call.installation.error_base
+    cls = _surfaced_class(type(error), base)
+    copy: MidcallError = cls.__new__(cls)
+    copy.__dict__.update(error.__dict__)
+    copy.args = error.args
+    copy.error = _error_data(error, call)  # pyright: ignore[reportAttributeAccessIssue]
+    return copy
+
+
+@lru_cache(maxsize=256)
+def _surfaced_class(cls: type[MidcallError], base: type[Exception]) -> type[MidcallError]:
+    bases = (cls, base) if issubclass(base, MCPError) else (cls, base, MCPError)
+    return type(cls.__name__, bases, {"__module__": cls.__module__, "__doc__": cls.__doc__, "log_level": logging.INFO})
+
+
+def _error_data(error: MidcallError, call: Call | None) -> ErrorData:
+    match error:
+        case NoChannel() if call is not None and call.modern:
+            required = {"elicitation": {error.mode: {}}}
+            return ErrorData(
+                code=MISSING_REQUIRED_CLIENT_CAPABILITY,
+                message=error.for_model,
+                data={"requiredCapabilities": required, "docs": error.docs},
+            )
+        case MalformedAnswer() | InvalidJournal():
+            return ErrorData(code=INVALID_PARAMS, message=error.text, data={"docs": error.docs})
+        case TimedOut():
+            return ErrorData(code=REQUEST_TIMEOUT, message=error.for_model, data={"docs": error.docs})
+        case NotAnswered():
+            return ErrorData(code=INVALID_REQUEST, message=error.for_model, data={"docs": error.docs})
+        case _:
+            return ErrorData(code=INTERNAL_ERROR, message=_told(error), data={"docs": error.docs})
+
+
+def _told(error: MidcallError) -> str:
+    """The author's mistakes stay on the server; the model hears that the tool is broken."""
+    tells = isinstance(error, (NotAnswered, ReplayError)) and not isinstance(error, NoCall)
+    return error.for_model if tells or error.for_model != error.text else wording.model_broken()
+
+
+def protocol_error(error: MidcallError, call: Call | None) -> MCPError:
+    """This error as the answer to the request."""
+    data = _error_data(error, call)
+    return MCPError(code=data.code, message=data.message, data=data.data)
+
+
+def find_ours(error: BaseException | None) -> Exception | None:
+    """The error of ours, or the SDK's -32042, that a server has wrapped."""
+    from mcp.shared.exceptions import UrlElicitationRequiredError
+
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, (MidcallError, UrlElicitationRequiredError)):
+            return error
+        seen.add(id(error))
+        error = error.__cause__
+    return None
+
+
+def ending(error: MidcallError, call: Call) -> dict[str, Any]:
+    """How an uncaught error ends the call.
+
+    A tool has a result for it, which the model reads. Prompts and resources have only errors.
+    """
+    if isinstance(error, NotAnswered):
+        logger.info("call ended: %s", type(error).__name__)
+    else:
+        logger.error("%s %s See %s", type(error).__name__, error, error.docs, exc_info=error)
+    is_protocol = isinstance(error, (MalformedAnswer, InvalidJournal)) or (isinstance(error, NoChannel) and call.modern)
+    if is_protocol or call.method != "tools/call":
+        raise protocol_error(error, call) from error
+    result: dict[str, Any] = {"content": [{"type": "text", "text": _told(error)}], "isError": True}
+    return stamped(result, call, "complete")
+
+
+def stamped(result: dict[str, Any], call: Call, result_type: str) -> dict[str, Any]:
+    """What the SDK adds to a handler's result, and not to a middleware's."""
+    if call.modern:
+        result["resultType"] = result_type
+        result["_meta"] = {SERVER_INFO_META_KEY: call.installation.server.server_info_stamp}
+    return result

@@ -1,0 +1,422 @@
+"""The verbs: all that a tool needs to ask."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Coroutine, Generator, Iterable, Mapping, Sequence
+from enum import Enum
+from typing import Any, Literal, ParamSpec, TypedDict, cast, overload
+
+from typing_extensions import TypeForm, TypeVar, Unpack
+
+from midcall import wording
+from midcall.core.fields import Choice, Choices, Flag
+from midcall.core.form import Form
+from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome, Via
+from midcall.core.questions import Question, Visit, plain_question
+from midcall.errors import InvalidQuestion, MidcallError, Misuse, UserCancelled, UserDeclined
+from midcall.server import reach
+from midcall.server.asking import put, put_all
+from midcall.server.call import current_call, running_call
+from midcall.server.effects import run_once
+from midcall.server.surface import surfaced
+from midcall.server.visits import wait_for_completion
+
+__all__ = [
+    "Verb",
+    "ask",
+    "ask_all",
+    "can_ask",
+    "choose",
+    "complete",
+    "confirm",
+    "elicit",
+    "once",
+    "suspending",
+    "visit",
+]
+
+T = TypeVar("T")
+T1 = TypeVar("T1")
+T2 = TypeVar("T2")
+T3 = TypeVar("T3")
+T4 = TypeVar("T4")
+T5 = TypeVar("T5")
+T6 = TypeVar("T6")
+E = TypeVar("E", bound=Enum)
+P = ParamSpec("P")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class Options(TypedDict, total=False):
+    """What every asking verb takes."""
+
+    key: str
+    """Names the question within this call, where its message changes between runs."""
+    timeout: float
+    """Seconds to wait for an answer before `TimedOut`."""
+    attempts: int
+    """How often a question is asked whose answers do not fit its form; 3 unless told."""
+    via: Collection[Via]
+    """The channels that this question accepts, such as `STRONG`."""
+    meta: Mapping[str, Any]
+    """Goes along as `_meta`."""
+    not_secret: str
+    """Why a field that is named like a secret is none."""
+
+
+class VisitOptions(TypedDict, total=False):
+    """What `visit` takes."""
+
+    key: str
+    timeout: float
+    via: Collection[Via]
+    meta: Mapping[str, Any]
+
+
+class Verb(Coroutine[Any, Any, R_co]):
+    """What a verb returns: to be awaited. As a truth value it says so, since it would always be true."""
+
+    __slots__ = ("_coroutine", "_name")
+
+    def __init__(self, name: str, coroutine: Coroutine[Any, Any, R_co]) -> None:
+        self._name = name
+        self._coroutine = coroutine
+
+    def __await__(self) -> Generator[Any, Any, R_co]:
+        return self._coroutine.__await__()
+
+    def send(self, value: Any) -> Any:
+        return self._coroutine.send(value)
+
+    def throw(self, *args: Any) -> Any:
+        return self._coroutine.throw(*args)
+
+    def close(self) -> None:
+        self._coroutine.close()
+
+    def __bool__(self) -> bool:
+        self.close()
+        raise surfaced(Misuse(wording.not_awaited(self._name)), current_call.get())
+
+    def __repr__(self) -> str:
+        return f"<{self._name}(...), to be awaited>"
+
+
+def _verb(name: str, function: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> Verb[T]:
+    """Start a verb, unless this is no place to await it."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        call = current_call.get()
+        if call is None:
+            running_call(name)
+        raise surfaced(Misuse(wording.needs_from_thread(name)), call) from None
+    return Verb(name, function(*args, **kwargs))
+
+
+# --- asking ----------------------------------------------------------------------------------
+
+
+@overload
+def ask(message: Question[T], /) -> Verb[T]: ...
+@overload
+def ask(
+    message: str, type: Form | dict[str, Any], /, *, default: dict[str, Any] = ..., **options: Unpack[Options]
+) -> Verb[dict[str, Any]]: ...
+@overload
+def ask(message: str, type: TypeForm[T], /, *, default: T = ..., **options: Unpack[Options]) -> Verb[T]: ...
+def ask(message: str | Question[Any], type: Any = None, /, **options: Any) -> Verb[Any]:
+    """Ask the user, and come back with a value of this type.
+
+    The type is a pydantic model, a dataclass, a TypedDict, a scalar, `Literal`, an `Enum`, a list of
+    those choices, a `Form`, or a raw schema. `default=` is taken where nobody can be asked.
+
+    Raises:
+        UserDeclined: The user said no.
+        UserCancelled: The user closed the form.
+        TimedOut: Nobody answered within `timeout=`.
+        InvalidAnswer: What was answered did not fit, as often as it was asked.
+        CannotAsk: The question cannot be put to the user: `NoCall`, `NoChannel`, `ClientFailed`.
+    """
+    return _verb("ask", _ask, "ask", message, type, options)
+
+
+@overload
+def elicit(message: Question[T], /) -> Verb[Outcome[T]]: ...
+@overload
+def elicit(
+    message: str, type: Form | dict[str, Any], /, *, default: dict[str, Any] = ..., **options: Unpack[Options]
+) -> Verb[Outcome[dict[str, Any]]]: ...
+@overload
+def elicit(message: str, type: TypeForm[T], /, *, default: T = ..., **options: Unpack[Options]) -> Verb[Outcome[T]]: ...
+def elicit(message: str | Question[Any], type: Any = None, /, **options: Any) -> Verb[Outcome[Any]]:
+    """Ask like `ask`, and come back with the whole outcome: `Accepted`, `Declined` or `Cancelled`."""
+    return _verb("elicit", _elicit, "elicit", message, type, options)
+
+
+def confirm(message: str, /, *, default: bool | None = None, **options: Unpack[Options]) -> Verb[bool]:
+    """Whether the user says yes. Declining and cancelling are no."""
+    return _verb("confirm", _confirm, message, default, options)
+
+
+@overload
+def choose(
+    message: str, options: type[E], /, *, many: Literal[False] = False, default: E = ..., **more: Unpack[Options]
+) -> Verb[E]: ...
+@overload
+def choose(
+    message: str, options: type[E], /, *, many: Literal[True], default: list[E] = ..., **more: Unpack[Options]
+) -> Verb[list[E]]: ...
+@overload
+def choose(
+    message: str,
+    options: Mapping[T, str] | Sequence[T],
+    /,
+    *,
+    many: Literal[False] = False,
+    default: T = ...,
+    **more: Unpack[Options],
+) -> Verb[T]: ...
+@overload
+def choose(
+    message: str,
+    options: Mapping[T, str] | Sequence[T],
+    /,
+    *,
+    many: Literal[True],
+    default: list[T] = ...,
+    **more: Unpack[Options],
+) -> Verb[list[T]]: ...
+def choose(message: str, options: Any, /, *, many: bool = False, **more: Any) -> Verb[Any]:
+    """Let the user choose one of these, or with `many=True` any number of them.
+
+    The options are a sequence, a mapping from option to title, or an `Enum`; the choice comes back as
+    the option itself.
+    """
+    return _verb("choose", _choose, message, options, many, more)
+
+
+@overload
+def ask_all(questions: Mapping[str, Question[Any]], /) -> Verb[dict[str, Any]]: ...
+@overload
+def ask_all(a: Question[T1], /) -> Verb[tuple[T1]]: ...
+@overload
+def ask_all(a: Question[T1], b: Question[T2], /) -> Verb[tuple[T1, T2]]: ...
+@overload
+def ask_all(a: Question[T1], b: Question[T2], c: Question[T3], /) -> Verb[tuple[T1, T2, T3]]: ...
+@overload
+def ask_all(a: Question[T1], b: Question[T2], c: Question[T3], d: Question[T4], /) -> Verb[tuple[T1, T2, T3, T4]]: ...
+@overload
+def ask_all(
+    a: Question[T1], b: Question[T2], c: Question[T3], d: Question[T4], e: Question[T5], /
+) -> Verb[tuple[T1, T2, T3, T4, T5]]: ...
+@overload
+def ask_all(
+    a: Question[T1], b: Question[T2], c: Question[T3], d: Question[T4], e: Question[T5], f: Question[T6], /
+) -> Verb[tuple[T1, T2, T3, T4, T5, T6]]: ...
+@overload
+def ask_all(*questions: Question[T]) -> Verb[tuple[T, ...]]: ...
+def ask_all(*questions: Any) -> Verb[Any]:
+    """Ask all of these in one round.
+
+    Takes questions and gives a tuple, or takes a mapping of questions and gives a dict. Raises like
+    `ask`, for the first that was not answered.
+    """
+    return _verb("ask_all", _ask_all, questions)
+
+
+def visit(
+    message: str,
+    url: str | Callable[[str], str],
+    /,
+    *,
+    id: str | None = None,
+    wait: bool = False,
+    **options: Unpack[VisitOptions],
+) -> Verb[str]:
+    """Send the user to a URL, and come back with the visit's id once they agree to go.
+
+    Agreeing is not finishing: with `wait=True` it comes back when `complete(id)` was called. The URL
+    may be a function of the id, which is minted once per call.
+
+    Raises:
+        UserDeclined, UserCancelled, TimedOut, CannotAsk: as `ask`.
+    """
+    return _verb("visit", _visit, message, url, id, wait, options)
+
+
+async def _ask(verb: str, message: str | Question[Any], type: Any, options: Mapping[str, Any]) -> Any:
+    return _value(await _elicit(verb, message, type, options))
+
+
+async def _elicit(verb: str, message: str | Question[Any], type: Any, options: Mapping[str, Any]) -> Outcome[Any]:
+    call = current_call.get()
+    try:
+        call = running_call(verb)
+        return await put(call, _question(message, type, options))
+    except MidcallError as exc:
+        raise surfaced(exc, call) from exc.__cause__
+
+
+def _question(message: str | Question[Any], type: Any, options: Mapping[str, Any]) -> Question[Any]:
+    if isinstance(message, Question):
+        return message
+    if options:
+        return Question(message, type, **options)
+    try:
+        return plain_question(message, type)
+    except TypeError as exc:
+        if isinstance(exc, MidcallError):
+            raise
+        return Question(message, type)  # a type that cannot be hashed
+
+
+def _value(outcome: Outcome[T]) -> T:
+    match outcome:
+        case Accepted(value=value):
+            return value
+        case Declined():
+            error = UserDeclined(wording.declined(), for_model=wording.model_declined())
+        case Cancelled():
+            error = UserCancelled(wording.cancelled(), for_model=wording.model_cancelled())
+    raise surfaced(error, current_call.get())
+
+
+_CONFIRM = Form(Flag("confirmed", title="Confirm"))
+
+
+async def _confirm(message: str, default: bool | None, options: Mapping[str, Any]) -> bool:
+    if default is not None:
+        options = {**options, "default": {"confirmed": default}}
+    outcome = await _elicit("confirm", message, _CONFIRM, options)
+    return isinstance(outcome, Accepted) and bool(outcome.value["confirmed"])
+
+
+async def _choose(message: str, options: Any, many: bool, more: Mapping[str, Any]) -> Any:
+    titled = isinstance(options, Mapping)
+    chosen: dict[str, Any] = {_text(option): option for option in cast("Iterable[Any]", options)}
+    if len(chosen) != len(cast("Any", options)):
+        raise surfaced(InvalidQuestion(wording.ambiguous_options()), current_call.get())
+    wire = {_text(option): title for option, title in options.items()} if titled else list(chosen)
+    form = _choice_form(wire, many)
+    if "default" in more:
+        more = {**more, "default": {"choice": more["default"]}}
+    outcome = await _elicit("choose", message, form, more)
+    value = _value(outcome)["choice"]
+    if outcome.via == "default":
+        return value
+    return [chosen[text] for text in value] if many else chosen[value]
+
+
+def _choice_form(wire: Any, many: bool) -> Form:
+    try:
+        return Form(Choices("choice", wire, title="Choice") if many else Choice("choice", wire, title="Choice"))
+    except MidcallError as exc:
+        raise surfaced(exc, current_call.get()) from None
+
+
+def _text(option: object) -> str:
+    return str(option.value if isinstance(option, Enum) else option)
+
+
+async def _ask_all(questions: tuple[Any, ...]) -> Any:
+    names: list[str] | None = None
+    if len(questions) == 1 and isinstance(questions[0], Mapping):
+        mapping = cast("Mapping[str, Question[Any]]", questions[0])
+        names, questions = list(mapping), tuple(mapping.values())
+    call = current_call.get()
+    try:
+        call = running_call("ask_all")
+        outcomes = await put_all(call, questions)
+    except MidcallError as exc:
+        raise surfaced(exc, call) from exc.__cause__
+    values = tuple(_value(outcome) for outcome in outcomes)
+    return values if names is None else dict(zip(names, values, strict=True))
+
+
+async def _visit(
+    message: str, url: str | Callable[[str], str], id: str | None, wait: bool, options: Mapping[str, Any]
+) -> str:
+    call = current_call.get()
+    try:
+        call = running_call("visit")
+        question = Visit(message, url, id=id, **options)
+        agreed: str = _value(await put(call, question))
+        if wait:
+            await wait_for_completion(call, agreed, question.timeout)
+    except MidcallError as exc:
+        raise surfaced(exc, call) from exc.__cause__
+    return agreed
+
+
+# --- beside asking ---------------------------------------------------------------------------
+
+
+class Once:
+    """`once(name, fn, *args)`: run this function once, however often the call is replayed.
+
+    Its result is recorded as JSON, by its return annotation; later runs of the tool get it from
+    there. A function that takes `idempotency_key` is given one that never changes for this call.
+    `once.retry(...)` is for functions that are safe to repeat.
+    """
+
+    @overload
+    def __call__(
+        self, name: str, fn: Callable[P, Coroutine[Any, Any, T]], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Verb[T]: ...
+    @overload
+    def __call__(self, name: str, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Verb[T]: ...
+    def __call__(self, name: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Verb[Any]:
+        return _verb("once", _once, name, fn, args, kwargs)
+
+    @overload
+    def retry(
+        self, name: str, fn: Callable[P, Coroutine[Any, Any, T]], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Verb[T]: ...
+    @overload
+    def retry(self, name: str, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Verb[T]: ...
+    def retry(self, name: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Verb[Any]:
+        """Like `once`, for a function that may run again where nobody knows whether it ended."""
+        return _verb("once.retry", _once, name, fn, args, kwargs)
+
+    def __repr__(self) -> str:
+        return "midcall.once"
+
+
+once = Once()
+
+
+async def _once(name: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    call = current_call.get()
+    try:
+        call = running_call("once")
+        return await run_once(call, name, fn, args, kwargs)
+    except MidcallError as exc:
+        raise surfaced(exc, call) from exc.__cause__
+
+
+def can_ask(mode: Literal["form", "url"] | None = None, via: Via | None = None) -> tuple[Via, ...]:
+    """The channels by which this client can be asked, in order; empty if there are none.
+
+    Raises:
+        NoCall: No MCP call is running here.
+    """
+    return reach.channels(running_call("can_ask"), mode, via)
+
+
+def suspending() -> bool:
+    """Whether the tool is being unwound for a round, and will run again. For `finally` blocks."""
+    call = current_call.get()
+    return call is not None and call.rounds is not None and call.rounds.leaving
+
+
+async def complete(id: str) -> bool:
+    """Say that the out-of-band part of this visit is done. Works anywhere in this process.
+
+    False if that was known already.
+    """
+    from midcall.server.install import installations
+
+    here = [each for each in installations if each.visits.knows(id)] or list(installations)
+    return any([await each.complete(id) for each in here])

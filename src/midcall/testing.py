@@ -1,0 +1,264 @@
+"""Test a tool that asks, with real clients and scripted answers.
+
+    from midcall import testing
+
+    async def test_booking():
+        run = await testing.replayed(mcp, "book", {"destination": "Oslo"}, {"How many days?": 3})
+        assert run.text == "3 days in Oslo"
+
+`replayed` runs the tool three times: with questions pushed, in rounds, and in rounds that bring one
+answer each, so that every question suspends and every round runs the tool again. A tool that is
+not replayable gives different results, and fails there, in your test suite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias, cast
+
+from mcp import Client
+from mcp.client._memory import InMemoryTransport
+from mcp.client._transport import Transport
+from mcp.client.session import ClientRequestContext
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.server.lowlevel.server import Server
+from mcp.server.mcpserver import MCPServer
+from mcp_types import (
+    CallToolResult,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitRequestParams,
+    ElicitRequestURLParams,
+    ElicitResult,
+    InputRequiredResult,
+    TextContent,
+)
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from midcall.client.offer import Mode, Offer
+from midcall.core.outcomes import Accepted, Cancelled, Declined
+
+__all__ = ["ERAS", "Answers", "Asked", "Era", "NotReplayable", "Run", "Script", "connect", "replayed", "run"]
+
+Era: TypeAlias = Literal["2025-06-18", "2025-11-25", "2026-07-28"]
+ERAS: Final[tuple[Era, ...]] = ("2025-06-18", "2025-11-25", "2026-07-28")
+
+Answer: TypeAlias = Any
+"""A value for the only field, a dict of fields, an outcome, or a list of answers for successive askings."""
+Answers: TypeAlias = Mapping[str, Answer] | Sequence[Answer] | Callable[["Asked"], Answer]
+"""Answers by message or by the name of a field, in order, or by a function."""
+
+_MANY_ROUNDS: Final = 1000
+
+
+class NotReplayable(AssertionError):
+    """The tool gave another result, or asked something else, when it was run in rounds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as the client saw it."""
+
+    message: str
+    mode: Mode
+    schema: Mapping[str, Any] | None = None
+    url: str | None = None
+    id: str | None = None
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        return tuple((self.schema or {}).get("properties", ()))
+
+
+class Script:
+    """Answers questions from a script, and remembers them. Use it as an `elicitation_callback`."""
+
+    def __init__(self, answers: Answers = ()) -> None:
+        self._answers = answers
+        self._taken: dict[str, int] = {}
+        self.asked: list[Asked] = []
+
+    async def __call__(self, context: ClientRequestContext | None, params: ElicitRequestParams) -> ElicitResult:
+        asked = _asked(params)
+        self.asked.append(asked)
+        return _result(asked, self._answer(asked))
+
+    def _answer(self, asked: Asked) -> Answer:
+        if callable(self._answers):
+            return self._answers(asked)
+        if isinstance(self._answers, Mapping):
+            for name in (asked.message, asked.message.partition("\n\n")[0], *asked.fields):
+                if name in self._answers:
+                    return self._next(name, self._answers[name])
+        elif len(self.asked) <= len(self._answers):
+            return self._answers[len(self.asked) - 1]
+        raise AssertionError(f"no answer for {asked.message!r} (fields: {', '.join(asked.fields) or 'none'})")
+
+    def _next(self, name: str, answer: Answer) -> Answer:
+        if not isinstance(answer, list) or not answer:
+            return cast("Answer", answer)
+        index = self._taken.get(name, 0)
+        self._taken[name] = index + 1
+        return cast("list[Answer]", answer)[min(index, len(cast("list[Answer]", answer)) - 1)]
+
+
+def _asked(params: ElicitRequestParams) -> Asked:
+    if isinstance(params, ElicitRequestURLParams):
+        return Asked(params.message, "url", url=params.url, id=params.elicitation_id)
+    assert isinstance(params, ElicitRequestFormParams)
+    return Asked(params.message, "form", schema=params.requested_schema)
+
+
+def _result(asked: Asked, answer: Answer) -> ElicitResult:
+    match answer:
+        case ElicitResult():
+            return answer
+        case Declined():
+            return ElicitResult(action="decline")
+        case Cancelled():
+            return ElicitResult(action="cancel")
+        case Accepted(value=value):
+            return _result(asked, value)
+        case _ if asked.mode == "url":
+            return ElicitResult(action="accept")
+        case dict():
+            return ElicitResult(action="accept", content=cast("dict[str, Any]", answer))
+        case _:
+            [name] = asked.fields or ("answer",)
+            return ElicitResult(action="accept", content={name: answer})
+
+
+@asynccontextmanager
+async def connect(
+    server: object,
+    answers: Answers | Script = (),
+    *,
+    era: Era = "2026-07-28",
+    modes: Collection[Mode] | None = None,
+    max_rounds: int = _MANY_ROUNDS,
+    **options: Any,
+) -> AsyncGenerator[Client]:
+    """A client of this server that speaks this protocol version and answers from a script.
+
+    The server is a server object, a URL, or `StdioServerParameters`. `modes` narrows what the client
+    declares: `()` is a client that cannot be asked.
+    """
+    script = answers if isinstance(answers, Script) else Script(answers)
+    modern = era in MODERN_PROTOCOL_VERSIONS
+    transport = Offer(_transport(server), version=None if modern else era, modes=modes)
+    async with Client(
+        transport,
+        mode=era if modern else "legacy",
+        elicitation_callback=script,
+        input_required_max_rounds=max_rounds,
+        **options,
+    ) as client:
+        yield client
+
+
+def _transport(server: object) -> Transport:
+    if isinstance(server, str):
+        return streamable_http_client(server)
+    if isinstance(server, StdioServerParameters):
+        return stdio_client(server)
+    if isinstance(server, (Server, MCPServer)):
+        return InMemoryTransport(cast("Server[Any]", server))
+    if (lowlevel := getattr(server, "_mcp_server", None)) is not None:
+        return InMemoryTransport(lowlevel)
+    return cast("Transport", server)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What came of one call."""
+
+    result: CallToolResult
+    asked: list[Asked] = field(default_factory=list[Asked])
+    rounds: int = 0
+
+    @property
+    def text(self) -> str:
+        return "\n".join(block.text for block in self.result.content if isinstance(block, TextContent))
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.result.is_error)
+
+
+async def run(
+    server: object,
+    tool: str,
+    arguments: Mapping[str, Any] | None = None,
+    answers: Answers = (),
+    *,
+    era: Era = "2026-07-28",
+    one_by_one: bool = False,
+    **options: Any,
+) -> Run:
+    """Call a tool and answer its questions.
+
+    `one_by_one` is the always-replay mode: every round brings one answer only, the rest is asked
+    again, and the tool runs as often as it can.
+    """
+    script = Script(answers)
+    async with connect(server, script, era=era, **options) as client:
+        if era not in MODERN_PROTOCOL_VERSIONS:
+            return Run(await client.call_tool(tool, dict(arguments or {})), script.asked)
+        return await _in_rounds(client, script, tool, dict(arguments or {}), one_by_one)
+
+
+async def _in_rounds(
+    client: Client, script: Script, tool: str, arguments: dict[str, Any], one_by_one: bool
+) -> Run:
+    rounds = 0
+    responses: dict[str, Any] | None = None
+    state: str | None = None
+    while True:
+        result = await client.session.call_tool(
+            tool, arguments, input_responses=responses, request_state=state, allow_input_required=True
+        )
+        if not isinstance(result, InputRequiredResult):
+            return Run(result, script.asked, rounds)
+        rounds += 1
+        if rounds > _MANY_ROUNDS:
+            raise NotReplayable(f"{tool!r} still asks after {_MANY_ROUNDS} rounds")
+        state = result.request_state
+        requests = list((result.input_requests or {}).items())
+        responses = {}
+        for key, request in requests[:1] if one_by_one else requests:
+            assert isinstance(request, ElicitRequest)
+            responses[key] = await script(None, request.params)
+
+
+async def replayed(
+    server: object, tool: str, arguments: Mapping[str, Any] | None = None, answers: Answers = (), **options: Any
+) -> Run:
+    """Run a tool pushed, in rounds and one answer at a time; the three must agree.
+
+    Raises:
+        NotReplayable: They do not.
+    """
+    pushed = await run(server, tool, arguments, answers, era="2025-11-25", **options)
+    for one_by_one in (False, True):
+        rounds = await run(server, tool, arguments, answers, one_by_one=one_by_one, **options)
+        _compare(tool, pushed, rounds, "one answer a round" if one_by_one else "rounds")
+    return pushed
+
+
+def _compare(tool: str, pushed: Run, other: Run, how: str) -> None:
+    here = sorted(asked.message for asked in pushed.asked)
+    there = sorted(asked.message for asked in other.asked)
+    if here != there:
+        raise NotReplayable(f"{tool!r} asked {there} in {how}, and {here} when pushed")
+    if _shown(pushed.result) != _shown(other.result):
+        raise NotReplayable(
+            f"{tool!r} ended differently in {how}: {other.text!r} instead of {pushed.text!r}. Put what changes "
+            "between runs (time, random numbers, reads) into once()."
+        )
+
+
+def _shown(result: CallToolResult) -> object:
+    return result.content, result.structured_content, bool(result.is_error)
