@@ -2,13 +2,13 @@
 
     python examples/conformance_server.py --port 3000      # serves http://127.0.0.1:3000/mcp
 
-Each tool or prompt is named, worded and keyed as the suite's scenario wants it.
+Each tool or prompt is named, worded and keyed as the suite's scenario wants it. The user is asked in
+straight lines; what goes to the client's model or to its roots is the SDK's business.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 from typing import Any
 
 from mcp.server import MCPServer
@@ -28,121 +28,96 @@ from mcp_types import (
     TextContent,
 )
 
+import midcall
+from midcall import Choice, Choices, Flag, Form, Number, Text, ask, can_ask, elicit
+
 mcp = MCPServer("midcall-conformance")
-
-Properties = dict[str, dict[str, Any]]
-
-
-# --- 2025-11-25: the server pushes elicitation/create and waits ---------------------------------
+# A scenario answers a question by its key before it was asked; midcall takes that only if told to.
+midcall.install(mcp, answers_ahead=True)
 
 
-async def push(ctx: Context, message: str, properties: Properties, required: list[str]) -> str:
-    result = await ctx.session.elicit_form(message, schema(properties, required), ctx.request_context.request_id)
-    return f"action={result.action}, content={json.dumps(result.content)}"
+# --- the user is asked: pushed on 2025-11-25, in rounds on 2026-07-28 ---------------------------
 
 
 @mcp.tool()
-async def test_elicitation(message: str, ctx: Context) -> str:
+async def test_elicitation(message: str) -> str:
     """Scenario tools-call-elicitation."""
-    answer = await push(
-        ctx,
+    answer = await elicit(
         message,
-        {
-            "username": {"type": "string", "description": "User's response"},
-            "email": {"type": "string", "description": "User's email address"},
-        },
-        required=["username", "email"],
+        Form(Text("username", description="User's response"), Text("email", description="User's email address")),
     )
     return f"User response: {answer}"
 
 
 @mcp.tool()
-async def test_elicitation_sep1034_defaults(ctx: Context) -> str:
+async def test_elicitation_sep1034_defaults() -> str:
     """Scenario elicitation-sep1034-defaults: a default on every kind of field."""
-    answer = await push(
-        ctx,
+    answer = await elicit(
         "Please check your details",
-        {
-            "name": {"type": "string", "default": "John Doe"},
-            "age": {"type": "integer", "default": 30},
-            "score": {"type": "number", "default": 95.5},
-            "status": {"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"},
-            "verified": {"type": "boolean", "default": True},
-        },
-        required=[],
+        Form(
+            Text("name", default="John Doe"),
+            Number("age", integer=True, default=30),
+            Number("score", default=95.5),
+            Choice("status", ["active", "inactive", "pending"], default="active"),
+            Flag("verified", default=True),
+        ),
     )
     return f"Elicitation completed: {answer}"
 
 
 @mcp.tool()
-async def test_elicitation_sep1330_enums(ctx: Context) -> str:
+async def test_elicitation_sep1330_enums() -> str:
     """Scenario elicitation-sep1330-enums: the five wire shapes of a choice."""
     options = ["option1", "option2", "option3"]
-    titles = {"value1": "First Option", "value2": "Second Option", "value3": "Third Option"}
-    titled = [{"const": value, "title": title} for value, title in titles.items()]
-    answer = await push(
-        ctx,
+    titled = {"value1": "First Option", "value2": "Second Option", "value3": "Third Option"}
+    legacy = {"opt1": "Option One", "opt2": "Option Two", "opt3": "Option Three"}
+    answer = await elicit(
         "Please choose",
-        {
-            "untitledSingle": {"type": "string", "enum": options},
-            "titledSingle": {"type": "string", "oneOf": titled},
-            "legacyEnum": {
-                "type": "string",
-                "enum": ["opt1", "opt2", "opt3"],
-                "enumNames": ["Option One", "Option Two", "Option Three"],
-            },
-            "untitledMulti": {"type": "array", "items": {"type": "string", "enum": options}},
-            "titledMulti": {"type": "array", "items": {"anyOf": titled}},
-        },
-        required=[],
+        Form(
+            Choice("untitledSingle", options, required=False),
+            Choice("titledSingle", titled, required=False),
+            Choice("legacyEnum", legacy, legacy=True, required=False),
+            Choices("untitledMulti", options, required=False),
+            Choices("titledMulti", titled, required=False),
+        ),
     )
     return f"Elicitation completed: {answer}"
 
 
-# --- 2026-07-28: the call returns its questions, and is called again with the answers -----------
-
-
 @mcp.tool()
-async def test_input_required_result_elicitation(ctx: Context) -> str | InputRequiredResult:
+async def test_input_required_result_elicitation() -> str:
     """Scenarios basic-elicitation, missing-input-response, result-type, ignore-extra-params, validate-input."""
-    if answer := accepted(ctx, "user_name"):
-        return f"Hello, {answer['name']}!"
-    return questions(user_name=form("What is your name?", name="string"))
+    answer = await ask("What is your name?", Form(Text("name")), key="user_name")
+    return f"Hello, {answer['name']}!"
 
 
 @mcp.tool()
-async def test_input_required_result_request_state(ctx: Context) -> str | InputRequiredResult:
+async def test_input_required_result_request_state() -> str:
     """Scenario request-state: the state comes back as it left."""
-    if accepted(ctx, "confirm") and ctx.request_state == "asked to confirm":
-        return "state-ok"
-    return questions(confirm=form("Please confirm", ok="boolean"), state="asked to confirm")
+    await ask("Please confirm", Form(Flag("ok")), key="confirm")
+    return "state-ok"
 
 
 @mcp.tool()
-async def test_input_required_result_tampered_state(ctx: Context) -> str | InputRequiredResult:
-    """Scenario tampered-state: the SDK seals the state, and refuses one that it did not seal."""
-    if accepted(ctx, "confirm"):
-        return "confirmed"
-    return questions(confirm=form("Please confirm", ok="boolean"), state="asked to confirm")
+async def test_input_required_result_tampered_state() -> str:
+    """Scenario tampered-state: the state is sealed, and one that was not sealed here is refused."""
+    await ask("Please confirm", Form(Flag("ok")), key="confirm")
+    return "confirmed"
 
 
 @mcp.tool()
-async def test_input_required_result_multi_round(ctx: Context) -> str | InputRequiredResult:
+async def test_input_required_result_multi_round() -> str:
     """Scenario multi-round: two questions, one after the other."""
-    if color := accepted(ctx, "step2"):
-        return f"{ctx.request_state} likes {color['color']}."
-    if name := accepted(ctx, "step1"):
-        state = str(name["name"])
-        return questions(step2=form("Step 2: What is your favorite color?", color="string"), state=state)
-    return questions(step1=form("Step 1: What is your name?", name="string"), state="nothing yet")
+    name = await ask("Step 1: What is your name?", Form(Text("name")), key="step1")
+    color = await ask("Step 2: What is your favorite color?", Form(Text("color")), key="step2")
+    return f"{name['name']} likes {color['color']}."
 
 
 @mcp.prompt()
-async def test_input_required_result_prompt(ctx: Context) -> str | InputRequiredResult:
+async def test_input_required_result_prompt() -> str:
     """Scenario non-tool-request: a prompt asks, too."""
-    if answer := accepted(ctx, "user_context"):
-        return f"Use this context: {answer['context']}"
-    return questions(user_context=form("What context should the prompt use?", context="string"))
+    answer = await ask("What context should the prompt use?", Form(Text("context")), key="user_context")
+    return f"Use this context: {answer['context']}"
 
 
 # --- 2026-07-28: what is asked of the client's model and of its roots, not of the user ----------
@@ -187,27 +162,22 @@ async def test_input_required_result_multiple_inputs(ctx: Context) -> str | Inpu
 @mcp.tool()
 async def test_input_required_result_capabilities(ctx: Context) -> str | InputRequiredResult:
     """Scenario capability-check: only what this client says that it can answer."""
+    if can_ask("form"):
+        answer = await ask("What is your name?", Form(Text("name")), key="user_name")
+        return f"Hello, {answer['name']}!"
     if responses(ctx):
         return "Thank you."
-    can = ctx.client_capabilities
-    wanted: dict[str, InputRequest] = {}
-    if can and can.elicitation:
-        wanted["user_name"] = form("What is your name?", name="string")
-    if can and can.sampling:
-        wanted["greeting"] = sample("Generate a greeting", max_tokens=50)
-    return InputRequiredResult(input_requests=wanted) if wanted else "This client can answer nothing."
+    if ctx.client_capabilities and ctx.client_capabilities.sampling:
+        return questions(greeting=sample("Generate a greeting", max_tokens=50))
+    return "This client can answer nothing."
 
 
-# --- the wire, in short --------------------------------------------------------------------------
-
-
-def schema(properties: Properties, required: list[str]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": required}
+# --- the SDK's rounds, in short ------------------------------------------------------------------
 
 
 def form(message: str, **types: str) -> ElicitRequest:
     properties = {name: {"type": type_} for name, type_ in types.items()}
-    requested = schema(properties, required=list(properties))
+    requested: dict[str, Any] = {"type": "object", "properties": properties, "required": list(properties)}
     return ElicitRequest(params=ElicitRequestFormParams(message=message, requested_schema=requested))
 
 

@@ -126,6 +126,10 @@ def secrets_in_form(names: Sequence[str]) -> str:
     return f"{which} for a secret, and a form passes through the client and may pass through the model."
 
 
+def secret_type_advice() -> str:
+    return "Ask with secret() instead."
+
+
 def secrets_advice() -> str:
     return 'Ask with secret() instead; if it is no secret, say why with not_secret="the reason".'
 

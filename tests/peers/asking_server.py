@@ -8,11 +8,13 @@ from typing import Literal
 
 import uvicorn
 from mcp.server import MCPServer
-from mcp.server.elicitation import AcceptedElicitation
-from mcp.server.mcpserver import Context
 from pydantic import BaseModel, Field
 
+import midcall
+from midcall import ask, confirm
+
 mcp = MCPServer("asking", log_level="WARNING")
+midcall.install(mcp)
 
 
 class Trip(BaseModel):
@@ -20,19 +22,12 @@ class Trip(BaseModel):
     seat: Literal["window", "aisle"] = "window"
 
 
-class Confirmed(BaseModel):
-    confirmed: bool
-
-
 @mcp.tool()
-async def book(destination: str, ctx: Context) -> str:
-    trip = await ctx.elicit("Tell me about the trip", Trip)
-    if not isinstance(trip, AcceptedElicitation):
+async def book(destination: str) -> str:
+    trip = await ask("Tell me about the trip", Trip)
+    if not await confirm(f"Book {trip.days} days in {destination}?"):
         return "Not booked."
-    sure = await ctx.elicit(f"Book {trip.data.days} days in {destination}?", Confirmed)
-    if not isinstance(sure, AcceptedElicitation) or not sure.data.confirmed:
-        return "Not booked."
-    return f"Booked {trip.data.days} days in {destination}, {trip.data.seat} seat."
+    return f"Booked {trip.days} days in {destination}, {trip.seat} seat."
 
 
 async def serve() -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NoReturn, TypeAlias, cast
 
 from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.formats import FORMATS
-from midcall.core.rules import is_number, python_only
+from midcall.core.rules import is_number, runs_everywhere
 from midcall.errors import InvalidForm
 
 __all__ = ["field_of", "fields_of"]
@@ -156,7 +155,7 @@ def _loosened(prop: Property) -> Property:
         kept.setdefault("enum", [kept["const"]])
     if kept.get("format") not in FORMATS:
         kept.pop("format", None)
-    if "pattern" in kept and not _runs(kept["pattern"]):
+    if "pattern" in kept and not runs_everywhere(kept["pattern"]):
         del kept["pattern"]
     if isinstance(items := kept.get("items"), Mapping):
         kept["items"] = _loosened_items(cast("Property", items))
@@ -178,14 +177,6 @@ def _not_null(prop: Property) -> Property:
     if len(others) != 1 or not isinstance(others[0], Mapping):
         return prop
     return {**cast("Property", others[0]), **{word: value for word, value in prop.items() if word != "anyOf"}}
-
-
-def _runs(pattern: Any) -> bool:
-    try:
-        re.compile(pattern)
-    except (re.error, TypeError, RecursionError, OverflowError):
-        return False
-    return python_only(pattern) is None
 
 
 def _flat(prop: Property, path: str) -> None:

@@ -138,3 +138,12 @@ def python_only(pattern: str) -> str | None:
         if piece in (r"\A", r"\Z") or piece[0] in "(*+?}":
             return piece
     return None
+
+
+def runs_everywhere(pattern: Any) -> bool:
+    """Whether this is a pattern that both we and clients can run."""
+    try:
+        re.compile(pattern)
+    except (re.error, TypeError, RecursionError, OverflowError):
+        return False
+    return python_only(pattern) is None

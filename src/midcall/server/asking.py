@@ -12,6 +12,7 @@ from midcall.core.journal import Entry
 from midcall.core.links import form_texts, links_in
 from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
 from midcall.core.questions import Question, Visit
+from midcall.core.replay import parse_answer
 from midcall.errors import InvalidAnswer, InvalidQuestion, TimedOut
 from midcall.server.channels.request import visit_id
 from midcall.server.reach import Asking, channel_for
@@ -63,6 +64,8 @@ def _begin(call: Call, question: Question[Any] | Visit) -> Asking:
         _look_at_links(call, question)
         channel_for(call, question)  # before anything is written down: it may raise
         entry = replay.wait(identity, question, line=line, deadline=_deadline(question))
+        if question.key is not None and call.ahead and question.key in call.ahead:
+            entry = replay.settle(identity, entry, *parse_answer(call.ahead[question.key]))
     elif entry.kind == "waiting" and entry.deadline is not None and time.time() > entry.deadline:
         entry = replay.settle(identity, entry, "timeout")
     return Asking(identity, question, entry)

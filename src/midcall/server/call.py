@@ -32,6 +32,7 @@ class Call:
     """What a verb needs to know about the call that it is used in."""
 
     __slots__ = (
+        "ahead",
         "foreign",
         "installation",
         "journal",
@@ -60,6 +61,7 @@ class Call:
         self.foreign = foreign
         self.replay = Replay(journal)
         self.rounds: Rounds | None = None
+        self.ahead: Mapping[str, Any] | None = None
         self.session = AskingSession(ctx.session, self)
 
     @property

@@ -52,6 +52,7 @@ class Installation:
         max_rounds: int | None,
         heartbeat: float,
         not_secret: str | None,
+        answers_ahead: bool,
         local_key: bool,
     ) -> None:
         self.server = server
@@ -62,6 +63,7 @@ class Installation:
         self.max_rounds = max_rounds
         self.heartbeat = heartbeat
         self.not_secret = not_secret
+        self.answers_ahead = answers_ahead
         self.visits = Visits()
         self._local_key = local_key
         self._warned: set[str] = set()
@@ -92,6 +94,7 @@ def install(
     max_rounds: int | None = MAX_ROUNDS,
     heartbeat: float = HEARTBEAT,
     not_secret: str | None = None,
+    answers_ahead: bool = False,
 ) -> Installation:
     """Let the tools, prompts and resources of this server ask the user.
 
@@ -107,6 +110,8 @@ def install(
         max_rounds: End a call before its client gives up; stock clients do after 10 rounds.
         heartbeat: Seconds between two signs of life on the caller's progress token.
         not_secret: Why adopted forms may have fields that are named like secrets.
+        answers_ahead: Take answers to keyed questions that a client sends before it was asked, with
+            the first request. Off, they change nothing.
 
     Raises:
         InstallError: It is no server, midcall is installed already, or a setting is wrong.
@@ -126,6 +131,7 @@ def install(
         max_rounds=max_rounds,
         heartbeat=heartbeat,
         not_secret=not_secret,
+        answers_ahead=answers_ahead,
         local_key=local_key,
     )
     _place(lowlevel, boundary, installation)

@@ -85,7 +85,10 @@ class Asking:
         state, responses = input_of(ctx.params)
         if not isinstance(state, str) or not is_journal(state):
             foreign = Foreign(state, responses) if state is not None or responses else None
-            return Call(self._installation, ctx, Journal(secrets.token_urlsafe(18)), foreign), ctx
+            call = Call(self._installation, ctx, Journal(secrets.token_urlsafe(18)), foreign)
+            if state is None and self._installation.answers_ahead:
+                call.ahead = responses
+            return call, ctx
         try:
             journal = decode(state)
             call = Call(self._installation, ctx, journal, journal.foreign)

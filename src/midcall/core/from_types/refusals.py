@@ -1,0 +1,51 @@
+"""Says no to a type that cannot be asked for, and what to use instead."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Final, NoReturn, get_origin
+
+import pydantic
+from typing_extensions import is_typeddict
+
+from midcall import wording
+from midcall.errors import InvalidForm, SecretInForm
+
+__all__ = ["holds_fields", "is_a", "named", "refuse"]
+
+_SUPPORTED: Final = (
+    "Use bool, int, float, str, date, datetime, Literal, Enum, a list of such choices, "
+    "or a flat model, dataclass or TypedDict of these."
+)
+
+
+def refuse(tp: Any, path: str, advice: str = "") -> NoReturn:
+    """Raises for a type that no form can ask for."""
+    bare = get_origin(tp) or tp
+    if any(is_a(bare, secret) for secret in (pydantic.SecretStr, pydantic.SecretBytes, pydantic.Secret)):
+        raise SecretInForm(wording.secrets_in_form([path]), path=path, advice=wording.secret_type_advice())
+    said = "cannot be asked for in a form"
+    raise InvalidForm(said if named(tp) == path else f"{named(tp)} {said}", path=path, advice=advice or _advice(tp))
+
+
+def holds_fields(tp: Any) -> bool:
+    """Whether this is a model, a dataclass or a TypedDict."""
+    return is_a(tp, pydantic.BaseModel) or is_typeddict(tp) or (isinstance(tp, type) and dataclasses.is_dataclass(tp))
+
+
+def is_a(tp: Any, kind: type) -> bool:
+    return isinstance(tp, type) and get_origin(tp) is None and issubclass(tp, kind)
+
+
+def named(tp: Any) -> str:
+    """A type as its author wrote it."""
+    name = getattr(tp, "__name__", None)
+    return name if isinstance(name, str) and get_origin(tp) is None else str(tp).replace("typing.", "")
+
+
+def _advice(tp: Any) -> str:
+    if holds_fields(tp):
+        return "A form is flat: take its fields into this type, or ask for it with a question of its own."
+    if holds_fields(type(tp)) or isinstance(tp, (str, int, float)):
+        return "Give the type, not a value of it."
+    return _SUPPORTED
