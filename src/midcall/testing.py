@@ -77,6 +77,10 @@ class Script:
     """Answers questions from a script, and remembers them. Use it as an `elicitation_callback`."""
 
     def __init__(self, answers: Answers = ()) -> None:
+        self.restart(answers)
+
+    def restart(self, answers: Answers) -> None:
+        """Begin anew with these answers."""
         self._answers = answers
         self._taken: dict[str, int] = {}
         self.asked: list[Asked] = []

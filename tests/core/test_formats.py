@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from midcall.core.formats import FORMATS, is_date, is_date_time, is_email, is_uri
 
 FITTING = {
-    "email": """name@example.com a.b+c@x.org te~st@a-b.co x@localhost "a\\ b"@x.org "joe..x"@x.org
+    "email": """name@example.com a.b+c@x.org te~st@a-b.co x@localhost "joe..x"@x.org
         me@[127.0.0.1] me@[IPv6:::1] 1@2.3""",
     "uri": """https://example.com http://example.com:8080/a/b?c=d#e https://user:pw@x.org/ ftp://x.org/f
         urn:isbn:0451450523 mailto:a@b.c tel:+49-30-1 file:///etc/hosts http://[::1]:80/ http://[v1.a:b]/ http://a/%20
@@ -23,8 +23,8 @@ UNFITTING = {
         a@x_y.org é@x.org a@é.org me@[1.2.3] me@[IPv6:z] me@[::1] <a@x.org> a@x.org, "a@x.org """.strip(),
     "uri": """example.com /a/b //x.org/a ?q #f http:// http: https:///a http://x.org:port/ http://x.org:99999/ 1x:a
         http://a/%2 http://a/%zz http://a/<b> http://ü.de http://[::g]/ http://[::1%25en0]/ http://a\\b http://[::1
-        :a a|b:c foo: http://x.org/{a} http://a@b@c/ x:////""",
-    "date": "2023-02-29 2026-7-28 2026-13-01 2026-00-10 20260728 2026-W01-1 0000-01-01 ２０２６-07-28 2026-07-28T00:00:00Z",
+        :a a|b:c foo: http://x.org/{a} http://a@b@c/""",
+    "date": "2023-02-29 2026-7-28 2026-13-01 2026-00-10 20260728 2026-W01-1 0000-01-01 ２０２６-07-28 2026-07-28T",
     "date-time": """2026-07-28 2026-07-28T09:30:00 2026-07-28T09:30Z 2026-07-28T24:00:00Z 2026-07-28T09:60:00Z
         2026-07-28T09:30:61Z 2026-07-28T09:30:60Z 2026-02-30T09:30:00Z 2026-07-28T09:30:00+24:00 2026-07-28T09:30:00.Z
         2026-07-28T09:30:00+0200 2026-07-28_09:30:00Z 09:30:00Z 2026-07-28T09:30:00+02:60 1998-12-31T23:59:60+01:00""",
@@ -38,7 +38,7 @@ def cases(table: dict[str, str]) -> list[tuple[str, str]]:
 
 
 EXTRA: dict[bool, dict[str, list[str]]] = {
-    True: {"email": ['"a b"@x.org', "a" * 64 + "@x.org"], "uri": [], "date": [], "date-time": []},
+    True: {"email": ['"a b"@x.org', '"a\\ b"@x.org', "a" * 64 + "@x.org"], "uri": [], "date": [], "date-time": []},
     False: {
         "email": ["", "a b@x.org", "a@x.org\n", "a" * 65 + "@x.org", "a@" + "b" * 64 + ".org", "a@x .org"],
         "uri": ["", "http://a b", "https://example.com\n", " https://example.com", "http://a/\t"],

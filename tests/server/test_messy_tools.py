@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import logging
-import socket
-import subprocess
-import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from mcp.client.stdio import StdioServerParameters
 from mcp_types import TextContent
 
 from midcall.testing import ERAS, Era, Script, connect, run
 from tests import messy
+from tests.serving import serving, stdio
 
 SERVER = Path(messy.__file__)
 NAMES = [each.name for each in messy.SCENARIOS]
@@ -49,3 +46,50 @@ async def test_a_messy_tool_works_when_every_round_brings_one_answer(name: str) 
     assert not done.failed, done.text
     assert "".join(done.text.split()) == "".join(scenario.expected.split())
     assert messy.COUNTS[token] == scenario.effects
+
+
+async def run_all(target: object, era: Era) -> list[str]:
+    """Every scenario over one connection; what went wrong."""
+    faults: list[str] = []
+    answers = Script()
+    async with connect(target, answers, era=era) as client:
+        for scenario in messy.SCENARIOS:
+            token = uuid.uuid4().hex
+            answers.restart(scenario.answers)
+            result = await client.call_tool(scenario.name, {"token": token})
+            [block] = result.content
+            assert isinstance(block, TextContent)
+            counted = await client.call_tool("effects", {"token": token})
+            assert isinstance(counted.content[0], TextContent)
+            if result.is_error or "".join(block.text.split()) != "".join(scenario.expected.split()):
+                faults.append(f"{scenario.name}: {block.text!r} instead of {scenario.expected!r}")
+            elif counted.content[0].text != str(scenario.effects):
+                faults.append(f"{scenario.name}: {counted.content[0].text} effects instead of {scenario.effects}")
+    return faults
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_every_messy_tool_works_over_one_stdio_connection(era: Era, tmp_path: Path) -> None:
+    log = tmp_path / "stderr"
+    with log.open("w") as stderr:
+        assert await run_all(stdio(SERVER, stderr), era) == []
+    assert complaints(log.read_text()) == []
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_every_messy_tool_works_over_http(era: Era, http_server: tuple[str, Path]) -> None:
+    url, log = http_server
+    assert await run_all(url, era) == []
+    assert complaints(log.read_text()) == []
+
+
+def complaints(log: str) -> list[str]:
+    words = ("Traceback", "ERROR", "never retrieved", "never awaited", "was destroyed", "Exception")
+    return [line for line in log.splitlines() if any(word in line for word in words)]
+
+
+@pytest.fixture(scope="module")
+def http_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    log = tmp_path_factory.mktemp("http") / "stderr"
+    with serving(SERVER, log) as url:
+        yield url, log

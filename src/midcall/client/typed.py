@@ -38,11 +38,16 @@ def shown(field: Field, value: Any) -> str:
         case Flag():
             return wording.yes_or_no(value)
         case Choice():
-            return plain_line(field.labels.get(value, value))
+            return _title(field, value)
         case Choices():
-            return ", ".join(plain_line(field.labels.get(item, item)) for item in value) or wording.nothing_chosen()
+            return ", ".join(_title(field, item) for item in value) or wording.nothing_chosen()
         case Text() | Number():
             return plain_line(str(value))
+
+
+def _title(field: Choice | Choices, value: str) -> str:
+    titles = field.labels
+    return plain_line(titles[value] if value in titles else value)
 
 
 def numbered(field: Choice | Choices) -> bool:

@@ -7,9 +7,9 @@ field's name as its path.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, InitVar, dataclass, field
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, TypeAlias, cast
 
 from midcall import wording
 from midcall.core.formats import FORMATS, Format
@@ -27,7 +27,7 @@ from midcall.errors import InvalidForm
 
 __all__ = ["Choice", "Choices", "Field", "Flag", "Number", "Options", "Text"]
 
-Options: TypeAlias = Sequence[str] | Mapping[str, str]
+Options: TypeAlias = Sequence[str] | Mapping[str, str] | Sequence[tuple[str, str]]
 """Values, or values and their titles."""
 
 
@@ -109,12 +109,20 @@ class Flag(_Named):
 
 @dataclass(frozen=True, slots=True)
 class _Optioned(_Named):
-    """What both kinds of choice have: `values`, and `titles` of the same length or None."""
+    """What both kinds of choice have. `options` is kept as a tuple of values, or of values and titles."""
 
-    options: InitVar[Options]
-    _: KW_ONLY
-    values: tuple[str, ...] = field(init=False)
-    titles: tuple[str, ...] | None = field(init=False)
+    options: Options
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The values, in order."""
+        return tuple(option if isinstance(option, str) else option[0] for option in self.options)
+
+    @property
+    def titles(self) -> tuple[str, ...] | None:
+        """The titles, in the order of the values, or None if there are none."""
+        titles = tuple(option[1] for option in self.options if not isinstance(option, str))
+        return titles or None
 
     @property
     def labels(self) -> dict[str, str]:
@@ -135,11 +143,11 @@ class Choice(_Optioned):
     default: str | None = None
     legacy: bool = False
 
-    def __post_init__(self, options: Options) -> None:
+    def __post_init__(self) -> None:
         _settle(self)
-        _settle_options(self, options)
+        _settle_options(self)
         if self.legacy and self.titles is None:
-            _set(self, "titles", self.values)
+            _set(self, "options", tuple(self.labels.items()))
         _fitting_default(self, self.default)
 
     def rule(self) -> Rule:
@@ -155,9 +163,9 @@ class Choices(_Optioned):
     min_items: int | None = None
     max_items: int | None = None
 
-    def __post_init__(self, options: Options) -> None:
+    def __post_init__(self) -> None:
         _settle(self)
-        _settle_options(self, options)
+        _settle_options(self)
         _ordered_sizes(self.name, "items", self.min_items, self.max_items)
         if (self.min_items or 0) > len(self.values):
             raise InvalidForm(f"min_items {self.min_items} is more than there are options", path=self.name)
@@ -191,22 +199,21 @@ def _settle(this: Field) -> None:
         raise InvalidForm("required must be True, False or None", path=this.name)
 
 
-def _settle_options(this: Choice | Choices, options: Options) -> None:
-    if isinstance(options, str):
+def _settle_options(this: Choice | Choices) -> None:
+    if isinstance(this.options, str):
         raise InvalidForm("options must be a list or a mapping of value to title, not one text", path=this.name)
-    values, titles = tuple(options), tuple(options.values()) if isinstance(options, Mapping) else None
-    if not values:
+    options: tuple[Any, ...] = tuple(this.options.items() if isinstance(this.options, Mapping) else this.options)
+    if not options:
         raise InvalidForm("a choice needs at least one option", path=this.name)
-    if not _all_text(values) or not _all_text(titles or ()):
+    if not all(map(_is_text, options)) and not all(map(_is_titled, options)):
         raise InvalidForm("options and their titles must be text", path=this.name)
-    if len(set(values)) < len(values):
+    _set(this, "options", options)
+    if len(set(this.values)) < len(options):
         raise InvalidForm("two options have the same value", path=this.name)
-    _set(this, "values", values)
-    _set(this, "titles", titles)
 
 
-def _all_text(items: Iterable[object]) -> bool:
-    return all(_is_text(item) for item in items)
+def _is_titled(option: Any) -> bool:
+    return isinstance(option, tuple) and list(map(type, cast("tuple[Any, ...]", option))) == [str, str]
 
 
 def _is_text(value: object) -> bool:

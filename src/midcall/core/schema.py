@@ -99,15 +99,18 @@ def splitter(field: Choices) -> Split:
     def known(text: str) -> str | None:
         return exact.get(text, folded.get(text.casefold()))
 
+    def first(pieces: list[str]) -> tuple[int, str]:
+        for size in range(min(longest, len(pieces)), 0, -1):
+            if (value := known(",".join(pieces[:size]).strip())) is not None:
+                return size, value
+        return 1, pieces[0].strip()
+
     def split(line: str) -> list[str]:
-        pieces = line.split(",")
+        pieces = [piece for piece in line.split(",") if piece.strip()]
         items: list[str] = []
         while pieces:
-            runs = ((size, ",".join(pieces[:size]).strip()) for size in range(min(longest, len(pieces)), 0, -1))
-            size, item = next(((size, value) for size, text in runs if (value := known(text)) is not None), (1, None))
-            text = pieces[0].strip()
-            if item is not None or text:
-                items.append(text if item is None else item)
+            size, item = first(pieces)
+            items.append(item)
             del pieces[:size]
         return items
 

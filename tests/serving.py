@@ -1,0 +1,64 @@
+"""Servers as other processes: what a client really talks to."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+STARTS_WITHIN = 30.0
+ROOT = Path(__file__).parent.parent
+
+
+def environment(**extra: str) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDEVMODE": "0", **extra}
+
+
+def stdio(script: Path, log: IO[str], *args: str) -> AbstractAsyncContextManager[Any]:
+    """The transport of this script, its stderr going into a file."""
+    parameters = StdioServerParameters(command=sys.executable, args=[str(script), *args], env=environment())
+    return stdio_client(parameters, errlog=log)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def serving(script: Path, log: Path, *args: str, flag: str = "--http", **env: str) -> Iterator[str]:
+    """The URL of this script, served over HTTP in a process of its own."""
+    port = free_port()
+    with log.open("w") as stderr:
+        process = subprocess.Popen(
+            [sys.executable, str(script), flag, str(port), *args],
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+            env=environment(**env),
+        )
+        try:
+            _wait_for(port, process, log)
+            yield f"http://127.0.0.1:{port}/mcp"
+        finally:
+            process.terminate()
+            process.wait(10)
+
+
+def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    until = time.monotonic() + STARTS_WITHIN
+    while time.monotonic() < until:
+        assert process.poll() is None, log.read_text()
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise AssertionError(f"no server on {port}: {log.read_text()}")
