@@ -121,8 +121,8 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "STRONG",
     "Accepted",
-    "CannotAsk",
     "Cancelled",
+    "CannotAsk",
     "Choice",
     "Choices",
     "ClientFailed",

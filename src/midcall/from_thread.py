@@ -1,18 +1,18 @@
 """The same verbs for `def` tools, which the servers run in a thread: they block until the answer is there.
 
-    from midcall.from_thread import ask
+from midcall.from_thread import ask
 
-    @mcp.tool()
-    def book(destination: str) -> str:
-        days = ask("How many days?", int)
-        return f"{days} days in {destination}"
+@mcp.tool()
+def book(destination: str) -> str:
+    days = ask("How many days?", int)
+    return f"{days} days in {destination}"
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from functools import partial, wraps
+from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 import anyio.from_thread
@@ -34,19 +34,18 @@ T = TypeVar("T")
 def _blocking(name: str, verb: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
     @wraps(verb)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        async def in_loop() -> T:
+            in_thread.set(True)
+            return await verb(*args, **kwargs)
+
         try:
             asyncio.get_running_loop()
         except RuntimeError:
             running_call(name)
-            return anyio.from_thread.run(partial(_in_thread, verb, *args, **kwargs))
+            return anyio.from_thread.run(in_loop)
         raise surfaced(Misuse(wording.only_in_thread(name)), current_call.get())
 
     return run
-
-
-async def _in_thread(verb: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> T:
-    in_thread.set(True)
-    return await verb(*args, **kwargs)
 
 
 ask = _blocking("ask", verbs.ask)

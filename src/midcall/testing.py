@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, cast
 
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.client._memory import InMemoryTransport
 from mcp.client._transport import Transport
 from mcp.client.session import ClientRequestContext
@@ -124,8 +124,8 @@ def _result(asked: Asked, answer: Answer) -> ElicitResult:
             return ElicitResult(action="decline")
         case Cancelled():
             return ElicitResult(action="cancel")
-        case Accepted(value=value):
-            return _result(asked, value)
+        case Accepted():
+            return _result(asked, cast("Accepted[Any]", answer).value)
         case _ if asked.mode == "url":
             return ElicitResult(action="accept")
         case dict():
@@ -209,14 +209,16 @@ async def run(
     """
     script = Script(answers)
     async with connect(server, script, era=era, **options) as client:
-        if era not in MODERN_PROTOCOL_VERSIONS:
+        try:
+            if era in MODERN_PROTOCOL_VERSIONS:
+                return await _in_rounds(client, script, tool, dict(arguments or {}), one_by_one)
             return Run(await client.call_tool(tool, dict(arguments or {})), script.asked)
-        return await _in_rounds(client, script, tool, dict(arguments or {}), one_by_one)
+        except (MCPError, AssertionError) as exc:
+            failure = exc
+    raise failure  # out here it is itself, and not part of the connection's exception group
 
 
-async def _in_rounds(
-    client: Client, script: Script, tool: str, arguments: dict[str, Any], one_by_one: bool
-) -> Run:
+async def _in_rounds(client: Client, script: Script, tool: str, arguments: dict[str, Any], one_by_one: bool) -> Run:
     rounds = 0
     responses: dict[str, Any] | None = None
     state: str | None = None

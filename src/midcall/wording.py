@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+
 # --- forms and answers -----------------------------------------------------------------------
 def is_required() -> str:
     return "is required"

@@ -19,9 +19,10 @@ Reader: TypeAlias = Callable[[], str]
 class Keyboard:
     """Reads lines in a thread, one at a time.
 
-    A read that has begun cannot be taken back. So a line that nobody waits for any more goes to the
-    next who waits: an abandoned read would swallow what is typed at the next prompt. The thread is a
-    daemon, which a worker thread of anyio is not: a program can end while it still reads.
+    A read that has begun cannot be taken back. So one that nobody waits for any more is taken over by
+    the next prompt, and would otherwise swallow what is typed there. A line that was finished while
+    nobody waited was meant for a prompt that is gone, and is dropped. The thread is a daemon, which
+    a worker thread of anyio is not: a program can end while it still reads.
     """
 
     def __init__(self, read: Reader = input) -> None:
@@ -30,7 +31,7 @@ class Keyboard:
 
     async def line(self) -> str | None:
         """The next line, or None if the user wants out: Ctrl-C, or the end of the input."""
-        if self._pending is None:
+        if self._pending is None or self._pending.done():
             self._pending = Future()
             threading.Thread(target=self._fill, args=(self._pending,), name="midcall keyboard", daemon=True).start()
         typed = asyncio.wrap_future(self._pending)

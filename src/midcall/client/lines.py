@@ -34,7 +34,7 @@ from midcall.client.ink import Ink
 from midcall.client.keyboard import Keyboard, Reader
 from midcall.client.plain import plain, plain_line
 from midcall.core.check import Problem, check
-from midcall.core.fields import Choice, Choices, Flag
+from midcall.core.fields import Choice, Choices, Field, Flag
 from midcall.core.form import Form
 from midcall.errors import InvalidForm
 
@@ -43,7 +43,10 @@ __all__ = ["Lines", "Reader", "Writer", "print_text"]
 Writer: TypeAlias = Callable[[str], None]
 """Shows text as it is, at once."""
 
-Note: TypeAlias = Callable[[ElicitRequestParams], str]
+Note: TypeAlias = Callable[[], str]
+
+Order: TypeAlias = Literal["send", "decline", "cancel"] | int
+"""What the user wants at the review; a number is the index of the field to change."""
 
 
 class _Ended(Exception):
@@ -115,6 +118,7 @@ class Lines:
         content: dict[str, Any] = {}
         for index in range(len(form)):
             await self._fill(form, index, content)
+            self._say("\n" if len(form) > 1 else "")
         await self._review(form, content)
         return ElicitResult(action="accept", content=content)
 
@@ -129,7 +133,7 @@ class Lines:
         bracketed = "" if current is None else f"[{typed.shown(field, current)}] "
         while True:
             line = await self._prompt(bracketed)
-            value = typed.read(field, line) if line else current
+            value = typed.read(field, line) if line or _takes_none(field, current) else current
             if (value is None and not field.required) or (line == ":clear" and clearable):
                 content.pop(field.name, None)
                 return
@@ -137,7 +141,7 @@ class Lines:
             if not problems:
                 content[field.name] = _on_wire(value)
                 return
-            told = wording.answer_yes_or_no() if line and isinstance(field, Flag) else _sentence(problems)
+            told = wording.answer_yes_or_no() if line and isinstance(field, Flag) else _sentence(field, problems)
             self._complain(told)
 
     def _introduce(self, form: Form, index: int, clearable: bool) -> None:
@@ -160,13 +164,7 @@ class Lines:
     async def _review(self, form: Form, content: dict[str, Any]) -> None:
         """Return when the user wants it sent."""
         while True:
-            if len(form) == 1:
-                shown = typed.shown(form.fields[0], content.get(form.names[0]))
-                order = await self._prompt(f"{wording.send_one(self._ink.bold(shown))} ")
-            else:
-                self._list_answers(form, content)
-                order = await self._prompt(f"{wording.send_all()} ")
-            match _order(order, len(form)):
+            match await self._order(form, content):
                 case "send":
                     return
                 case "decline" | "cancel" as action:
@@ -174,11 +172,20 @@ class Lines:
                 case int(index):
                     self._say("\n")
                     await self._fill(form, index, content)
-                case None:
-                    self._complain(wording.not_understood(len(form)))
+                    self._say("\n" if len(form) > 1 else "")
+
+    async def _order(self, form: Form, content: dict[str, Any]) -> Order:
+        if len(form) == 1:
+            offer = wording.send_one(self._ink.bold(typed.shown(form.fields[0], content.get(form.names[0]))))
+        else:
+            self._list_answers(form, content)
+            offer = wording.send_all()
+        while (order := _order(await self._prompt(f"{offer} "), len(form))) is None:
+            self._complain(wording.not_understood(len(form)))
+        return order
 
     def _list_answers(self, form: Form, content: dict[str, Any]) -> None:
-        self._say(f"\n  {self._ink.bold(wording.review())}\n")
+        self._say(f"  {self._ink.bold(wording.review())}\n")
         labels = [plain_line(field.label) for field in form.fields]
         widest = max(map(len, labels))
         for number, (field, label) in enumerate(zip(form.fields, labels, strict=True), 1):
@@ -241,7 +248,7 @@ class Lines:
 
     def _open(self, title: str, params: ElicitRequestParams, advice: str) -> None:
         """Who asks, and what. All that the server says stands behind a bar, so that it cannot pose as us."""
-        note = self._note(params) if self._note else ""
+        note = self._note() if self._note else ""
         self._say(f"\n{self._ink.accent('╭─')} {self._ink.bold(title)}")
         self._say(f"  {self._ink.dim(note)}\n" if note else "\n")
         bar = self._ink.accent("│")
@@ -294,8 +301,8 @@ def _has_defaults(form: Form) -> bool:
     return any(field.default is not None for field in form.fields)
 
 
-def _order(line: str, fields: int) -> Literal["send", "decline", "cancel"] | int | None:
-    """What the user wants at the review; a number is the index of the field to change."""
+def _order(line: str, fields: int) -> Order | None:
+    """What the user wants at the review, if this says it."""
     words = line.casefold().split()
     match words:
         case [] | ["send" | "s" | "yes" | "y"]:
@@ -312,14 +319,21 @@ def _order(line: str, fields: int) -> Literal["send", "decline", "cancel"] | int
             return None
 
 
+def _takes_none(field: Field, current: Any) -> bool:
+    """Whether an empty line is an answer: none of several options, where one has to be given."""
+    return isinstance(field, Choices) and bool(field.required) and current is None
+
+
 def _on_wire(value: Any) -> Any:
     """The default of a multiple choice is a tuple; what is sent is a list."""
     return list(cast("tuple[str, ...]", value)) if isinstance(value, tuple) else value
 
 
-def _sentence(problems: Sequence[Problem]) -> str:
-    sentence = "; ".join(plain_line(problem.message) for problem in problems)
-    return f"{sentence[:1].upper()}{sentence[1:]}."
+def _sentence(field: Field, problems: Sequence[Problem]) -> str:
+    """The problems are said of the field: "Email must be an email address"."""
+    label = plain_line(field.label)
+    subject = label if label[-1:].isalnum() else wording.this_field()
+    return f"{subject} {'; '.join(plain_line(problem.message) for problem in problems)}."
 
 
 def _has_controls(line: str) -> bool:

@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import Any, Literal
 
-from mcp.client._transport import ReadStream, Transport, TransportStreams, WriteStream
+from mcp.client._transport import Transport, TransportStreams, WriteStream
 from mcp.shared.message import SessionMessage
 from mcp_types import CLIENT_CAPABILITIES_META_KEY, JSONRPCRequest
 

@@ -39,6 +39,10 @@ def optional() -> str:
     return "optional"
 
 
+def this_field() -> str:
+    return "This"
+
+
 def yes_or_no(value: bool) -> str:
     return "yes" if value else "no"
 
@@ -92,7 +96,7 @@ def choose_one() -> str:
 
 def choose_some(least: int | None, most: int | None) -> str:
     amount = _amount(least, most) if least or most is not None else "any number"
-    return f"choose {amount}, separated by commas"
+    return f"choose {amount}, separated by commas{'' if least else ', or none'}"
 
 
 def _amount(least: float | None, most: float | None) -> str:

@@ -213,7 +213,8 @@ def _settle_options(this: Choice | Choices) -> None:
 
 
 def _is_titled(option: Any) -> bool:
-    return isinstance(option, tuple) and list(map(type, cast("tuple[Any, ...]", option))) == [str, str]
+    pair = cast("tuple[Any, ...]", option) if isinstance(option, tuple) else ()
+    return len(pair) == 2 and all(map(_is_text, pair))
 
 
 def _is_text(value: object) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import NoneType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast
 
 from midcall import wording
@@ -134,18 +135,46 @@ def _read(fields: list[Any]) -> Journal:
         raise InvalidJournal(wording.damaged_journal())
     _, _, call, rounds, strays, progress, entries, foreign = fields
     sound = (
-        type(call) is str
+        isinstance(call, str)
         and type(rounds) is int
         and type(strays) is int
         and (progress is None or type(progress) in (int, float))
-        and type(entries) is dict
-        and all(map(_is_entry, entries.values()))
-        and (foreign is None or (type(foreign) is list and len(foreign) == 2))
+        and isinstance(entries, dict)
+        and all(map(_is_entry, cast("dict[str, Any]", entries).values()))
+        and (foreign is None or _is_foreign(foreign))
     )
     if not sound:
         raise InvalidJournal(wording.damaged_journal())
-    return Journal(call, rounds, strays, progress, entries, None if foreign is None else Foreign._make(foreign))
+    return Journal(call, rounds, strays, progress, cast("Any", entries), foreign and Foreign._make(foreign))
 
 
 def _is_entry(raw: Any) -> bool:
-    return type(raw) is list and 3 <= len(raw) <= len(_TAIL) and raw[0] in _KINDS and type(raw[2]) is str
+    """Whether this has the fields of an entry, each of its type."""
+    match raw:
+        case ["accept", _, str(), dict()] | ["effect", _, str(), _] | ["effect", _, str()]:
+            return True  # what most of them look like
+        case [str() as kind, _, str(), value, *rest]:
+            return kind in _KINDS and (kind != "accept" or isinstance(value, dict)) and _is_tail(rest)
+        case [str() as kind, _, str()]:
+            return kind in _KINDS and kind != "accept"
+        case _:
+            return False
+
+
+def _is_tail(rest: list[Any]) -> bool:
+    shape, attempt, deadline, problems, via = rest + _TAIL[4 + len(rest) :] if len(rest) <= 5 else (None,) * 5
+    return (
+        isinstance(shape, str)
+        and type(attempt) is int
+        and isinstance(deadline, (int, float, NoneType))
+        and isinstance(problems, (list, tuple))
+        and isinstance(via, str)
+    )
+
+
+def _is_foreign(raw: Any) -> bool:
+    match raw:
+        case [str() | None, dict() | None]:
+            return True
+        case _:
+            return False

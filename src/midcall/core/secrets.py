@@ -34,7 +34,7 @@ _PHRASES: Final = (
     *("otp", "totp", "one time code", "2fa code", "mfa code", "verification code", "authentication code"),
     *("auth code", "security code", "recovery code", "recovery codes", "backup code", "backup codes"),
     # payment and identity numbers that are enough to act for someone
-    *("card number", "card no", "credit card", "debit card", "cvv", "cvc", "pin code", "pin number"),
+    *("card number", "card no", "credit card", "debit card", "cvv", "cvc"),
     *("social security number", "ssn"),
 )
 # What follows a secret's name when the field is about it: token_count, password_policy, api_key_name.
@@ -107,7 +107,8 @@ def _is_token(words: list[str]) -> bool:
 
 
 def _is_pin(words: list[str]) -> bool:
-    return words[-1:] == ["pin"]
+    """Two words only: `pincode` is a postal code to a billion people."""
+    return words[-1:] == ["pin"] or any(_says(words, ("pin", what)) for what in ("code", "number"))
 
 
 def _compiled() -> Iterator[tuple[str, ...]]:

@@ -47,6 +47,4 @@ def _question(params: ElicitRequestParams, timeout: float | None, not_secret: st
     if isinstance(params, ElicitRequestURLParams):
         return Visit(params.message, params.url, id=params.elicitation_id, timeout=timeout, meta=meta)
     assert isinstance(params, ElicitRequestFormParams)
-    return AdoptedQuestion(
-        params.message, params.requested_schema, timeout=timeout, meta=meta, not_secret=not_secret
-    )
+    return AdoptedQuestion(params.message, params.requested_schema, timeout=timeout, meta=meta, not_secret=not_secret)

@@ -6,7 +6,7 @@ import hashlib
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mcp.server.context import ServerRequestContext
 from mcp_types import ElicitationCapability
@@ -100,4 +100,4 @@ def input_of(params: Mapping[str, Any] | None) -> tuple[str | None, Mapping[str,
     if not params:
         return None, {}
     responses = params.get("inputResponses")
-    return params.get("requestState"), responses if isinstance(responses, Mapping) else {}
+    return params.get("requestState"), cast("Mapping[str, Any]", responses) if isinstance(responses, Mapping) else {}

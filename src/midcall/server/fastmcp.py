@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from fastmcp.server.context import Context
 from fastmcp.server.dependencies import fastmcp_request_ctx
@@ -48,8 +48,9 @@ class _LetThrough(Middleware):
 
 def _plain(error: MidcallError) -> MidcallError:
     """The error in its own class: no `ToolError` any more, which FastMCP would catch on the way out."""
-    cls = next(base for base in type(error).__mro__ if not issubclass(base, MCPError))
-    copy: MidcallError = cls.__new__(cls)
+    classes = cast("tuple[type[MidcallError], ...]", type(error).__mro__)
+    cls = next(base for base in classes if not issubclass(base, MCPError))
+    copy = cls.__new__(cls)
     copy.__dict__.update(error.__dict__)
     copy.args = error.args
     return copy

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from midcall import wording
 from midcall.core.journal import Entry
@@ -31,7 +31,7 @@ class Asking(NamedTuple):
 class Channel(Protocol):
     """A way for a question to reach the user."""
 
-    via: Via
+    via: ClassVar[Via]
 
     def why_not(self, call: Call, question: Question[Any] | Visit) -> str | None:
         """Why this channel cannot carry this question; None if it can."""

@@ -65,7 +65,7 @@ def _surfaced_class(cls: type[MidcallError], base: type[Exception]) -> type[Midc
 def _error_data(error: MidcallError, call: Call | None) -> ErrorData:
     match error:
         case NoChannel() if call is not None and call.modern:
-            required = {"elicitation": {error.mode: {}}}
+            required: dict[str, Any] = {"elicitation": {error.mode: {}}}
             return ErrorData(
                 code=MISSING_REQUIRED_CLIENT_CAPABILITY,
                 message=error.for_model,

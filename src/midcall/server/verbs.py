@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Generator, Mapping, Sequence
 from enum import Enum
 from typing import Any, Literal, ParamSpec, TypedDict, cast, overload
 
@@ -294,12 +294,12 @@ async def _confirm(message: str, default: bool | None, options: Mapping[str, Any
 
 
 async def _choose(message: str, options: Any, many: bool, more: Mapping[str, Any]) -> Any:
-    titled = isinstance(options, Mapping)
-    chosen: dict[str, Any] = {_text(option): option for option in cast("Iterable[Any]", options)}
-    if len(chosen) != len(cast("Any", options)):
+    titles = cast("Mapping[Any, str]", options) if isinstance(options, Mapping) else None
+    each: list[Any] = list(cast("Any", options))
+    chosen = {_text(option): option for option in each}
+    if len(chosen) != len(each):
         raise surfaced(InvalidQuestion(wording.ambiguous_options()), current_call.get())
-    wire = {_text(option): title for option, title in options.items()} if titled else list(chosen)
-    form = _choice_form(wire, many)
+    form = _choice_form({_text(option): title for option, title in titles.items()} if titles else list(chosen), many)
     if "default" in more:
         more = {**more, "default": {"choice": more["default"]}}
     outcome = await _elicit("choose", message, form, more)
@@ -309,7 +309,7 @@ async def _choose(message: str, options: Any, many: bool, more: Mapping[str, Any
     return [chosen[text] for text in value] if many else chosen[value]
 
 
-def _choice_form(wire: Any, many: bool) -> Form:
+def _choice_form(wire: dict[str, str] | list[str], many: bool) -> Form:
     try:
         return Form(Choices("choice", wire, title="Choice") if many else Choice("choice", wire, title="Choice"))
     except MidcallError as exc:

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from types import NoneType
 from typing import Annotated, Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel, RootModel, ValidationError
@@ -20,7 +19,7 @@ from midcall.core.check import Problem
 from midcall.core.form import Form
 from midcall.core.from_types.facts import Facts, unwrapped
 from midcall.core.from_types.parts import Content, Part, Unfit, part_of, problems_of, thawed, values_of
-from midcall.core.from_types.refusals import holds_fields, is_a, named, refuse
+from midcall.core.from_types.refusals import holds_fields, is_a, named, refuse, refuse_values
 from midcall.errors import InvalidForm
 
 __all__ = ["TypedForm", "compiled"]
@@ -41,8 +40,7 @@ class TypedForm(Generic[T_co]):
 
 def compiled(tp: Any) -> TypedForm[Any]:
     """The form for a type, and the way back."""
-    if tp is None or tp is NoneType:
-        raise InvalidForm("there is nothing to ask for", path="None", advice="For a yes or no, use confirm().")
+    refuse_values(tp)
     facts = Facts(named(tp))
     base = unwrapped(tp, facts)
     if not holds_fields(base):
@@ -180,7 +178,7 @@ def _resolved(kind: Any, resolve: Callable[[], Any]) -> Any:
         return resolve()
     except (NameError, PydanticUserError) as error:
         raise InvalidForm(
-            f"its annotations cannot be resolved: {error}",
+            f"its annotations cannot be resolved: {str(error).splitlines()[0]}",
             path=kind.__name__,
             advice="Define the types it names at the top level of their module.",
         ) from None

@@ -41,6 +41,12 @@ _DATES: Final[dict[Any, type[date]]] = {
     pydantic.PastDatetime: datetime,
     pydantic.FutureDatetime: datetime,
 }
+_ROUNDED: Final[dict[str, tuple[Callable[[int | float], int], int]]] = {
+    "ge": (math.ceil, 0),
+    "gt": (math.floor, 1),
+    "le": (math.floor, 0),
+    "lt": (math.ceil, -1),
+}
 
 
 def _as_is(value: Any) -> Any:
@@ -63,11 +69,11 @@ def kind_of(base: Any, facts: Facts) -> Kind:
         return _spelled_out(words, facts)
     if base is bool:
         return Kind(Flag, beyond=facts.beyond or bool(facts.bounds))
-    if base in (int, float, IntOrFloat):
+    if base is int or base is float or base is IntOrFloat:
         return _number(base, facts)
     if base is str or base is pydantic.EmailStr or is_a(base, pydantic.AnyUrl):
         return _text(base, facts)
-    if base in _DATES:
+    if any(base is known for known in _DATES):
         return _date(base, facts)
     if (options := _options(base, facts.path)) is not None:
         thaw = None if options.plain else options.values.__getitem__
@@ -79,10 +85,10 @@ def kind_of(base: Any, facts: Facts) -> Kind:
 
 def _number(base: Any, facts: Facts) -> Kind:
     bounds = {name: _plain(bound) for name, bound in facts.bounds.items()}
-    carried = {"ge", "gt", "le", "lt"} if base is int else {"ge", "le"}
+    carried = set(_ROUNDED) if base is int else {"ge", "le"}
     # A float's gt and lt are sent as bounds that include their ends, the nearest that the wire has.
     beyond = facts.beyond or not carried.issuperset(bounds) or None in bounds.values()
-    known = {name: bound for name, bound in bounds.items() if bound is not None}
+    known = {name: bound for name, bound in bounds.items() if bound is not None and name in _ROUNDED}
     if base is int:
         known = {name: _whole(name, bound) for name, bound in known.items()}
     minimum = max((known[name] for name in ("ge", "gt") if name in known), default=None)
@@ -102,8 +108,8 @@ def _plain(bound: Any) -> int | float | None:
 
 def _whole(name: str, bound: int | float) -> int:
     """The last whole number within a bound."""
-    rounded = {"ge": math.ceil, "gt": math.floor, "le": math.floor, "lt": math.ceil}[name](bound)
-    return rounded + {"gt": 1, "lt": -1}.get(name, 0)
+    rounded, step = _ROUNDED[name]
+    return rounded(bound) + step
 
 
 def _float(value: Any) -> float:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from enum import Enum
+from types import NoneType
 from typing import Any, Final, NoReturn, get_origin
 
 import pydantic
@@ -11,7 +13,7 @@ from typing_extensions import is_typeddict
 from midcall import wording
 from midcall.errors import InvalidForm, SecretInForm
 
-__all__ = ["holds_fields", "is_a", "named", "refuse"]
+__all__ = ["holds_fields", "is_a", "named", "refuse", "refuse_values"]
 
 _SUPPORTED: Final = (
     "Use bool, int, float, str, date, datetime, Literal, Enum, a list of such choices, "
@@ -26,6 +28,19 @@ def refuse(tp: Any, path: str, advice: str = "") -> NoReturn:
         raise SecretInForm(wording.secrets_in_form([path]), path=path, advice=wording.secret_type_advice())
     said = "cannot be asked for in a form"
     raise InvalidForm(said if named(tp) == path else f"{named(tp)} {said}", path=path, advice=advice or _advice(tp))
+
+
+def refuse_values(tp: Any) -> None:
+    """Raises for what is no type at all. The value itself is not told: it may be anyone's."""
+    if isinstance(tp, (list, tuple, set, frozenset)):
+        advice = "To offer these as options, use choose()."
+    elif tp is None or is_a(tp, NoneType):
+        raise InvalidForm("there is nothing to ask for", path="None", advice="For a yes or no, use confirm().")
+    elif isinstance(tp, (str, int, float, Enum)) or holds_fields(type(tp)):
+        advice = "Give the type of the answer, not a value of it."
+    else:
+        return
+    raise InvalidForm("this is a value, and a form is made from a type", path=type(tp).__name__, advice=advice)
 
 
 def holds_fields(tp: Any) -> bool:
@@ -46,6 +61,4 @@ def named(tp: Any) -> str:
 def _advice(tp: Any) -> str:
     if holds_fields(tp):
         return "A form is flat: take its fields into this type, or ask for it with a question of its own."
-    if holds_fields(type(tp)) or isinstance(tp, (str, int, float)):
-        return "Give the type, not a value of it."
     return _SUPPORTED

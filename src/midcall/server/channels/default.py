@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from midcall.core.journal import Entry
 from midcall.core.outcomes import Via
@@ -17,7 +17,7 @@ __all__ = ["Default"]
 
 
 class Default:
-    via: Final[Via] = "default"
+    via: ClassVar[Via] = "default"
 
     def why_not(self, call: Call, question: Question[Any] | Visit) -> str | None:
         return "the question has no default" if question.default is MISSING else None

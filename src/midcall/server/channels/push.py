@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import anyio
 from mcp.shared.exceptions import MCPError
@@ -29,16 +29,14 @@ __all__ = ["Push", "signs_of_life"]
 
 
 class Push:
-    via: Final[Via] = "push"
+    via: ClassVar[Via] = "push"
 
     def why_not(self, call: Call, question: Question[Any] | Visit) -> str | None:
         if call.modern:
             return f"protocol {call.version} has no server-to-client requests"
-        if reason := lacks(call, question.mode):
-            return reason
         if not call.session.can_send_request:
             return "this connection has no way back to the client (stateless HTTP)"
-        return None
+        return lacks(call, question.mode)
 
     async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
         # One after the other: a person answers one form at a time.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from midcall.core.journal import Entry
 from midcall.core.outcomes import Via
@@ -20,7 +20,7 @@ __all__ = ["Round"]
 
 
 class Round:
-    via: Final[Via] = "round"
+    via: ClassVar[Via] = "round"
 
     def why_not(self, call: Call, question: Question[Any] | Visit) -> str | None:
         if not call.modern:

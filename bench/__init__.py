@@ -1,0 +1,1 @@
+"""What midcall costs, against every other way to ask: `python -m bench`, or `make bench`."""

@@ -1,0 +1,237 @@
+"""The servers that are compared: one tool each, which asks n questions one after the other.
+
+Every message holds the answer before it, so that a right last answer proves the whole chain. As a
+program this serves one of them in a process of its own: `python -m bench.candidates NAME [--http]`.
+"""
+
+import argparse
+import asyncio
+import inspect
+import json
+import secrets
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context, Elicit, Resolve
+from mcp_types import ElicitRequest, ElicitRequestFormParams, ElicitResult, InputRequiredResult
+from pydantic import BaseModel
+
+import midcall
+from midcall import ask
+
+SIZES: Final = (1, 5, 20, 100)
+
+Era = Literal["2025-11-25", "2026-07-28"]
+PUSH: Final[Era] = "2025-11-25"
+ROUNDS: Final[Era] = "2026-07-28"
+
+
+class Answer(BaseModel):
+    answer: str
+
+
+def question(index: int, before: str) -> str:
+    return f"Question {index}: what comes after {before}?"
+
+
+def answer(index: int) -> str:
+    return f"answer {index}"
+
+
+FIRST: Final = "nothing"
+ANSWERS: Final = {question(i, answer(i - 1) if i else FIRST): answer(i) for i in range(max(SIZES))}
+"""What the client answers, by message. A message that is not here fails the run."""
+
+
+def text_of(answers: list[str]) -> str:
+    return ", ".join(answers)
+
+
+# --- the candidates --------------------------------------------------------------------------
+
+
+def with_midcall() -> MCPServer:
+    mcp = MCPServer("bench", log_level="WARNING")
+    midcall.install(mcp, max_rounds=None, keys=secrets.token_hex())
+
+    @mcp.tool()
+    async def interview(n: int) -> str:
+        answers: list[str] = []
+        for index in range(n):
+            before = answers[-1] if answers else FIRST
+            answers.append(await ask(question(index, before), str))
+        return text_of(answers)
+
+    return mcp
+
+
+def by_hand() -> MCPServer:
+    """The state machine that a careful author writes for 2026-07-28 alone: the floor for rounds."""
+    mcp = MCPServer("bench", log_level="WARNING")
+    schema = Answer.model_json_schema()
+
+    @mcp.tool()
+    async def interview(n: int, ctx: Context) -> str | InputRequiredResult:
+        answers: list[str] = json.loads(ctx.request_state) if ctx.request_state else []
+        reply = (ctx.input_responses or {}).get(f"q{len(answers)}")
+        if isinstance(reply, ElicitResult):
+            if reply.action != "accept":
+                return "Not answered."
+            answers.append(Answer.model_validate(reply.content).answer)
+        if len(answers) == n:
+            return text_of(answers)
+        message = question(len(answers), answers[-1] if answers else FIRST)
+        params = ElicitRequestFormParams(message=message, requested_schema=schema)
+        return InputRequiredResult(
+            input_requests={f"q{len(answers)}": ElicitRequest(params=params)}, request_state=json.dumps(answers)
+        )
+
+    return mcp
+
+
+def with_resolve() -> MCPServer:
+    """One tool for each n. It takes the last resolver only, the cheapest chain that there is."""
+    mcp = MCPServer("bench", log_level="WARNING")
+    for n in SIZES:
+        mcp.add_tool(_resolved(n), name=f"interview_{n}")
+    return mcp
+
+
+def _resolved(n: int) -> Callable[..., Any]:
+    resolver: Callable[..., Any] | None = None
+    for index in range(n):
+        resolver = _resolver(index, resolver)
+    assert resolver is not None
+
+    async def interview(n: int, last: Annotated[Answer, Resolve(resolver)]) -> str:
+        return last.answer
+
+    return interview
+
+
+def _resolver(index: int, before: Callable[..., Any] | None) -> Callable[..., Any]:
+    if before is None:
+
+        async def first() -> Elicit[Answer]:
+            return Elicit(question(index, FIRST), Answer)
+
+        return first
+
+    async def following(previous: Annotated[Answer, Resolve(before)]) -> Elicit[Answer]:
+        return Elicit(question(index, previous.answer), Answer)
+
+    return following
+
+
+def with_elicit() -> MCPServer:
+    mcp = MCPServer("bench", log_level="WARNING")
+
+    @mcp.tool()
+    async def interview(n: int, ctx: Context) -> str:
+        answers: list[str] = []
+        for index in range(n):
+            result = await ctx.elicit(question(index, answers[-1] if answers else FIRST), Answer)
+            if result.action != "accept":
+                return "Not answered."
+            answers.append(result.data.answer)
+        return text_of(answers)
+
+    return mcp
+
+
+def with_fastmcp() -> Any:
+    import fastmcp
+
+    fastmcp.settings.log_level = "WARNING"
+    mcp = fastmcp.FastMCP("bench")
+
+    async def interview(n: int, ctx: fastmcp.Context) -> str:
+        answers: list[str] = []
+        for index in range(n):
+            result = await ctx.elicit(question(index, answers[-1] if answers else FIRST), str)
+            if result.action != "accept":
+                return "Not answered."
+            answers.append(result.data)
+        return text_of(answers)
+
+    mcp.tool(interview)
+    return mcp
+
+
+# --- what never asks -------------------------------------------------------------------------
+
+
+def silent() -> MCPServer:
+    mcp = MCPServer("bench", log_level="WARNING")
+
+    @mcp.tool()
+    async def echo(text: str) -> str:
+        return text
+
+    return mcp
+
+
+def silent_with_midcall() -> MCPServer:
+    mcp = silent()
+    midcall.install(mcp, keys=secrets.token_hex())
+    return mcp
+
+
+# --- by name ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    name: str
+    label: str
+    era: Era
+    build: Callable[[], Any]
+    field: str = "answer"
+    """What the only field of its forms is called."""
+    own_client: bool = False
+    """Called by FastMCP's client, and not by the SDK's."""
+
+    def tool(self, n: int) -> str:
+        return f"interview_{n}" if self.build is with_resolve else "interview"
+
+    def expected(self, n: int) -> str:
+        return answer(n - 1) if self.build is with_resolve else text_of([answer(i) for i in range(n)])
+
+
+CANDIDATES: Final = (
+    Candidate("rounds", "midcall", ROUNDS, with_midcall),
+    Candidate("by-hand", "hand-written state machine", ROUNDS, by_hand),
+    Candidate("resolve", "SDK, Resolve chain", ROUNDS, with_resolve),
+    Candidate("push", "midcall", PUSH, with_midcall),
+    Candidate("elicit", "SDK, ctx.elicit", PUSH, with_elicit),
+    Candidate("fastmcp", "FastMCP, ctx.elicit", PUSH, with_fastmcp, field="value"),
+    Candidate("fastmcp-own", "FastMCP, ctx.elicit, its client", PUSH, with_fastmcp, field="value", own_client=True),
+)
+BY_NAME: Final = {candidate.name: candidate for candidate in CANDIDATES}
+
+
+async def _serve_http(app: Any) -> None:
+    import uvicorn
+
+    listening = socket.create_server(("127.0.0.1", 0))
+    print(f"http://127.0.0.1:{listening.getsockname()[1]}/mcp", flush=True)
+    await uvicorn.Server(uvicorn.Config(app, log_level="warning")).serve(sockets=[listening])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("name", choices=BY_NAME)
+    parser.add_argument("--http", action="store_true", help="serve HTTP, and print the URL; else stdio")
+    arguments = parser.parse_args()
+    server = BY_NAME[arguments.name].build()
+    if isinstance(server, MCPServer):
+        asyncio.run(_serve_http(server.streamable_http_app()) if arguments.http else server.run_stdio_async())
+    else:
+        asyncio.run(_serve_http(server.http_app()) if arguments.http else server.run_stdio_async(show_banner=False))
+
+
+if __name__ == "__main__":
+    main()

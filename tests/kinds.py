@@ -1,0 +1,69 @@
+"""The three kinds of server, with one way to give them tools."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Literal
+
+from fastmcp import FastMCP
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp.server.mcpserver import MCPServer
+from mcp_types import (
+    CallToolRequestParams,
+    CallToolResult,
+    InputRequiredResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    Tool,
+)
+
+import midcall
+
+Kind = Literal["mcpserver", "lowlevel", "fastmcp"]
+KINDS: tuple[Kind, ...] = ("mcpserver", "lowlevel", "fastmcp")
+
+
+def bare_server(kind: Kind, *tools: Callable[..., Any], name: str = "test") -> Any:
+    """A server of this kind with these tools, without midcall."""
+    if kind == "mcpserver":
+        server: MCPServer[Any] = MCPServer(name)
+        for tool in tools:
+            server.add_tool(tool)
+        return server
+    if kind == "fastmcp":
+        fast: FastMCP[Any] = FastMCP(name)
+        for tool in tools:
+            fast.tool(tool)
+        return fast
+    return _lowlevel(name, {tool.__name__: tool for tool in tools})
+
+
+def server_with(*tools: Callable[..., Any], kind: Kind = "mcpserver", name: str = "test", **options: Any) -> Any:
+    """A server of this kind with these tools, that can ask."""
+    server = bare_server(kind, *tools, name=name)
+    midcall.install(server, **options)
+    return server
+
+
+def _lowlevel(name: str, tools: dict[str, Callable[..., Any]]) -> Server[Any]:
+    async def list_tools(ctx: ServerRequestContext[Any], params: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=[Tool(name=tool, input_schema={"type": "object"}) for tool in tools])
+
+    async def call_tool(
+        ctx: ServerRequestContext[Any], params: CallToolRequestParams
+    ) -> CallToolResult | InputRequiredResult:
+        tool = tools[params.name]
+        arguments = dict(params.arguments or {})
+        if "ctx" in inspect.signature(tool).parameters:
+            arguments["ctx"] = ctx
+        result = tool(**arguments)
+        if inspect.isawaitable(result):
+            result = await result
+        if isinstance(result, InputRequiredResult):
+            return result
+        return CallToolResult(content=[TextContent(text=str(result))])
+
+    return Server(name, on_list_tools=list_tools, on_call_tool=call_tool)

@@ -1,0 +1,820 @@
+"""Asking: which mode, which way, what comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import anyio
+import pytest
+from mcp import MCPError
+from mcp.client.session import ClientRequestContext
+from mcp.server.mcpserver import Context, MCPServer
+from mcp_types import (
+    INVALID_PARAMS,
+    MISSING_REQUIRED_CLIENT_CAPABILITY,
+    ElicitRequestFormParams,
+    ElicitRequestParams,
+    ElicitResult,
+    ErrorData,
+    InputRequiredResult,
+)
+from pydantic import BaseModel, Field
+
+import midcall
+from midcall import (
+    STRONG,
+    Accepted,
+    Cancelled,
+    CannotAsk,
+    ClientFailed,
+    Declined,
+    Flag,
+    Form,
+    InvalidAnswer,
+    Misuse,
+    NoCall,
+    NoChannel,
+    Question,
+    SecretInForm,
+    Text,
+    TimedOut,
+    UserCancelled,
+    UserDeclined,
+    ask,
+    ask_all,
+    can_ask,
+    choose,
+    confirm,
+    elicit,
+    from_thread,
+)
+from midcall.errors import InvalidQuestion
+from midcall.testing import ERAS, Era, Script, connect, run
+from tests.kinds import KINDS, Kind, server_with
+from tests.rounds import accept, asked, raw_call, text
+
+PUSHED: tuple[Era, ...] = ("2025-06-18", "2025-11-25")
+
+
+class Trip(BaseModel):
+    destination: str
+    days: Annotated[int, Field(ge=1, le=30)]
+
+
+async def book() -> str:
+    trip = await ask("Where to?", Trip)
+    return f"{trip.days} days in {trip.destination}"
+
+
+OSLO = {"Where to?": {"destination": "Oslo", "days": 3}}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("era", ERAS)
+async def test_one_await_gives_a_typed_value_on_every_server_and_version(kind: Kind, era: Era) -> None:
+    done = await run(server_with(book, kind=kind), "book", {}, OSLO, era=era)
+    assert (done.text, done.failed) == ("3 days in Oslo", False)
+
+
+# --- modes and capabilities ------------------------------------------------------------------
+
+
+async def reach() -> str:
+    return f"form={can_ask('form')} url={can_ask('url')}"
+
+
+@pytest.mark.parametrize(
+    ("era", "modes", "expected"),
+    [
+        ("2025-06-18", ("form",), "form=('push',) url=()"),
+        ("2025-06-18", ("form", "url"), "form=('push',) url=()"),
+        ("2025-11-25", ("form", "url"), "form=('push',) url=('push',)"),
+        ("2025-11-25", ("form",), "form=('push',) url=()"),
+        ("2025-11-25", ("url",), "form=() url=('push',)"),
+        ("2025-11-25", (), "form=() url=()"),
+        ("2026-07-28", ("form", "url"), "form=('round',) url=('round',)"),
+        ("2026-07-28", ("url",), "form=() url=('round',)"),
+        ("2026-07-28", (), "form=() url=()"),
+    ],
+)
+async def test_can_ask_tells_how_a_client_can_be_reached(era: Era, modes: Any, expected: str) -> None:
+    assert (await run(server_with(reach), "reach", era=era, modes=modes)).text == expected
+
+
+@pytest.mark.parametrize("era", PUSHED)
+@pytest.mark.parametrize("modes", [(), ("url",)])
+async def test_a_client_that_declared_no_forms_is_never_sent_one(era: Era, modes: Any) -> None:
+    done = await run(server_with(book), "book", {}, OSLO, era=era, modes=modes)
+    assert done.asked == []
+    assert done.failed
+    assert "no way to show the question" in done.text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_on_the_newest_version_a_missing_capability_is_the_protocols_own_error(kind: Kind) -> None:
+    with pytest.raises(MCPError) as caught:
+        await run(server_with(book, kind=kind), "book", {}, OSLO, modes=())
+    assert caught.value.code == MISSING_REQUIRED_CLIENT_CAPABILITY
+    assert caught.value.data["requiredCapabilities"] == {"elicitation": {"form": {}}}
+
+
+async def test_an_empty_elicitation_capability_means_forms_only() -> None:
+    from midcall.client.offer import Offer
+    from midcall.testing import _transport
+
+    for era in ERAS:
+        transport = Offer(_transport(server_with(reach)), modes=("form",), bare=True)
+        assert (await run(transport, "reach", era=era)).text.endswith("url=()")
+
+
+async def test_a_default_is_taken_where_nobody_can_be_asked() -> None:
+    async def days() -> str:
+        outcome = await elicit("Days?", int, default=7)
+        return f"{outcome.value if outcome else None} via {outcome.via}"
+
+    assert (await run(server_with(days), "days", era="2025-11-25", modes=())).text == "7 via default"
+    assert (await run(server_with(days), "days", {}, [2])).text == "2 via round"
+
+
+async def test_a_question_can_refuse_weak_channels() -> None:
+    async def pay() -> str:
+        return str(await confirm("Pay?", default=True, via=STRONG))
+
+    assert (await run(server_with(pay), "pay", era="2025-11-25", modes=())).failed
+    assert (await run(server_with(pay), "pay", {}, [True])).text == "True"
+
+
+async def test_no_channel_says_why_each_channel_did_not_serve() -> None:
+    found: list[NoChannel] = []
+
+    async def tool() -> str:
+        try:
+            return await ask("?", str)
+        except NoChannel as exc:
+            found.append(exc)
+            return "no"
+
+    await run(server_with(tool), "tool", era="2025-11-25", modes=())
+    assert "push: the client did not declare elicitation" in str(found[0])
+    assert "default: the question has no default" in str(found[0])
+    assert "can_ask()" in found[0].advice
+    assert isinstance(found[0], CannotAsk)
+
+
+# --- the wire --------------------------------------------------------------------------------
+
+
+async def test_on_the_newest_version_nothing_is_pushed_and_the_result_has_requests_and_state() -> None:
+    async with connect(server_with(book)) as client:
+        raw = await raw_call(client, "book", {})
+        assert raw["resultType"] == "input_required"
+        [request] = raw["inputRequests"].values()
+        assert request["method"] == "elicitation/create"
+        assert request["params"]["mode"] == "form"
+        assert raw["requestState"]
+        assert raw["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "test"
+
+
+async def test_prompts_and_resource_templates_ask_too() -> None:
+    server: MCPServer[Any] = MCPServer("test")
+    midcall.install(server)
+
+    @server.prompt()
+    async def plan() -> str:
+        return f"Plan {await ask('Days?', int)} days"
+
+    @server.resource("city://{name}")
+    async def city(name: str) -> str:
+        return f"{name} in {await ask('Season?', str)}"
+
+    for era in ERAS:
+        async with connect(server, {"Days?": 3, "Season?": "May"}, era=era) as client:
+            prompt = await client.get_prompt("plan")
+            assert "Plan 3 days" in str(prompt.messages[0].content)
+            read = await client.read_resource("city://oslo")
+            assert getattr(read.contents[0], "text", "") == "oslo in May"
+
+
+async def test_a_prompt_that_is_declined_ends_with_an_error_that_says_so() -> None:
+    server: MCPServer[Any] = MCPServer("test")
+    midcall.install(server)
+
+    @server.prompt()
+    async def plan() -> str:
+        return await ask("Days?", str)
+
+    for era in ERAS:
+        async with connect(server, [Declined()], era=era) as client:
+            with pytest.raises(MCPError, match="declined"):
+                await client.get_prompt("plan")
+
+
+async def test_listing_never_asks() -> None:
+    async with connect(server_with(book)) as client:
+        assert [tool.name for tool in (await client.list_tools()).tools] == ["book"]
+
+
+async def test_keys_are_unique_within_a_call_and_stable_over_replays() -> None:
+    async def four() -> str:
+        answers = await asyncio.gather(*(ask("Same?", str) for _ in range(3)), ask("Other?", str, key="other"))
+        return ",".join(answers)
+
+    async with connect(server_with(four)) as client:
+        first = await raw_call(client, "four", {})
+        keys = list(first["inputRequests"])
+        assert len(set(keys)) == 4
+        assert "other" in keys
+        again = await raw_call(client, "four", {}, state=first["requestState"], answers={keys[0]: accept(answer="x")})
+        assert list(again["inputRequests"]) == keys[1:]
+
+
+# --- outcomes --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("era", ERAS)
+async def test_accept_decline_and_cancel_reach_the_tool_as_three_things(kind: Kind, era: Era) -> None:
+    async def tool() -> str:
+        seen: list[str] = []
+        for number in range(3):
+            outcome = await elicit(f"{number}?", str)
+            seen.append(f"{type(outcome).__name__}:{bool(outcome)}:{outcome.via}")
+        return " ".join(seen)
+
+    done = await run(server_with(tool, kind=kind), "tool", {}, ["x", Declined(), Cancelled()], era=era)
+    via = "round" if era == "2026-07-28" else "push"
+    assert done.text == f"Accepted:True:{via} Declined:False:{via} Cancelled:False:{via}"
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "told"),
+    [(Declined(), UserDeclined, "declined"), (Cancelled(), UserCancelled, "closed the question")],
+)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("era", ERAS)
+async def test_an_uncaught_no_ends_the_tool_with_a_polite_result(
+    kind: Kind, era: Era, answer: Any, error: type[Exception], told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    done = await run(server_with(book, kind=kind), "book", {}, {"Where to?": answer}, era=era)
+    assert done.failed
+    assert told in done.text
+    assert "Traceback" not in done.text
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_tool_can_catch_what_asking_raises(kind: Kind) -> None:
+    async def tool() -> str:
+        try:
+            return await ask("?", str)
+        except UserDeclined:
+            return "then not"
+
+    for era in ERAS:
+        assert (await run(server_with(tool, kind=kind), "tool", {}, [Declined()], era=era)).text == "then not"
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_confirm_sends_one_required_boolean_and_takes_no_for_no(era: Era) -> None:
+    async def tool() -> str:
+        return str([await confirm(f"{number}?") for number in range(4)])
+
+    done = await run(server_with(tool), "tool", {}, [True, False, Declined(), Cancelled()], era=era)
+    assert done.text == "[True, False, False, False]"
+    schema = done.asked[0].schema
+    assert schema
+    [(name, field)] = schema["properties"].items()
+    assert field["type"] == "boolean"
+    assert schema["required"] == [name]
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_choose_gives_back_the_option_itself(era: Era) -> None:
+    from enum import Enum
+
+    class Size(Enum):
+        SMALL = 1
+        LARGE = 2
+
+    async def tool() -> str:
+        seat = await choose("Seat?", {"w": "Window", "a": "Aisle"})
+        size = await choose("Size?", Size)
+        row = await choose("Row?", [1, 2, 3])
+        days = await choose("Days?", {"mo": "Monday", "tu": "Tuesday"}, many=True)
+        return f"{seat} {size.name} {row + 1} {days}"
+
+    picked: Any = "mo, Tuesday" if era == "2025-06-18" else ["mo", "tu"]
+    answers: list[Any] = ["a", "2", "3", {"choice": picked}]
+    assert (await run(server_with(tool), "tool", {}, answers, era=era)).text == "a LARGE 4 ['mo', 'tu']"
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_ask_all_leaves_in_one_round_and_gives_a_tuple_or_a_dict(era: Era) -> None:
+    async def tool() -> str:
+        name, days = await ask_all(Question("Name?", str), Question("Days?", int))
+        more = await ask_all({"x": Question("X?", bool), "y": Question("Y?", str)})
+        return f"{name} {days + 1} {more}"
+
+    answers = {"Name?": "Ada", "Days?": 2, "X?": True, "Y?": "y"}
+    done = await run(server_with(tool), "tool", {}, answers, era=era)
+    assert done.text == "Ada 3 {'x': True, 'y': 'y'}"
+    assert done.rounds == (2 if era == "2026-07-28" else 0)
+
+
+async def test_branches_that_await_nothing_else_share_one_round() -> None:
+    async def tool() -> str:
+        async def branch(name: str) -> str:
+            return await ask(f"{name}?", str)
+
+        async def nested() -> list[str]:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(branch(name)) for name in "cd"]
+            return [task.result() for task in tasks]
+
+        a, b, more = await asyncio.gather(branch("a"), asyncio.wait_for(branch("b"), 9), nested())
+        return "".join([a, b, *more])
+
+    done = await run(server_with(tool), "tool", {}, lambda asked: asked.message[0])
+    assert (done.text, done.rounds) == ("abcd", 1)
+
+
+# --- answers that do not fit -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("era", ERAS)
+async def test_an_answer_that_does_not_fit_is_asked_again_with_the_problem_named(kind: Kind, era: Era) -> None:
+    answers = [{"destination": "Oslo", "days": 99}, {"destination": "Oslo"}, {"destination": "Oslo", "days": 3}]
+    done = await run(server_with(book, kind=kind), "book", {}, answers, era=era)
+    assert done.text == "3 days in Oslo"
+    messages = [question.message for question in done.asked]
+    assert messages[0] == "Where to?"
+    assert "Days: must be at most 30" in messages[1]
+    assert "Days: is required" in messages[2]
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_after_the_last_attempt_it_fails_with_a_clear_error(era: Era) -> None:
+    found: list[InvalidAnswer] = []
+
+    async def tool() -> str:
+        try:
+            return str(await ask("Age?", Annotated[int, Field(ge=18)], attempts=2))
+        except InvalidAnswer as exc:
+            found.append(exc)
+            raise
+
+    done = await run(server_with(tool), "tool", {}, [3, 4, 5], era=era)
+    assert done.failed
+    assert len(done.asked) == 2
+    assert [problem.code for problem in found[-1].problems]
+    assert "asked 2 times" in str(found[-1])
+
+
+async def test_missing_answers_are_asked_again_and_extra_ones_ignored() -> None:
+    async def tool() -> str:
+        return " ".join(await ask_all(Question("a?", str, key="a"), Question("b?", str, key="b")))
+
+    async with connect(server_with(tool)) as client:
+        first = await raw_call(client, "tool", {})
+        answers = {"b": accept(answer="2"), "zzz": accept(answer="9"), "?nobody": 17}
+        second = await raw_call(client, "tool", {}, state=first["requestState"], answers=answers)
+        assert list(second["inputRequests"]) == ["a"]
+        third = await raw_call(
+            client, "tool", {}, state=second["requestState"], answers={"a": accept(answer="1"), "b": accept(answer="X")}
+        )
+        assert text(third) == "1 2"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [17, None, [], "yes", {}, {"action": "maybe"}, {"action": 3}, {"action": "accept", "content": [1]}],
+)
+async def test_a_malformed_answer_is_a_protocol_error(answer: Any) -> None:
+    async with connect(server_with(book)) as client:
+        first = await raw_call(client, "book", {})
+        [key] = first["inputRequests"]
+        with pytest.raises(MCPError) as caught:
+            await raw_call(client, "book", {}, state=first["requestState"], answers={key: answer})
+        assert caught.value.code == INVALID_PARAMS
+        done = await raw_call(
+            client, "book", {}, state=first["requestState"], answers={key: accept(destination="Oslo", days=1)}
+        )
+        assert text(done) == "1 days in Oslo"
+
+
+async def test_reject_is_read_as_decline_and_content_counts_only_on_accept() -> None:
+    async def tool() -> str:
+        return type(await elicit("?", str)).__name__
+
+    async with connect(server_with(tool)) as client:
+        for answer, expected in (
+            ({"action": "reject"}, "Declined"),
+            ({"action": "decline", "content": {"answer": "x"}}, "Declined"),
+            ({"action": "cancel", "content": 17}, "Cancelled"),
+        ):
+            first = await raw_call(client, "tool", {})
+            [key] = first["inputRequests"]
+            done = await raw_call(client, "tool", {}, state=first["requestState"], answers={key: answer})
+            assert text(done) == expected
+
+
+async def test_a_client_that_answers_with_an_error_is_reported_as_not_asked() -> None:
+    async def broken(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult | ErrorData:
+        return ErrorData(code=-32603, message="no window")
+
+    async def tool() -> str:
+        try:
+            return await ask("?", str)
+        except ClientFailed as exc:
+            return str(exc)
+
+    from mcp import Client
+
+    async with Client(server_with(tool), mode="legacy", elicitation_callback=broken) as client:
+        assert "no window" in text(await client.call_tool("tool"))
+
+
+# --- where it cannot work --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        lambda: ask("?", str),
+        lambda: elicit("?", str),
+        lambda: confirm("?"),
+        lambda: choose("?", ["a"]),
+        lambda: ask_all(Question("?", str)),
+        lambda: midcall.visit("?", "https://example.com"),
+        lambda: midcall.once("x", str),
+    ],
+)
+async def test_outside_a_call_every_verb_says_so_at_once(verb: Callable[[], Any]) -> None:
+    with pytest.raises(NoCall, match="outside an MCP call"):
+        await verb()
+    with pytest.raises(NoCall):
+        can_ask()
+
+
+async def test_complete_alone_works_outside_a_call() -> None:
+    assert await midcall.complete("unknown") in (True, False)
+
+
+@pytest.mark.filterwarnings("ignore:coroutine")
+async def test_a_verb_that_is_not_awaited_is_a_clear_error() -> None:
+    async def forgot() -> str:
+        return "deleted" if confirm("Delete?") else "kept"
+
+    done = await run(server_with(forgot), "forgot")
+    assert done.failed
+    assert "deleted" not in done.text
+
+
+@pytest.mark.parametrize("kind", ["mcpserver", "fastmcp"])
+async def test_the_async_verbs_in_a_sync_tool_name_from_thread(kind: Kind) -> None:
+    found: list[str] = []
+
+    def tool() -> str:
+        try:
+            ask("?", str)
+        except Misuse as exc:
+            found.append(str(exc))
+        return "done"
+
+    await run(server_with(tool, kind=kind), "tool")
+    assert "midcall.from_thread" in found[0]
+
+
+@pytest.mark.parametrize("kind", ["mcpserver", "fastmcp"])
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_sync_tool_asks_from_its_thread(kind: Kind, era: Era) -> None:
+    def tool() -> str:
+        name = from_thread.ask("Name?", str)
+        return f"{name} {from_thread.confirm('Sure?')} {from_thread.choose('Seat?', ['a', 'w'])}"
+
+    answers = {"Name?": "Ada", "Sure?": True, "Seat?": "w"}
+    assert (await run(server_with(tool, kind=kind), "tool", {}, answers, era=era)).text == "Ada True w"
+
+
+async def test_the_blocking_verbs_refuse_to_block_the_event_loop() -> None:
+    async def tool() -> str:
+        try:
+            return from_thread.ask("?", str)
+        except Misuse as exc:
+            return str(exc)
+
+    assert "await midcall.ask" in (await run(server_with(tool), "tool")).text
+
+
+# --- timeouts and cancellation ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("era", PUSHED)
+async def test_a_timeout_ends_the_question_and_tells_the_client(era: Era) -> None:
+    closed = anyio.Event()
+
+    async def slow(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            closed.set()
+        raise AssertionError
+
+    async def tool() -> str:
+        try:
+            return await ask("?", str, timeout=0.05)
+        except TimedOut as exc:
+            return f"timed out: {exc}"
+
+    from mcp import Client
+
+    from midcall.client.offer import Offer
+    from midcall.testing import _transport
+
+    transport = Offer(_transport(server_with(tool)), version=era)
+    async with Client(transport, mode="legacy", elicitation_callback=slow) as client:
+        assert text(await client.call_tool("tool")).startswith("timed out")
+        with anyio.fail_after(5):
+            await closed.wait()
+
+
+async def test_in_rounds_an_answer_that_comes_too_late_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    import time
+
+    async def tool() -> str:
+        try:
+            return await ask("?", str, timeout=30)
+        except TimedOut:
+            return "too late"
+
+    async with connect(server_with(tool)) as client:
+        first = await raw_call(client, "tool", {})
+        [key] = first["inputRequests"]
+        now = time.time()
+        monkeypatch.setattr(time, "time", lambda: now + 20)
+        in_time = await raw_call(client, "tool", {}, state=first["requestState"], answers={key: accept(answer="x")})
+        assert text(in_time) == "x"
+        monkeypatch.setattr(time, "time", lambda: now + 40)
+        late = await raw_call(client, "tool", {}, state=first["requestState"], answers={key: accept(answer="x")})
+        assert text(late) == "too late"
+        never = await raw_call(client, "tool", {}, state=first["requestState"])
+        assert text(never) == "too late"
+
+
+async def test_cancelling_the_call_cancels_its_pending_question() -> None:
+    shown, closed = anyio.Event(), anyio.Event()
+    cleaned = anyio.Event()
+
+    async def slow(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        shown.set()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            closed.set()
+        raise AssertionError
+
+    async def tool() -> str:
+        try:
+            return await ask("?", str)
+        finally:
+            cleaned.set()
+
+    from mcp import Client
+
+    async with Client(server_with(tool), mode="legacy", elicitation_callback=slow) as client:
+        async with anyio.create_task_group() as group:
+            group.start_soon(client.call_tool, "tool")
+            with anyio.fail_after(5):
+                await shown.wait()
+            group.cancel_scope.cancel()
+        with anyio.fail_after(5):
+            await closed.wait()
+            await cleaned.wait()
+
+
+async def test_a_client_that_goes_away_while_asked_ends_the_tool() -> None:
+    shown, ended = anyio.Event(), anyio.Event()
+
+    async def slow(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        shown.set()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async def tool() -> str:
+        try:
+            return await ask("?", str)
+        finally:
+            ended.set()
+
+    from mcp import Client
+
+    server = server_with(tool)
+    async with anyio.create_task_group() as group:
+        async with Client(server, mode="legacy", elicitation_callback=slow) as client:
+            group.start_soon(_quietly, client, "tool")
+            with anyio.fail_after(5):
+                await shown.wait()
+        with anyio.fail_after(5):
+            await ended.wait()
+
+
+async def _quietly(client: Any, tool: str) -> None:
+    try:
+        await client.call_tool(tool)
+    except (MCPError, anyio.ClosedResourceError):
+        pass
+
+
+# --- progress --------------------------------------------------------------------------------
+
+
+async def test_while_a_push_waits_progress_goes_out_if_the_caller_wants_it() -> None:
+    seen: list[float] = []
+    enough = anyio.Event()
+
+    async def progress(value: float, total: float | None, message: str | None) -> None:
+        seen.append(value)
+        if len(seen) >= 4:
+            enough.set()
+
+    async def slow(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        with anyio.fail_after(5):
+            await enough.wait()
+        return ElicitResult(action="accept", content={"answer": "x"})
+
+    async def tool(ctx: Context) -> str:
+        await ctx.report_progress(1, 2)
+        answer = await ask("?", str)
+        await ctx.report_progress(2, 2)
+        return answer
+
+    from mcp import Client
+
+    server = server_with(tool, heartbeat=0.005)
+    async with Client(server, mode="legacy", elicitation_callback=slow) as client:
+        assert text(await client.call_tool("tool", progress_callback=progress)) == "x"
+    assert seen == sorted(set(seen))
+    assert seen[0] == 1
+    assert seen[-1] == 2
+    assert len(seen) >= 5
+
+
+async def test_without_a_progress_token_no_progress_is_sent() -> None:
+    from mcp_types import ProgressNotification
+
+    received: list[Any] = []
+
+    async def watch(message: Any) -> None:
+        received.append(message)
+
+    async def slow(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        for _ in range(50):
+            await anyio.sleep(0)
+        return ElicitResult(action="accept", content={"answer": "x"})
+
+    async def tool() -> str:
+        return await ask("?", str)
+
+    from mcp import Client
+
+    server = server_with(tool, heartbeat=0.0001)
+    async with Client(server, mode="legacy", elicitation_callback=slow, message_handler=watch) as client:
+        await client.call_tool("tool")
+    assert not [message for message in received if isinstance(message, ProgressNotification)]
+
+
+async def test_replayed_code_reports_no_progress_again() -> None:
+    seen: list[float] = []
+
+    async def progress(value: float, total: float | None, message: str | None) -> None:
+        seen.append(value)
+
+    async def tool(ctx: Context) -> str:
+        for step in range(3):
+            await ctx.report_progress(step, 3)
+            await ask(f"{step}?", str)
+        await ctx.report_progress(3, 3)
+        return "done"
+
+    async with connect(server_with(tool), lambda asked: "x") as client:
+        await client.call_tool("tool", progress_callback=progress)
+    assert seen == [0, 1, 2, 3]
+
+
+# --- what is refused -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_form_that_asks_for_a_secret_is_refused_before_anything_is_sent(kind: Kind, era: Era) -> None:
+    found: list[str] = []
+
+    async def tool() -> str:
+        try:
+            await ask("Sign in", Form(Text("user"), Text("password")))
+        except SecretInForm as exc:
+            found.append(str(exc))
+        return "refused"
+
+    done = await run(server_with(tool, kind=kind), "tool", era=era)
+    assert (done.text, done.asked) == ("refused", [])
+    assert "secret()" in found[0]
+    assert "not_secret=" in found[0]
+
+
+async def test_a_reason_lets_a_field_that_is_only_named_like_a_secret_pass() -> None:
+    async def tool() -> str:
+        return str(await ask("Which?", Form(Text("password")), not_secret="the name of a vault entry"))
+
+    assert (await run(server_with(tool), "tool", {}, ["x"])).text == "{'password': 'x'}"
+
+
+async def test_a_link_in_a_form_is_warned_about_and_refused_in_strict_mode(caplog: pytest.LogCaptureFixture) -> None:
+    async def tool() -> str:
+        return await ask("See https://evil.example/login", str)
+
+    assert (await run(server_with(tool), "tool", {}, ["x"])).text == "x"
+    assert "visit()" in caplog.text
+    strict = await run(server_with(tool, strict=True), "tool", {}, ["x"])
+    assert strict.failed
+    assert strict.asked == []
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Question("", str),
+        lambda: Question("   ", str),
+        lambda: Question("?", str, attempts=0),
+        lambda: Question("?", str, timeout=0),
+        lambda: Question("?", str, timeout=-1),
+        lambda: Question("?", str, key="no spaces"),
+        lambda: Question("?", str, key=""),
+        lambda: Question("?", dict[str, int]),
+        lambda: Question("?", list[Trip]),
+        lambda: Form(),
+        lambda: Form(Flag("a"), Flag("a")),
+    ],
+)
+def test_a_question_that_cannot_be_asked_is_refused_when_it_is_made(make: Callable[[], Any]) -> None:
+    with pytest.raises(InvalidQuestion) as caught:
+        make()
+    assert len(str(caught.value)) > 15
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_one_key_for_two_questions_is_refused(era: Era) -> None:
+    async def tool() -> str:
+        await ask("a?", str, key="same")
+        try:
+            return await ask("b?", str, key="same")
+        except midcall.DuplicateKey as exc:
+            return str(exc)
+
+    done = await run(server_with(tool), "tool", {}, ["x", "y"], era=era)
+    assert "'same'" in done.text
+    assert len(done.asked) == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("era", ERAS)
+async def test_an_authors_mistake_is_told_to_the_log_and_not_to_the_model(
+    kind: Kind, era: Era, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def tool() -> str:
+        return await ask("", str)
+
+    done = await run(server_with(tool, kind=kind), "tool", era=era)
+    assert done.failed
+    assert "mistake in its own code" in done.text
+    assert "needs a message" in caplog.text
+
+
+async def test_stateless_http_before_2026_has_no_channel_and_says_what_to_do() -> None:
+    found: list[str] = []
+
+    async def tool() -> str:
+        try:
+            return await ask("?", str)
+        except NoChannel as exc:
+            found.append(str(exc))
+            raise
+
+    server = server_with(tool)
+    from mcp.client.streamable_http import streamable_http_client
+    from mcp.shared._httpx_utils import create_mcp_http_client
+
+    import httpx2
+
+    app = server.streamable_http_app(stateless_http=True, json_response=True)
+    async with app.router.lifespan_context(app):
+        http = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1:8000")
+        transport = streamable_http_client("http://127.0.0.1:8000/mcp", http_client=http)
+        done = await run(transport, "tool", {}, ["x"], era="2025-11-25")
+    assert done.failed
+    assert "stateless HTTP" in found[0]
+    assert "stateful HTTP or protocol 2026-07-28" in found[0]

@@ -1,0 +1,110 @@
+"""What a type checker sees. `make check` runs pyright over this file; pytest runs pyright, too."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any, Literal, TypedDict, assert_type
+
+import pytest
+from pydantic import BaseModel
+
+from midcall import (
+    Accepted,
+    Cancelled,
+    Declined,
+    Form,
+    Outcome,
+    Question,
+    Text,
+    ask,
+    ask_all,
+    choose,
+    confirm,
+    elicit,
+    from_thread,
+    once,
+    visit,
+)
+
+
+class Trip(BaseModel):
+    days: int
+
+
+@dataclass
+class Seat:
+    row: int
+
+
+class Diet(TypedDict):
+    vegan: bool
+
+
+class Size(Enum):
+    SMALL = "s"
+
+
+async def charge(amount: int) -> str:
+    return "ref"
+
+
+def draw() -> int:
+    return 4
+
+
+async def verbs() -> None:
+    assert_type(await ask("?", Trip), Trip)
+    assert_type(await ask("?", Seat), Seat)
+    assert_type(await ask("?", Diet), Diet)
+    assert_type(await ask("?", int), int)
+    assert_type(await ask("?", int | None), int | None)
+    assert_type(await ask("?", Literal["a", "b"]), Literal["a", "b"])
+    assert_type(await ask("?", list[Literal["a", "b"]]), list[Literal["a", "b"]])
+    assert_type(await ask("?", Form(Text("name"))), dict[str, Any])
+    assert_type(await ask(Question("?", Trip)), Trip)
+    assert_type(await elicit("?", Trip), Outcome[Trip])
+    assert_type(await confirm("?"), bool)
+    assert_type(await choose("?", ["a", "b"]), str)
+    assert_type(await choose("?", {1: "One", 2: "Two"}), int)
+    assert_type(await choose("?", Size), Size)
+    assert_type(await choose("?", ["a", "b"], many=True), list[str])
+    assert_type(await choose("?", Size, many=True), list[Size])
+    assert_type(await ask_all(Question("?", Trip), Question("?", int)), tuple[Trip, int])
+    assert_type(await ask_all({"a": Question("?", int)}), dict[str, Any])
+    assert_type(await visit("?", "https://example.com"), str)
+    assert_type(await once("charge", charge, 4), str)
+    assert_type(await once("draw", draw), int)
+
+
+async def outcomes() -> str:
+    match await elicit("?", Trip):
+        case Accepted(value=trip):
+            assert_type(trip, Trip)
+            return str(trip.days)
+        case Declined():
+            return "no"
+        case Cancelled():
+            return "later"
+
+
+async def truth() -> int:
+    outcome = await elicit("?", int)
+    return outcome.value if outcome else 0
+
+
+def blocking() -> None:
+    assert_type(from_thread.ask("?", Trip), Trip)
+    assert_type(from_thread.confirm("?"), bool)
+    assert_type(from_thread.choose("?", ["a"]), str)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pyright is run on the other platforms")
+def test_the_types_of_the_verbs_are_inferred() -> None:
+    found = subprocess.run(
+        [sys.executable, "-m", "pyright", __file__], capture_output=True, text=True, cwd=Path(__file__).parents[2]
+    )
+    assert found.returncode == 0, found.stdout
