@@ -50,6 +50,10 @@ def text_of(answers: list[str]) -> str:
     return ", ".join(answers)
 
 
+EXPECTED: Final = {n: text_of([answer(i) for i in range(n)]) for n in SIZES}
+"""What the tool returns, by n."""
+
+
 # --- the candidates --------------------------------------------------------------------------
 
 
@@ -93,7 +97,7 @@ def by_hand() -> MCPServer:
 
 
 def with_resolve() -> MCPServer:
-    """One tool for each n. It takes the last resolver only, the cheapest chain that there is."""
+    """One tool for each n, since the questions are in its signature."""
     mcp = MCPServer("bench", log_level="WARNING")
     for n in SIZES:
         mcp.add_tool(_resolved(n), name=f"interview_{n}")
@@ -101,14 +105,22 @@ def with_resolve() -> MCPServer:
 
 
 def _resolved(n: int) -> Callable[..., Any]:
-    resolver: Callable[..., Any] | None = None
+    """A tool that takes all n answers, each from a resolver that depends on the one before."""
+    parameters: dict[str, Any] = {"n": int}
+    before: Callable[..., Any] | None = None
     for index in range(n):
-        resolver = _resolver(index, resolver)
-    assert resolver is not None
+        before = _resolver(index, before)
+        parameters[f"answer_{index}"] = Annotated[Answer, Resolve(before)]
 
-    async def interview(n: int, last: Annotated[Answer, Resolve(resolver)]) -> str:
-        return last.answer
+    async def interview(n: int, **answers: Answer) -> str:
+        return text_of([each.answer for each in answers.values()])
 
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    interview.__annotations__ = {**parameters, "return": str}
+    interview.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(name, keyword, annotation=annotation) for name, annotation in parameters.items()],
+        return_annotation=str,
+    )
     return interview
 
 
@@ -196,9 +208,6 @@ class Candidate:
 
     def tool(self, n: int) -> str:
         return f"interview_{n}" if self.build is with_resolve else "interview"
-
-    def expected(self, n: int) -> str:
-        return answer(n - 1) if self.build is with_resolve else text_of([answer(i) for i in range(n)])
 
 
 CANDIDATES: Final = (

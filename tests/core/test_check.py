@@ -12,7 +12,7 @@ from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.form import Form
 from tests.core.strategies import content_for, forms
 
-SOME_CASES = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SOME_CASES = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def problems(field: Field, value: Any) -> list[tuple[str, str]]:

@@ -15,8 +15,8 @@ FORMAT_CHECKER = FormatChecker(formats=())
 for name, fits in FORMATS.items():
     FORMAT_CHECKER.checks(name)(lambda value, fits=fits: not isinstance(value, str) or fits(value))
 
-quick = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-thorough = settings(quick, max_examples=400)
+quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+thorough = settings(quick, max_examples=300)
 
 
 def reference(schema: dict[str, Any]) -> Draft202012Validator:

@@ -27,6 +27,7 @@ from pydantic import (
     SecretStr,
     StringConstraints,
 )
+from pydantic.alias_generators import to_camel
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 from typing_extensions import Doc, ReadOnly, TypeAliasType
 
@@ -488,7 +489,7 @@ def test_an_alias_is_used_even_where_the_model_prefers_names() -> None:
 
 def test_an_alias_generator_and_a_dataclass_alias_work_too() -> None:
     class Camel(BaseModel):
-        model_config = ConfigDict(alias_generator=pydantic.alias_generators.to_camel)
+        model_config = ConfigDict(alias_generator=to_camel)
         travel_date: date
 
     assert typed_form(Camel).form.names == ("travelDate",)
@@ -633,6 +634,7 @@ class WithList:
     names: list[str]
 
 
+UNION = Field(union_mode="smart")
 REFUSED: list[tuple[Any, str, str]] = [
     (None, "None", "confirm()"),
     (type(None), "None", "confirm()"),
@@ -643,10 +645,10 @@ REFUSED: list[tuple[Any, str, str]] = [
     (dict[str, int], "dict[str, int]", "Use bool, int, float"),
     (list[str], "list[str]", "A list can only hold choices"),
     (list, "list", "Use bool, int, float"),
-    (list[Seat | None], "list[tests.core.test_from_types.Seat | None]", "A list can only hold choices"),
-    (tuple[Seat, Seat], "tuple[tests.core.test_from_types.Seat, tests.core.test_from_types.Seat]", "tuple[X, ...]"),
+    (list[Seat | None], "list[Seat | None]", "A list can only hold choices"),
+    (tuple[Seat, Seat], "tuple[Seat, Seat]", "tuple[X, ...]"),
     (int | str, "int | str", "one type"),
-    (Trip | None, "tests.core.test_from_types.Trip | None", "declines"),
+    (Trip | None, "Trip | None", "declines"),
     (Address(city="x"), "Address", "Give the type of the answer"),
     (["a", "b"], "list", "choose()"),
     (3, "int", "Give the type of the answer"),
@@ -664,7 +666,10 @@ REFUSED: list[tuple[Any, str, str]] = [
     (WithPattern, "WithPattern.a", "min_length 3 is above max_length 2"),
     (Deep, "Deep.a", "AliasPath"),
     (Clash, "Clash.x", "two fields have this name"),
-    (Annotated[int, at.MinLen(3)], "Annotated[int, MinLen(min_length=3)]", "pydantic cannot validate this"),
+    (Annotated[int, at.MinLen(3)], "int", "only text and lists have one"),
+    (Annotated[bool, at.MaxLen(3)], "bool", "only text and lists have one"),
+    (Annotated[date, Field(pattern="a")], "date", "only text and lists have one"),
+    (Annotated[int, UNION], "int", "pydantic cannot validate this"),
 ]
 
 
@@ -703,7 +708,7 @@ class Login(BaseModel):
     ("tp", "path"),
     [
         (SecretStr, "SecretStr"),
-        (SecretStr | None, "pydantic.types.SecretStr | None"),
+        (SecretStr | None, "SecretStr | None"),
         (pydantic.SecretBytes, "SecretBytes"),
         (pydantic.Secret[int], "Secret[int]"),
         (Login, "Login.code"),
@@ -713,7 +718,7 @@ class Login(BaseModel):
 def test_a_secret_type_is_refused_with_the_verb_that_takes_it(tp: Any, path: str) -> None:
     with pytest.raises(SecretInForm, match=r"secret\(\)") as refused:
         typed_form(tp)
-    assert refused.value.path.endswith(path)
+    assert refused.value.path == path
 
 
 def test_an_email_type_without_its_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,8 +18,9 @@ from midcall.cli.scenes import play_scenes
 from midcall.client import typed
 from midcall.client.ink import Ink
 from midcall.client.keyboard import Keyboard
-from midcall.client.lines import Lines, Writer, print_text
+from midcall.client.lines import Lines, print_text
 from midcall.client.plain import plain
+from midcall.client.sheet import Writer
 from midcall.core.fields import Choice, Flag
 
 __all__ = ["Table", "run"]
@@ -125,8 +126,7 @@ class Table:
             self._write(f"  {self._ink.bad('✗')} Please answer yes or no.\n")
 
     async def _line(self, before: str) -> str:
-        self._write(f"  {before} {self._ink.accent('>')} ")
-        line = await self._keyboard.line()
+        line = await self._keyboard.line(lambda: self._write(f"  {before} {self._ink.accent('>')} "))
         if line is None or line.strip().casefold() in ("q", "quit", "exit", ":cancel"):
             raise _Leaves
         return line.strip()

@@ -14,8 +14,8 @@ from midcall.cli.games import GAMES, Game
 from midcall.cli.match import matched
 from midcall.client import typed
 from midcall.client.ink import Ink
-from midcall.client.lines import Writer
 from midcall.client.plain import plain, plain_line
+from midcall.client.sheet import Writer
 from midcall.core.form import Form
 
 __all__ = ["SCENES", "Scene", "play_scenes"]

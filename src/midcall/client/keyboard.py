@@ -7,7 +7,7 @@ import signal
 import threading
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeAlias
 
 __all__ = ["Keyboard", "Reader"]
@@ -29,22 +29,31 @@ class Keyboard:
         self._read = read
         self._pending: Future[str | None] | None = None
 
-    async def line(self) -> str | None:
-        """The next line, or None if the user wants out: Ctrl-C, or the end of the input."""
+    async def line(self, prompt: Callable[[], None] | None = None) -> str | None:
+        """The next line, or None if the user wants out: Ctrl-C, or the end of the input.
+
+        The prompt is called to show itself once Ctrl-C is heard.
+        """
+        loop = asyncio.get_running_loop()
+        woken: asyncio.Future[None] = loop.create_future()
+
+        def wake(*_: Any) -> None:
+            with suppress(RuntimeError):  # the loop may have ended by now
+                loop.call_soon_threadsafe(_settle, woken)
+
+        with _on_interrupt(wake):
+            if prompt is not None:
+                prompt()
+            pending = self._begun()
+            pending.add_done_callback(wake)
+            await woken
+        return pending.result() if pending.done() else None
+
+    def _begun(self) -> Future[str | None]:
         if self._pending is None or self._pending.done():
             self._pending = Future()
             threading.Thread(target=self._fill, args=(self._pending,), name="midcall keyboard", daemon=True).start()
-        typed = asyncio.wrap_future(self._pending)
-        with _interruption() as interrupted:
-            try:
-                # Waits for either, and unlike `await typed` leaves the read alone when this is cancelled.
-                await asyncio.wait({typed, interrupted}, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                interrupted.cancel()
-        if not typed.done():
-            return None
-        self._pending = None
-        return typed.result()
+        return self._pending
 
     def _fill(self, pending: Future[str | None]) -> None:
         try:
@@ -55,24 +64,19 @@ class Keyboard:
             pending.set_result(None)
 
 
+def _settle(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
 @contextmanager
-def _interruption() -> Generator[asyncio.Future[None]]:
-    """A future that Ctrl-C fulfils, instead of ending the program. Only the main thread hears of it."""
-    loop = asyncio.get_running_loop()
-    interrupted: asyncio.Future[None] = loop.create_future()
+def _on_interrupt(call: Callable[..., None]) -> Generator[None]:
+    """While this is open, Ctrl-C calls this instead of ending the program. Only the main thread hears of it."""
     if threading.current_thread() is not threading.main_thread():
-        yield interrupted
+        yield
         return
-
-    def fulfil() -> None:
-        if not interrupted.done():
-            interrupted.set_result(None)
-
-    def on_interrupt(*_: Any) -> None:
-        loop.call_soon_threadsafe(fulfil)
-
-    before = signal.signal(signal.SIGINT, on_interrupt)
+    before = signal.signal(signal.SIGINT, call)
     try:
-        yield interrupted
+        yield
     finally:
         signal.signal(signal.SIGINT, before)

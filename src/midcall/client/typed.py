@@ -46,8 +46,7 @@ def shown(field: Field, value: Any) -> str:
 
 
 def _title(field: Choice | Choices, value: str) -> str:
-    titles = field.labels
-    return plain_line(titles[value] if value in titles else value)
+    return plain_line(field.labels.get(value, value))
 
 
 def numbered(field: Choice | Choices) -> bool:

@@ -36,6 +36,8 @@ class Form:
         self._fields = fields
         self._by_name: dict[str, Field] = {}
         for field in fields:
+            if not isinstance(field, Field):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise InvalidForm(f"a form takes Text, Number, Flag, Choice and Choices, not {type(field).__name__}")
             if field.name in self._by_name:
                 raise InvalidForm("two fields have this name", path=field.name)
             self._by_name[field.name] = field

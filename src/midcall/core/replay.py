@@ -12,7 +12,7 @@ on the order in which the branches of a `gather` wake.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from midcall import wording
 from midcall.core.check import Problem
@@ -85,6 +85,10 @@ class Replay:
         self._counts[base] = ordinal + 1
         return f"{base}.{ordinal}" if ordinal else base
 
+    def forget_effect(self, name: str, arguments: str) -> None:
+        """The effect failed: the next one like it takes its place, as it will in the next run."""
+        self._counts[f"!{name}.{arguments}"] -= 1
+
     @staticmethod
     def wire_key(identity: str, attempt: int) -> str:
         """The key under which this question leaves: unique within the call, stable over replays."""
@@ -106,39 +110,53 @@ class Replay:
             self._used.add(identity)
         return entry
 
-    def depart(self, tried: str, *, line: bool) -> None:
-        """Something is met that was not recorded: has the code taken another way?
+    def depart(self, question: str) -> None:
+        """The tool's own task meets a question that was not recorded: has it taken another way?
 
-        Only the tool's own task can tell: it has one order. A branch that is still at its I/O
-        leaves records unused without having gone anywhere else.
+        Only that task can tell: it has one order. A branch that is still at its I/O leaves records
+        unused without having gone anywhere else.
 
         Raises:
             ReplayMismatch: It has, past a recorded effect, or for the second time.
         """
-        if not line:
-            return
-        unused = [
-            (identity, entry)
-            for identity in list(self.journal.entries)
-            if identity not in self._used and (entry := self.journal.entry(identity)) and self._is_behind(entry)
-        ]
+        unused = self._unused()
         if not unused:
             return
-        effects = [entry.label for _, entry in unused if entry.kind == "effect"]
+        effects = [label for _, kind, label in unused if kind == "effect"]
         if effects or self.journal.strays:
-            labels = [entry.label for _, entry in unused]
-            raise ReplayMismatch(
-                wording.replay_mismatch(labels, tried, effects),
-                advice=wording.replay_mismatch_advice(),
-                for_model=wording.model_start_again(),
-            )
+            self._mismatch([label for _, _, label in unused], question, effects)
         self.journal.strays += 1
-        for identity, _ in unused:
+        for identity, _, _ in unused:
             del self.journal.entries[identity]
 
+    def depart_with_effect(self, name: str) -> None:
+        """The tool's own task meets an effect that was not recorded.
+
+        One that failed before leaves no record, so unused answers mean nothing here; but an effect
+        that was recorded and not met means that this one may be the same with other arguments.
+
+        Raises:
+            ReplayMismatch: There is such an effect.
+        """
+        effects = [label for _, kind, label in self._unused() if kind == "effect"]
+        if effects:
+            self._mismatch(effects, name, effects)
+
+    def _unused(self) -> list[tuple[str, str, str]]:
+        """What the tool's own task wrote in an earlier run, and has not met in this one."""
+        return [
+            (identity, raw[0], raw[2])
+            for identity, raw in self.journal.entries.items()
+            if raw[1] and raw[0] != "waiting" and identity not in self._used
+        ]
+
     @staticmethod
-    def _is_behind(entry: Entry) -> bool:
-        return entry.line and entry.kind != "waiting"
+    def _mismatch(recorded: list[str], met: str, effects: list[str]) -> NoReturn:
+        raise ReplayMismatch(
+            wording.replay_mismatch(recorded, met, effects),
+            advice=wording.replay_mismatch_advice(),
+            for_model=wording.model_start_again(),
+        )
 
     # --- writing ------------------------------------------------------------------------------
 
@@ -182,10 +200,10 @@ class Replay:
             MalformedAnswer: One of ours is not an answer.
         """
         ours: set[str] = set()
-        for identity in list(self.journal.entries):
+        waiting = [identity for identity, raw in self.journal.entries.items() if raw[0] == "waiting"]
+        for identity in waiting:
             entry = self.journal.entry(identity)
-            if entry is None or entry.kind != "waiting":
-                continue
+            assert entry is not None
             wire = self.wire_key(identity, entry.attempt)
             if wire in responses:
                 kind, content = parse_answer(responses[wire])

@@ -36,7 +36,7 @@ _NOT_A_FLAG: Final[tuple[Fault, ...]] = (("type", wording.must_be_true_or_false(
 _NOT_A_LIST: Final[tuple[Fault, ...]] = (("type", wording.must_be_a_list()),)
 
 # Read past escapes and character classes; what is left of these is Python's own.
-_PYTHON_ONLY = re.compile(r"\\[AZ]|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?[P#(>aiLmsux-]|[*+?}]\+", re.DOTALL)
+_PYTHON_ONLY = re.compile(r"\\[AZz]|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?[P#(>aiLmsux-]|[*+?}]\+", re.DOTALL)
 
 
 def text_rule(
@@ -135,7 +135,7 @@ def python_only(pattern: str) -> str | None:
     Clients run the pattern too, most of them in JavaScript: `\\Z` would ask for a letter Z there.
     """
     for piece in _PYTHON_ONLY.findall(pattern):
-        if piece in (r"\A", r"\Z") or piece[0] in "(*+?}":
+        if piece in (r"\A", r"\Z", r"\z") or piece[0] in "(*+?}":
             return piece
     return None
 

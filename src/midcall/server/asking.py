@@ -60,7 +60,8 @@ def _begin(call: Call, question: Question[Any] | Visit) -> Asking:
     entry = replay.recorded(identity, question)
     if entry is None:
         line = call.on_line
-        replay.depart(question.message, line=line)
+        if line:
+            replay.depart(question.message)
         _look_at_links(call, question)
         channel_for(call, question)  # before anything is written down: it may raise
         entry = replay.wait(identity, question, line=line, deadline=_deadline(question))

@@ -32,19 +32,25 @@ async def run_once(call: Call, name: str, fn: Callable[..., Any], args: tuple[An
     if call.rounds is not None and call.rounds.leaving:
         await call.rounds.stop()
     adapter = _adapter_of(fn)
-    identity = call.replay.identify_effect(name, _digest_of(args, kwargs))
+    arguments = _digest_of(args, kwargs)
+    identity = call.replay.identify_effect(name, arguments)
     entry = call.replay.effect(identity)
     if entry is not None:
         return adapter.validate_python(entry.value)
     line = call.on_line
-    call.replay.depart(name, line=line)
+    if line:
+        call.replay.depart_with_effect(name)
     if _takes_idempotency_key(fn) and "idempotency_key" not in kwargs:
         kwargs = {**kwargs, "idempotency_key": call.derive("once", identity)}
 
     async def effect() -> Any:
-        result = fn(*args, **kwargs)
-        if inspect.isawaitable(result):
-            result = await result
+        try:
+            result = fn(*args, **kwargs)
+            if inspect.isawaitable(result):
+                result = await result
+        except BaseException:
+            call.replay.forget_effect(name, arguments)
+            raise
         recorded = _to_json(adapter, name, result)
         call.replay.record_effect(identity, name, recorded, line=line)
         return adapter.validate_python(recorded)

@@ -32,12 +32,21 @@ def typed_form(tp: Form | Mapping[str, Any]) -> TypedForm[dict[str, Any]]: ...
 def typed_form(tp: TypeForm[T]) -> TypedForm[T]: ...
 def typed_form(tp: Any) -> TypedForm[Any]:
     """The form for a type, a `Form` or a raw schema. A bare type becomes one field named `answer`."""
-    if isinstance(tp, Mapping):
+    if not isinstance(tp, type) and isinstance(tp, Mapping):
         tp = Form.from_schema(cast("Mapping[str, Any]", tp))
     if isinstance(tp, Form):
         return TypedForm(tp, partial(fill, tp))
     try:
+        return _cached(tp)
+    except TypeError:
+        if _is_hashable(tp):
+            raise
+        return compiled(tp)
+
+
+def _is_hashable(tp: Any) -> bool:
+    try:
         hash(tp)
     except TypeError:
-        return compiled(tp)
-    return _cached(tp)
+        return False
+    return True

@@ -20,6 +20,7 @@ from midcall.core.from_types.facts import Facts, IntOrFloat, unwrapped
 from midcall.core.from_types.refusals import is_a, refuse
 from midcall.core.options import Optioned, of_enum, of_literal
 from midcall.core.rules import is_number
+from midcall.errors import InvalidForm
 
 __all__ = ["Kind", "Thaw", "kind_of"]
 
@@ -67,12 +68,12 @@ def kind_of(base: Any, facts: Facts) -> Kind:
     """How this bare type is asked for, or `InvalidForm`."""
     if (words := _options_in_extra(base, facts)) is not None:
         return _spelled_out(words, facts)
-    if base is bool:
-        return Kind(Flag, beyond=facts.beyond or bool(facts.bounds))
-    if base is int or base is float or base is IntOrFloat:
-        return _number(base, facts)
     if base is str or base is pydantic.EmailStr or is_a(base, pydantic.AnyUrl):
         return _text(base, facts)
+    if base is bool:
+        return Kind(Flag, beyond=facts.beyond or bool(_bounds(facts)))
+    if base is int or base is float or base is IntOrFloat:
+        return _number(base, facts)
     if any(base is known for known in _DATES):
         return _date(base, facts)
     if (options := _options(base, facts.path)) is not None:
@@ -84,17 +85,24 @@ def kind_of(base: Any, facts: Facts) -> Kind:
 
 
 def _number(base: Any, facts: Facts) -> Kind:
-    bounds = {name: _plain(bound) for name, bound in facts.bounds.items()}
+    bounds = {name: _plain(bound) for name, bound in _bounds(facts).items()}
     carried = set(_ROUNDED) if base is int else {"ge", "le"}
     # A float's gt and lt are sent as bounds that include their ends, the nearest that the wire has.
     beyond = facts.beyond or not carried.issuperset(bounds) or None in bounds.values()
-    known = {name: bound for name, bound in bounds.items() if bound is not None and name in _ROUNDED}
+    known = {name: bound for name, bound in bounds.items() if bound is not None}
     if base is int:
         known = {name: _whole(name, bound) for name, bound in known.items()}
     minimum = max((known[name] for name in ("ge", "gt") if name in known), default=None)
     maximum = min((known[name] for name in ("le", "lt") if name in known), default=None)
     thaw = {int: int, float: _float}.get(base)
     return Kind(partial(Number, integer=base is int, minimum=minimum, maximum=maximum), thaw, beyond=beyond)
+
+
+def _bounds(facts: Facts) -> dict[str, Any]:
+    """The bounds of what is neither text nor a list."""
+    if facts.pattern is not None or facts.bounds.keys() & {"min_length", "max_length"}:
+        raise InvalidForm("a length or a pattern says nothing here: only text and lists have one", path=facts.path)
+    return facts.bounds
 
 
 def _plain(bound: Any) -> int | float | None:
@@ -130,7 +138,7 @@ def _text(base: Any, facts: Facts) -> Kind:
 
 
 def _date(base: Any, facts: Facts) -> Kind:
-    beyond = facts.beyond or bool(facts.bounds) or base not in (date, datetime)
+    beyond = facts.beyond or bool(_bounds(facts)) or base not in (date, datetime)
     if _DATES[base] is datetime:
         return Kind(partial(Text, format="date-time"), _datetime, datetime.isoformat, beyond)
     return Kind(partial(Text, format="date"), date.fromisoformat, date.isoformat, beyond)

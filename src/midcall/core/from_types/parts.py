@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic.errors import PydanticUserError
+from pydantic_core import SchemaError
 
 from midcall import wording
 from midcall.core.check import Problem
@@ -79,7 +79,7 @@ def _adapter(tp: Any, path: str) -> TypeAdapter[Any]:
         return TypeAdapter(unqualified(tp))
     except ImportError as error:
         raise InvalidForm(str(error), path=path, advice="Install what is missing, or use str.") from None
-    except (PydanticUserError, TypeError) as error:
+    except (RuntimeError, TypeError, SchemaError) as error:
         raise InvalidForm(f"pydantic cannot validate this: {str(error).splitlines()[0]}", path=path) from None
 
 

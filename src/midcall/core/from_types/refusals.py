@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from enum import Enum
 from types import NoneType
-from typing import Any, Final, NoReturn, get_origin
+from typing import Annotated, Any, Final, NoReturn, cast, get_origin
 
 import pydantic
 from typing_extensions import is_typeddict
@@ -19,6 +20,7 @@ _SUPPORTED: Final = (
     "Use bool, int, float, str, date, datetime, Literal, Enum, a list of such choices, "
     "or a flat model, dataclass or TypedDict of these."
 )
+_MODULES = re.compile(r"(?:[A-Za-z_<][\w<>]*\.)+(?=[A-Za-z_])")
 
 
 def refuse(tp: Any, path: str, advice: str = "") -> NoReturn:
@@ -32,15 +34,16 @@ def refuse(tp: Any, path: str, advice: str = "") -> NoReturn:
 
 def refuse_values(tp: Any) -> None:
     """Raises for what is no type at all. The value itself is not told: it may be anyone's."""
-    if isinstance(tp, (list, tuple, set, frozenset)):
-        advice = "To offer these as options, use choose()."
-    elif tp is None or is_a(tp, NoneType):
+    kind = cast("type[Any]", type(tp))
+    if tp is None or tp is NoneType:
         raise InvalidForm("there is nothing to ask for", path="None", advice="For a yes or no, use confirm().")
-    elif isinstance(tp, (str, int, float, Enum)) or holds_fields(type(tp)):
+    if issubclass(kind, (list, tuple, set, frozenset)):
+        advice = "To offer these as options, use choose()."
+    elif issubclass(kind, (str, int, float, Enum)) or holds_fields(kind):
         advice = "Give the type of the answer, not a value of it."
     else:
         return
-    raise InvalidForm("this is a value, and a form is made from a type", path=type(tp).__name__, advice=advice)
+    raise InvalidForm("this is a value, and a form is made from a type", path=kind.__name__, advice=advice)
 
 
 def holds_fields(tp: Any) -> bool:
@@ -53,9 +56,11 @@ def is_a(tp: Any, kind: type) -> bool:
 
 
 def named(tp: Any) -> str:
-    """A type as its author wrote it."""
+    """A type as its author wrote it, without modules and without what annotates it."""
+    if get_origin(tp) is Annotated:
+        return named(tp.__origin__)
     name = getattr(tp, "__name__", None)
-    return name if isinstance(name, str) and get_origin(tp) is None else str(tp).replace("typing.", "")
+    return name if isinstance(name, str) and get_origin(tp) is None else _MODULES.sub("", str(tp))
 
 
 def _advice(tp: Any) -> str:

@@ -1,0 +1,61 @@
+"""Prints one table: `python -m bench [--short] [--strict] [--only PART]`.
+
+Numbers of one run compare with each other, and with nothing else. In memory they are CPU time, since
+all happens in one thread and other programs disturb it least; elsewhere it is time on the clock.
+"""
+
+import argparse
+import asyncio
+import io
+import os
+import platform
+import sys
+import time
+from importlib.metadata import version
+from typing import Final
+
+from bench import asking, importing, silence, waiting
+from bench.candidates import SIZES
+from bench.clients import TRANSPORTS
+from bench.report import Target, summary
+
+PARTS: Final = (*TRANSPORTS, "silence", "import", "waiting")
+SHORT_PARTS: Final = ("memory", "silence", "import", "waiting")
+
+
+async def measure(part: str, short: bool) -> list[Target]:
+    match part:
+        case "memory" | "stdio" | "http":
+            return await asking.compare(part, SIZES[:3] if short else SIZES, short=short)
+        case "silence":
+            return await silence.compare(200 if short else 1000)
+        case "import":
+            seconds = importing.seconds_more(5 if short else 20)
+            return [Target("import midcall, on top of mcp.server", seconds * 1e3, 60, "ms")]
+        case _:
+            count = 2_000 if short else 10_000
+            return [Target(f"{count:,} calls that wait, memory a call", waiting.bytes_per_call(count), 1024, "bytes")]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--short", action="store_true", help="a quick look: in memory, up to 20 questions")
+    parser.add_argument("--only", action="append", choices=PARTS, metavar="PART", help=f"one of {', '.join(PARTS)}")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 if a target is missed")
+    arguments = parser.parse_args()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+    begun = time.monotonic()
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("midcall", "mcp", "fastmcp"))
+    print(f"Python {platform.python_version()}, {libraries}, {os.cpu_count()} CPUs", flush=True)
+    targets: list[Target] = []
+    for part in arguments.only or (SHORT_PARTS if arguments.short else PARTS):
+        targets += asyncio.run(measure(part, arguments.short))
+    if targets:
+        print("\nTargets", *targets, summary(targets), sep="\n")
+    print(f"Took {time.monotonic() - begun:.0f} s.")
+    return 1 if arguments.strict and not all(target.met for target in targets) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

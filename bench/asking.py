@@ -1,0 +1,88 @@
+"""n questions, one after the other: us against every other way, on every transport."""
+
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from functools import partial
+from typing import Final
+
+from bench.candidates import CANDIDATES, PUSH, ROUNDS, Candidate, Era
+from bench.clients import Caller, Transport, connected
+from bench.measure import WALL, Check, Step, best_of, cpu_clock
+from bench.report import Target, heading, milliseconds, ratio, row
+
+Best = dict[tuple[str, int], float]
+
+_BASES: Final[dict[str, tuple[str, ...]]] = {"rounds": ("by-hand", "resolve"), "push": ("elicit", "fastmcp")}
+"""What we are compared with."""
+
+_TURNS: Final = {1: 200, 5: 120, 20: 60, 100: 30}
+_SHORT_TURNS: Final = {1: 60, 5: 40, 20: 30}
+_SECONDS: Final[dict[Transport, float]] = {"memory": 60.0, "stdio": 25.0, "http": 35.0}
+"""After so many for one n it is enough, on a slow machine."""
+_FEW: Final = 3
+_SLOW: Final = ("resolve", 100)
+"""Takes seconds a call: has few turns in memory and none elsewhere."""
+
+
+async def compare(transport: Transport, sizes: Sequence[int], *, short: bool) -> list[Target]:
+    """Measure, and print this part of the table."""
+    best: Best = {}
+    turns: dict[int, int] = {}
+    async with AsyncExitStack() as stack:
+        callers = [await stack.enter_async_context(connected(each, transport)) for each in CANDIDATES]
+        for n in sizes:
+            turns[n] = await _measure(callers, transport, n, best, short)
+    for era in (ROUNDS, PUSH):
+        _print(transport, era, sizes, best, turns)
+    return _targets(sizes, best) if transport == "memory" else []
+
+
+async def _measure(callers: list[Caller], transport: Transport, n: int, best: Best, short: bool) -> int:
+    clock = cpu_clock() if transport == "memory" else WALL
+    fast = [caller for caller in callers if (caller.candidate.name, n) != _SLOW]
+    times = (_SHORT_TURNS if short else _TURNS)[n]
+    found, turns = await best_of(times, {each: _step(each, n) for each in fast}, clock, _SECONDS[transport])
+    if transport == "memory":
+        slow = {each: _step(each, n) for each in callers if each not in fast}
+        found |= (await best_of(_FEW, slow, clock))[0]
+    best.update({(caller.candidate.name, n): seconds for caller, seconds in found.items()})
+    return turns
+
+
+def _step(caller: Caller, n: int) -> tuple[Step, Check]:
+    return partial(caller.call, caller.candidate.tool(n), {"n": n}), partial(caller.check, n)
+
+
+def _print(transport: Transport, era: Era, sizes: Sequence[int], best: Best, turns: dict[int, int]) -> None:
+    where = {"memory": "in memory", "stdio": "over stdio", "http": "over HTTP"}[transport]
+    print(heading(f"{era} {where}, ms a call", sizes))
+    for candidate in _of(era):
+        print(row(candidate.label, [milliseconds(best.get((candidate.name, n))) for n in sizes]))
+    us = next(name for name in _BASES if _named(name).era == era)
+    for base in _BASES[us]:
+        cells = [ratio(best.get((us, n)), best.get((base, n))) for n in sizes]
+        print(row(f"= midcall / {_named(base).label}", cells))
+    print(row("best of", [str(turns[n]) for n in sizes]), flush=True)
+    if ("resolve", 100) in best and era == ROUNDS:
+        print(f"  ({_named('resolve').label} with n = 100: best of {_FEW})")
+
+
+def _of(era: Era) -> list[Candidate]:
+    return [candidate for candidate in CANDIDATES if candidate.era == era]
+
+
+def _named(name: str) -> Candidate:
+    return next(candidate for candidate in CANDIDATES if candidate.name == name)
+
+
+def _targets(sizes: Sequence[int], best: Best) -> list[Target]:
+    targets: list[Target] = []
+    for n in sizes:
+        rounds, push = best["rounds", n], best["push", n]
+        targets.append(Target(f"rounds / hand-written, n = {n}", rounds / best["by-hand", n], 1.4 if n > 20 else 1.1))
+        if n == 20:
+            targets.append(Target(f"Resolve / rounds, n = {n}", best["resolve", n] / rounds, 8, at_least=True))
+        targets.append(Target(f"push / ctx.elicit, n = {n}", push / best["elicit", n], 0.65 if n > 1 else 0.9))
+        limit = 0.55 if n > 1 else 0.5
+        targets.append(Target(f"push / FastMCP's ctx.elicit, n = {n}", push / best["fastmcp", n], limit))
+    return targets

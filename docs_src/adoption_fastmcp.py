@@ -1,0 +1,16 @@
+from fastmcp import Context, FastMCP
+from fastmcp.server.elicitation import AcceptedElicitation
+
+import midcall
+
+mcp = FastMCP("kitchen")
+midcall.install(mcp)  # the only new line; nothing below was changed
+
+
+@mcp.tool
+async def rename(ctx: Context) -> str:
+    """Give the kitchen another name."""
+    answer = await ctx.elicit("What shall the kitchen be called?", str)
+    if isinstance(answer, AcceptedElicitation):
+        return f"The kitchen is called {answer.data} now."
+    return "The kitchen keeps its name."

@@ -1,0 +1,30 @@
+import random
+import time
+
+from mcp.server import MCPServer
+
+import midcall
+from midcall import ask, confirm, once
+
+mcp = MCPServer("lottery")
+midcall.install(mcp)
+
+TICKETS: list[int] = []
+
+
+@mcp.tool()
+async def draw() -> str:
+    """Draws once, and every run gets the same number."""
+    number = await once("draw", random.randrange, 10**9)
+    if not await confirm("Keep the number that I have drawn?"):
+        return "Thrown away."
+    return f"Yours is {number}."
+
+
+@mcp.tool()
+async def sell() -> str:
+    """Reads the clock once, asks the same in every run, and sells one ticket after the answer."""
+    opened = await once("opened", time.time_ns)
+    name = await ask(f"It is {opened}. Who are you?", str)
+    await once("sell", TICKETS.append, 1)
+    return f"{name} has a ticket."

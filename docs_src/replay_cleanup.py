@@ -1,0 +1,29 @@
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from mcp.server import MCPServer
+
+import midcall
+from midcall import ask, suspending
+
+mcp = MCPServer("archive")
+midcall.install(mcp)
+
+TRAIL: list[str] = []
+
+
+@asynccontextmanager
+async def workspace() -> AsyncIterator[None]:
+    try:
+        yield
+    finally:
+        TRAIL.append("paused" if suspending() else "finished")
+
+
+@mcp.tool()
+async def archive() -> str:
+    """Runs once more for each round, and cleans up each time."""
+    async with workspace():
+        name = await ask("Which name?", str)
+        year = await ask("Which year?", int)
+    return f"{name}-{year}"

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from midcall.client.keyboard import Keyboard
+
+
+class Typist:
+    """A reader whose lines are typed by the test, and which tells when it waits for one."""
+
+    def __init__(self) -> None:
+        self.waiting = threading.Semaphore(0)
+        self._lines: queue.SimpleQueue[str | BaseException] = queue.SimpleQueue()
+
+    def type(self, line: str | BaseException) -> None:
+        self._lines.put(line)
+
+    def read(self) -> str:
+        self.waiting.release()
+        line = self._lines.get(timeout=20)
+        if isinstance(line, BaseException):
+            raise line
+        return line
+
+    async def reads(self) -> None:
+        """Wait until the reader waits for a line."""
+        assert await asyncio.to_thread(self.waiting.acquire, timeout=20)
+
+
+async def test_lines_come_in_the_order_in_which_they_are_typed() -> None:
+    typist = Typist()
+    keyboard = Keyboard(typist.read)
+    for line in ("one", "two"):
+        typist.type(line)
+    assert [await keyboard.line(), await keyboard.line()] == ["one", "two"]
+
+
+async def test_the_event_loop_lives_on_while_a_line_is_awaited() -> None:
+    typist = Typist()
+    line = asyncio.create_task(Keyboard(typist.read).line())
+    await typist.reads()
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert not line.done()
+    typist.type("at last")
+    assert await line == "at last"
+
+
+@pytest.mark.parametrize("end", [EOFError(), OSError("hung up"), ValueError("closed"), KeyboardInterrupt()])
+async def test_where_no_more_lines_come_the_user_wants_out(end: BaseException) -> None:
+    typist = Typist()
+    typist.type(end)
+    assert await Keyboard(typist.read).line() is None
+
+
+async def test_bytes_that_are_no_text_do_not_end_the_input() -> None:
+    typist = Typist()
+    typist.type(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid"))
+    assert await Keyboard(typist.read).line() == "\ufffd"
+
+
+async def test_ctrl_c_ends_the_wait_and_not_the_program() -> None:
+    typist, before = Typist(), signal.getsignal(signal.SIGINT)
+    line = asyncio.create_task(Keyboard(typist.read).line())
+    await typist.reads()
+    os.kill(os.getpid(), signal.SIGINT)
+    assert await asyncio.wait_for(line, 20) is None
+    assert signal.getsignal(signal.SIGINT) is before
+    typist.type("too late")
+
+
+async def test_a_read_that_was_abandoned_does_not_swallow_the_next_line() -> None:
+    typist = Typist()
+    keyboard = Keyboard(typist.read)
+    abandoned = asyncio.create_task(keyboard.line())
+    await typist.reads()
+    abandoned.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await abandoned
+    line = asyncio.create_task(keyboard.line())
+    await asyncio.sleep(0)
+    typist.type("for the second")
+    assert await line == "for the second"
+
+
+async def test_a_line_for_a_prompt_that_is_gone_is_not_taken_for_the_next() -> None:
+    typist = Typist()
+    keyboard = Keyboard(typist.read)
+    abandoned = asyncio.create_task(keyboard.line())
+    await typist.reads()
+    abandoned.cancel()
+    typist.type("for the first")
+    typist.type("for the second")
+    reader = next(thread for thread in threading.enumerate() if thread.name == "midcall keyboard")
+    await asyncio.to_thread(reader.join, 20)
+    assert await keyboard.line() == "for the second"
+
+
+def test_a_program_can_end_while_the_keyboard_still_reads() -> None:
+    program = """
+import asyncio, threading
+from midcall.client.keyboard import Keyboard
+reading = threading.Event()
+def read():
+    reading.set()
+    threading.Event().wait()
+async def main():
+    task = asyncio.create_task(Keyboard(read).line())
+    await asyncio.to_thread(reading.wait)
+asyncio.run(main())
+"""
+    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=30)

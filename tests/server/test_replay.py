@@ -1,0 +1,577 @@
+"""How a call replays: the state, the journal, effects, cleanup."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import logging
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import anyio
+import pytest
+from mcp import MCPError
+from mcp.client._input_required import DEFAULT_INPUT_REQUIRED_MAX_ROUNDS
+from mcp_types import INVALID_PARAMS
+from pydantic import BaseModel
+
+import midcall
+from midcall import Declined, NotRecordable, Question, ReplayMismatch, ask, ask_all, confirm, once, suspending
+from midcall.core import journal as journals
+from midcall.testing import ERAS, Era, NotReplayable, connect, replayed, run
+from tests.kinds import KINDS, Kind, server_with
+from tests.rounds import accept, raw_call, text
+
+KEYS = ["k" * 32]
+
+
+async def two() -> str:
+    return f"{await ask('a?', str, key='a')} {await ask('b?', str, key='b')}"
+
+
+async def other(x: int = 0) -> str:
+    return f"{await ask('a?', str, key='a')} {await ask('b?', str, key='b')}"
+
+
+# --- the state -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_the_state_is_sealed_on_every_kind_of_server(kind: Kind) -> None:
+    async with connect(server_with(two, kind=kind)) as client:
+        first = await raw_call(client, "two", {})
+        state = first["requestState"]
+        assert "midcall" not in state
+        forged = journals.encode(journals.Journal("forged", entries={"a": journals.Entry("accept", True, "a?", {})}))
+        for bad in (forged, state[:-4] + "AAAA", "", state + "-TAMPERED", "v1." + "A" * 60):
+            with pytest.raises(MCPError) as caught:
+                await raw_call(client, "two", {}, state=bad, answers={"a": accept(answer="x")})
+            assert caught.value.code == INVALID_PARAMS
+            assert "Call again from the start" in caught.value.message
+
+
+async def test_a_state_belongs_to_one_tool_and_its_arguments() -> None:
+    async with connect(server_with(two, other)) as client:
+        state = (await raw_call(client, "other", {"x": 1}))["requestState"]
+        answers = {"a": accept(answer="x")}
+        for tool, arguments in (("two", {"x": 1}), ("other", {"x": 2}), ("other", {})):
+            with pytest.raises(MCPError, match="belong to one user"):
+                await raw_call(client, tool, arguments, state=state, answers=answers)
+        assert "inputRequests" in await raw_call(client, "other", {"x": 1}, state=state, answers=answers)
+
+
+async def test_a_state_belongs_to_one_user() -> None:
+    user = "ada"
+    async with connect(server_with(two, principal=lambda ctx: user)) as client:
+        state = (await raw_call(client, "two", {}))["requestState"]
+        user = "eve"
+        with pytest.raises(MCPError, match="belong to one user"):
+            await raw_call(client, "two", {}, state=state, answers={"a": accept(answer="x")})
+
+
+async def test_a_state_that_has_outlived_its_time_is_refused_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with connect(server_with(two, state_ttl=120)) as client:
+        state = (await raw_call(client, "two", {}))["requestState"]
+        now = time.time()
+        monkeypatch.setattr(time, "time", lambda: now + 119)
+        await raw_call(client, "two", {}, state=state)
+        monkeypatch.setattr(time, "time", lambda: now + 121)
+        with pytest.raises(MCPError, match="2 minutes"):
+            await raw_call(client, "two", {}, state=state)
+
+
+async def test_with_a_shared_key_another_replica_goes_on() -> None:
+    async with connect(server_with(two, keys=KEYS)) as here, connect(server_with(two, keys=KEYS)) as there:
+        first = await raw_call(here, "two", {})
+        second = await raw_call(there, "two", {}, state=first["requestState"], answers={"a": accept(answer="1")})
+        third = await raw_call(here, "two", {}, state=second["requestState"], answers={"b": accept(answer="2")})
+        assert text(third) == "1 2"
+
+
+async def test_without_one_another_replica_refuses() -> None:
+    async with connect(server_with(two)) as here, connect(server_with(two)) as there:
+        first = await raw_call(here, "two", {})
+        with pytest.raises(MCPError):
+            await raw_call(there, "two", {}, state=first["requestState"], answers={"a": accept(answer="1")})
+
+
+async def test_recorded_outcomes_cannot_be_overwritten_by_the_client() -> None:
+    async with connect(server_with(two)) as client:
+        first = await raw_call(client, "two", {})
+        second = await raw_call(client, "two", {}, state=first["requestState"], answers={"a": accept(answer="1")})
+        done = await raw_call(
+            client, "two", {}, state=second["requestState"], answers={"a": accept(answer="X"), "b": accept(answer="2")}
+        )
+        assert text(done) == "1 2"
+
+
+async def test_answers_to_what_was_not_asked_change_nothing() -> None:
+    async with connect(server_with(two)) as client:
+        answers = {"a": accept(answer="x"), "b": accept(answer="y")}
+        first = await raw_call(client, "two", {}, answers=answers)
+        assert list(first["inputRequests"]) == ["a"]
+        second = await raw_call(client, "two", {}, state=first["requestState"], answers=answers)
+        assert list(second["inputRequests"]) == ["b"]
+
+
+async def test_an_old_state_replayed_only_goes_back_to_its_own_place() -> None:
+    async with connect(server_with(two)) as client:
+        first = await raw_call(client, "two", {})
+        for answer in ("1", "9"):
+            state = first["requestState"]
+            second = await raw_call(client, "two", {}, state=state, answers={"a": accept(answer=answer)})
+            third = await raw_call(client, "two", {}, state=second["requestState"], answers={"b": accept(answer="2")})
+            assert text(third) == f"{answer} 2"
+
+
+async def test_a_journal_of_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with connect(server_with(two)) as client:
+        first = await raw_call(client, "two", {})
+        monkeypatch.setattr(journals, "VERSION", journals.VERSION + 1)
+        with pytest.raises(MCPError) as caught:
+            await raw_call(client, "two", {}, state=first["requestState"], answers={"a": accept(answer="1")})
+        assert caught.value.code == INVALID_PARAMS
+        assert f"version {journals.VERSION - 1}" in caught.value.message
+
+
+async def test_a_journal_of_the_version_before_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with connect(server_with(two)) as client:
+        first = await raw_call(client, "two", {})
+        before = journals.VERSION
+        monkeypatch.setattr(journals, "VERSION", before + 1)
+        monkeypatch.setitem(journals.UPGRADES, before, lambda fields: ["midcall", before + 1, *fields[2:]])
+        second = await raw_call(client, "two", {}, state=first["requestState"], answers={"a": accept(answer="1")})
+        assert list(second["inputRequests"]) == ["b"]
+
+
+async def test_a_state_that_grows_too_large_is_a_clear_error(caplog: pytest.LogCaptureFixture) -> None:
+    async def big() -> str:
+        await once("read", lambda: "x" * 70_000)
+        return await ask("a?", str)
+
+    done = await run(server_with(big), "big", {}, ["1"])
+    assert done.failed
+    assert "70," in caplog.text
+    assert "once" in caplog.text
+
+
+# --- the cap of ten rounds -------------------------------------------------------------------
+
+
+async def test_a_call_never_runs_into_a_stock_clients_cap(caplog: pytest.LogCaptureFixture) -> None:
+    async def many(n: int) -> str:
+        return "".join([await ask(f"{i}?", str) for i in range(n)])
+
+    async with connect(server_with(many), lambda asked: "x", max_rounds=DEFAULT_INPUT_REQUIRED_MAX_ROUNDS) as client:
+        assert text(await client.call_tool("many", {"n": 10})) == "x" * 10
+        ended = await client.call_tool("many", {"n": 11})
+        assert ended.is_error
+        assert "ask_all" in text(ended)
+
+
+# --- identity --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("one_by_one", [False, True])
+async def test_answers_stay_with_their_question_whatever_order_branches_wake_in(one_by_one: bool) -> None:
+    runs = 0
+
+    async def tool() -> str:
+        nonlocal runs
+        runs += 1
+
+        async def branch(index: int) -> str:
+            for _ in range((index * 7 + runs * 3) % 5):
+                await asyncio.sleep(0.001)
+            return await ask(f"{index}?", str)
+
+        return " ".join(await asyncio.gather(*(branch(index) for index in range(6))))
+
+    done = await run(server_with(tool), "tool", {}, lambda asked: asked.message, one_by_one=one_by_one)
+    assert done.text == "0? 1? 2? 3? 4? 5?"
+
+
+async def test_code_that_changes_its_message_every_run_is_a_mismatch(caplog: pytest.LogCaptureFixture) -> None:
+    runs = 0
+
+    async def clock() -> str:
+        nonlocal runs
+        runs += 1
+        return await ask(f"It is {runs} o'clock. Go on?", str)
+
+    done = await run(server_with(clock), "clock", {}, lambda asked: "yes")
+    assert done.failed
+    assert len(done.asked) == 2
+    assert 'recorded was "It is 2 o\'clock. Go on?"' in caplog.text
+    assert "once" in caplog.text
+
+
+async def test_code_that_took_another_way_once_is_simply_asked() -> None:
+    deployed = "old"
+
+    async def tool() -> str:
+        if deployed == "old":
+            await ask("Old question?", str)
+        a = await ask("New question?", str)
+        return f"{a} {await ask('Next question?', str)}"
+
+    async with connect(server_with(tool)) as client:
+        result = await raw_call(client, "tool", {})
+        asked: list[str] = []
+        while "inputRequests" in result:
+            [(key, request)] = result["inputRequests"].items()
+            asked.append(request["params"]["message"])
+            answers = {key: accept(answer=str(len(asked)))}
+            result = await raw_call(client, "tool", {}, state=result["requestState"], answers=answers)
+            deployed = "new"
+        assert asked == ["Old question?", "New question?", "Next question?"]
+        assert text(result) == "2 3"
+
+
+@pytest.mark.parametrize("one_by_one", [False, True])
+async def test_code_that_went_past_a_recorded_effect_is_a_mismatch(
+    one_by_one: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    runs = 0
+    charged: list[int] = []
+
+    async def tool() -> str:
+        nonlocal runs
+        runs += 1
+
+        def charge(amount: int) -> int:
+            charged.append(amount)
+            return amount
+
+        await once("charge", charge, runs)  # a new amount on every run
+        return await ask("Sure?", str)
+
+    done = await run(server_with(tool), "tool", {}, ["yes"], one_by_one=one_by_one)
+    assert done.failed
+    assert charged == [1]
+    assert "past the effect 'charge'" in caplog.text
+
+
+async def test_a_key_keeps_its_answer_while_the_message_changes() -> None:
+    runs = 0
+
+    async def tool() -> str:
+        nonlocal runs
+        runs += 1
+        return f"{await ask(f'Run {runs}?', str, key='run')} {await ask('Done?', str)}"
+
+    done = await run(server_with(tool), "tool", {}, ["a", "b"])
+    assert done.text == "a b"
+
+
+async def test_a_key_whose_form_changed_is_asked_again() -> None:
+    kind: Any = int
+
+    async def tool() -> str:
+        return repr(await ask("How many?", kind, key="n"))
+
+    async with connect(server_with(tool)) as client:
+        first = await raw_call(client, "tool", {})
+        kind = bool
+        second = await raw_call(client, "tool", {}, state=first["requestState"], answers={"n": accept(answer=3)})
+        assert list(second["inputRequests"]) == ["n"]
+
+
+# --- effects ---------------------------------------------------------------------------------
+
+
+class Receipt(BaseModel):
+    number: int
+    paid: bool = True
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("era", ERAS)
+async def test_once_runs_its_function_once_and_gives_its_type_back(kind: Kind, era: Era) -> None:
+    calls: list[int] = []
+
+    async def charge(amount: int) -> Receipt:
+        calls.append(amount)
+        return Receipt(number=len(calls))
+
+    async def tool() -> str:
+        await ask("a?", str)
+        receipt = await once("charge", charge, 40)
+        await ask("b?", str)
+        again = await once("charge", charge, 40)
+        await ask("c?", str)
+        return f"{receipt!r} {again.number}"
+
+    done = await run(server_with(tool, kind=kind), "tool", {}, ["1", "2", "3"], era=era)
+    assert done.text == "Receipt(number=1, paid=True) 2"
+    assert calls == [40, 40]
+
+
+async def test_an_effect_that_is_running_when_a_round_leaves_is_awaited_and_recorded() -> None:
+    started = 0
+    closed: list[bool] = []
+
+    async def effect() -> str:
+        nonlocal started
+        started += 1
+        await asyncio.sleep(0.05)
+        closed.append(False)
+        return f"run {started}"
+
+    async def with_effect() -> str:
+        try:
+            return await once("effect", effect)
+        finally:
+            assert closed or suspending() is False
+
+    async def tool() -> str:
+        a, b = await asyncio.gather(with_effect(), ask("a?", str))
+        return f"{a} {b}"
+
+    done = await run(server_with(tool), "tool", {}, ["x"])
+    assert (done.text, started) == ("run 1 x", 1)
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_failing_effect_is_not_recorded(era: Era) -> None:
+    tries = 0
+
+    def flaky() -> str:
+        nonlocal tries
+        tries += 1
+        if tries == 1:
+            raise ValueError("first try")
+        return "second try"
+
+    async def tool() -> str:
+        for _ in range(2):
+            try:
+                result = await once("flaky", flaky)
+                return f"{result} {await ask('a?', str)}"
+            except ValueError:
+                continue
+        return "never"
+
+    assert (await run(server_with(tool), "tool", {}, ["x"], era=era)).text == "second try x"
+    assert tries == 2
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_an_annotation_that_json_cannot_hold_is_refused_before_the_function_runs(era: Era) -> None:
+    ran: list[int] = []
+
+    class Socket:
+        pass
+
+    def connection() -> Socket:
+        ran.append(1)
+        return Socket()
+
+    connection.__annotations__["return"] = Socket
+
+    async def tool() -> str:
+        try:
+            await once("connect", connection)
+        except NotRecordable as exc:
+            return str(exc)
+        return "recorded"
+
+    assert "no JSON form" in (await run(server_with(tool), "tool", era=era)).text
+    assert ran == []
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_idempotency_key_never_changes_for_a_call(era: Era) -> None:
+    seen: list[str] = []
+
+    def charge(amount: int, idempotency_key: str = "") -> int:
+        seen.append(idempotency_key)
+        if len(seen) < 3:
+            raise ConnectionError
+        return amount
+
+    async def tool() -> str:
+        await ask("a?", str)
+        try:
+            await once("charge", charge, 1)
+        except ConnectionError:
+            pass
+        return await ask("b?", str)
+
+    done = await run(server_with(tool), "tool", {}, {"a?": "1", "b?": "2"}, era=era)
+    assert done.text == "2"
+    assert len(set(seen)) == 1
+    assert len(seen[0]) >= 22
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_asking_inside_once_is_refused(era: Era) -> None:
+    async def asks() -> str:
+        return await ask("inside?", str)
+
+    async def tool() -> str:
+        try:
+            return await once("asks", asks)
+        except midcall.Misuse as exc:
+            return str(exc)
+
+    done = await run(server_with(tool), "tool", {}, ["x"], era=era)
+    assert "inside the function of a once" in done.text
+    assert done.asked == []
+
+
+async def test_a_guessing_game_that_draws_its_number_with_once_is_replayable() -> None:
+    numbers: Iterator[int] = iter((7, 7, 7))
+
+    async def guess() -> str:
+        number = await once("draw", lambda: next(numbers))
+        tries = 0
+        while True:
+            tries += 1
+            if await ask("Guess", int, key=f"guess-{tries}") == number:
+                return f"found in {tries}"
+
+    done = await replayed(server_with(guess), "guess", {}, {"Guess": [3, 5, 7]})
+    assert done.text == "found in 3"
+
+
+async def test_a_tool_that_is_not_replayable_fails_in_its_authors_tests() -> None:
+    count = 0
+
+    async def counts() -> str:
+        nonlocal count
+        count += 1
+        await ask("a?", str)
+        return f"run {count}"
+
+    with pytest.raises(NotReplayable, match="once"):
+        await replayed(server_with(counts), "counts", {}, ["x"])
+
+
+# --- cleanup ---------------------------------------------------------------------------------
+
+
+async def test_suspending_runs_cleanup_and_says_so() -> None:
+    trail: list[str] = []
+
+    async def child(name: str) -> str:
+        try:
+            return await ask(f"{name}?", str)
+        finally:
+            await asyncio.sleep(0)
+            trail.append(f"{name} suspended" if suspending() else f"{name} ended")
+
+    async def tool() -> str:
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(child(name)) for name in "ab"]
+            return "".join(task.result() for task in tasks)
+        finally:
+            await asyncio.sleep(0)
+            trail.append("tool suspended" if suspending() else "tool ended")
+
+    assert (await run(server_with(tool), "tool", {}, ["1", "2"])).text == "12"
+    assert sorted(trail[:2]) == ["a suspended", "b suspended"]
+    assert trail[2] == "tool suspended"
+    assert sorted(trail[3:5]) == ["a ended", "b ended"]
+    assert trail[5:] == ["tool ended"]
+
+
+async def test_siblings_that_are_still_working_are_ended_too() -> None:
+    ended: list[str] = []
+
+    async def worker() -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended.append("worker")
+
+    async def tool() -> str:
+        async with anyio.create_task_group() as group:
+            group.start_soon(worker)
+            answer = await ask("a?", str)
+            group.cancel_scope.cancel()
+        return answer
+
+    assert (await run(server_with(tool), "tool", {}, ["x"])).text == "x"
+    assert ended == ["worker", "worker"]
+
+
+async def test_a_loop_around_a_bare_except_does_not_hang(caplog: pytest.LogCaptureFixture) -> None:
+    async def stubborn() -> str:
+        while True:
+            try:
+                return await ask("a?", str)
+            except:
+                continue
+
+    with anyio.fail_after(10):
+        assert (await run(server_with(stubborn), "stubborn", {}, ["x"])).text == "x"
+    assert "except Exception" in caplog.text
+
+
+async def test_a_second_call_goes_on_while_the_first_one_suspends() -> None:
+    async def slow(name: str) -> str:
+        answers = await asyncio.gather(ask(f"{name} a?", str), ask(f"{name} b?", str))
+        return " ".join(answers)
+
+    async with connect(server_with(slow), lambda asked: asked.message) as client:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(client.call_tool("slow", {"name": str(i)})) for i in range(10)]
+        for index, task in enumerate(tasks):
+            assert text(task.result()) == f"{index} a? {index} b?"
+
+
+async def test_suspending_leaves_no_error_span_no_error_log_and_no_warning(caplog: pytest.LogCaptureFixture) -> None:
+    from opentelemetry import trace
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    exporter = InMemorySpanExporter()
+    provider = trace.get_tracer_provider()
+    if not isinstance(provider, TracerProvider):
+        provider = TracerProvider()
+        trace.set_tracer_provider(provider)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+
+    async def tool() -> str:
+        a = await ask("a very secret question?", str)
+        b, c = await asyncio.gather(ask("b?", str), ask("c?", str))
+        return f"{a}{b}{c}"
+
+    for kind in KINDS:
+        for era in ERAS:
+            assert (await run(server_with(tool, kind=kind), "tool", {}, lambda asked: "hidden", era=era)).text
+    gc.collect()
+    spans = exporter.get_finished_spans()
+    assert spans
+    assert [span.name for span in spans if span.status.status_code is trace.StatusCode.ERROR] == []
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+    told = json.dumps(
+        [
+            [
+                str(span.name),
+                str(dict(span.attributes or {})),
+                str([(event.name, dict(event.attributes or {})) for event in span.events]),
+            ]
+            for span in spans
+        ]
+    )
+    assert "midcall.question" in told
+    assert "midcall.ask" in told
+    assert "secret question" not in told
+    assert "hidden" not in told
+
+
+async def test_the_tool_may_end_while_a_branch_still_asks() -> None:
+    async def tool() -> str:
+        left = asyncio.ensure_future(ask("a?", str))
+        await asyncio.sleep(0)
+        left.cancel()
+        return "done"
+
+    done = await run(server_with(tool), "tool", {}, ["x"])
+    assert done.text == "done"
