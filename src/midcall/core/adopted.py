@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from midcall.core.check import Problem, check
-from midcall.core.fields import Field
+from midcall.core.fields import Field, Text
 from midcall.core.form import Form
 from midcall.core.questions import ATTEMPTS, MISSING, Question
+from midcall.core.secrets import refuse_secrets
 from midcall.errors import InvalidForm
 
 __all__ = ["AdoptedQuestion", "OpaqueForm"]
@@ -61,9 +62,11 @@ class AdoptedQuestion(Question[dict[str, Any]]):
         not_secret: str | None = None,
     ) -> None:
         try:
-            form = Form.from_schema({**schema})
+            form = Form.from_schema(schema)
         except InvalidForm:
             form = OpaqueForm(schema)
+            if form.names:
+                refuse_secrets(Form(*map(Text, form.names)), not_secret)
         options = (message, None, timeout, ATTEMPTS, MISSING, None, meta)
         super(Question, self).__init__(*options)  # its form is made already
         self._carry_form(cast("Form", form), not_secret)

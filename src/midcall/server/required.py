@@ -60,15 +60,15 @@ def check_required(call: Call, error: UrlElicitationRequiredError) -> UrlElicita
             advice=wording.no_channel_advice("url"),
             for_model=wording.model_cannot_ask(),
         )
+    if not all(visit.elicitation_id for visit in error.elicitations):
+        named = [
+            visit.model_copy(update={"elicitation_id": visit.elicitation_id or call.derive("required", str(index))})
+            for index, visit in enumerate(error.elicitations)
+        ]
+        error = UrlElicitationRequiredError(named, error.message)
     for visit in error.elicitations:
-        call.installation.visits.asked(visit.elicitation_id or "", call.session)
-    if all(visit.elicitation_id for visit in error.elicitations):
-        return error
-    named = [
-        visit if visit.elicitation_id else visit.model_copy(update={"elicitation_id": call.derive("required", str(i))})
-        for i, visit in enumerate(error.elicitations)
-    ]
-    return UrlElicitationRequiredError(named, error.message)
+        call.installation.visits.asked(visit.elicitation_id or "", call.session.connection)
+    return error
 
 
 def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> dict[str, dict[str, Any]]:

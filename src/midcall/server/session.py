@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from mcp.server.connection import Connection
 from mcp.server.session import ServerSession
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.message import ServerMessageMetadata
@@ -30,6 +31,11 @@ class AskingSession(ServerSession):
         # Shares the state of the session that the SDK built for this request.
         self.__dict__.update(session.__dict__)
         self._call = call
+
+    @property
+    def connection(self) -> Connection:
+        """The client, for as long as it is connected."""
+        return self._connection
 
     async def push(self, params: dict[str, Any]) -> dict[str, Any]:
         """Send `elicitation/create` on the stream of the request that asks, and await the raw answer."""

@@ -16,8 +16,9 @@ from midcall.errors import TimedOut
 from midcall.server.channels.push import signs_of_life
 
 if TYPE_CHECKING:
+    from mcp.server.connection import Connection
+
     from midcall.server.call import Call
-    from midcall.server.session import AskingSession
 
 __all__ = ["HOLD_SECONDS", "Visits", "wait_for_completion"]
 
@@ -27,6 +28,7 @@ HOLD_SECONDS: Final = 45.0
 """How long one round is held: below the time that common clients and proxies give a request."""
 
 _PUSH_SECONDS: Final = 300.0
+_WITH_NOTIFICATION: Final = "2025-11-25"
 _KEPT: Final = 10_000
 
 
@@ -36,11 +38,11 @@ class Visits:
     def __init__(self) -> None:
         self._done: OrderedDict[str, None] = OrderedDict()
         self._events: weakref.WeakValueDictionary[str, asyncio.Event] = weakref.WeakValueDictionary()
-        self._askers: OrderedDict[str, weakref.ref[AskingSession]] = OrderedDict()
+        self._askers: OrderedDict[str, weakref.ref[Connection]] = OrderedDict()
 
-    def asked(self, id: str, session: AskingSession) -> None:
-        """The client behind this session is to hear when the visit is done."""
-        self._askers[id] = weakref.ref(session)
+    def asked(self, id: str, client: Connection) -> None:
+        """This client is to hear when the visit is done."""
+        self._askers[id] = weakref.ref(client)
         while len(self._askers) > _KEPT:
             self._askers.popitem(last=False)
 
@@ -78,11 +80,11 @@ class Visits:
 
     async def _notify(self, id: str) -> None:
         asker = self._askers.pop(id, None)
-        session = asker() if asker is not None else None
-        if session is None or session.protocol_version != "2025-11-25":
+        client = asker() if asker is not None else None
+        if client is None or client.protocol_version != _WITH_NOTIFICATION:
             return
         try:
-            await session.send_elicit_complete(id)
+            await client.notify("notifications/elicitation/complete", {"elicitationId": id})
         except Exception:
             logger.warning(wording.completion_not_sent(), exc_info=True)
 

@@ -44,6 +44,8 @@ class Push:
 
     async def _carry(self, call: Call, asking: Asking) -> Entry:
         params = elicitation_params(call, asking)
+        if isinstance(asking.question, Visit):
+            call.installation.visits.asked(params["elicitationId"], call.session.connection)
         with audit.question(call, asking, self.via) as seen:
             kind, content = await self._answer(call, asking, params)
             seen.outcome = kind

@@ -1,0 +1,308 @@
+"""URL mode: visits, their ids, completion, and the -32042 way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, MCPError
+from mcp.shared.exceptions import UrlElicitationRequiredError
+from mcp_types import (
+    MISSING_REQUIRED_CLIENT_CAPABILITY,
+    URL_ELICITATION_REQUIRED,
+    ElicitCompleteNotification,
+    ElicitRequestURLParams,
+)
+
+import midcall
+from midcall import Cancelled, Declined, UrlElicitationRequired, Visit, ask, complete, visit
+from midcall.errors import InvalidQuestion
+from midcall.testing import Era, Script, connect, run
+from tests.kinds import KINDS, Kind, server_with
+from tests.rounds import raw_call, text
+
+WITH_URLS: tuple[Era, ...] = ("2025-11-25", "2026-07-28")
+
+
+async def sign_in() -> str:
+    return await visit("Please sign in", lambda id: f"https://example.com/connect/{id}")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("era", WITH_URLS)
+async def test_a_visit_returns_its_id_at_consent(kind: Kind, era: Era) -> None:
+    done = await run(server_with(sign_in, kind=kind), "sign_in", {}, ["go"], era=era)
+    [asked] = done.asked
+    assert asked.mode == "url"
+    assert asked.url == f"https://example.com/connect/{done.text}"
+    assert asked.id == (done.text if era == "2025-11-25" else None)
+    assert len(done.text) >= 22
+
+
+@pytest.mark.parametrize("era", WITH_URLS)
+async def test_accepting_is_consent_and_not_completion(era: Era) -> None:
+    async def tool() -> str:
+        id = await visit("Go", "https://example.com/x")
+        return f"{await complete(id)} {await complete(id)}"
+
+    assert (await run(server_with(tool), "tool", {}, ["go"], era=era)).text == "True False"
+
+
+@pytest.mark.parametrize("era", WITH_URLS)
+@pytest.mark.parametrize("answer", [Declined(), Cancelled()])
+async def test_a_visit_can_be_refused(era: Era, answer: Any) -> None:
+    assert (await run(server_with(sign_in), "sign_in", {}, [answer], era=era)).failed
+
+
+@pytest.mark.parametrize("era", WITH_URLS)
+async def test_the_id_is_minted_once_per_call_and_is_the_authors_if_given(era: Era) -> None:
+    async def tool() -> str:
+        first = await visit("One", lambda id: f"https://example.com/{id}")
+        second = await visit("Two", lambda id: f"https://example.com/{id}")
+        mine = await visit("Three", "https://example.com/3", id="my-own-id")
+        await ask("then?", str)
+        return f"{first} {second} {mine}"
+
+    answers = {"One": 1, "Two": 1, "Three": 1, "then?": "x"}
+    done = await run(server_with(tool), "tool", {}, answers, era=era)
+    first, second, mine = done.text.split()
+    assert first != second
+    assert mine == "my-own-id"
+    urls = [asked.url for asked in done.asked if asked.mode == "url"]
+    assert urls == [f"https://example.com/{first}", f"https://example.com/{second}", "https://example.com/3"]
+    other = await run(server_with(tool), "tool", {}, answers, era=era)
+    assert other.text.split()[0] != first
+
+
+async def test_a_client_without_url_mode_is_never_sent_one() -> None:
+    pushed = await run(server_with(sign_in), "sign_in", {}, ["go"], era="2025-11-25", modes=("form",))
+    assert pushed.failed
+    assert pushed.asked == []
+    old = await run(server_with(sign_in), "sign_in", {}, ["go"], era="2025-06-18")
+    assert old.failed
+    assert old.asked == []
+    with pytest.raises(MCPError) as caught:
+        await run(server_with(sign_in), "sign_in", {}, ["go"], modes=("form",))
+    assert caught.value.code == MISSING_REQUIRED_CLIENT_CAPABILITY
+    assert caught.value.data["requiredCapabilities"] == {"elicitation": {"url": {}}}
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "example.com/path",
+        "/path",
+        "http://example.com/",
+        "ftp://example.com/",
+        "javascript:alert(1)",
+        "https://user:pw@example.com/",
+        "https://user@example.com/",
+        "https:///nohost",
+        "https://example.com/?access_token=abc",
+        "https://example.com/?password=abc",
+        "https://example.com/?a=1&api_key=abc",
+        "https://exa mple.com/",
+        "https://example.com/\n",
+        "https://[::1/",
+        "https://example.com:port/",
+        "",
+    ],
+)
+async def test_a_url_that_is_not_fit_to_be_visited_is_refused(url: str) -> None:
+    with pytest.raises(InvalidQuestion, match="cannot be visited"):
+        Visit("Go", url)
+
+    async def tool() -> str:
+        return await visit("Go", lambda id: url)
+
+    done = await run(server_with(tool), "tool", {}, ["go"])
+    assert done.failed
+    assert done.asked == []
+
+
+@pytest.mark.parametrize(
+    "url", ["https://example.com/a?id=1", "http://localhost:8000/x", "http://127.0.0.1/x", "http://[::1]:1/"]
+)
+def test_https_and_loopback_may_be_visited(url: str) -> None:
+    assert Visit("Go", url).url == url
+
+
+# --- waiting for completion ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("era", WITH_URLS)
+async def test_with_wait_it_comes_back_at_completion(kind: Kind, era: Era) -> None:
+    done: list[str] = []
+
+    async def tool() -> str:
+        id = await visit("Go", lambda id: f"https://example.com/{id}", wait=True)
+        done.append("finished")
+        return id
+
+    server = server_with(tool, kind=kind)
+
+    class Visitor(Script):
+        async def __call__(self, context: Any, params: Any) -> Any:
+            result = await super().__call__(context, params)
+            asyncio_later(params.url.rpartition("/")[2], group, done)
+            return result
+
+    async with anyio.create_task_group() as group:
+        async with connect(server, Visitor(["go"]), era=era) as client:
+            result = await client.call_tool("tool")
+    assert not result.is_error
+    assert done == ["visited", "finished"]
+
+
+def asyncio_later(id: str, group: Any, done: list[str]) -> None:
+    async def finish() -> None:
+        await anyio.sleep(0.05)
+        done.append("visited")
+        await complete(id)
+
+    group.start_soon(finish)
+
+
+async def test_a_visit_that_takes_more_than_one_hold_goes_on_in_the_next_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    from midcall.server import visits
+
+    monkeypatch.setattr(visits, "HOLD_SECONDS", 0.02)
+
+    async def tool() -> str:
+        return await visit("Go", lambda id: f"https://example.com/{id}", wait=True)
+
+    async with connect(server_with(tool)) as client:
+        first = await raw_call(client, "tool", {})
+        [(key, request)] = first["inputRequests"].items()
+        id = request["params"]["url"].rpartition("/")[2]
+        second = await raw_call(client, "tool", {}, state=first["requestState"], answers={key: {"action": "accept"}})
+        assert "inputRequests" not in second
+        assert second["requestState"]
+        assert second["resultType"] == "input_required"
+        await complete(id)
+        third = await raw_call(client, "tool", {}, state=second["requestState"])
+        assert text(third) == id
+
+
+async def test_the_last_round_is_never_spent_on_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    from midcall.server import visits
+
+    monkeypatch.setattr(visits, "HOLD_SECONDS", 0.01)
+
+    async def tool() -> str:
+        return await visit("Go", "https://example.com/x", wait=True)
+
+    async with connect(server_with(tool), ["go"], max_rounds=10) as client:
+        result = await client.call_tool("tool")
+    assert result.is_error
+    assert "not finished on the web page yet" in text(result)
+
+
+async def test_the_client_that_was_asked_hears_of_the_completion() -> None:
+    heard: list[str] = []
+    told = anyio.Event()
+
+    async def watch(message: Any) -> None:
+        if isinstance(message, ElicitCompleteNotification):
+            heard.append(message.params.elicitation_id)
+            told.set()
+
+    installed: Any = None
+
+    async def tool() -> str:
+        return await visit("Go", "https://example.com/x")
+
+    server = server_with(tool)
+    async with (
+        Client(server, mode="legacy", elicitation_callback=Script(["go"]), message_handler=watch) as client,
+        Client(server, mode="legacy", elicitation_callback=Script(["go"]), message_handler=watch),
+    ):
+        id = text(await client.call_tool("tool"))
+        assert await complete(id)
+        with anyio.fail_after(5):
+            await told.wait()
+        assert not await complete(id)
+    assert heard == [id]
+    del installed
+
+
+# --- -32042 ----------------------------------------------------------------------------------
+
+connected: set[str] = set()
+
+
+def required_tool(*, sdk: bool = False) -> Any:
+    async def needs_account(who: str) -> str:
+        if who not in connected:
+            if sdk:
+                raise UrlElicitationRequiredError(
+                    [ElicitRequestURLParams(message="Connect", url="https://example.com/c", elicitation_id=f"id-{who}")]
+                )
+            raise UrlElicitationRequired(
+                [Visit("Connect", lambda id: f"https://example.com/c/{id}")], message="Connect your account first"
+            )
+        return f"hello {who}"
+
+    return needs_account
+
+
+@pytest.mark.parametrize("sdk", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+async def test_where_the_version_has_it_the_error_reaches_the_client(
+    kind: Kind, sdk: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(MCPError) as caught:
+        await run(server_with(required_tool(sdk=sdk), kind=kind), "needs_account", {"who": "a"}, era="2025-11-25")
+    assert caught.value.code == URL_ELICITATION_REQUIRED
+    [elicitation] = caught.value.data["elicitations"]
+    assert elicitation["mode"] == "url"
+    assert elicitation["elicitationId"]
+    if not sdk:
+        assert caught.value.message == "Connect your account first"
+        assert elicitation["url"].endswith(elicitation["elicitationId"])
+
+
+@pytest.mark.parametrize("sdk", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+async def test_on_the_newest_version_the_error_becomes_a_round(kind: Kind, sdk: bool) -> None:
+    who = f"{kind}-{sdk}"
+
+    def go(asked: Any) -> str:
+        connected.add(who)
+        return "go"
+
+    done = await run(server_with(required_tool(sdk=sdk), kind=kind), "needs_account", {"who": who}, go)
+    assert done.text == f"hello {who}"
+    [asked] = done.asked
+    assert asked.mode == "url"
+
+
+async def test_a_visit_that_is_still_required_is_asked_for_again_and_a_no_ends_it() -> None:
+    answers = iter(["go", "go", Declined()])
+    done = await run(server_with(required_tool()), "needs_account", {"who": "never"}, lambda asked: next(answers))
+    assert done.failed
+    assert "declined" in done.text
+    assert len(done.asked) == 3
+
+
+@pytest.mark.parametrize(("era", "modes"), [("2025-06-18", None), ("2025-11-25", ("form",))])
+async def test_a_client_that_cannot_visit_is_not_sent_the_error(era: Era, modes: Any) -> None:
+    done = await run(server_with(required_tool()), "needs_account", {"who": "x"}, era=era, modes=modes)
+    assert done.failed
+    assert "no way to show" in done.text
+
+
+def test_required_needs_at_least_one_visit_with_an_id() -> None:
+    with pytest.raises(InvalidQuestion):
+        UrlElicitationRequired([])
+    with pytest.raises(InvalidQuestion, match="id of its own"):
+        UrlElicitationRequired([Visit("Go", "https://example.com/")])
+    error = UrlElicitationRequired([Visit("Go", "https://example.com/", id="x")])
+    assert isinstance(error, UrlElicitationRequiredError)
+    assert error.elicitations[0].elicitation_id == "x"
+
+
+def test_the_sdk_and_we_mean_the_same_error() -> None:
+    assert issubclass(midcall.UrlElicitationRequired, UrlElicitationRequiredError)
