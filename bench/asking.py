@@ -17,9 +17,10 @@ _BASES: Final[dict[str, tuple[str, ...]]] = {"rounds": ("by-hand", "resolve"), "
 
 _TURNS: Final = {1: 200, 5: 120, 20: 60, 100: 30}
 _SHORT_TURNS: Final = {1: 60, 5: 40, 20: 30}
-_SECONDS: Final[dict[Transport, float]] = {"memory": 60.0, "stdio": 25.0, "http": 35.0}
-"""After so many for one n it is enough, on a slow machine."""
+_AT_LEAST: Final = 30
 _FEW: Final = 3
+_SECONDS: Final[dict[Transport, float]] = {"memory": 60.0, "stdio": 30.0, "http": 60.0}
+"""After so many for one n it is enough; with n = 100 also if there were only a few turns."""
 _SLOW: Final = ("resolve", 100)
 """Takes seconds a call: has few turns in memory and none elsewhere."""
 
@@ -41,7 +42,13 @@ async def _measure(callers: list[Caller], transport: Transport, n: int, best: Be
     clock = cpu_clock() if transport == "memory" else WALL
     fast = [caller for caller in callers if (caller.candidate.name, n) != _SLOW]
     times = (_SHORT_TURNS if short else _TURNS)[n]
-    found, turns = await best_of(times, {each: _step(each, n) for each in fast}, clock, _SECONDS[transport])
+    found, turns = await best_of(
+        times,
+        {each: _step(each, n) for each in fast},
+        clock,
+        at_least=_FEW if n > 20 else _AT_LEAST,
+        budget=_SECONDS[transport],
+    )
     if transport == "memory":
         slow = {each: _step(each, n) for each in callers if each not in fast}
         found |= (await best_of(_FEW, slow, clock))[0]

@@ -22,11 +22,16 @@ WALL: Final[Clock] = time.perf_counter
 
 
 async def best_of(
-    times: int, candidates: Mapping[Key, tuple[Step, Check]], clock: Clock, budget: float = float("inf")
+    times: int,
+    candidates: Mapping[Key, tuple[Step, Check]],
+    clock: Clock,
+    *,
+    at_least: int = 1,
+    budget: float = float("inf"),
 ) -> tuple[dict[Key, float], int]:
     """For each candidate the seconds of its fastest call, and how often all were called.
 
-    After `budget` seconds no further turn begins, once there were three.
+    After `budget` seconds no further turn begins, once there were `at_least`.
     """
     best = dict.fromkeys(candidates, float("inf"))
     order = list(candidates)
@@ -44,7 +49,7 @@ async def best_of(
             took = clock() - begun
             check(result)
             best[key] = min(best[key], took)
-        if turn >= 3 and time.monotonic() > ends:
+        if turn >= at_least and time.monotonic() > ends:
             break
     gc.unfreeze()
     return best, turn

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 from mcp import MCPError
 from mcp.client.session import ClientRequestContext
@@ -15,18 +16,15 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp_types import (
     INVALID_PARAMS,
     MISSING_REQUIRED_CLIENT_CAPABILITY,
-    ElicitRequestFormParams,
     ElicitRequestParams,
     ElicitResult,
     ErrorData,
-    InputRequiredResult,
 )
 from pydantic import BaseModel, Field
 
 import midcall
 from midcall import (
     STRONG,
-    Accepted,
     Cancelled,
     CannotAsk,
     ClientFailed,
@@ -52,9 +50,9 @@ from midcall import (
     from_thread,
 )
 from midcall.errors import InvalidQuestion
-from midcall.testing import ERAS, Era, Script, connect, run
+from midcall.testing import ERAS, Era, connect, run
 from tests.kinds import KINDS, Kind, server_with
-from tests.rounds import accept, asked, raw_call, text
+from tests.rounds import accept, raw_call, text
 
 PUSHED: tuple[Era, ...] = ("2025-06-18", "2025-11-25")
 
@@ -341,6 +339,20 @@ async def test_branches_that_await_nothing_else_share_one_round() -> None:
     assert (done.text, done.rounds) == ("abcd", 1)
 
 
+@pytest.mark.parametrize("era", ERAS)
+async def test_ask_all_raises_for_the_first_that_was_not_answered(era: Era) -> None:
+    async def tool() -> str:
+        try:
+            await ask_all(Question("a?", str), Question("b?", str), Question("c?", str))
+        except UserDeclined:
+            return "declined"
+        return "answered"
+
+    done = await run(server_with(tool), "tool", {}, {"a?": "1", "b?": Declined(), "c?": "3"}, era=era)
+    assert done.text == "declined"
+    assert len(done.asked) == (3 if era == "2026-07-28" else 2)
+
+
 # --- answers that do not fit -----------------------------------------------------------------
 
 
@@ -354,6 +366,11 @@ async def test_an_answer_that_does_not_fit_is_asked_again_with_the_problem_named
     assert messages[0] == "Where to?"
     assert "Days: must be at most 30" in messages[1]
     assert "Days: is required" in messages[2]
+    if era != "2025-06-18":
+        again = done.asked[1].schema
+        assert again
+        assert again["properties"]["destination"]["default"] == "Oslo"
+        assert "default" not in again["properties"]["days"]
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -673,7 +690,7 @@ async def test_without_a_progress_token_no_progress_is_sent() -> None:
 
     async def slow(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
         for _ in range(50):
-            await anyio.sleep(0)
+            await anyio.lowlevel.checkpoint()
         return ElicitResult(action="accept", content={"answer": "x"})
 
     async def tool() -> str:
@@ -805,10 +822,8 @@ async def test_stateless_http_before_2026_has_no_channel_and_says_what_to_do() -
             raise
 
     server = server_with(tool)
-    from mcp.client.streamable_http import streamable_http_client
-    from mcp.shared._httpx_utils import create_mcp_http_client
-
     import httpx2
+    from mcp.client.streamable_http import streamable_http_client
 
     app = server.streamable_http_app(stateless_http=True, json_response=True)
     async with app.router.lifespan_context(app):

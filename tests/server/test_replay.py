@@ -18,7 +18,7 @@ from mcp_types import INVALID_PARAMS
 from pydantic import BaseModel
 
 import midcall
-from midcall import Declined, NotRecordable, Question, ReplayMismatch, ask, ask_all, confirm, once, suspending
+from midcall import NotRecordable, ask, once, suspending
 from midcall.core import journal as journals
 from midcall.testing import ERAS, Era, NotReplayable, connect, replayed, run
 from tests.kinds import KINDS, Kind, server_with

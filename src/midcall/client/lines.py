@@ -27,7 +27,7 @@ from mcp_types import (
     ErrorData,
 )
 
-from midcall.client import typed, wording
+from midcall.client import typed
 from midcall.client.ink import Ink
 from midcall.client.keyboard import Keyboard
 from midcall.client.plain import plain_line
@@ -36,6 +36,7 @@ from midcall.core.check import check
 from midcall.core.fields import Choices, Field, Flag
 from midcall.core.form import Form
 from midcall.errors import InvalidForm
+from midcall.wording import client as wording
 
 __all__ = ["Lines", "print_text"]
 

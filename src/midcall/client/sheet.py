@@ -7,12 +7,13 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
-from midcall.client import typed, wording
+from midcall.client import typed
 from midcall.client.ink import Ink
 from midcall.client.plain import plain, plain_line
 from midcall.core.check import Problem
 from midcall.core.fields import Choice, Choices, Field
 from midcall.core.form import Form
+from midcall.wording import client as wording
 
 __all__ = ["Sheet", "Writer"]
 

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from midcall.client import wording
 from midcall.client.plain import plain_line
 from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.schema import splitter
+from midcall.wording import client as wording
 
 __all__ = ["hints", "numbered", "read", "shown"]
 

@@ -122,7 +122,7 @@ def decode(state: str) -> Journal:
 
 
 def _upgraded(fields: list[Any]) -> list[Any]:
-    while fields[1] != VERSION:
+    while type(fields[1]) is not int or fields[1] != VERSION:
         upgrade = UPGRADES.get(fields[1]) if type(fields[1]) is int else None
         if upgrade is None:
             raise InvalidJournal(wording.unknown_journal_version(fields[1], VERSION))

@@ -178,11 +178,12 @@ class Replay:
         return settled
 
     def reject(self, identity: str, entry: Entry, problems: Sequence[Problem], deadline: float | None) -> Entry:
-        """The accepted answer does not fit: the question waits again, with the problems named."""
+        """The accepted answer does not fit: the question waits again, with the problems named.
+
+        The answer stays: what was right about it need not be typed again.
+        """
         told = tuple((problem.field, problem.code, problem.message) for problem in problems)
-        again = entry._replace(
-            kind="waiting", value=None, attempt=entry.attempt + 1, deadline=deadline, problems=told, via="round"
-        )
+        again = entry._replace(kind="waiting", attempt=entry.attempt + 1, deadline=deadline, problems=told, via="round")
         self.journal.entries[identity] = again
         return again
 

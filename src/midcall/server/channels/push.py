@@ -39,8 +39,13 @@ class Push:
         return lacks(call, question.mode)
 
     async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
-        # One after the other: a person answers one form at a time.
-        return [await self._carry(call, asking) for asking in askings]
+        # One after the other: a person answers one form at a time. After a no the rest is not asked;
+        # the no is what `ask_all` raises, so nobody hears of the others.
+        entries: list[Entry] = []
+        for asking in askings:
+            refused = entries and entries[-1].kind != "accept"
+            entries.append(asking.entry._replace(kind="cancel") if refused else await self._carry(call, asking))
+        return entries
 
     async def _carry(self, call: Call, asking: Asking) -> Entry:
         params = elicitation_params(call, asking)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from midcall import wording
 from midcall.core.journal import Entry
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from midcall.server.reach import Asking
 
 __all__ = ["elicitation_params", "visit_id"]
+
+_WITH_MODES: Final = "2025-11-25"
 
 
 def visit_id(call: Call, identity: str, visit: Visit) -> str:
@@ -37,10 +39,23 @@ def _form_params(call: Call, question: Question[Any], entry: Entry) -> dict[str,
     if entry.problems:
         labels = {field.name: field.title or field.name for field in question.form}
         message = wording.ask_again(message, [(labels.get(name, name), text) for name, _, text in entry.problems])
-    params: dict[str, Any] = {"message": message, "requestedSchema": question.form.schema(call.version)}
-    if call.version >= "2025-11-25":
-        params["mode"] = "form"
-    return params
+    schema = question.form.schema(call.version)
+    if call.version < _WITH_MODES:
+        return {"message": message, "requestedSchema": schema}
+    return {"mode": "form", "message": message, "requestedSchema": _refilled(schema, entry)}
+
+
+def _refilled(schema: dict[str, Any], entry: Entry) -> dict[str, Any]:
+    """The schema with what was right about the last answer as its defaults."""
+    if not entry.problems or not entry.value:
+        return schema
+    wrong = {name for name, _, _ in entry.problems}
+    right = {name: value for name, value in entry.value.items() if name not in wrong and value is not None}
+    properties = {
+        name: {**field, "default": right[name]} if name in right else field
+        for name, field in schema["properties"].items()
+    }
+    return {**schema, "properties": properties}
 
 
 def _visit_params(call: Call, identity: str, visit: Visit) -> dict[str, Any]:

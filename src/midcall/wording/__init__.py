@@ -1,7 +1,7 @@
 """Every sentence that a user or a model may read, in one place.
 
 Plain functions, so that a sentence and what goes into it are checked together. Nothing here
-imports anything else of midcall.
+imports anything else of midcall. What a client of ours says to its user is in `wording.client`.
 """
 
 from __future__ import annotations

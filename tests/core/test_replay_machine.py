@@ -1,0 +1,173 @@
+"""The replay machine alone, without an event loop: programs of questions and effects, cut anywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from midcall.core.check import Problem
+from midcall.core.journal import Entry, Journal, decode, encode
+from midcall.core.questions import Question, Visit
+from midcall.core.replay import Replay, parse_answer
+from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
+
+QUESTIONS = [Question(f"{name}?", str) for name in "abc"] + [
+    Question("k?", str, key="k"),
+    Visit("v?", "https://x.example/"),
+]
+
+
+class Waits(Exception):
+    pass
+
+
+def ask(replay: Replay, question: Any, answers: dict[str, Any]) -> Any:
+    """As a verb does, with a client that answers by message."""
+    identity = replay.identify(question)
+    entry = replay.recorded(identity, question)
+    if entry is None:
+        replay.depart(question.message)
+        entry = replay.wait(identity, question, line=True, deadline=None)
+    if entry.kind == "waiting":
+        answers[replay.wire_key(identity, entry.attempt)] = f"answer to {identity}"
+        raise Waits
+    return entry.value["answer"]
+
+
+def effect(replay: Replay, name: str, ran: list[str]) -> Any:
+    identity = replay.identify_effect(name, "")
+    entry = replay.effect(identity)
+    if entry is None:
+        replay.depart_with_effect(name)
+        ran.append(identity)
+        replay.record_effect(identity, name, f"result of {identity}", line=True)
+        return f"result of {identity}"
+    return entry.value
+
+
+steps = st.lists(
+    st.tuples(st.just("ask"), st.sampled_from(range(3)))
+    | st.tuples(st.just("effect"), st.sampled_from(["charge", "mail"])),
+    max_size=12,
+)
+
+
+def run_to_the_end(program: list[tuple[str, Any]]) -> tuple[list[Any], list[str], int]:
+    """Run it in rounds, with the journal through its text each time."""
+    state, ran, rounds = encode(Journal("call")), [], 0
+    responses: dict[str, Any] = {}
+    while True:
+        replay = Replay(decode(state))
+        replay.take_answers(responses, now=0)
+        waiting: dict[str, Any] = {}
+        try:
+            trail = [
+                ask(replay, QUESTIONS[what], waiting) if kind == "ask" else effect(replay, what, ran)
+                for kind, what in program
+            ]
+        except Waits:
+            rounds += 1
+            responses = {wire: {"action": "accept", "content": {"answer": answer}} for wire, answer in waiting.items()}
+            state = encode(replay.journal)
+            continue
+        return trail, ran, rounds
+
+
+@given(steps)
+def test_a_program_gives_each_step_its_own_answer_however_often_it_is_cut(program: list[tuple[str, Any]]) -> None:
+    trail, ran, rounds = run_to_the_end(program)
+    replay = Replay(Journal("x"))
+    expected = [
+        f"answer to {replay.identify(QUESTIONS[what])}"
+        if kind == "ask"
+        else f"result of {replay.identify_effect(what, '')}"
+        for kind, what in program
+    ]
+    assert trail == expected
+    assert rounds == sum(kind == "ask" for kind, _ in program)
+    assert len(ran) == len(set(ran)) == sum(kind == "effect" for kind, _ in program)
+
+
+@given(steps, st.permutations(range(3)))
+def test_the_order_in_which_distinct_questions_are_met_does_not_matter(
+    program: list[tuple[str, Any]], order: list[int]
+) -> None:
+    journal = Journal("call")
+    for index in range(3):
+        identity = Replay(journal).identify(QUESTIONS[index])
+        entry = Entry("accept", False, "", {"answer": f"for {index}"})
+        journal.entries[identity] = entry
+    replay = Replay(decode(encode(journal)))
+    for index in order:
+        question = QUESTIONS[index]
+        entry = replay.recorded(replay.identify(question), question)
+        assert entry is not None
+        assert entry.value == {"answer": f"for {index}"}
+
+
+def test_only_what_waits_takes_an_answer() -> None:
+    journal = Journal("call")
+    replay = Replay(journal)
+    recorded = replay.wait(replay.identify(QUESTIONS[0]), QUESTIONS[0], line=True, deadline=None)
+    identity = next(iter(journal.entries))
+    replay.settle(identity, recorded, "decline")
+    waiting = replay.identify(QUESTIONS[1])
+    replay.wait(waiting, QUESTIONS[1], line=True, deadline=None)
+    answers = {name: {"action": "accept", "content": {"answer": "x"}} for name in (identity, waiting, "stranger")}
+    assert replay.take_answers(answers, 0) == {waiting}
+    entry = journal.entry(identity)
+    assert entry is not None
+    assert entry.kind == "decline"
+    assert "stranger" not in journal.entries
+
+
+def test_an_answer_that_is_rejected_leaves_under_another_key() -> None:
+    journal = Journal("call")
+    replay = Replay(journal)
+    identity = replay.identify(QUESTIONS[0])
+    entry = replay.wait(identity, QUESTIONS[0], line=True, deadline=None)
+    accepted = replay.settle(identity, entry, "accept", {"answer": 7})
+    again = replay.reject(identity, accepted, [Problem("answer", "type", "must be text")], None)
+    assert replay.wire_key(identity, entry.attempt) != replay.wire_key(identity, again.attempt)
+    assert replay.take_answers({identity: {"action": "accept", "content": {}}}, 0) == frozenset()
+    assert again.problems == (("answer", "type", "must be text"),)
+
+
+def test_one_key_for_two_questions_is_refused() -> None:
+    replay = Replay(Journal("call"))
+    replay.identify(QUESTIONS[3])
+    with pytest.raises(DuplicateKey, match="'k'"):
+        replay.identify(QUESTIONS[3])
+
+
+def test_a_failed_effect_gives_its_place_to_the_next() -> None:
+    replay = Replay(Journal("call"))
+    first = replay.identify_effect("charge", "x")
+    replay.forget_effect("charge", "x")
+    assert replay.identify_effect("charge", "x") == first
+    assert replay.identify_effect("charge", "x") != first
+
+
+def test_branches_that_have_not_come_to_their_records_are_no_mismatch() -> None:
+    journal = Journal("call", entries={"?x": Entry("accept", False, "x?", {}), "!e.": Entry("effect", False, "e", 1)})
+    Replay(journal).depart("other?")
+    assert len(journal.entries) == 2
+
+
+def test_a_mismatch_names_what_was_recorded_and_what_was_met() -> None:
+    journal = Journal("call", entries={"!charge.": Entry("effect", True, "charge", 1)})
+    with pytest.raises(ReplayMismatch) as caught:
+        Replay(journal).depart("Sure?")
+    for word in ("'charge'", "'Sure?'", "once"):
+        assert word in str(caught.value)
+
+
+@given(st.from_type(object) | st.dictionaries(st.text(), st.text()))
+def test_rubbish_is_no_answer(answer: object) -> None:
+    if isinstance(answer, dict) and answer.get("action") in ("accept", "decline", "cancel", "reject"):
+        return
+    with pytest.raises(MalformedAnswer):
+        parse_answer(answer)

@@ -1,0 +1,47 @@
+"""The pages hang together: all are on the map, all their Python is tested, and promises can be counted."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from scripts.check_docs import FENCE, LINK, prose
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+SHOWN = re.compile(r"<!-- file: (docs_src/\S+) -->\n```python\n")
+PROMISE = re.compile(r"- ([A-Z]+-\d+) (MUST|SHOULD) (\S.*?\S)( \(planned\))?")
+
+
+def linked_from(page: Path) -> set[Path]:
+    targets = (match["target"] or match["reference"] for match in LINK.finditer(prose(page.read_text())))
+    return {(page.parent / target.partition("#")[0]).resolve() for target in targets if ":" not in target}
+
+
+def test_every_page_is_on_the_map() -> None:
+    maps = (DOCS / "index.md", DOCS / "decisions" / "index.md")
+    on_the_map = set(maps).union(*(linked_from(page) for page in maps))
+    assert [page for page in PAGES if page not in on_the_map] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_python_block_is_a_tested_file(page: Path) -> None:
+    text = page.read_text()
+    blocks = [match for match in FENCE.finditer(text) if match[0].startswith("```py")]
+    assert len(blocks) == len(SHOWN.findall(text))
+
+
+def test_every_snippet_is_shown() -> None:
+    shown = {name for page in PAGES for name in SHOWN.findall(page.read_text())}
+    assert shown == {f"docs_src/{path.name}" for path in (ROOT / "docs_src").glob("*.py")}
+
+
+def test_every_line_of_the_promises_has_an_id_of_its_own() -> None:
+    lines = [line for line in (DOCS / "promises.md").read_text().splitlines() if line.startswith("- ")]
+    promises = [PROMISE.fullmatch(line) for line in lines]
+    assert all(promises)
+    ids = [promise[1] for promise in promises if promise]
+    assert len(ids) == len(set(ids))

@@ -1,0 +1,345 @@
+"""Existing tools work unchanged after one line; so does everything that has rounds of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+import fastmcp
+import pytest
+from fastmcp import FastMCP
+from fastmcp.dependencies import Depends
+from mcp.server.mcpserver import Context, Elicit, Resolve
+from mcp_types import (
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitResult,
+    InputRequiredResult,
+)
+from pydantic import BaseModel, Field
+
+import midcall
+from midcall import Cancelled, Declined, ask
+from midcall.testing import ERAS, Era, connect, run
+from tests.kinds import server_with
+from tests.rounds import accept, raw_call, text
+
+
+class Trip(BaseModel):
+    """An ordinary model of an existing server."""
+
+    city: str = Field(description="Where to", min_length=2)
+    days: int = Field(default=3, ge=1, le=30)
+    seat: Literal["window", "aisle"] = "window"
+    price: float | None = None
+
+
+# --- ctx.elicit on MCPServer -----------------------------------------------------------------
+
+
+async def existing(ctx: Context) -> str:
+    answer = await ctx.elicit("Where to?", Trip)
+    if answer.action != "accept":
+        return answer.action
+    sure = await ctx.elicit(f"{answer.data.city}, sure?", Sure)
+    return f"{answer.data!r} {sure.action}"
+
+
+class Sure(BaseModel):
+    sure: bool
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_ctx_elicit_works_on_every_version(era: Era) -> None:
+    answers = {"Where to?": {"city": "Oslo", "days": 5, "seat": "aisle"}, "Oslo, sure?": True}
+    done = await run(server_with(existing), "existing", {}, answers, era=era)
+    assert done.text == "Trip(city='Oslo', days=5, seat='aisle', price=None) accept"
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize(("answer", "expected"), [(Declined(), "decline"), (Cancelled(), "cancel")])
+async def test_ctx_elicit_hears_a_no(era: Era, answer: Any, expected: str) -> None:
+    assert (await run(server_with(existing), "existing", {}, [answer], era=era)).text == expected
+
+
+async def test_without_adoption_ctx_elicit_is_what_it_was() -> None:
+    server = server_with(existing, adopt=False)
+    assert (await run(server, "existing", {}, [Declined()], era="2025-11-25")).text == "decline"
+    with pytest.raises(Exception, match="back-channel"):
+        await run(server, "existing", {}, [Declined()])
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_an_adopted_answer_that_does_not_fit_is_asked_again(era: Era) -> None:
+    answers = [{"city": "O"}, {"city": "Oslo"}, True]
+    done = await run(server_with(existing), "existing", {}, answers, era=era)
+    assert done.text.startswith("Trip(city='Oslo', days=3")
+    assert "- City: must have at least 2 characters" in done.asked[1].message
+
+
+@pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
+async def test_ctx_elicit_url_works_on_every_version_that_has_urls(era: Era) -> None:
+    async def go(ctx: Context) -> str:
+        return (await ctx.elicit_url("Sign in", "https://example.com/x", "my-id")).action
+
+    done = await run(server_with(go), "go", {}, ["go"], era=era)
+    assert done.text == "accept"
+    assert done.asked[0].id == ("my-id" if era == "2025-11-25" else None)
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_schema_that_our_forms_refuse_still_leaves_as_the_sdk_would_send_it(era: Era) -> None:
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {"n": {"type": "integer", "exclusiveMinimum": 0}},
+        "required": ["n"],
+    }
+
+    async def raw(ctx: Context) -> str:
+        result = await ctx.session.elicit_form("N?", schema, ctx.request_id)
+        return f"{result.action} {result.content}"
+
+    done = await run(server_with(raw), "raw", {}, [4], era=era)
+    assert done.text == "accept {'n': 4}"
+    assert done.asked[0].schema == schema
+
+
+async def test_adopted_forms_may_not_ask_for_secrets_either() -> None:
+    class Login(BaseModel):
+        password: str
+
+    async def login(ctx: Context) -> str:
+        return (await ctx.elicit("Log in", Login)).action
+
+    refused = await run(server_with(login), "login", {}, ["x"])
+    assert refused.failed
+    assert refused.asked == []
+    allowed = server_with(login, not_secret="the name of a vault entry")
+    assert (await run(allowed, "login", {}, ["x"])).text == "accept"
+
+
+# --- rounds of others ------------------------------------------------------------------------
+
+
+class Name(BaseModel):
+    name: str
+
+
+async def ask_name() -> Elicit[Name]:
+    return Elicit("Your name?", Name)
+
+
+async def resolved(name: Annotated[Name, Resolve(ask_name)], city: str) -> str:
+    return f"{name.name} in {city}"
+
+
+async def resolved_and_asks(name: Annotated[Name, Resolve(ask_name)], city: str) -> str:
+    days = await ask(f"How long in {city}, {name.name}?", int)
+    more = await ask("Anything else?", str)
+    return f"{name.name} in {city}, {days} days, {more}"
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_resolve_parameters_keep_working(era: Era) -> None:
+    done = await run(server_with(resolved), "resolved", {"city": "Oslo"}, ["Ada"], era=era)
+    assert done.text == "Ada in Oslo"
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("one_by_one", [False, True])
+async def test_resolve_parameters_and_ask_work_in_one_call(era: Era, one_by_one: bool) -> None:
+    answers = {"Your name?": "Ada", "How long in Oslo, Ada?": 3, "Anything else?": "no"}
+    done = await run(
+        server_with(resolved_and_asks), "resolved_and_asks", {"city": "Oslo"}, answers, era=era, one_by_one=one_by_one
+    )
+    assert done.text == "Ada in Oslo, 3 days, no"
+    assert [asked.message for asked in done.asked] == list(answers)
+
+
+def round_of(key: str, message: str, state: str) -> InputRequiredResult:
+    schema = {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}
+    request = ElicitRequest(params=ElicitRequestFormParams(message=message, requested_schema=schema))
+    return InputRequiredResult(input_requests={key: request}, request_state=state)
+
+
+def content(ctx: Context, key: str) -> str | None:
+    response = (ctx.input_responses or {}).get(key)
+    return str((response.content or {})["x"]) if isinstance(response, ElicitResult) else None
+
+
+async def by_hand(ctx: Context) -> str | InputRequiredResult:
+    if ctx.request_state is None:
+        return round_of("one", "First?", "state 1")
+    if ctx.request_state == "state 1":
+        return round_of("two", "Second?", f"state 2 {content(ctx, 'one')}")
+    return f"{ctx.request_state} {content(ctx, 'two')}"
+
+
+async def by_hand_then_asks(ctx: Context) -> str | InputRequiredResult:
+    if (first := content(ctx, "one")) is None:
+        return round_of("one", "First?", "state 1")
+    second = await ask("Second?", str)
+    third = await ask("Third?", str)
+    return f"{first} {second} {third} {ctx.request_state}"
+
+
+async def asks_then_by_hand(ctx: Context) -> str | InputRequiredResult:
+    first = await ask("First?", str)
+    if (second := content(ctx, "two")) is None:
+        return round_of("two", "Second?", "state 2")
+    third = await ask("Third?", str)
+    return f"{first} {second} {third} {ctx.request_state}"
+
+
+ABC = {"First?": "1", "Second?": "2", "Third?": "3"}
+
+
+@pytest.mark.parametrize("one_by_one", [False, True])
+@pytest.mark.parametrize(
+    ("tool", "expected"),
+    [(by_hand, "state 2 1 2"), (by_hand_then_asks, "1 2 3 state 1"), (asks_then_by_hand, "1 2 3 state 2")],
+)
+async def test_hand_written_rounds_keep_working_also_beside_ask(
+    tool: Callable[..., Any], expected: str, one_by_one: bool
+) -> None:
+    done = await run(server_with(tool), tool.__name__, {}, ABC, one_by_one=one_by_one)
+    assert not done.failed, done.text
+    assert done.text == expected
+
+
+async def test_a_state_that_is_not_ours_passes_through_untouched() -> None:
+    async def echo(ctx: Context) -> str | InputRequiredResult:
+        if ctx.request_state is None:
+            return round_of("k", "?", '["midcal", "not ours"]')
+        return ctx.request_state
+
+    async with connect(server_with(echo)) as client:
+        first = await raw_call(client, "echo", {})
+        second = await raw_call(client, "echo", {}, state=first["requestState"], answers={"k": accept(x="1")})
+        assert text(second) == '["midcal", "not ours"]'
+
+
+# --- FastMCP ---------------------------------------------------------------------------------
+
+
+class FastTrip(BaseModel):
+    city: str
+    days: int = 3
+
+
+async def fast_existing(ctx: fastmcp.Context) -> str:
+    name = await ctx.elicit("Name?", response_type=str)
+    if name.action != "accept":
+        return name.action
+    trip = await ctx.elicit("Trip?", response_type=FastTrip)
+    seat = await ctx.elicit("Seat?", response_type=["window", "aisle"])
+    level = await ctx.elicit("Level?", response_type={"low": {"title": "Low"}, "high": {"title": "High"}})
+    assert trip.action == seat.action == level.action == "accept"
+    return f"{name.data} {trip.data.city} {seat.data} {level.data}"
+
+
+FAST = {"Name?": "Ada", "Trip?": {"city": "Oslo", "days": 2}, "Seat?": "aisle", "Level?": "high"}
+
+
+def fast(*tools: Callable[..., Any], **options: Any) -> FastMCP[Any]:
+    return server_with(*tools, kind="fastmcp", **options)
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_fastmcps_ctx_elicit_works_on_every_version(era: Era) -> None:
+    done = await run(fast(fast_existing), "fast_existing", {}, FAST, era=era)
+    assert done.text == "Ada Oslo aisle high"
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_fastmcps_ctx_elicit_hears_a_no(era: Era) -> None:
+    assert (await run(fast(fast_existing), "fast_existing", {}, [Declined()], era=era)).text == "decline"
+
+
+async def test_a_fastmcp_server_without_midcall_is_left_alone() -> None:
+    fast(fast_existing)
+    plain: FastMCP[Any] = FastMCP("plain")
+    plain.tool(fast_existing)
+    done = await run(plain, "fast_existing", {}, FAST)
+    assert done.failed
+    assert "unavailable on 2026-07-28" in done.text
+
+
+def current_user() -> str:
+    return "ada"
+
+
+async def asked_user() -> str:
+    return await ask("Who are you?", str)
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_fastmcp_dependencies_work_and_may_ask(era: Era) -> None:
+    async def tool(user: str = Depends(current_user), who: str = Depends(asked_user)) -> str:
+        return f"{user} {who} {await ask('Days?', int)}"
+
+    done = await run(fast(tool), "tool", {}, {"Who are you?": "Eve", "Days?": 2}, era=era)
+    assert done.text == "ada Eve 2"
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_tools_of_a_mounted_server_ask_through_the_one_that_has_midcall(era: Era) -> None:
+    async def inner(ctx: fastmcp.Context) -> str:
+        name = await ctx.elicit("Name?", response_type=str)
+        assert name.action == "accept"
+        return f"{name.data} {await ask('Days?', int)}"
+
+    child: FastMCP[Any] = FastMCP("child")
+    child.tool(inner)
+    parent = fast()
+    parent.mount(child, namespace="sub")
+    done = await run(parent, "sub_inner", {}, {"Name?": "Ada", "Days?": 2}, era=era)
+    assert not done.failed, done.text
+    assert done.text == "Ada 2"
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_proxied_server_asks_through_a_proxy_that_has_midcall(era: Era) -> None:
+    async def inner() -> str:
+        return f"{await ask('Name?', str)} {await ask('Days?', int)}"
+
+    backend = fast(inner, name="backend")
+    proxy = fastmcp.server.create_proxy(backend, name="proxy")
+    midcall.install(proxy)
+    done = await run(proxy, "inner", {}, {"Name?": "Ada", "Days?": 2}, era=era)
+    assert not done.failed, done.text
+    assert done.text == "Ada 2"
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_fastmcp_prompts_and_resources_ask_too(era: Era) -> None:
+    server = fast()
+
+    @server.prompt
+    async def plan() -> str:
+        return f"Plan {await ask('Days?', int)} days"
+
+    @server.resource("city://{name}")
+    async def city(name: str) -> str:
+        return f"{name} in {await ask('Season?', str)}"
+
+    async with connect(server, {"Days?": 3, "Season?": "May"}, era=era) as client:
+        assert "Plan 3 days" in str((await client.get_prompt("plan")).messages[0].content)
+        assert getattr((await client.read_resource("city://oslo")).contents[0], "text", "") == "oslo in May"
+
+
+async def test_fastmcps_own_client_answers_us() -> None:
+    async def tool() -> str:
+        return f"{await ask('Name?', str)} {await ask('Days?', int)}"
+
+    async def handler(message: str, response_type: Any, params: Any, context: Any) -> Any:
+        return (
+            {"Name?": "Ada", "Days?": 2}[message]
+            if response_type is None
+            else response_type(**{"Name?": {"answer": "Ada"}, "Days?": {"answer": 2}}[message])
+        )
+
+    for mode in ("legacy", "auto"):
+        async with fastmcp.Client(fast(tool), elicitation_handler=handler, mode=mode) as client:
+            result = await client.call_tool("tool")
+            assert str(result.data) == "Ada 2"

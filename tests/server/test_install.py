@@ -1,0 +1,188 @@
+"""install: one line on three kinds of server, and nothing else changes."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+from mcp import Client, MCPError
+from mcp.server.lowlevel.server import Server
+from mcp.server.mcpserver import MCPServer
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+
+import midcall
+from midcall import InstallError, ask
+from midcall.testing import ERAS, Era, connect, run
+from tests.kinds import KINDS, Kind, bare_server, server_with
+from tests.rounds import accept, raw_call
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_installing_twice_is_a_clear_error(kind: Kind) -> None:
+    server = bare_server(kind)
+    midcall.install(server)
+    with pytest.raises(InstallError, match="once per server"):
+        midcall.install(server)
+
+
+@pytest.mark.parametrize("thing", [None, object(), "server", MCPServer, 7])
+def test_installing_on_something_that_is_no_server_is_a_clear_error(thing: Any) -> None:
+    with pytest.raises(InstallError, match="MCPServer, a low-level Server or a FastMCP"):
+        midcall.install(thing)
+
+
+def test_the_server_inside_another_counts_as_the_same() -> None:
+    server: MCPServer[Any] = MCPServer("x")
+    midcall.install(server)
+    with pytest.raises(InstallError):
+        midcall.install(server._lowlevel_server)
+
+
+@pytest.mark.parametrize("keys", [["short"], [b"x" * 31], ["k" * 32, "k" * 32], [17], ""])
+def test_keys_that_cannot_be_used_are_refused_without_being_shown(keys: Any) -> None:
+    with pytest.raises(InstallError) as caught:
+        midcall.install(MCPServer("x"), keys=keys)
+    assert "secrets.token_hex" in str(caught.value)
+    assert "kkkk" not in str(caught.value)
+
+
+@pytest.mark.parametrize("options", [{"state_ttl": 0}, {"state_ttl": -1}, {"heartbeat": 0}, {"max_rounds": 0}])
+def test_settings_that_make_no_sense_are_refused(options: dict[str, Any]) -> None:
+    server: MCPServer[Any] = MCPServer("x")
+    with pytest.raises(InstallError):
+        midcall.install(server, **options)
+    midcall.install(server)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_server_has_exactly_one_seal_afterwards(kind: Kind) -> None:
+    server = server_with(kind=kind)
+    lowlevel = getattr(server, "_lowlevel_server", None) or getattr(server, "_mcp_server", server)
+    assert sum(isinstance(each, RequestStateBoundary) for each in lowlevel.middleware) == 1
+
+
+async def test_keys_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def tool() -> str:
+        return await ask("?", str, key="q")
+
+    monkeypatch.setenv("MIDCALL_KEYS", "a" * 40)
+    here = server_with(tool)
+    monkeypatch.setenv("MIDCALL_KEYS", f"{'b' * 40}, {'a' * 40}")
+    rotated = server_with(tool)
+    monkeypatch.setenv("MIDCALL_KEYS", "b" * 40)
+    later = server_with(tool)
+    async with connect(here) as one, connect(rotated) as two, connect(later) as three:
+        old = (await raw_call(one, "tool", {}))["requestState"]
+        new = (await raw_call(two, "tool", {}))["requestState"]
+        answers = {"q": accept(answer="x")}
+        for client, state in ((two, old), (three, new)):
+            assert (await raw_call(client, "tool", {}, state=state, answers=answers))["content"][0]["text"] == "x"
+        with pytest.raises(MCPError):
+            await raw_call(three, "tool", {}, state=old, answers=answers)
+
+
+async def test_an_authors_own_policy_is_kept() -> None:
+    async def tool() -> str:
+        return await ask("?", str, key="q")
+
+    security = RequestStateSecurity(keys=["s" * 32], ttl=77)
+    servers: list[Any] = []
+    for _ in range(2):
+        server: MCPServer[Any] = MCPServer("x", request_state_security=security)
+        server.add_tool(tool)
+        assert midcall.install(server).state_ttl == 77
+        servers.append(server)
+    async with connect(servers[0]) as one, connect(servers[1]) as two:
+        state = (await raw_call(one, "tool", {}))["requestState"]
+        done = await raw_call(two, "tool", {}, state=state, answers={"q": accept(answer="x")})
+        assert done["content"][0]["text"] == "x"
+
+
+def test_states_live_an_hour_unless_told() -> None:
+    assert midcall.install(MCPServer("x")).state_ttl == 3600
+    assert midcall.install(MCPServer("x"), state_ttl=60).state_ttl == 60
+    assert midcall.install(Server("x")).state_ttl == 3600
+
+
+# --- tools that never ask --------------------------------------------------------------------
+
+
+async def adds(a: int, b: int) -> int:
+    return a + b
+
+
+async def breaks() -> str:
+    raise ValueError("inner detail")
+
+
+def sync(a: str) -> list[str]:
+    return [a, a]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("era", ERAS)
+async def test_tools_that_never_ask_give_the_same_results_and_the_same_errors(kind: Kind, era: Era) -> None:
+    async def outcome(server: Any, tool: str, arguments: dict[str, Any]) -> Any:
+        try:
+            return (await run(server, tool, arguments, era=era)).result.model_dump(exclude={"meta"})
+        except MCPError as exc:
+            return exc.code, exc.message, exc.data
+
+    for tool, arguments in (
+        ("adds", {"a": 1, "b": 2}),
+        ("adds", {"a": "x"}),
+        ("breaks", {}),
+        ("sync", {"a": "z"}),
+        ("unknown", {}),
+    ):
+        plain = await outcome(bare_server(kind, adds, breaks, sync), tool, arguments)
+        with_us = await outcome(server_with(adds, breaks, sync, kind=kind), tool, arguments)
+        assert with_us == plain
+
+
+async def test_the_rest_of_the_protocol_is_untouched() -> None:
+    server: MCPServer[Any] = MCPServer("x")
+
+    @server.prompt()
+    def hello() -> str:
+        return "hello"
+
+    @server.resource("data://x")
+    def data() -> str:
+        return "data"
+
+    midcall.install(server)
+    async with Client(server) as client:
+        assert [prompt.name for prompt in (await client.list_prompts()).prompts] == ["hello"]
+        assert (await client.get_prompt("hello")).messages
+        assert (await client.read_resource("data://x")).contents
+
+
+# --- the key of this process -----------------------------------------------------------------
+
+
+async def test_a_process_local_key_over_http_is_warned_about_loudly_and_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    import httpx2
+    from mcp.client.streamable_http import streamable_http_client
+
+    async def over_http(server: Any) -> list[str]:
+        caplog.clear()
+        app = server.streamable_http_app()
+        async with app.router.lifespan_context(app):
+            for _ in range(2):
+                http = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1:8000")
+                transport = streamable_http_client("http://127.0.0.1:8000/mcp", http_client=http)
+                await run(transport, "adds", {"a": 1, "b": 2})
+        return [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+
+    [warning] = await over_http(server_with(adds))
+    assert "MIDCALL_KEYS" in warning
+    assert await over_http(server_with(adds, keys="k" * 32)) == []
+
+
+async def test_in_memory_and_over_stdio_nothing_is_warned_about(caplog: pytest.LogCaptureFixture) -> None:
+    await run(server_with(adds), "adds", {"a": 1, "b": 2})
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []

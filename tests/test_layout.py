@@ -1,0 +1,112 @@
+"""The shape of the package: core is pure, public names are in one place, and loading is cheap."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import midcall
+from midcall import errors
+
+SOURCE = Path(midcall.__file__).parent
+CORE = sorted((SOURCE / "core").rglob("*.py"))
+
+# What core may import: no I/O, no clock, no event loop, no MCP.
+PURE = {
+    *(
+        "__future__",
+        "annotationlib",
+        "base64",
+        "collections",
+        "contextlib",
+        "copy",
+        "dataclasses",
+        "datetime",
+        "decimal",
+    ),
+    *("enum", "functools", "hashlib", "inspect", "ipaddress", "itertools", "json", "math", "re", "types", "typing"),
+    *("typing_extensions", "unicodedata", "urllib", "operator", "string", "sys"),
+}
+PYDANTIC = {"pydantic", "pydantic_core", "annotated_types"}
+
+
+def imported(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found.update(name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+@pytest.mark.parametrize("path", CORE, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_core_is_pure(path: Path) -> None:
+    allowed = PURE | (PYDANTIC if "from_types" in path.parts else set())
+    for name in imported(path):
+        if name.startswith("midcall"):
+            assert name in ("midcall", "midcall.errors", "midcall.wording") or name.startswith("midcall.core"), name
+        else:
+            assert name.partition(".")[0] in allowed, f"{path.name} imports {name}"
+
+
+def loaded_by(code: str) -> set[str]:
+    script = f"{code}\nimport sys; print('\\n'.join(sys.modules))"
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(found.stdout.split())
+
+
+def test_core_can_be_used_without_an_event_loop_or_mcp() -> None:
+    loaded = loaded_by("import midcall.core.replay, midcall.core.from_types")
+    assert not loaded & {"mcp", "mcp_types", "anyio", "starlette", "httpx2"}
+
+
+def test_importing_midcall_loads_nothing_heavy_until_a_name_is_used() -> None:
+    assert not loaded_by("import midcall") & {"mcp", "pydantic", "anyio"}
+    assert "mcp" in loaded_by("import midcall; midcall.install")
+
+
+def test_fastmcp_is_not_needed() -> None:
+    assert "fastmcp" not in loaded_by("import midcall; midcall.install; midcall.ask; import midcall.testing")
+
+
+def test_every_public_name_exists_and_is_listed_once() -> None:
+    assert len(midcall.__all__) == len(set(midcall.__all__))
+    for name in midcall.__all__:
+        assert getattr(midcall, name) is not None
+    assert set(midcall.__all__) == set(midcall._HOME)
+    assert set(dir(midcall)) >= set(midcall.__all__)
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = midcall.nothing
+
+
+def test_every_error_is_public_documented_and_in_the_tree() -> None:
+    classes = [each for _, each in inspect.getmembers(errors, inspect.isclass) if issubclass(each, errors.MidcallError)]
+    assert {each.__name__ for each in classes} == set(errors.__all__)
+    for each in classes:
+        assert each.__doc__
+        assert each.__name__ in (errors.__doc__ or "")
+        assert hasattr(midcall, each.__name__)
+
+
+def test_public_verbs_are_documented() -> None:
+    for name in ("ask", "elicit", "confirm", "choose", "ask_all", "visit", "complete", "can_ask", "install", "once"):
+        assert inspect.getdoc(getattr(midcall, name))
+
+
+@pytest.mark.parametrize(
+    "verb", ["ask", "ask_all", "choose", "confirm", "elicit", "once", "visit", "complete", "can_ask"]
+)
+def test_the_same_verbs_are_there_for_threads(verb: str) -> None:
+    assert callable(getattr(importlib.import_module("midcall.from_thread"), verb))
+
+
+def test_no_module_is_called_by_a_word_that_says_nothing() -> None:
+    names = {path.stem for path in SOURCE.rglob("*.py")}
+    assert not names & {"utils", "util", "helpers", "helper", "manager", "common", "misc"}
