@@ -16,6 +16,7 @@ _BASES: Final[dict[str, tuple[str, ...]]] = {"rounds": ("by-hand", "resolve"), "
 """What we are compared with."""
 
 _TURNS: Final = {1: 200, 5: 120, 20: 60, 100: 30}
+_PROCESS_TURNS: Final = {1: 60, 5: 40, 20: 30, 100: 30}
 _SHORT_TURNS: Final = {1: 60, 5: 40, 20: 30}
 _AT_LEAST: Final = 30
 _FEW: Final = 3
@@ -41,7 +42,7 @@ async def compare(transport: Transport, sizes: Sequence[int], *, short: bool) ->
 async def _measure(callers: list[Caller], transport: Transport, n: int, best: Best, short: bool) -> int:
     clock = cpu_clock() if transport == "memory" else WALL
     fast = [caller for caller in callers if (caller.candidate.name, n) != _SLOW]
-    times = (_SHORT_TURNS if short else _TURNS)[n]
+    times = (_SHORT_TURNS if short else _TURNS if transport == "memory" else _PROCESS_TURNS)[n]
     found, turns = await best_of(
         times,
         {each: _step(each, n) for each in fast},

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import builtins
 import importlib.util
+import itertools
 import os
+import random
 import runpy
 import secrets
 import socket
@@ -320,10 +322,27 @@ async def test_cleanup_runs_at_every_suspension_and_can_tell_it_from_the_end(era
 
 
 @shows("between_bad")
-@pytest.mark.parametrize("tool", ["draw", "sell"])
-async def test_what_may_not_stand_between_two_asks_fails_in_the_authors_tests(tool: str) -> None:
+@pytest.mark.parametrize(("file", "kept"), [("between_bad", 2), ("between_good", 1)])
+async def test_a_number_that_is_drawn_again_is_not_the_one_that_the_user_kept(
+    file: str, kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = itertools.count(1)
+    monkeypatch.setattr(random, "randrange", lambda limit: next(numbers))
+    done = await run(another(file).mcp, "draw", {}, agree)
+    assert done.text == f"Yours is {kept}."
+
+
+async def test_a_clock_in_a_message_is_asked_for_ever_and_sells_in_every_run() -> None:
+    lottery = another("between_bad")
+    done = await run(lottery.mcp, "sell", {}, lambda asked: "Ada")
+    assert done.failed
+    assert "could not be continued" in done.text
+    assert len(lottery.TICKETS) == done.rounds + 1 == 3
+
+
+async def test_what_may_not_stand_between_two_asks_fails_in_the_authors_tests() -> None:
     with pytest.raises(NotReplayable):
-        await replayed(another("between_bad").mcp, tool, {}, lambda asked: {"confirmed": True, "answer": "Ada"})
+        await replayed(another("between_bad").mcp, "sell", {}, lambda asked: "Ada")
 
 
 @shows("between_good")
@@ -332,12 +351,6 @@ async def test_one_ticket_is_sold_however_often_the_tool_runs(era: Era) -> None:
     lottery = another("between_good")
     await run(lottery.mcp, "sell", {}, lambda asked: "Ada", era=era)
     assert lottery.TICKETS == [1]
-
-
-async def test_a_number_that_was_drawn_once_is_the_same_in_every_run() -> None:
-    done = await run(another("between_good").mcp, "draw", {}, agree, one_by_one=True)
-    assert done.text.startswith("Yours is ")
-    assert done.rounds == 1
 
 
 @shows("once_charge")
@@ -641,7 +654,14 @@ async def test_the_log_of_questions_holds_no_word_of_them(caplog: pytest.LogCapt
 
 # --- tests as users write them --------------------------------------------------------------------
 
-TESTS = ("quickstart_test", "testing_replayed", "testing_fixture", "testing_versions", "testing_script")
+TESTS = (
+    "quickstart_test",
+    "testing_replayed",
+    "testing_fixture",
+    "testing_versions",
+    "testing_script",
+    "testing_random",
+)
 
 
 @shows(*TESTS)
@@ -650,7 +670,7 @@ def test_the_tests_that_the_docs_show_pass() -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
     done = subprocess.run(command, cwd=ROOT, env=dict(os.environ), capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "12 passed" in done.stdout
+    assert "15 passed" in done.stdout
 
 
 def test_every_snippet_has_a_test() -> None:

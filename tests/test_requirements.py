@@ -1,0 +1,40 @@
+"""Every promise has its tests, and every test that is named exists."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import lru_cache
+from pathlib import Path
+
+from tests.requirements import PLANNED, SHOWN_BY
+
+ROOT = Path(__file__).parent.parent
+LINE = re.compile(r"^- (?P<id>[A-Z]+-\d+) (?P<force>MUST|SHOULD) (?P<text>.+?)(?P<planned> \(planned\))?$", re.M)
+PROMISES = {found["id"]: found for found in LINE.finditer((ROOT / "docs/promises.md").read_text())}
+
+
+@lru_cache
+def named_in(path: str) -> frozenset[str]:
+    tree = ast.parse((ROOT / path).read_text())
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, kinds) and node.name.startswith("test_"))
+
+
+def test_every_promise_is_mapped_and_nothing_else_is() -> None:
+    assert set(SHOWN_BY) == set(PROMISES)
+
+
+def test_only_what_is_planned_has_no_tests() -> None:
+    without = {id for id, tests in SHOWN_BY.items() if tests == PLANNED}
+    assert without == {id for id, found in PROMISES.items() if found["planned"]}
+
+
+def test_every_test_that_is_named_exists() -> None:
+    missing = [
+        f"{id}: {test}"
+        for id, tests in SHOWN_BY.items()
+        for test in tests
+        if test.partition("::")[2] not in named_in(test.partition("::")[0])
+    ]
+    assert missing == []
