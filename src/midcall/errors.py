@@ -12,7 +12,7 @@
     │       └── ClientFailed     the client broke off or answered with an error
     ├── InvalidQuestion          the author's question cannot be asked (also a ValueError)
     │   ├── InvalidForm          the form is not one that MCP can show
-    │   ├── SecretInForm         the form asks for a secret
+    │   │   └── SecretInForm     the form asks for a secret
     │   └── DuplicateKey         one key for two questions
     ├── MalformedAnswer          the client's answer is not one at all: a protocol error
     ├── ReplayError              the call cannot go on from what was recorded
@@ -82,7 +82,8 @@ class MidcallError(Exception):
         self.for_model = for_model or message
 
     def __str__(self) -> str:
-        return f"{self.text} {self.advice}".strip()
+        text = self.text if self.text[-1:] in ".!?" else f"{self.text}."
+        return f"{text} {self.advice}".strip()
 
     @property
     def docs(self) -> str:

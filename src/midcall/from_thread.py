@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 import anyio.from_thread
 
@@ -48,12 +48,25 @@ def _blocking(name: str, verb: Callable[P, Coroutine[Any, Any, T]]) -> Callable[
     return run
 
 
+class _Once:
+    """`once` for threads: a function that blocks does so in a thread, too."""
+
+    def __call__(self, name: str, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        run = cast("Callable[..., T]", _blocking("once", verbs.once))
+        return run(name, fn, *args, **kwargs)
+
+    def retry(self, name: str, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Like `once`, for a function that may run again where nobody knows whether it ended."""
+        run = cast("Callable[..., T]", _blocking("once.retry", verbs.once.retry))
+        return run(name, fn, *args, **kwargs)
+
+
 ask = _blocking("ask", verbs.ask)
 ask_all = _blocking("ask_all", verbs.ask_all)
 choose = _blocking("choose", verbs.choose)
 confirm = _blocking("confirm", verbs.confirm)
 elicit = _blocking("elicit", verbs.elicit)
-once = _blocking("once", verbs.once)
+once = _Once()
 visit = _blocking("visit", verbs.visit)
 
 

@@ -240,15 +240,27 @@ async def _in_rounds(client: Client, script: Script, tool: str, arguments: dict[
 
 
 async def replayed(
-    server: object, tool: str, arguments: Mapping[str, Any] | None = None, answers: Answers = (), **options: Any
+    server: object,
+    tool: str,
+    arguments: Mapping[str, Any] | None = None,
+    answers: Answers = (),
+    *,
+    before: Callable[[], object] | None = None,
+    **options: Any,
 ) -> Run:
     """Run a tool pushed, in rounds and one answer at a time; the three must agree.
+
+    `before` is called ahead of each of the three calls, to put what they share back to where it was,
+    such as a seed or a database.
 
     Raises:
         NotReplayable: They do not.
     """
+    before = before or (lambda: None)
+    before()
     pushed = await run(server, tool, arguments, answers, era="2025-11-25", **options)
     for one_by_one in (False, True):
+        before()
         rounds = await run(server, tool, arguments, answers, one_by_one=one_by_one, **options)
         _compare(tool, pushed, rounds, "one answer a round" if one_by_one else "rounds")
     return pushed

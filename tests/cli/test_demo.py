@@ -246,7 +246,7 @@ def test_a_trip_is_booked_by_hand_on_every_version(era: str) -> None:
 
 def test_declining_and_cancelling_end_the_tool_politely() -> None:
     with terminal("trip", "--era", "2025-11-25") as demo:
-        demo.type(":decline", ":decline")
+        demo.type(":decline")
         demo.sees("The user declined to answer")
         assert demo.exit_code() == 0
     with terminal("guess", "--era", "2026-07-28") as demo:

@@ -137,6 +137,42 @@ async def test_a_default_is_taken_where_nobody_can_be_asked() -> None:
     assert (await run(server_with(days), "days", {}, [2])).text == "2 via round"
 
 
+async def test_a_default_that_was_taken_is_recorded_and_takes_no_answer_later() -> None:
+    async def tool() -> str:
+        days = await elicit("Days?", int, default=7, key="days", timeout=30)
+        await midcall.visit("Go", "https://example.com/x")
+        return f"{days}"
+
+    async with connect(server_with(tool), modes=("url",)) as client:
+        first = await raw_call(client, "tool", {})
+        [key] = first["inputRequests"]
+        answers = {key: {"action": "accept"}, "days": accept(answer=99)}
+        done = await raw_call(client, "tool", {}, state=first["requestState"], answers=answers)
+    assert text(done) == "Accepted(value=7, via='default')"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Question("?", int, default="seven"),  # pyright: ignore[reportArgumentType]
+        lambda: Question("?", Annotated[int, Field(ge=18)], default=3),
+        lambda: Question("?", Form(Text("a")), default={"b": 1}),
+    ],
+)
+def test_a_default_that_the_form_would_not_take_is_refused(make: Callable[[], Any]) -> None:
+    with pytest.raises(InvalidQuestion, match="default="):
+        make()
+
+
+async def test_a_default_choice_must_be_one_of_the_options() -> None:
+    async def tool(default: str) -> str:
+        return await choose("Seat?", ["a", "b"], default=default)
+
+    server = server_with(tool)
+    assert (await run(server, "tool", {"default": "b"}, era="2025-11-25", modes=())).text == "b"
+    assert (await run(server, "tool", {"default": "z"}, era="2025-11-25", modes=())).failed
+
+
 async def test_a_question_can_refuse_weak_channels() -> None:
     async def pay() -> str:
         return str(await confirm("Pay?", default=True, via=STRONG))
@@ -515,6 +551,30 @@ async def test_a_sync_tool_asks_from_its_thread(kind: Kind, era: Era) -> None:
 
     answers = {"Name?": "Ada", "Sure?": True, "Seat?": "w"}
     assert (await run(server_with(tool, kind=kind), "tool", {}, answers, era=era)).text == "Ada True w"
+
+
+async def test_a_blocking_effect_of_a_sync_tool_does_not_stop_the_server() -> None:
+    import threading
+
+    released = threading.Event()
+
+    def block() -> str:
+        assert released.wait(10)
+        return "done"
+
+    def slow() -> str:
+        return from_thread.once("block", block) + from_thread.once.retry("again", str)
+
+    def release() -> str:
+        released.set()
+        return "released"
+
+    async with connect(server_with(slow, release)) as client:
+        async with asyncio.TaskGroup() as group:
+            waiting = group.create_task(client.call_tool("slow"))
+            await asyncio.sleep(0)
+            assert text(await client.call_tool("release")) == "released"
+        assert text(waiting.result()) == "done"
 
 
 async def test_the_blocking_verbs_refuse_to_block_the_event_loop() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+import uuid
 from typing import Any
 
 import anyio
 import pytest
 from mcp import Client, MCPError
+from mcp.server.mcpserver import Context
 from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types import (
     MISSING_REQUIRED_CLIENT_CAPABILITY,
@@ -126,6 +129,55 @@ async def test_a_url_that_is_not_fit_to_be_visited_is_refused(url: str) -> None:
 )
 def test_https_and_loopback_may_be_visited(url: str) -> None:
     assert Visit("Go", url).url == url
+
+
+@pytest.mark.parametrize("era", WITH_URLS)
+async def test_an_id_that_is_drawn_anew_on_every_run_names_the_same_visit(era: Era) -> None:
+    async def tool(ctx: Context) -> str:
+        id = uuid.uuid4().hex
+        action = (await ctx.elicit_url("Sign in", f"https://example.com/{id}", id)).action
+        return f"{action} {await ask('then?', str)}"
+
+    done = await run(server_with(tool), "tool", {}, {"Sign in": "go", "then?": "x"}, era=era)
+    assert done.text == "accept x"
+    assert len(done.asked) == 2
+
+
+async def test_a_no_to_a_required_visit_with_a_new_id_every_run_is_heard() -> None:
+    async def tool() -> str:
+        id = uuid.uuid4().hex
+        raise UrlElicitationRequired(
+            [ElicitRequestURLParams(message="Connect", url=f"https://example.com/{id}", elicitation_id=id)]
+        )
+
+    done = await run(server_with(tool), "tool", {}, [Declined()])
+    assert done.failed
+    assert len(done.asked) == 1
+
+
+async def test_a_visits_timeout_is_one_deadline_over_all_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    import time
+
+    from midcall.server import visits
+
+    monkeypatch.setattr(visits, "HOLD_SECONDS", 0.01)
+    now = time.time()
+
+    async def tool() -> str:
+        try:
+            return await visit("Go", "https://example.com/x", wait=True, timeout=60)
+        except midcall.TimedOut:
+            return "timed out"
+
+    async with connect(server_with(tool)) as client:
+        first = await raw_call(client, "tool", {})
+        [key] = first["inputRequests"]
+        held = await raw_call(client, "tool", {}, state=first["requestState"], answers={key: {"action": "accept"}})
+        monkeypatch.setattr(time, "time", lambda: now + 30)
+        held = await raw_call(client, "tool", {}, state=held["requestState"])
+        assert held["resultType"] == "input_required"
+        monkeypatch.setattr(time, "time", lambda: now + 61)
+        assert text(await raw_call(client, "tool", {}, state=held["requestState"])) == "timed out"
 
 
 # --- waiting for completion ------------------------------------------------------------------
@@ -260,6 +312,7 @@ async def test_where_the_version_has_it_the_error_reaches_the_client(
     assert elicitation["mode"] == "url"
     assert elicitation["elicitationId"]
     if not sdk:
+        assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
         assert caught.value.message == "Connect your account first"
         assert elicitation["url"].endswith(elicitation["elicitationId"])
 
@@ -292,6 +345,19 @@ async def test_a_client_that_cannot_visit_is_not_sent_the_error(era: Era, modes:
     done = await run(server_with(required_tool()), "needs_account", {"who": "x"}, era=era, modes=modes)
     assert done.failed
     assert "no way to show" in done.text
+
+
+async def test_a_stateless_server_can_still_require_a_visit() -> None:
+    import httpx2
+    from mcp.client.streamable_http import streamable_http_client
+
+    app = server_with(required_tool(), keys="k" * 32).streamable_http_app(stateless_http=True, json_response=True)
+    async with app.router.lifespan_context(app):
+        http = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1:8000")
+        transport = streamable_http_client("http://127.0.0.1:8000/mcp", http_client=http)
+        with pytest.raises(MCPError) as caught:
+            await run(transport, "needs_account", {"who": "z"}, era="2025-11-25")
+    assert caught.value.code == URL_ELICITATION_REQUIRED
 
 
 def test_required_needs_at_least_one_visit_with_an_id() -> None:

@@ -112,11 +112,25 @@ class Question(_Options, Generic[T]):
         super().__init__(message, key, timeout, attempts, default, via, meta)
         self.typed: TypedForm[T] = cast("TypedForm[T]", typed_form(type))
         self._carry_form(self.typed.form, not_secret)
+        self._check_default()
 
     def _carry_form(self, form: Form, not_secret: str | None) -> None:
         refuse_secrets(form, not_secret)
         self.form = form
         self.digest = _digest("form", self.message, form.digest)
+
+    def _check_default(self) -> None:
+        """A default that the form would not take from a user is a mistake; it is seen where it is plain data."""
+        names = self.form.names
+        default: Any = self.default
+        if isinstance(default, dict):
+            content = cast("dict[str, Any]", default)
+        elif len(names) == 1 and type(default) in (str, int, float, bool):
+            content = {names[0]: default}
+        else:
+            return
+        if problems := check(self.form, content):
+            raise InvalidQuestion(wording.bad_default([str(problem) for problem in problems]))
 
     @property
     def shape(self) -> str:
@@ -167,7 +181,7 @@ class Visit(_Options):
             check_address(url)
         self.url = url
         self.id = id
-        self.digest = _digest("visit", message, url if isinstance(url, str) and id is None else (id or ""))
+        self.digest = _digest("visit", message, _place(url, id))
 
     def address(self, id: str) -> str:
         """The URL for this id, checked."""
@@ -177,6 +191,13 @@ class Visit(_Options):
 
     def __repr__(self) -> str:
         return f"Visit({self.message!r})"
+
+
+def _place(url: str | Callable[[str], str], id: str | None) -> str:
+    """Where a visit leads, whatever its id: existing tools draw a new one on every run."""
+    if not isinstance(url, str):
+        return ""
+    return url.replace(id, "{id}") if id else url
 
 
 @lru_cache(maxsize=1024)

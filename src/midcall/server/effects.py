@@ -9,15 +9,17 @@ import json
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from contextvars import copy_context
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+from anyio import to_thread
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from midcall import wording
 from midcall.errors import InvalidQuestion, NotRecordable
 from midcall.server.call import inside_effect
+from midcall.server.rounds import in_thread
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -43,9 +45,11 @@ async def run_once(call: Call, name: str, fn: Callable[..., Any], args: tuple[An
     if _takes_idempotency_key(fn) and "idempotency_key" not in kwargs:
         kwargs = {**kwargs, "idempotency_key": call.derive("once", identity)}
 
+    threaded = in_thread.get() and not inspect.iscoroutinefunction(fn)  # a `def` tool's function may block
+
     async def effect() -> Any:
         try:
-            result = fn(*args, **kwargs)
+            result = await to_thread.run_sync(partial(fn, *args, **kwargs)) if threaded else fn(*args, **kwargs)
             if inspect.isawaitable(result):
                 result = await result
         except BaseException:
@@ -91,10 +95,12 @@ def _to_json(adapter: TypeAdapter[Any], name: str, result: Any) -> Any:
         plain = adapter.dump_python(result, mode="json", warnings="error")
         json.dumps(plain)
         adapter.validate_python(plain)
-    except (PydanticSerializationError, ValidationError, TypeError, ValueError) as exc:
-        raise NotRecordable(
-            wording.result_not_recordable(name, type(result).__qualname__), advice=wording.not_recordable_advice()
-        ) from exc
+    except (PydanticSerializationError, ValidationError, TypeError, ValueError):
+        raise NotRecordable(  # without its cause, which quotes the result
+            wording.result_not_recordable(name, type(result).__qualname__),
+            advice=wording.not_recordable_advice(),
+            for_model=wording.model_broken(),
+        ) from None
     return plain
 
 
@@ -118,6 +124,7 @@ def _make_adapter(fn: Callable[..., Any]) -> TypeAdapter[Any]:
         raise NotRecordable(
             wording.annotation_not_recordable(getattr(fn, "__qualname__", repr(fn)), annotation),
             advice=wording.not_recordable_advice(),
+            for_model=wording.model_broken(),
         ) from exc
     return adapter
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
 
 from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types import ElicitRequestURLParams
@@ -15,11 +16,14 @@ from midcall.server.call import current_call
 from midcall.server.channels.capability import lacks
 from midcall.server.channels.request import elicitation_params
 from midcall.server.reach import Asking
+from midcall.server.surface import let_through
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["UrlElicitationRequired", "leave_with_visits"]
+__all__ = ["UrlElicitationRequired", "check_required", "leave_with_visits"]
+
+_WITH_THE_ERROR: Final = "2025-11-25"
 
 
 class UrlElicitationRequired(UrlElicitationRequiredError):
@@ -29,10 +33,15 @@ class UrlElicitationRequired(UrlElicitationRequiredError):
     error, it becomes a round with these visits.
     """
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        call = current_call.get()
+        return super().__new__(cls if call is None else let_through(cls, call.installation.error_base))
+
     def __init__(self, elicitations: Sequence[Visit | ElicitRequestURLParams], message: str | None = None) -> None:
         if not elicitations:
             raise InvalidQuestion(wording.no_visits())
         super().__init__([_params(index, item) for index, item in enumerate(elicitations)], message)
+        self.log_level = logging.INFO  # read by FastMCP: this is no failure
 
 
 def _params(index: int, item: Visit | ElicitRequestURLParams) -> ElicitRequestURLParams:
@@ -53,7 +62,9 @@ def check_required(call: Call, error: UrlElicitationRequiredError) -> UrlElicita
     Raises:
         NoChannel: The client could do nothing with it.
     """
-    if reason := lacks(call, "url"):
+    # A stateless server does not know what its client declared; there this error is all that it has.
+    unknown = call.version == _WITH_THE_ERROR and call.session.client_capabilities is None
+    if not unknown and (reason := lacks(call, "url")):
         raise NoChannel(
             wording.no_channel({"required": reason}),
             mode="url",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -38,7 +38,7 @@ from midcall.errors import (
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["ending", "find_ours", "protocol_error", "surfaced"]
+__all__ = ["ending", "find_ours", "let_through", "protocol_error", "surfaced"]
 
 logger = logging.getLogger("midcall")
 
@@ -48,17 +48,25 @@ def surfaced(error: MidcallError, call: Call | None) -> MidcallError:
     if isinstance(error, MCPError):
         return error
     base = MCPError if call is None else call.installation.error_base
-    cls = _surfaced_class(type(error), base)
-    copy: MidcallError = cls.__new__(cls)
+    cls = let_through(type(error), base)
+    copy = cls.__new__(cls)
     copy.__dict__.update(error.__dict__)
     copy.args = error.args
     copy.error = _error_data(error, call)  # pyright: ignore[reportAttributeAccessIssue]
     return copy
 
 
+ErrorT = TypeVar("ErrorT", bound=Exception)
+
+
+def let_through(cls: type[ErrorT], base: type[Exception]) -> type[ErrorT]:
+    """This class of error with the base that a server lets through."""
+    return cls if issubclass(cls, base) else cast("type[ErrorT]", _with_base(cls, base))
+
+
 @lru_cache(maxsize=256)
-def _surfaced_class(cls: type[MidcallError], base: type[Exception]) -> type[MidcallError]:
-    bases = (cls, base) if issubclass(base, MCPError) else (cls, base, MCPError)
+def _with_base(cls: type[Exception], base: type[Exception]) -> type[Exception]:
+    bases = (cls, base) if issubclass(base, MCPError) or issubclass(cls, MCPError) else (cls, base, MCPError)
     return type(cls.__name__, bases, {"__module__": cls.__module__, "__doc__": cls.__doc__, "log_level": logging.INFO})
 
 

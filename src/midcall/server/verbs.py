@@ -121,12 +121,14 @@ def _verb(name: str, function: Callable[P, Coroutine[Any, Any, T]], *args: P.arg
 @overload
 def ask(message: Question[T], /) -> Verb[T]: ...
 @overload
+def ask(message: Visit, /) -> Verb[str]: ...
+@overload
 def ask(
     message: str, type: Form | dict[str, Any], /, *, default: dict[str, Any] = ..., **options: Unpack[Options]
 ) -> Verb[dict[str, Any]]: ...
 @overload
 def ask(message: str, type: TypeForm[T], /, *, default: T = ..., **options: Unpack[Options]) -> Verb[T]: ...
-def ask(message: str | Question[Any], type: Any = None, /, **options: Any) -> Verb[Any]:
+def ask(message: str | Question[Any] | Visit, type: Any = None, /, **options: Any) -> Verb[Any]:
     """Ask the user, and come back with a value of this type.
 
     The type is a pydantic model, a dataclass, a TypedDict, a scalar, `Literal`, an `Enum`, a list of
@@ -145,12 +147,14 @@ def ask(message: str | Question[Any], type: Any = None, /, **options: Any) -> Ve
 @overload
 def elicit(message: Question[T], /) -> Verb[Outcome[T]]: ...
 @overload
+def elicit(message: Visit, /) -> Verb[Outcome[str]]: ...
+@overload
 def elicit(
     message: str, type: Form | dict[str, Any], /, *, default: dict[str, Any] = ..., **options: Unpack[Options]
 ) -> Verb[Outcome[dict[str, Any]]]: ...
 @overload
 def elicit(message: str, type: TypeForm[T], /, *, default: T = ..., **options: Unpack[Options]) -> Verb[Outcome[T]]: ...
-def elicit(message: str | Question[Any], type: Any = None, /, **options: Any) -> Verb[Outcome[Any]]:
+def elicit(message: str | Question[Any] | Visit, type: Any = None, /, **options: Any) -> Verb[Outcome[Any]]:
     """Ask like `ask`, and come back with the whole outcome: `Accepted`, `Declined` or `Cancelled`."""
     return _verb("elicit", _elicit, "elicit", message, type, options)
 
@@ -198,7 +202,7 @@ def choose(message: str, options: Any, /, *, many: bool = False, **more: Any) ->
 
 
 @overload
-def ask_all(questions: Mapping[str, Question[Any]], /) -> Verb[dict[str, Any]]: ...
+def ask_all(questions: Mapping[str, Question[Any] | Visit], /) -> Verb[dict[str, Any]]: ...
 @overload
 def ask_all(a: Question[T1], /) -> Verb[tuple[T1]]: ...
 @overload
@@ -217,6 +221,8 @@ def ask_all(
 ) -> Verb[tuple[T1, T2, T3, T4, T5, T6]]: ...
 @overload
 def ask_all(*questions: Question[T]) -> Verb[tuple[T, ...]]: ...
+@overload
+def ask_all(*questions: Question[Any] | Visit) -> Verb[tuple[Any, ...]]: ...
 def ask_all(*questions: Any) -> Verb[Any]:
     """Ask all of these in one round.
 
@@ -246,11 +252,13 @@ def visit(
     return _verb("visit", _visit, message, url, id, wait, options)
 
 
-async def _ask(verb: str, message: str | Question[Any], type: Any, options: Mapping[str, Any]) -> Any:
+async def _ask(verb: str, message: str | Question[Any] | Visit, type: Any, options: Mapping[str, Any]) -> Any:
     return _value(await _elicit(verb, message, type, options))
 
 
-async def _elicit(verb: str, message: str | Question[Any], type: Any, options: Mapping[str, Any]) -> Outcome[Any]:
+async def _elicit(
+    verb: str, message: str | Question[Any] | Visit, type: Any, options: Mapping[str, Any]
+) -> Outcome[Any]:
     call = current_call.get()
     try:
         call = running_call(verb)
@@ -259,8 +267,8 @@ async def _elicit(verb: str, message: str | Question[Any], type: Any, options: M
         raise surfaced(exc, call) from exc.__cause__
 
 
-def _question(message: str | Question[Any], type: Any, options: Mapping[str, Any]) -> Question[Any]:
-    if isinstance(message, Question):
+def _question(message: str | Question[Any] | Visit, type: Any, options: Mapping[str, Any]) -> Question[Any] | Visit:
+    if not isinstance(message, str):
         return message
     if options:
         return Question(message, type, **options)
@@ -301,11 +309,13 @@ async def _choose(message: str, options: Any, many: bool, more: Mapping[str, Any
         raise surfaced(InvalidQuestion(wording.ambiguous_options()), current_call.get())
     form = _choice_form({_text(option): title for option, title in titles.items()} if titles else list(chosen), many)
     if "default" in more:
-        more = {**more, "default": {"choice": more["default"]}}
+        picked: list[Any] = list(more["default"]) if many else [more["default"]]
+        if not all(option in each for option in picked):
+            raise surfaced(InvalidQuestion(wording.default_not_an_option()), current_call.get())
+        texts = [_text(option) for option in picked]
+        more = {**more, "default": {"choice": texts if many else texts[0]}}
     outcome = await _elicit("choose", message, form, more)
     value = _value(outcome)["choice"]
-    if outcome.via == "default":
-        return value
     return [chosen[text] for text in value] if many else chosen[value]
 
 
@@ -323,7 +333,7 @@ def _text(option: object) -> str:
 async def _ask_all(questions: tuple[Any, ...]) -> Any:
     names: list[str] | None = None
     if len(questions) == 1 and isinstance(questions[0], Mapping):
-        mapping = cast("Mapping[str, Question[Any]]", questions[0])
+        mapping = cast("Mapping[str, Question[Any] | Visit]", questions[0])
         names, questions = list(mapping), tuple(mapping.values())
     call = current_call.get()
     try:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 import weakref
 from collections import OrderedDict
+from math import inf
 from typing import TYPE_CHECKING, Final
 
 from midcall import wording
@@ -99,13 +101,25 @@ async def wait_for_completion(call: Call, id: str, timeout: float | None) -> Non
     identity = call.replay.identify_effect("visited", id)
     if call.replay.effect(identity) is not None:
         return
-    limit = timeout or (HOLD_SECONDS if call.modern else _PUSH_SECONDS)
+    left = _seconds_left(call, id, timeout)
     async with signs_of_life(call):
-        done = await visits.wait(id, min(limit, HOLD_SECONDS) if call.modern else limit)
+        done = await visits.wait(id, left if call.rounds is None else min(left, HOLD_SECONDS))
     if done:
-        call.replay.record_effect(identity, "visited", True, line=call.on_line)
+        call.replay.record_effect(identity, "visited", True, line=False)
         return
     last = call.installation.max_rounds
-    if call.rounds is None or (last is not None and call.journal.rounds >= last - 1):
+    if call.rounds is None or left <= HOLD_SECONDS or (last is not None and call.journal.rounds >= last - 1):
         raise TimedOut(wording.visit_not_done(), for_model=wording.model_visit_not_done())
     await call.rounds.pause()
+
+
+def _seconds_left(call: Call, id: str, timeout: float | None) -> float:
+    """Until the visit's deadline, which is written down when the waiting begins."""
+    if timeout is None:
+        return _PUSH_SECONDS if call.rounds is None else inf
+    identity = call.replay.identify_effect("visiting", id)
+    begun = call.replay.effect(identity)
+    if begun is None:
+        call.replay.record_effect(identity, "visiting", time.time() + timeout, line=False)
+        return timeout
+    return max(0.0, begun.value - time.time())

@@ -152,6 +152,14 @@ def bad_attempts(attempts: int) -> str:
     return f"attempts={attempts!r} must be 1 or more."
 
 
+def bad_default(problems: list[str]) -> str:
+    return f"default= does not fit the form: {'; '.join(problems)}."
+
+
+def default_not_an_option() -> str:
+    return "default= must be one of the options."
+
+
 def bad_address(why: str) -> str:
     return f"This URL cannot be visited: {why}."
 
@@ -425,8 +433,9 @@ def keys_and_principal_need_boundary() -> str:
 
 def process_local_key() -> str:
     return (
-        "midcall: this HTTP server seals the state of its calls with a key of this process alone. Calls that wait "
-        "for an answer are lost on a restart and cannot move to another replica. Set MIDCALL_KEYS, or pass keys=."
+        "midcall: as far as can be seen, this HTTP server seals the state of its calls with a key of this process "
+        "alone. Calls that wait for an answer are lost on a restart and cannot move to another replica. Set "
+        "MIDCALL_KEYS, or pass keys= to install(), also where the server has keys of its own."
     )
 
 

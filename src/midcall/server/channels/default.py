@@ -23,5 +23,5 @@ class Default:
         return "the question has no default" if question.default is MISSING else None
 
     async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
-        # The value is the author's own object: it is not recorded, the question has it.
-        return [asking.entry._replace(kind="accept", via=self.via) for asking in askings]
+        # The value is the author's own object. That it was taken is recorded; the question has it.
+        return [call.replay.settle(asking.identity, asking.entry, "accept", {}, self.via) for asking in askings]
