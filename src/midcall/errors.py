@@ -65,7 +65,7 @@ __all__ = [
     "UserDeclined",
 ]
 
-DOCS = "https://midcall.readthedocs.io/errors"
+DOCS = "docs/errors.md"
 
 
 class MidcallError(Exception):
