@@ -7,7 +7,7 @@ BENCH_ARGS ?=
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check bench conformance peers services browser docs wheel clean
+.PHONY: help venv demo test check bench conformance peers services browser docs pictures wheel clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ browser: ## Install Chromium where it is missing
 
 docs: $(VENV) ## Check the links of the docs, and their snippets against docs_src/
 	$(BIN)/python -m scripts.check_docs
+
+pictures: $(VENV) ## Draw the README's picture anew
+	$(BIN)/python -m scripts.picture
 
 wheel: $(VENV) ## Build the sdist and the wheel into dist/
 	$(BIN)/python -m build --no-isolation --outdir dist .

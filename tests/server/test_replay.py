@@ -6,6 +6,8 @@ import asyncio
 import gc
 import json
 import logging
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -510,6 +512,32 @@ async def test_a_loop_around_a_bare_except_does_not_hang(caplog: pytest.LogCaptu
     with anyio.fail_after(10):
         assert (await run(server_with(stubborn), "stubborn", {}, ["x"])).text == "x"
     assert "except Exception" in caplog.text
+
+
+STUBBORN = """
+import asyncio
+from mcp.server import MCPServer
+import midcall
+from midcall.testing import run
+
+server = MCPServer("stubborn")
+midcall.install(server)
+
+@server.tool()
+async def stubborn() -> str:
+    while True:
+        try:
+            return await midcall.ask("a?", str)
+        except:
+            continue
+
+print(asyncio.run(run(server, "stubborn", {}, ["x"])).text)
+"""
+
+
+def test_such_a_loop_does_not_keep_the_process_from_ending() -> None:
+    ended = subprocess.run([sys.executable, "-c", STUBBORN], capture_output=True, text=True, timeout=30)
+    assert (ended.returncode, ended.stdout.strip()) == (0, "x")
 
 
 async def test_a_second_call_goes_on_while_the_first_one_suspends() -> None:

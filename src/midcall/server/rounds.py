@@ -10,6 +10,7 @@ cleanup may await, which a cancel scope that stays cancelled would forbid.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import logging
 from collections.abc import Awaitable, Generator
 from contextvars import ContextVar
@@ -34,8 +35,10 @@ group, or behind a `wait_for`, needs a few turns to get to its question."""
 _STOPS_BEFORE_ABANDON: Final = 20
 _CLEANUP_SECONDS: Final = 5.0
 
-_abandoned: list[object] = []
-"""Coroutines that cannot be closed. Kept, since collecting them would only fail again, loudly."""
+
+def _keep_for_good(coroutine: object) -> None:
+    """Never let this be collected: closing it would run its loop again, for ever, even at exit."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(coroutine))
 
 
 class Suspend(BaseException):
@@ -142,8 +145,12 @@ class Rounds:
 
     async def _park(self) -> NoReturn:
         task = asyncio.current_task()
-        if self._done or task is None:
-            raise asyncio.CancelledError
+        if task is None or self._done:
+            self._stops += 1
+            if self._stops <= _STOPS_BEFORE_ABANDON:
+                raise asyncio.CancelledError
+            await asyncio.get_running_loop().create_future()  # it catches everything: at least it rests
+        assert task is not None
         if self._parked is None:
             self._parked = set()
         self._parked.add(task)
@@ -193,7 +200,9 @@ class Rounds:
         pending = [task for task in (self._parked or ()) if not task.done()]
         if pending:
             await asyncio.wait(pending, timeout=_CLEANUP_SECONDS)
-            _abandoned.extend(task for task in pending if not task.done())
+            for task in pending:
+                if not task.done():
+                    _keep_for_good(task)
 
 
 class _Drive(Awaitable[Any]):
@@ -218,7 +227,7 @@ class _Drive(Awaitable[Any]):
             except StopIteration as stop:
                 return stop.value
             if self._rounds.abandoned:
-                _abandoned.append(steps)
+                _keep_for_good(steps)
                 logger.error(wording.swallowed_suspend())
                 raise Suspend
             thrown = None
