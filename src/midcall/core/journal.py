@@ -56,8 +56,10 @@ class Foreign(NamedTuple):
 
 @dataclass(slots=True)
 class Journal:
-    call: str
-    """Names this call. Unguessable; everything that must be stable and secret derives from it."""
+    call: str = ""
+    """Names this call. Unguessable; everything that must be stable and secret derives from it.
+
+    It is given when it is first needed: most calls ask nothing."""
     rounds: int = 0
     strays: int = 0
     progress: float | None = None
@@ -68,17 +70,14 @@ class Journal:
         raw = self.entries.get(identity)
         if raw is None or isinstance(raw, Entry):
             return raw
-        entry = self.entries[identity] = Entry._make(raw + _TAIL[len(raw) :])
-        return entry
+        return Entry._make(raw + _TAIL[len(raw) :])
 
 
 _TAIL: Final[list[Any]] = ["waiting", False, "", None, "", 1, None, (), "round"]
 
 
-def _trimmed(entry: Entry | list[Any]) -> Entry | list[Any]:
+def _trimmed(entry: Entry) -> list[Any]:
     """The entry without the fields that hold their defaults."""
-    if not isinstance(entry, Entry):
-        return entry
     end = len(entry)
     while end > 3 and entry[end - 1] == _TAIL[end - 1]:
         end -= 1
@@ -90,8 +89,15 @@ def is_journal(state: str) -> bool:
     return state.startswith(_MARK)
 
 
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
+
 def encode(journal: Journal) -> str:
-    return json.dumps(
+    entries = journal.entries
+    for identity, entry in entries.items():
+        if type(entry) is Entry:
+            entries[identity] = _trimmed(entry)
+    return _encode(
         (
             "midcall",
             VERSION,
@@ -99,10 +105,9 @@ def encode(journal: Journal) -> str:
             journal.rounds,
             journal.strays,
             journal.progress,
-            {identity: _trimmed(entry) for identity, entry in journal.entries.items()},
+            entries,
             journal.foreign,
-        ),
-        separators=(",", ":"),
+        )
     )
 
 

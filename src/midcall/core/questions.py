@@ -20,6 +20,7 @@ from midcall.core.addresses import check_address
 from midcall.core.check import Problem, check, tidy
 from midcall.core.form import Form
 from midcall.core.from_types import TypedForm, Unfit, typed_form
+from midcall.core.links import form_texts, links_in
 from midcall.core.outcomes import Via
 from midcall.core.secrets import refuse_secrets
 from midcall.errors import InvalidQuestion
@@ -92,7 +93,7 @@ class Question(_Options, Generic[T]):
     list of choices), a `Form`, or a raw schema dict. The options are those of `ask`.
     """
 
-    __slots__ = ("digest", "form", "typed")
+    __slots__ = ("_links", "digest", "form", "typed")
 
     mode: Final = "form"
 
@@ -118,6 +119,14 @@ class Question(_Options, Generic[T]):
         refuse_secrets(form, not_secret)
         self.form = form
         self.digest = _digest("form", self.message, form.digest)
+        self._links: tuple[str, ...] | None = None
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """What a client might make clickable in this question."""
+        if self._links is None:
+            self._links = links_in(self.message, *form_texts(self.form))
+        return self._links
 
     def _check_default(self) -> None:
         """A default that the form would not take from a user is a mistake; it is seen where it is plain data."""

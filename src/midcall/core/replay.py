@@ -12,7 +12,7 @@ on the order in which the branches of a `gather` wake.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeVar
 
 from midcall import wording
 from midcall.core.check import Problem
@@ -21,6 +21,8 @@ from midcall.core.questions import Question, Visit
 from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
 
 __all__ = ["Replay", "parse_answer"]
+
+T = TypeVar("T")
 
 _LABEL: Final = 40
 _ACTIONS: Final[Mapping[str, Kind]] = {
@@ -95,6 +97,24 @@ class Replay:
         return identity if attempt == 1 else f"{identity}~{attempt}"
 
     # --- reading ------------------------------------------------------------------------------
+
+    def recall(self, question: Question[T]) -> tuple[T] | None:
+        """The value that was accepted for this question without a key; None if there is more to do.
+
+        The short way for what a replay does most: it looks, and takes only what it can use.
+        """
+        base = f"?{question.digest}"
+        ordinal = self._counts.get(base, 0)
+        identity = f"{base}.{ordinal}" if ordinal else base
+        raw = self.journal.entries.get(identity)
+        if raw is None or raw[0] != "accept" or (len(raw) > 4 and raw[-1] == "default"):
+            return None
+        value, problems = question.read(raw[3])
+        if problems:
+            return None
+        self._counts[base] = ordinal + 1
+        self._used.add(identity)
+        return (value,)
 
     def recorded(self, identity: str, question: Question[Any] | Visit) -> Entry | None:
         """What was recorded for this question, if it is still the same question."""

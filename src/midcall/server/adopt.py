@@ -12,7 +12,7 @@ from midcall.core.outcomes import Accepted, Cancelled, Declined
 from midcall.core.questions import Question, Visit
 from midcall.errors import MidcallError
 from midcall.server.asking import put
-from midcall.server.call import running_call
+from midcall.server.call import refuse_inside_effect
 from midcall.server.surface import surfaced
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ __all__ = ["answer_for"]
 async def answer_for(call: Call, params: ElicitRequestParams, timeout: float | None) -> ElicitResult:
     """Ask what these params ask, on whatever channel this client has."""
     try:
-        running_call("ctx.elicit")
+        refuse_inside_effect("ctx.elicit")
         question = _question(params, timeout, call.installation.not_secret)
         outcome = await put(call, question)
     except MidcallError as exc:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from midcall import wording
 from midcall.core.journal import Entry
-from midcall.core.links import form_texts, links_in
 from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
 from midcall.core.questions import Question, Visit
 from midcall.core.replay import parse_answer
@@ -60,7 +59,7 @@ def _begin(call: Call, question: Question[Any] | Visit) -> Asking:
     entry = replay.recorded(identity, question)
     if entry is None:
         line = call.on_line
-        if line:
+        if line and replay.journal.rounds:
             replay.depart(question.message)
         _look_at_links(call, question)
         channel_for(call, question)  # before anything is written down: it may raise
@@ -125,7 +124,7 @@ def _look_at_links(call: Call, question: Question[Any] | Visit) -> None:
     """A form is no place for a link: the user could not tell where it leads."""
     if isinstance(question, Visit):
         return
-    links = links_in(question.message, *form_texts(question.form))
+    links = question.links
     if not links:
         return
     if call.installation.strict:

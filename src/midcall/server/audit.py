@@ -40,15 +40,22 @@ def _facts(call: Call, asking: Asking, via: str) -> dict[str, str | int]:
 def question(call: Call, asking: Asking, via: Via) -> Generator[Seen]:
     """Around a question that is waited for where it stands."""
     seen = Seen()
+    if not trace.get_current_span().is_recording():
+        yield seen
+        _log(asking, via, seen)
+        return
     with _tracer.start_as_current_span("midcall.ask", record_exception=False) as span:
-        if span.is_recording():
-            span.set_attributes(_facts(call, asking, via))
+        span.set_attributes(_facts(call, asking, via))
         try:
             yield seen
         finally:
             span.set_attribute("midcall.outcome", seen.outcome)
-            if logger.isEnabledFor(logging.DEBUG):
-                logger.debug("question %s via %s: %s", asking.question.digest, via, seen.outcome)
+            _log(asking, via, seen)
+
+
+def _log(asking: Asking, via: str, seen: Seen) -> None:
+    if logger.isEnabledFor(logging.DEBUG):
+        logger.debug("question %s via %s: %s", asking.question.digest, via, seen.outcome)
 
 
 def leaves(call: Call, asking: Asking) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from contextvars import ContextVar
@@ -22,7 +23,7 @@ from midcall.server.session import AskingSession
 if TYPE_CHECKING:
     from midcall.server.install import Installation
 
-__all__ = ["Call", "current_call", "inside_effect", "running_call"]
+__all__ = ["Call", "current_call", "input_of", "inside_effect", "refuse_inside_effect", "running_call"]
 
 current_call: ContextVar[Call | None] = ContextVar("midcall_call", default=None)
 inside_effect: ContextVar[bool] = ContextVar("midcall_inside_effect", default=False)
@@ -32,6 +33,7 @@ class Call:
     """What a verb needs to know about the call that it is used in."""
 
     __slots__ = (
+        "__weakref__",
         "ahead",
         "foreign",
         "installation",
@@ -70,9 +72,16 @@ class Call:
         capabilities = self.session.client_capabilities
         return None if capabilities is None else capabilities.elicitation
 
+    @property
+    def name(self) -> str:
+        """The call's own name, given when it is first needed."""
+        if not self.journal.call:
+            self.journal.call = secrets.token_urlsafe(18)
+        return self.journal.call
+
     def derive(self, *names: str) -> str:
         """An unguessable name that never changes for this call: 144 bits from the call's own."""
-        raw = hashlib.sha256("\0".join((self.journal.call, *names)).encode()).digest()
+        raw = hashlib.sha256("\0".join((self.name, *names)).encode()).digest()
         return urlsafe_b64encode(raw[:18]).decode()
 
     @property
@@ -90,9 +99,13 @@ def running_call(verb: str) -> Call:
     call = current_call.get()
     if call is None:
         raise NoCall(wording.no_call(verb), advice=wording.no_call_advice(), for_model=wording.model_cannot_ask())
+    refuse_inside_effect(verb)
+    return call
+
+
+def refuse_inside_effect(verb: str) -> None:
     if inside_effect.get():
         raise Misuse(wording.asks_inside_once(verb), for_model=wording.model_broken())
-    return call
 
 
 def input_of(params: Mapping[str, Any] | None) -> tuple[str | None, Mapping[str, Any]]:

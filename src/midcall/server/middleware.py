@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -47,7 +46,7 @@ class Asking:
         return await self._pushed(ctx, call_next)
 
     async def _pushed(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        call = Call(self._installation, ctx, Journal(secrets.token_urlsafe(18)), None)
+        call = Call(self._installation, ctx, Journal(), None)
         token = current_call.set(call)
         try:
             return await call_next(replace(ctx, session=call.session))
@@ -66,7 +65,7 @@ class Asking:
         rounds = call.rounds = Rounds(_this_task())
         token = current_call.set(call)
         try:
-            result = await rounds.run(call_next(replace(ctx, session=call.session)))
+            result = await rounds.run(call_next(ctx))
             if rounds.leaving:
                 return self._round(call, rounds.requests)
             return self._around(call, result)
@@ -85,10 +84,10 @@ class Asking:
         state, responses = input_of(ctx.params)
         if not isinstance(state, str) or not is_journal(state):
             foreign = Foreign(state, responses) if state is not None or responses else None
-            call = Call(self._installation, ctx, Journal(secrets.token_urlsafe(18)), foreign)
+            call = Call(self._installation, ctx, Journal(), foreign)
             if state is None and self._installation.answers_ahead:
                 call.ahead = responses
-            return call, ctx
+            return call, replace(ctx, session=call.session)
         try:
             journal = decode(state)
             call = Call(self._installation, ctx, journal, journal.foreign)
@@ -97,7 +96,7 @@ class Asking:
             raise protocol_error(exc, None) from None
         audit.settled(len(ours), journal.rounds)
         call.foreign = _foreign(journal.foreign, responses, ours)
-        return call, replace(ctx, params=_handed_down(ctx.params or {}, call.foreign))
+        return call, replace(ctx, params=_handed_down(ctx.params or {}, call.foreign), session=call.session)
 
     def _round(self, call: Call, requests: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         """The result that asks these."""
@@ -118,6 +117,7 @@ class Asking:
 
     def _state(self, call: Call) -> str:
         journal = call.journal
+        journal.call = call.name
         journal.rounds += 1
         limit = self._installation.max_rounds
         if limit is not None and journal.rounds > limit:

@@ -10,7 +10,6 @@ cleanup may await, which a cancel scope that stays cancelled would forbid.
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import logging
 from collections.abc import Awaitable, Generator
 from contextvars import ContextVar
@@ -38,7 +37,14 @@ _CLEANUP_SECONDS: Final = 5.0
 
 def _keep_for_good(coroutine: object) -> None:
     """Never let this be collected: closing it would run its loop again, for ever, even at exit."""
+    import ctypes  # here, since hardly anybody needs it
+
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(coroutine))
+
+
+def _ready(loop: asyncio.AbstractEventLoop) -> bool:
+    """Whether anything but this task can run in this turn; where the loop does not tell, it may."""
+    return bool(getattr(loop, "_ready", True))
 
 
 class Suspend(BaseException):
@@ -124,6 +130,8 @@ class Rounds:
 
     async def _quiet(self, turns: int) -> None:
         quiet, seen = 0, len(self.requests)
+        if turns == _QUIET_LINE and not _ready(asyncio.get_running_loop()):
+            return
         while quiet < turns:
             await asyncio.sleep(0)
             quiet = quiet + 1 if len(self.requests) == seen else 0
@@ -165,8 +173,17 @@ class Rounds:
         failure: BaseException | None = None
         try:
             result = await _Drive(awaitable, self)
+        except Suspend:
+            pass
         except BaseException as exc:
             failure = exc
+        try:
+            return await self._end(result, failure)
+        finally:
+            failure = None  # its traceback holds this frame: a cycle a round would be costly
+
+    async def _end(self, result: T | None, failure: BaseException | None) -> T | None:
+        """What the tool's end means: a round, a result or a failure."""
         self._done = True
         if self._cancelled:
             self._task.uncancel()
@@ -181,7 +198,10 @@ class Rounds:
             await self._finish_effects()
             return None
         if failure is not None:
-            raise failure
+            try:
+                raise failure
+            finally:
+                failure = None
         return result
 
     @property

@@ -6,6 +6,7 @@ the tool sends by the SDK's means becomes a question of ours, and progress only 
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from mcp.server.connection import Connection
@@ -28,9 +29,12 @@ _BEAT = 1e-3
 
 class AskingSession(ServerSession):
     def __init__(self, session: ServerSession, call: Call) -> None:  # pyright: ignore[reportMissingSuperCall]
-        # Shares the state of the session that the SDK built for this request.
+        # Shares the state of the session that the SDK built for this request. It holds its call
+        # weakly, since the call holds it: a cycle a call would keep the garbage collector busy.
         self.__dict__.update(session.__dict__)
-        self._call = call
+        self._call = weakref.ref(call)
+        self._journal = call.journal
+        self._progress_token = call.progress_token
 
     @property
     def connection(self) -> Connection:
@@ -49,10 +53,10 @@ class AskingSession(ServerSession):
         metadata: ServerMessageMetadata | None = None,
         progress_callback: ProgressFnT | None = None,
     ) -> ResultT:
-        if isinstance(request, ElicitRequest) and self._call.installation.adopt:
+        if isinstance(request, ElicitRequest) and (call := self._call()) is not None and call.installation.adopt:
             from midcall.server.adopt import answer_for
 
-            answer = await answer_for(self._call, request.params, request_read_timeout_seconds)
+            answer = await answer_for(call, request.params, request_read_timeout_seconds)
             return cast("ResultT", answer)
         return await super().send_request(
             request, result_type, request_read_timeout_seconds, metadata, progress_callback
@@ -70,18 +74,18 @@ class AskingSession(ServerSession):
         message: str | None = None,
         related_request_id: RequestId | None = None,
     ) -> None:
-        if progress_token != self._call.progress_token or self._grows(progress):
+        if progress_token != self._progress_token or self._grows(progress):
             await super().send_progress_notification(
                 progress_token, progress, total, message, cast("str | None", related_request_id)
             )
 
     async def beat(self, message: str) -> None:
         """A sign of life on the caller's progress token, while a person thinks."""
-        await self.report_progress((self._call.journal.progress or 0) + _BEAT, message=message)
+        await self.report_progress((self._journal.progress or 0) + _BEAT, message=message)
 
     def _grows(self, progress: float) -> bool:
         """Whether the caller has not seen this much yet: replayed code reports again what it did before."""
-        journal = self._call.journal
+        journal = self._journal
         if journal.progress is not None and progress <= journal.progress:
             return False
         journal.progress = progress

@@ -17,7 +17,7 @@ from midcall.core.questions import Question, Visit, plain_question
 from midcall.errors import InvalidQuestion, MidcallError, Misuse, UserCancelled, UserDeclined
 from midcall.server import reach
 from midcall.server.asking import put, put_all
-from midcall.server.call import current_call, running_call
+from midcall.server.call import current_call, inside_effect, running_call
 from midcall.server.effects import run_once
 from midcall.server.surface import surfaced
 from midcall.server.visits import wait_for_completion
@@ -103,6 +103,40 @@ class Verb(Coroutine[Any, Any, R_co]):
         return f"<{self._name}(...), to be awaited>"
 
 
+class Recalled(Verb[R_co]):
+    """A verb whose answer is in the journal: there is nothing to wait for."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, name: str, value: R_co) -> None:  # pyright: ignore[reportMissingSuperCall]
+        self._name = name
+        self._value = value
+
+    def __await__(self) -> Generator[Any, Any, R_co]:
+        return self._value
+        yield
+
+    def send(self, value: Any) -> Any:
+        raise StopIteration(self._value)
+
+    def throw(self, *args: Any) -> Any:
+        raise args[0]
+
+    def close(self) -> None: ...
+
+
+def _recall(verb: str, message: str, type: Any) -> Verb[Any] | None:
+    """The short way of a replay: a question without options whose value is in the journal."""
+    call = current_call.get()
+    if call is None or call.rounds is None or call.rounds.leaving or not call.journal.entries or inside_effect.get():
+        return None
+    try:
+        known = call.replay.recall(plain_question(message, type))
+    except (MidcallError, TypeError):
+        return None
+    return None if known is None else Recalled(verb, known[0])
+
+
 def _verb(name: str, function: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> Verb[T]:
     """Start a verb, unless this is no place to await it."""
     try:
@@ -141,6 +175,8 @@ def ask(message: str | Question[Any] | Visit, type: Any = None, /, **options: An
         InvalidAnswer: What was answered did not fit, as often as it was asked.
         CannotAsk: The question cannot be put to the user: `NoCall`, `NoChannel`, `ClientFailed`.
     """
+    if not options and isinstance(message, str) and (recalled := _recall("ask", message, type)) is not None:
+        return recalled
     return _verb("ask", _ask, "ask", message, type, options)
 
 
