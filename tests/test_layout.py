@@ -80,7 +80,7 @@ def test_every_public_name_exists_and_is_listed_once() -> None:
     assert len(midcall.__all__) == len(set(midcall.__all__))
     for name in midcall.__all__:
         assert getattr(midcall, name) is not None
-    assert set(midcall.__all__) == set(midcall._HOME)
+    assert set(midcall.__all__) == {*midcall._HOME, *errors.__all__}
     assert set(dir(midcall)) >= set(midcall.__all__)
     with pytest.raises(AttributeError, match="nothing"):
         _ = midcall.nothing

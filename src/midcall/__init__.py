@@ -20,38 +20,39 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from midcall.errors import (
+    CannotAsk,
+    ClientFailed,
+    DuplicateKey,
+    InstallError,
+    InvalidAnswer,
+    InvalidForm,
+    InvalidJournal,
+    InvalidQuestion,
+    JournalTooLarge,
+    MalformedAnswer,
+    MidcallError,
+    Misuse,
+    NoCall,
+    NoChannel,
+    NotAnswered,
+    NotRecordable,
+    OnceUnknown,
+    ReplayError,
+    ReplayMismatch,
+    SecretInForm,
+    TimedOut,
+    TooManyRounds,
+    UserCancelled,
+    UserDeclined,
+)
+
 if TYPE_CHECKING:
     from midcall.core.check import Problem
     from midcall.core.fields import Choice, Choices, Flag, Number, Text
     from midcall.core.form import Form
     from midcall.core.outcomes import STRONG, Accepted, Cancelled, Declined, Outcome, Via
     from midcall.core.questions import Question, Visit
-    from midcall.errors import (
-        CannotAsk,
-        ClientFailed,
-        DuplicateKey,
-        InstallError,
-        InvalidAnswer,
-        InvalidForm,
-        InvalidJournal,
-        InvalidQuestion,
-        JournalTooLarge,
-        MalformedAnswer,
-        MidcallError,
-        Misuse,
-        NoCall,
-        NoChannel,
-        NotAnswered,
-        NotRecordable,
-        OnceUnknown,
-        ReplayError,
-        ReplayMismatch,
-        SecretInForm,
-        TimedOut,
-        TooManyRounds,
-        UserCancelled,
-        UserDeclined,
-    )
     from midcall.server.install import Installation, install
     from midcall.server.required import UrlElicitationRequired
     from midcall.server.verbs import (
@@ -75,32 +76,6 @@ _HOMES = {
     "midcall.core.form": ("Form",),
     "midcall.core.outcomes": ("STRONG", "Accepted", "Cancelled", "Declined", "Outcome", "Via"),
     "midcall.core.questions": ("Question", "Visit"),
-    "midcall.errors": (
-        "CannotAsk",
-        "ClientFailed",
-        "DuplicateKey",
-        "InstallError",
-        "InvalidAnswer",
-        "InvalidForm",
-        "InvalidJournal",
-        "InvalidQuestion",
-        "JournalTooLarge",
-        "MalformedAnswer",
-        "MidcallError",
-        "Misuse",
-        "NoCall",
-        "NoChannel",
-        "NotAnswered",
-        "NotRecordable",
-        "OnceUnknown",
-        "ReplayError",
-        "ReplayMismatch",
-        "SecretInForm",
-        "TimedOut",
-        "TooManyRounds",
-        "UserCancelled",
-        "UserDeclined",
-    ),
     "midcall.server.install": ("Installation", "install"),
     "midcall.server.required": ("UrlElicitationRequired",),
     "midcall.server.verbs": (

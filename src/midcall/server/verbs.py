@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Collection, Coroutine, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from enum import Enum
 from typing import Any, Literal, ParamSpec, TypedDict, cast, overload
 
@@ -14,16 +13,16 @@ from midcall.core.fields import Choice, Choices, Flag
 from midcall.core.form import Form
 from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome, Via
 from midcall.core.questions import Question, Visit, plain_question
-from midcall.errors import InvalidQuestion, MidcallError, Misuse, UserCancelled, UserDeclined
+from midcall.errors import InvalidQuestion, MidcallError, UserCancelled, UserDeclined
 from midcall.server import reach
 from midcall.server.asking import put, put_all
-from midcall.server.call import current_call, inside_effect, running_call
+from midcall.server.call import current_call, running_call
 from midcall.server.effects import run_once
 from midcall.server.surface import surfaced
+from midcall.server.verb import Verb, begin, recall
 from midcall.server.visits import wait_for_completion
 
 __all__ = [
-    "Verb",
     "ask",
     "ask_all",
     "can_ask",
@@ -45,7 +44,6 @@ T5 = TypeVar("T5")
 T6 = TypeVar("T6")
 E = TypeVar("E", bound=Enum)
 P = ParamSpec("P")
-R_co = TypeVar("R_co", covariant=True)
 
 
 class Options(TypedDict, total=False):
@@ -74,81 +72,6 @@ class VisitOptions(TypedDict, total=False):
     meta: Mapping[str, Any]
 
 
-class Verb(Coroutine[Any, Any, R_co]):
-    """What a verb returns: to be awaited. As a truth value it says so, since it would always be true."""
-
-    __slots__ = ("_coroutine", "_name")
-
-    def __init__(self, name: str, coroutine: Coroutine[Any, Any, R_co]) -> None:
-        self._name = name
-        self._coroutine = coroutine
-
-    def __await__(self) -> Generator[Any, Any, R_co]:
-        return self._coroutine.__await__()
-
-    def send(self, value: Any) -> Any:
-        return self._coroutine.send(value)
-
-    def throw(self, *args: Any) -> Any:
-        return self._coroutine.throw(*args)
-
-    def close(self) -> None:
-        self._coroutine.close()
-
-    def __bool__(self) -> bool:
-        self.close()
-        raise surfaced(Misuse(wording.not_awaited(self._name)), current_call.get())
-
-    def __repr__(self) -> str:
-        return f"<{self._name}(...), to be awaited>"
-
-
-class Recalled(Verb[R_co]):
-    """A verb whose answer is in the journal: there is nothing to wait for."""
-
-    __slots__ = ("_value",)
-
-    def __init__(self, name: str, value: R_co) -> None:  # pyright: ignore[reportMissingSuperCall]
-        self._name = name
-        self._value = value
-
-    def __await__(self) -> Generator[Any, Any, R_co]:
-        return self._value
-        yield
-
-    def send(self, value: Any) -> Any:
-        raise StopIteration(self._value)
-
-    def throw(self, *args: Any) -> Any:
-        raise args[0]
-
-    def close(self) -> None: ...
-
-
-def _recall(verb: str, message: str, type: Any) -> Verb[Any] | None:
-    """The short way of a replay: a question without options whose value is in the journal."""
-    call = current_call.get()
-    if call is None or call.rounds is None or call.rounds.leaving or not call.journal.entries or inside_effect.get():
-        return None
-    try:
-        known = call.replay.recall(plain_question(message, type))
-    except (MidcallError, TypeError):
-        return None
-    return None if known is None else Recalled(verb, known[0])
-
-
-def _verb(name: str, function: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> Verb[T]:
-    """Start a verb, unless this is no place to await it."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        call = current_call.get()
-        if call is None:
-            running_call(name)
-        raise surfaced(Misuse(wording.needs_from_thread(name)), call) from None
-    return Verb(name, function(*args, **kwargs))
-
-
 # --- asking ----------------------------------------------------------------------------------
 
 
@@ -175,9 +98,9 @@ def ask(message: str | Question[Any] | Visit, type: Any = None, /, **options: An
         InvalidAnswer: What was answered did not fit, as often as it was asked.
         CannotAsk: The question cannot be put to the user: `NoCall`, `NoChannel`, `ClientFailed`.
     """
-    if not options and isinstance(message, str) and (recalled := _recall("ask", message, type)) is not None:
+    if not options and isinstance(message, str) and (recalled := recall("ask", message, type)) is not None:
         return recalled
-    return _verb("ask", _ask, "ask", message, type, options)
+    return begin("ask", _ask, "ask", message, type, options)
 
 
 @overload
@@ -192,12 +115,12 @@ def elicit(
 def elicit(message: str, type: TypeForm[T], /, *, default: T = ..., **options: Unpack[Options]) -> Verb[Outcome[T]]: ...
 def elicit(message: str | Question[Any] | Visit, type: Any = None, /, **options: Any) -> Verb[Outcome[Any]]:
     """Ask like `ask`, and come back with the whole outcome: `Accepted`, `Declined` or `Cancelled`."""
-    return _verb("elicit", _elicit, "elicit", message, type, options)
+    return begin("elicit", _elicit, "elicit", message, type, options)
 
 
 def confirm(message: str, /, *, default: bool | None = None, **options: Unpack[Options]) -> Verb[bool]:
     """Whether the user says yes. Declining and cancelling are no."""
-    return _verb("confirm", _confirm, message, default, options)
+    return begin("confirm", _confirm, message, default, options)
 
 
 @overload
@@ -234,7 +157,7 @@ def choose(message: str, options: Any, /, *, many: bool = False, **more: Any) ->
     The options are a sequence, a mapping from option to title, or an `Enum`; the choice comes back as
     the option itself.
     """
-    return _verb("choose", _choose, message, options, many, more)
+    return begin("choose", _choose, message, options, many, more)
 
 
 @overload
@@ -265,7 +188,7 @@ def ask_all(*questions: Any) -> Verb[Any]:
     Takes questions and gives a tuple, or takes a mapping of questions and gives a dict. Raises like
     `ask`, for the first that was not answered.
     """
-    return _verb("ask_all", _ask_all, questions)
+    return begin("ask_all", _ask_all, questions)
 
 
 def visit(
@@ -285,7 +208,7 @@ def visit(
     Raises:
         UserDeclined, UserCancelled, TimedOut, CannotAsk: as `ask`.
     """
-    return _verb("visit", _visit, message, url, id, wait, options)
+    return begin("visit", _visit, message, url, id, wait, options)
 
 
 async def _ask(verb: str, message: str | Question[Any] | Visit, type: Any, options: Mapping[str, Any]) -> Any:
@@ -414,7 +337,7 @@ class Once:
     @overload
     def __call__(self, name: str, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Verb[T]: ...
     def __call__(self, name: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Verb[Any]:
-        return _verb("once", _once, name, fn, args, kwargs)
+        return begin("once", _once, name, fn, args, kwargs)
 
     @overload
     def retry(
@@ -424,7 +347,7 @@ class Once:
     def retry(self, name: str, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Verb[T]: ...
     def retry(self, name: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Verb[Any]:
         """Like `once`, for a function that may run again where nobody knows whether it ended."""
-        return _verb("once.retry", _once, name, fn, args, kwargs)
+        return begin("once.retry", _once, name, fn, args, kwargs)
 
     def __repr__(self) -> str:
         return "midcall.once"

@@ -1,0 +1,96 @@
+"""What a verb returns: something to be awaited, and an error for whoever forgets it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any, ParamSpec
+
+from typing_extensions import TypeVar
+
+from midcall import wording
+from midcall.core.questions import plain_question
+from midcall.errors import MidcallError, Misuse
+from midcall.server.call import current_call, inside_effect, running_call
+from midcall.server.surface import surfaced
+
+__all__ = ["Recalled", "Verb", "begin", "recall"]
+
+T = TypeVar("T")
+P = ParamSpec("P")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class Verb(Coroutine[Any, Any, R_co]):
+    """What a verb returns: to be awaited. As a truth value it says so, since it would always be true."""
+
+    __slots__ = ("_coroutine", "_name")
+
+    def __init__(self, name: str, coroutine: Coroutine[Any, Any, R_co]) -> None:
+        self._name = name
+        self._coroutine = coroutine
+
+    def __await__(self) -> Generator[Any, Any, R_co]:
+        return self._coroutine.__await__()
+
+    def send(self, value: Any) -> Any:
+        return self._coroutine.send(value)
+
+    def throw(self, *args: Any) -> Any:
+        return self._coroutine.throw(*args)
+
+    def close(self) -> None:
+        self._coroutine.close()
+
+    def __bool__(self) -> bool:
+        self.close()
+        raise surfaced(Misuse(wording.not_awaited(self._name)), current_call.get())
+
+    def __repr__(self) -> str:
+        return f"<{self._name}(...), to be awaited>"
+
+
+class Recalled(Verb[R_co]):
+    """A verb whose answer is in the journal: there is nothing to wait for."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, name: str, value: R_co) -> None:  # pyright: ignore[reportMissingSuperCall]
+        self._name = name
+        self._value = value
+
+    def __await__(self) -> Generator[Any, Any, R_co]:
+        return self._value
+        yield
+
+    def send(self, value: Any) -> Any:
+        raise StopIteration(self._value)
+
+    def throw(self, *args: Any) -> Any:
+        raise args[0]
+
+    def close(self) -> None: ...
+
+
+def recall(verb: str, message: str, type: Any) -> Verb[Any] | None:
+    """The short way of a replay: a question without options whose value is in the journal."""
+    call = current_call.get()
+    if call is None or call.rounds is None or call.rounds.leaving or not call.journal.entries or inside_effect.get():
+        return None
+    try:
+        known = call.replay.recall(plain_question(message, type))
+    except (MidcallError, TypeError):
+        return None
+    return None if known is None else Recalled(verb, known[0])
+
+
+def begin(name: str, function: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> Verb[T]:
+    """Start a verb, unless this is no place to await it."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        call = current_call.get()
+        if call is None:
+            running_call(name)
+        raise surfaced(Misuse(wording.needs_from_thread(name)), call) from None
+    return Verb(name, function(*args, **kwargs))
