@@ -11,6 +11,7 @@ def book(destination: str) -> str:
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
@@ -34,8 +35,10 @@ T = TypeVar("T")
 def _blocking(name: str, verb: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
     @wraps(verb)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        thread = threading.get_ident()
+
         async def in_loop() -> T:
-            in_thread.set(True)
+            in_thread.set(thread)
             return await verb(*args, **kwargs)
 
         try:

@@ -146,7 +146,7 @@ def test_one_key_for_two_questions_is_refused() -> None:
 def test_a_failed_effect_gives_its_place_to_the_next() -> None:
     replay = Replay(Journal("call"))
     first = replay.identify_effect("charge", "x")
-    replay.forget_effect("charge", "x")
+    replay.fail_effect(first, "charge", "x", line=True)
     assert replay.identify_effect("charge", "x") == first
     assert replay.identify_effect("charge", "x") != first
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import NoneType
-from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from midcall import wording
 from midcall.errors import InvalidJournal
@@ -21,11 +21,15 @@ VERSION: Final = 1
 UPGRADES: dict[int, Callable[[list[Any]], list[Any]]] = {}
 """From a version to the next: at least the one before `VERSION`, so that a rollout loses no call."""
 
+_ANSWERED: Final = ("accept", "fits")
 _MARK: Final = '["midcall",'
 _FIELDS: Final = 8
 
-Kind: TypeAlias = Literal["waiting", "accept", "decline", "cancel", "timeout", "effect"]
-_KINDS: Final[frozenset[str]] = frozenset(("waiting", "accept", "decline", "cancel", "timeout", "effect"))
+Kind: TypeAlias = Literal["waiting", "accept", "fits", "decline", "cancel", "timeout", "effect", "failed"]
+"""`fits` is an accepted answer that was read, and can be read again without another look; `failed` is an
+effect that raised: it runs again, but it has been met."""
+
+_KINDS: Final[frozenset[str]] = frozenset(get_args(Kind))
 
 
 class Entry(NamedTuple):
@@ -156,12 +160,12 @@ def _read(fields: list[Any]) -> Journal:
 def _is_entry(raw: Any) -> bool:
     """Whether this has the fields of an entry, each of its type."""
     match raw:
-        case ["accept", _, str(), dict()] | ["effect", _, str(), _] | ["effect", _, str()]:
+        case ["fits" | "accept", _, str(), dict()] | ["effect", _, str(), _] | ["effect", _, str()]:
             return True  # what most of them look like
         case [str() as kind, _, str(), value, *rest]:
-            return kind in _KINDS and (kind != "accept" or isinstance(value, dict)) and _is_tail(rest)
+            return kind in _KINDS and (kind not in _ANSWERED or isinstance(value, dict)) and _is_tail(rest)
         case [str() as kind, _, str()]:
-            return kind in _KINDS and kind != "accept"
+            return kind in _KINDS and kind not in _ANSWERED
         case _:
             return False
 

@@ -11,7 +11,7 @@ import re
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
-from typing import Any, Final, Generic, cast
+from typing import Any, Final, Generic, cast, get_args
 
 from typing_extensions import TypeForm, TypeVar
 
@@ -45,6 +45,7 @@ class _Missing:
 MISSING: Final = _Missing()
 
 ATTEMPTS: Final = 3
+_CHANNELS: Final[frozenset[str]] = frozenset(get_args(Via))
 _KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}\Z")
 
 
@@ -54,10 +55,17 @@ def _digest(kind: str, message: str, detail: str) -> str:
     return urlsafe_b64encode(raw[:12]).decode()
 
 
+def _channels(via: Collection[Via]) -> frozenset[Via]:
+    named: frozenset[Any] = frozenset((via,) if isinstance(via, str) else via)
+    if unknown := named - _CHANNELS:
+        raise InvalidQuestion(wording.unknown_channels(sorted(map(str, unknown)), sorted(_CHANNELS)))
+    return named
+
+
 class _Options:
     """What every kind of question may carry."""
 
-    __slots__ = ("attempts", "default", "key", "message", "meta", "timeout", "via")
+    __slots__ = ("attempts", "base", "default", "digest", "key", "message", "meta", "timeout", "via")
 
     def __init__(
         self,
@@ -71,9 +79,9 @@ class _Options:
     ) -> None:
         if not isinstance(message, str) or not message.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidQuestion(wording.empty_message())
-        if key is not None and not _KEY.match(key):
+        if key is not None and not _KEY.match(str(key)):
             raise InvalidQuestion(wording.bad_key(key))
-        if timeout is not None and not timeout > 0:
+        if timeout is not None and not (isinstance(timeout, (int, float)) and timeout > 0):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidQuestion(wording.bad_timeout(timeout))
         if attempts < 1:
             raise InvalidQuestion(wording.bad_attempts(attempts))
@@ -82,8 +90,13 @@ class _Options:
         self.timeout = timeout
         self.attempts = attempts
         self.default = default
-        self.via: frozenset[Via] | None = None if via is None else frozenset(via)
+        self.via: frozenset[Via] | None = None if via is None else _channels(via)
         self.meta = meta
+
+    def _name(self, digest: str) -> None:
+        """What the question is known by: its digest, and the beginning of its name in the journal."""
+        self.digest = digest
+        self.base = f"?{digest}"
 
 
 class Question(_Options, Generic[T]):
@@ -93,7 +106,7 @@ class Question(_Options, Generic[T]):
     list of choices), a `Form`, or a raw schema dict. The options are those of `ask`.
     """
 
-    __slots__ = ("_links", "digest", "form", "typed")
+    __slots__ = ("_links", "form", "typed")
 
     mode: Final = "form"
 
@@ -118,7 +131,7 @@ class Question(_Options, Generic[T]):
     def _carry_form(self, form: Form, not_secret: str | None) -> None:
         refuse_secrets(form, not_secret)
         self.form = form
-        self.digest = _digest("form", self.message, form.digest)
+        self._name(_digest("form", self.message, form.digest))
         self._links: tuple[str, ...] | None = None
 
     @property
@@ -167,7 +180,7 @@ class Visit(_Options):
     visit's id. The id is minted for you, once per call, unless you give your own.
     """
 
-    __slots__ = ("digest", "id", "url")
+    __slots__ = ("id", "url")
 
     mode: Final = "url"
     shape: Final = "visit"
@@ -190,7 +203,7 @@ class Visit(_Options):
             check_address(url)
         self.url = url
         self.id = id
-        self.digest = _digest("visit", message, _place(url, id))
+        self._name(_digest("visit", message, _place(url, id)))
 
     def address(self, id: str) -> str:
         """The URL for this id, checked."""

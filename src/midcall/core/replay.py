@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NoReturn, TypeVar
 
 from midcall import wording
-from midcall.core.check import Problem
+from midcall.core.check import Problem, tidy
 from midcall.core.journal import Entry, Journal, Kind
 from midcall.core.questions import Question, Visit
 from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
@@ -25,6 +25,7 @@ __all__ = ["Replay", "parse_answer"]
 T = TypeVar("T")
 
 _LABEL: Final = 40
+_ANSWERED: Final = ("accept", "fits")
 _ACTIONS: Final[Mapping[str, Kind]] = {
     "accept": "accept",
     "decline": "decline",
@@ -59,11 +60,12 @@ def parse_answer(answer: object) -> tuple[Kind, dict[str, Any] | None]:
 class Replay:
     """Answers from the journal, and writes what is new into it."""
 
-    __slots__ = ("_counts", "_keys", "_used", "journal")
+    __slots__ = ("_counts", "_freed", "_keys", "_used", "journal")
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
         self._counts: dict[str, int] = {}
+        self._freed: dict[str, list[str]] = {}
         self._keys: set[str] = set()
         self._used: set[str] = set()
 
@@ -72,7 +74,7 @@ class Replay:
     def identify(self, question: Question[Any] | Visit) -> str:
         """This question's name in the journal."""
         if question.key is None:
-            return self._numbered(f"?{question.digest}")
+            return self._numbered(question.base)
         if question.key in self._keys:
             raise DuplicateKey(wording.duplicate_key(question.key), advice=wording.duplicate_key_advice())
         self._keys.add(question.key)
@@ -83,13 +85,17 @@ class Replay:
         return self._numbered(f"!{name}.{arguments}")
 
     def _numbered(self, base: str) -> str:
+        if freed := self._freed.get(base):
+            return freed.pop(0)
         ordinal = self._counts.get(base, 0)
         self._counts[base] = ordinal + 1
         return f"{base}.{ordinal}" if ordinal else base
 
-    def forget_effect(self, name: str, arguments: str) -> None:
-        """The effect failed: the next one like it takes its place, as it will in the next run."""
-        self._counts[f"!{name}.{arguments}"] -= 1
+    def fail_effect(self, identity: str, name: str, arguments: str, *, line: bool) -> None:
+        """The effect raised: it was met, it has no result, and the next one like it takes its place."""
+        self.journal.entries[identity] = Entry("failed", line, name)
+        self._used.add(identity)
+        self._freed.setdefault(f"!{name}.{arguments}", []).append(identity)
 
     @staticmethod
     def wire_key(identity: str, attempt: int) -> str:
@@ -103,15 +109,19 @@ class Replay:
 
         The short way for what a replay does most: it looks, and takes only what it can use.
         """
-        base = f"?{question.digest}"
+        base = question.base
         ordinal = self._counts.get(base, 0)
         identity = f"{base}.{ordinal}" if ordinal else base
         raw = self.journal.entries.get(identity)
-        if raw is None or raw[0] != "accept" or (len(raw) > 4 and raw[-1] == "default"):
+        if raw is None or raw[0] not in _ANSWERED or raw[-1] == "default":
             return None
-        value, problems = question.read(raw[3])
-        if problems:
-            return None
+        if raw[0] == "fits":
+            value = question.typed.read(raw[3])
+        else:
+            value, problems = question.read(raw[3])
+            if problems:
+                return None
+            self.journal.entries[identity] = ["fits", raw[1], raw[2], tidy(question.form, raw[3])]
         self._counts[base] = ordinal + 1
         self._used.add(identity)
         return (value,)
@@ -167,7 +177,7 @@ class Replay:
         return [
             (identity, raw[0], raw[2])
             for identity, raw in self.journal.entries.items()
-            if raw[1] and raw[0] != "waiting" and identity not in self._used
+            if raw[1] and raw[0] not in ("waiting", "failed") and identity not in self._used
         ]
 
     @staticmethod

@@ -98,9 +98,9 @@ def _outcome(call: Call, asking: Asking) -> Outcome[Any] | Entry:
     match entry.kind:
         case "accept" if entry.via == "default":
             return Accepted(question.default, "default")
-        case "accept" if isinstance(question, Visit):
+        case "accept" | "fits" if isinstance(question, Visit):
             return Accepted(visit_id(call, identity, question), entry.via)  # pyright: ignore[reportArgumentType]
-        case "accept":
+        case "accept" | "fits":
             assert isinstance(question, Question)
             value, problems = question.read(entry.value)
             if not problems:

@@ -35,6 +35,7 @@ class Call:
     __slots__ = (
         "__weakref__",
         "ahead",
+        "ended",
         "foreign",
         "installation",
         "journal",
@@ -64,6 +65,7 @@ class Call:
         self.replay = Replay(journal)
         self.rounds: Rounds | None = None
         self.ahead: Mapping[str, Any] | None = None
+        self.ended = False
         self.session = AskingSession(ctx.session, self)
 
     @property
@@ -97,7 +99,7 @@ def running_call(verb: str) -> Call:
         Misuse: It is inside the function of a `once`, which must not ask.
     """
     call = current_call.get()
-    if call is None:
+    if call is None or call.ended:
         raise NoCall(wording.no_call(verb), advice=wording.no_call_advice(), for_model=wording.model_cannot_ask())
     refuse_inside_effect(verb)
     return call

@@ -9,12 +9,19 @@ import json
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from contextvars import copy_context
-from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, get_type_hints
+from dataclasses import fields, is_dataclass
+from datetime import date, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from functools import partial
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, cast, get_type_hints
+from uuid import UUID
+from weakref import WeakKeyDictionary
 
-from anyio import to_thread
-from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, ValidationError
-from pydantic_core import PydanticSerializationError, to_jsonable_python
+from anyio import CapacityLimiter, to_thread
+from pydantic import BaseModel, PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from midcall import wording
 from midcall.errors import InvalidQuestion, NotRecordable
@@ -37,23 +44,23 @@ async def run_once(call: Call, name: str, fn: Callable[..., Any], args: tuple[An
     arguments = _digest_of(args, kwargs)
     identity = call.replay.identify_effect(name, arguments)
     entry = call.replay.effect(identity)
-    if entry is not None:
+    if entry is not None and entry.kind == "effect":
         return adapter.validate_python(entry.value)
     line = call.on_line
-    if line:
+    if line and entry is None:
         call.replay.depart_with_effect(name)
     if _takes_idempotency_key(fn) and "idempotency_key" not in kwargs:
         kwargs = {**kwargs, "idempotency_key": call.derive("once", identity)}
 
-    threaded = in_thread.get() and not inspect.iscoroutinefunction(fn)  # a `def` tool's function may block
+    threaded = in_thread.get() is not None and not inspect.iscoroutinefunction(fn)  # a `def` tool's function may block
 
     async def effect() -> Any:
         try:
-            result = await to_thread.run_sync(partial(fn, *args, **kwargs)) if threaded else fn(*args, **kwargs)
+            result = await _in_a_thread(partial(fn, *args, **kwargs)) if threaded else fn(*args, **kwargs)
             if inspect.isawaitable(result):
                 result = await result
         except BaseException:
-            call.replay.forget_effect(name, arguments)
+            call.replay.fail_effect(identity, name, arguments, line=line)
             raise
         recorded = _to_json(adapter, name, result)
         call.replay.record_effect(identity, name, recorded, line=line)
@@ -72,6 +79,12 @@ async def run_once(call: Call, name: str, fn: Callable[..., Any], args: tuple[An
         raise
 
 
+async def _in_a_thread(function: Callable[[], Any]) -> Any:
+    """Run what may block. The tool's own thread holds one of the limited number, and waits for this one:
+    so this one is not of that number."""
+    return await to_thread.run_sync(function, limiter=CapacityLimiter(1))
+
+
 def _retrieve(task: asyncio.Task[Any]) -> None:
     if not task.cancelled():
         task.exception()
@@ -80,14 +93,34 @@ def _retrieve(task: asyncio.Task[Any]) -> None:
 def _digest_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     if not args and not kwargs:
         return ""
-    plain = to_jsonable_python((args, kwargs), fallback=_type_name, inf_nan_mode="strings")
-    text = json.dumps(plain, sort_keys=True, separators=(",", ":"))
+    text = json.dumps((_plain(args), _plain(kwargs)), sort_keys=True, separators=(",", ":"))
     return urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:9]).decode()
 
 
-def _type_name(value: object) -> str:
-    """What stands for an argument that is no data, such as a connection."""
-    return type(value).__qualname__
+def _plain(value: Any) -> Any:
+    """This argument as data that reads the same in every process; what is no data is named by its type."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return value if type(value) in (bool, int, float, str) or value is None else str(value)
+        case bytes() | bytearray():
+            return [bytes(value).hex()]
+        case dict():
+            items = cast("dict[Any, Any]", value).items()
+            return sorted(([str(key), _plain(item)] for key, item in items), key=str)
+        case set() | frozenset():
+            return sorted((_plain(item) for item in cast("set[Any]", value)), key=str)
+        case list() | tuple():
+            return [_plain(item) for item in cast("list[Any]", value)]
+        case BaseModel():
+            return [type(value).__qualname__, _plain(dict(value))]
+        case Enum():
+            return [type(value).__qualname__, value.name]
+        case date() | time() | timedelta() | Decimal() | UUID() | PurePath():
+            return str(value)
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            return [type(value).__qualname__, _plain({each.name: getattr(value, each.name) for each in fields(value)})]
+        case _:
+            return type(value).__qualname__
 
 
 def _to_json(adapter: TypeAdapter[Any], name: str, result: Any) -> Any:
@@ -104,15 +137,22 @@ def _to_json(adapter: TypeAdapter[Any], name: str, result: Any) -> Any:
     return plain
 
 
+_adapters: WeakKeyDictionary[Callable[..., Any], TypeAdapter[Any]] = WeakKeyDictionary()
+"""By function, and only as long as the function lives: it may be a closure over a lot of data."""
+
+
 def _adapter_of(fn: Callable[..., Any]) -> TypeAdapter[Any]:
     """Writes and reads this function's results; fails before the function has run if that cannot be done."""
     function = getattr(fn, "__func__", fn)
     try:
-        return _cached_adapter(function)
+        adapter = _adapters.get(function)
+        if adapter is None:
+            adapter = _adapters[function] = _make_adapter(fn)
     except TypeError as exc:
         if isinstance(exc, NotRecordable):
             raise
-        return _make_adapter(fn)  # not hashable
+        return _make_adapter(fn)  # it cannot be a key
+    return adapter
 
 
 def _make_adapter(fn: Callable[..., Any]) -> TypeAdapter[Any]:
@@ -127,9 +167,6 @@ def _make_adapter(fn: Callable[..., Any]) -> TypeAdapter[Any]:
             for_model=wording.model_broken(),
         ) from exc
     return adapter
-
-
-_cached_adapter = lru_cache(maxsize=512)(_make_adapter)
 
 
 def _return_annotation(fn: Callable[..., Any]) -> Any:

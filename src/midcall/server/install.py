@@ -30,6 +30,7 @@ logger = logging.getLogger("midcall")
 STATE_TTL: Final = 3600.0
 MAX_ROUNDS: Final = 10
 HEARTBEAT: Final = 10.0
+_WARNINGS: Final = 100
 
 Principal = Callable[[ServerRequestContext[Any, Any]], str | None]
 Key = str | bytes | bytearray
@@ -78,7 +79,7 @@ class Installation:
             self.warn_once("local-key", wording.process_local_key())
 
     def warn_once(self, what: str, message: str) -> None:
-        if what not in self._warned:
+        if what not in self._warned and len(self._warned) < _WARNINGS:
             self._warned.add(what)
             logger.warning(message)
 
@@ -121,6 +122,8 @@ def install(
         raise InstallError(wording.installed_twice())
     if not heartbeat > 0 or (max_rounds is not None and max_rounds < 1):
         raise InstallError(wording.bad_setting(heartbeat, max_rounds))
+    if state_ttl is not None and not state_ttl > 0:
+        raise InstallError(wording.bad_ttl(state_ttl))
     boundary, local_key, ttl = _boundary(lowlevel, _keys(keys), state_ttl, principal)
     installation = Installation(
         lowlevel,
@@ -162,6 +165,8 @@ def _keys(keys: Sequence[Key] | Key | None) -> list[Key]:
         keys = [key.strip() for key in os.environ.get("MIDCALL_KEYS", "").split(",") if key.strip()]
     elif isinstance(keys, (str, bytes, bytearray)):
         keys = [keys]
+    elif not isinstance(keys, Sequence) or not keys:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InstallError(wording.bad_keys("there are none."), advice=wording.bad_keys_advice())
     return list(keys)
 
 

@@ -58,6 +58,7 @@ class Asking:
             except MidcallError as refused:
                 return ending(refused, call)
         finally:
+            call.ended = True
             current_call.reset(token)
 
     async def _in_rounds(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -77,6 +78,7 @@ class Asking:
         except MidcallError as exc:
             return ending(exc, call)
         finally:
+            call.ended = not rounds.leaving  # what runs on after a round is stopped, not told off
             current_call.reset(token)
 
     def _open(self, ctx: ServerRequestContext[Any, Any]) -> tuple[Call, ServerRequestContext[Any, Any]]:

@@ -23,8 +23,8 @@ logger = logging.getLogger("midcall.rounds")
 
 T = TypeVar("T")
 
-in_thread: ContextVar[bool] = ContextVar("midcall_in_thread", default=False)
-"""Set while a verb runs on behalf of a worker thread, which `Suspend` unwinds directly."""
+in_thread: ContextVar[int | None] = ContextVar("midcall_in_thread", default=None)
+"""The worker thread on whose behalf a verb runs; `Suspend` unwinds it directly."""
 
 _QUIET_LINE: Final = 1
 _QUIET_BRANCHES: Final = 4
@@ -33,6 +33,11 @@ group, or behind a `wait_for`, needs a few turns to get to its question."""
 
 _STOPS_BEFORE_ABANDON: Final = 20
 _CLEANUP_SECONDS: Final = 5.0
+_CANCEL_SECONDS: Final = 0.25
+_CANCELS: Final = 3
+_EFFECT_SECONDS: Final = 10.0
+"""How long a round waits for effects before it unwinds the rest. They are awaited to their end in any
+case; but an effect may itself wait for what a branch holds that waits for its answer."""
 
 
 def _keep_for_good(coroutine: object) -> None:
@@ -40,6 +45,12 @@ def _keep_for_good(coroutine: object) -> None:
     import ctypes  # here, since hardly anybody needs it
 
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(coroutine))
+
+
+def _retrieve(task: asyncio.Task[Any]) -> None:
+    """Look at how a task ended that was only stopped: nobody else may, and asyncio would complain."""
+    if not task.cancelled():
+        task.exception()
 
 
 def _ready(loop: asyncio.AbstractEventLoop) -> bool:
@@ -68,6 +79,8 @@ class Rounds:
         "_pause",
         "_stops",
         "_task",
+        "_threads",
+        "_unwinding",
         "leaving",
         "requests",
     )
@@ -77,7 +90,9 @@ class Rounds:
         self.leaving = False
         self._task = task
         self._baseline = task.cancelling()
-        self._cancelled = False
+        self._cancelled = 0
+        self._unwinding = False
+        self._threads: set[int] = set()
         self._done = False
         self._pause = False
         self._abandon = False
@@ -89,16 +104,25 @@ class Rounds:
     # --- for the verbs ------------------------------------------------------------------------
 
     def on_line(self) -> bool:
-        """Whether this is the tool's own task, which has one order."""
-        return asyncio.current_task() is self._task
+        """Whether this is the tool's own task, or its one thread: that has one order."""
+        if asyncio.current_task() is self._task:
+            return True
+        if (thread := in_thread.get()) is None:
+            return False
+        self._threads.add(thread)
+        return len(self._threads) == 1
+
+    def _is_line(self) -> bool:
+        """Whether `Suspend` unwinds this, and no parking is needed."""
+        return asyncio.current_task() is self._task or in_thread.get() is not None
 
     async def ask(self, requests: dict[str, dict[str, Any]]) -> NoReturn:
         """Put these into the round that leaves next; never returns."""
         self.requests.update(requests)
-        if self.on_line() or in_thread.get():
+        if self._is_line():
             await self._quiet(_QUIET_LINE)
-            self.leaving = True
-            await self._finish_effects()
+            self.leaving = self._unwinding = True
+            await self._finish_effects(_EFFECT_SECONDS)
             raise Suspend
         if self._leaver is None:
             self._leaver = asyncio.create_task(self._leave())
@@ -111,8 +135,13 @@ class Rounds:
 
     async def stop(self) -> NoReturn:
         """End a verb that is used while a round is leaving."""
-        if not (self.on_line() or in_thread.get()):
+        task = asyncio.current_task()
+        if not self._is_line():
+            if task is not None and task.cancelling() and self._stops < _STOPS_BEFORE_ABANDON:
+                self._stops += 1
+                raise asyncio.CancelledError  # it is on its way out, and nobody would cancel it again
             await self._park()
+        self._unwinding = True
         self._stops += 1
         if self._stops > _STOPS_BEFORE_ABANDON:
             self._abandon = True
@@ -142,14 +171,28 @@ class Rounds:
         if self.leaving or self._done:
             return
         self.leaving = True
-        await self._finish_effects()
-        if not self._done:
-            self._cancelled = True
-            self._task.cancel()
+        await self._finish_effects(_EFFECT_SECONDS)
+        if self._unwinding:
+            await asyncio.sleep(_CLEANUP_SECONDS)
+        await self._cancel_line()
 
-    async def _finish_effects(self) -> None:
+    async def _cancel_line(self) -> None:
+        """Unwind the tool's own task. The first cancel may be swallowed; `run` ends this when it works."""
+        for _ in range(_CANCELS):
+            self._cancelled += 1
+            self._task.cancel()
+            await asyncio.sleep(_CANCEL_SECONDS)
+            self._cancel_parked()
+            await asyncio.sleep(_CLEANUP_SECONDS)
+        self._abandon = True
+        self._cancelled += 1
+        self._task.cancel()
+
+    async def _finish_effects(self, seconds: float | None = None) -> None:
         while self._effects:
-            await asyncio.wait(tuple(self._effects))
+            _, waiting = await asyncio.wait(tuple(self._effects), timeout=seconds)
+            if waiting and seconds is not None:
+                return
 
     async def _park(self) -> NoReturn:
         task = asyncio.current_task()
@@ -162,6 +205,7 @@ class Rounds:
         if self._parked is None:
             self._parked = set()
         self._parked.add(task)
+        task.add_done_callback(_retrieve)
         await asyncio.get_running_loop().create_future()
         raise AssertionError("a parked question was woken")
 
@@ -185,7 +229,9 @@ class Rounds:
     async def _end(self, result: T | None, failure: BaseException | None) -> T | None:
         """What the tool's end means: a round, a result or a failure."""
         self._done = True
-        if self._cancelled:
+        if self._leaver is not None:
+            self._leaver.cancel()
+        for _ in range(self._cancelled):
             self._task.uncancel()
         if isinstance(failure, (KeyboardInterrupt, SystemExit)):
             raise failure
@@ -210,12 +256,11 @@ class Rounds:
 
     def _cancel_parked(self) -> None:
         for task in self._parked or ():
-            task.cancel()
+            if not task.cancelling():  # else it is at its cleanup, which a second cancel would cut off
+                task.cancel()
 
     async def _sweep(self) -> None:
         """End the tasks that parked, and let their cleanup run."""
-        if self._leaver is not None:
-            self._leaver.cancel()
         self._cancel_parked()
         pending = [task for task in (self._parked or ()) if not task.done()]
         if pending:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Generator
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, cast
 
 from typing_extensions import TypeVar
 
 from midcall import wording
-from midcall.core.questions import plain_question
+from midcall.core.questions import Unfit, plain_question
 from midcall.errors import MidcallError, Misuse
 from midcall.server.call import current_call, inside_effect, running_call
 from midcall.server.surface import surfaced
@@ -46,6 +46,10 @@ class Verb(Coroutine[Any, Any, R_co]):
         self.close()
         raise surfaced(Misuse(wording.not_awaited(self._name)), current_call.get())
 
+    def __str__(self) -> str:
+        self.close()
+        raise surfaced(Misuse(wording.not_awaited(self._name)), current_call.get())
+
     def __repr__(self) -> str:
         return f"<{self._name}(...), to be awaited>"
 
@@ -60,8 +64,13 @@ class Recalled(Verb[R_co]):
         self._value = value
 
     def __await__(self) -> Generator[Any, Any, R_co]:
-        return self._value
-        yield
+        return cast("Generator[Any, Any, R_co]", self)
+
+    def __iter__(self) -> Recalled[R_co]:
+        return self
+
+    def __next__(self) -> Any:
+        raise StopIteration(self._value)
 
     def send(self, value: Any) -> Any:
         raise StopIteration(self._value)
@@ -79,7 +88,7 @@ def recall(verb: str, message: str, type: Any) -> Verb[Any] | None:
         return None
     try:
         known = call.replay.recall(plain_question(message, type))
-    except (MidcallError, TypeError):
+    except (MidcallError, TypeError, Unfit):
         return None
     return None if known is None else Recalled(verb, known[0])
 

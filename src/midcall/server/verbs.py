@@ -230,7 +230,12 @@ def _question(message: str | Question[Any] | Visit, type: Any, options: Mapping[
     if not isinstance(message, str):
         return message
     if options:
-        return Question(message, type, **options)
+        try:
+            return Question(message, type, **options)
+        except TypeError as exc:
+            if isinstance(exc, MidcallError):
+                raise
+            raise InvalidQuestion(wording.bad_options(str(exc))) from None
     try:
         return plain_question(message, type)
     except TypeError as exc:
@@ -297,6 +302,9 @@ async def _ask_all(questions: tuple[Any, ...]) -> Any:
     call = current_call.get()
     try:
         call = running_call("ask_all")
+        for question in questions:
+            if not isinstance(question, (Question, Visit)):
+                raise InvalidQuestion(wording.not_a_question(type(question).__name__))
         outcomes = await put_all(call, questions)
     except MidcallError as exc:
         raise surfaced(exc, call) from exc.__cause__

@@ -160,6 +160,18 @@ def default_not_an_option() -> str:
     return "default= must be one of the options."
 
 
+def unknown_channels(unknown: list[str], known: list[str]) -> str:
+    return f"via= names no channel: {', '.join(unknown)}. The channels are {', '.join(known)}."
+
+
+def bad_options(why: str) -> str:
+    return f"These are not the options of a question: {why}."
+
+
+def not_a_question(kind: str) -> str:
+    return f"ask_all() takes Question(...) values, not {kind}."
+
+
 def bad_address(why: str) -> str:
     return f"This URL cannot be visited: {why}."
 
@@ -416,7 +428,7 @@ def installed_twice() -> str:
 
 
 def bad_keys(why: str) -> str:
-    return f"keys= cannot be used: {why}"
+    return f"These keys (keys=, or MIDCALL_KEYS) cannot be used: {why}"
 
 
 def bad_keys_advice() -> str:
@@ -437,6 +449,10 @@ def process_local_key() -> str:
         "alone. Calls that wait for an answer are lost on a restart and cannot move to another replica. Set "
         "MIDCALL_KEYS, or pass keys= to install(), also where the server has keys of its own."
     )
+
+
+def bad_ttl(ttl: float) -> str:
+    return f"state_ttl={ttl!r} must be a positive number of seconds."
 
 
 def bad_setting(heartbeat: float, max_rounds: int | None) -> str:
