@@ -79,7 +79,7 @@ class _Options:
     ) -> None:
         if not isinstance(message, str) or not message.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidQuestion(wording.empty_message())
-        if key is not None and not _KEY.match(str(key)):
+        if key is not None and not (isinstance(key, str) and _KEY.match(key)):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidQuestion(wording.bad_key(key))
         if timeout is not None and not (isinstance(timeout, (int, float)) and timeout > 0):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidQuestion(wording.bad_timeout(timeout))

@@ -1,0 +1,358 @@
+"""Tools that cling to life: each of these once hung, lost its cleanup, or did something twice."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import anyio
+import pytest
+
+from midcall import NoCall, Question, ask, ask_all, from_thread, once, suspending
+from midcall.errors import InvalidQuestion, Misuse
+from midcall.server import rounds as unwinding
+from midcall.testing import connect, replayed, run
+from tests.kinds import server_with
+from tests.rounds import text
+
+ABC: dict[str, Any] = {"a?": "1", "b?": "2", "Name?": "Ada", "Nick?": "Ad"}
+
+
+async def same_everywhere(tool: Callable[..., Any], expected: str) -> None:
+    with anyio.fail_after(60):
+        done = await replayed(server_with(tool), tool.__name__, {}, ABC)
+    assert (done.text, done.failed) == (expected, False)
+
+
+async def release() -> None: ...
+
+
+async def asks_and_releases() -> str:
+    try:
+        return await ask("Name?", str)
+    finally:
+        await once("release", release)
+
+
+@pytest.mark.parametrize("how", ["group", "gather", "task", "wait"])
+async def test_a_verb_in_the_cleanup_of_a_branch_does_not_hang(how: str) -> None:
+    async def tool() -> str:
+        if how == "group":
+            async with asyncio.TaskGroup() as group:
+                task = group.create_task(asks_and_releases())
+            return task.result()
+        if how == "gather":
+            [answer] = await asyncio.gather(asks_and_releases())
+            return answer
+        task = asyncio.create_task(asks_and_releases())
+        if how == "wait":
+            await asyncio.wait([task])
+        return await task
+
+    await same_everywhere(tool, "Ada")
+
+
+async def test_asking_again_in_a_bare_except_of_a_branch_does_not_hang() -> None:
+    async def branch() -> str:
+        try:
+            return await ask("Name?", str)
+        except:
+            return await ask("Nick?", str)
+
+    async def tool() -> str:
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(branch())
+        return task.result()
+
+    await same_everywhere(tool, "Ada")
+
+
+async def test_many_sync_tools_with_effects_do_not_starve_each_other() -> None:
+    def charge(n: int) -> int:
+        return n
+
+    def pay(n: int) -> str:
+        from_thread.ask("a?", str)
+        return str(from_thread.once("charge", charge, n))
+
+    for era in ("2025-11-25", "2026-07-28"):
+        async with connect(server_with(pay), ABC, era=era) as client:
+            with anyio.fail_after(60):
+                results = await asyncio.gather(*(client.call_tool("pay", {"n": n}) for n in range(60)))
+        assert [text(result) for result in results] == [str(n) for n in range(60)]
+
+
+async def test_a_cancel_that_is_swallowed_is_sent_again() -> None:
+    async def tool() -> str:
+        task = asyncio.create_task(ask("a?", str))
+        try:
+            await asyncio.wait([task], timeout=30)
+        except asyncio.CancelledError:
+            pass
+        return await task
+
+    await same_everywhere(tool, "1")
+
+
+async def test_an_effect_under_wait_for_beside_a_question_does_not_hang() -> None:
+    async def quote() -> int:
+        await asyncio.sleep(0.02)
+        return 7
+
+    async def tool() -> str:
+        got: list[str] = []
+
+        async def name() -> None:
+            got.append(await ask("Name?", str))
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(name())
+            price = await asyncio.wait_for(once("quote", quote), 30)
+        return f"{got[0]} {price}"
+
+    await same_everywhere(tool, "Ada 7")
+
+
+async def test_an_effect_that_waits_for_a_branch_that_asks_does_not_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unwinding, "_EFFECT_SECONDS", 0.05)
+
+    async def tool() -> str:
+        lock = asyncio.Lock()
+
+        async def write() -> int:
+            async with lock:
+                return 1
+
+        async def branch() -> str:
+            async with lock:
+                return await ask("a?", str)
+
+        return str(await asyncio.gather(branch(), once("write", write)))
+
+    await same_everywhere(tool, "['1', 1]")
+
+
+async def test_cleanup_that_awaits_is_not_cut_off() -> None:
+    trail: list[str] = []
+
+    async def branch(name: str, seconds: float) -> str:
+        try:
+            return await ask(name, str)
+        finally:
+            trail.append(f"begin {name}")
+            await asyncio.sleep(seconds)
+            trail.append(f"end {name}")
+
+    async def tool() -> str:
+        return " ".join(await asyncio.gather(branch("a?", 0), branch("b?", 0.05)))
+
+    done = await run(server_with(tool), "tool", {}, ABC)
+    assert done.text == "1 2"
+    for name in ("a?", "b?"):
+        assert trail.count(f"begin {name}") == trail.count(f"end {name}") == 2
+
+
+@pytest.mark.parametrize("one_by_one", [False, True])
+async def test_another_effect_may_stand_in_for_one_that_failed(one_by_one: bool) -> None:
+    ran: list[str] = []
+
+    async def primary() -> int:
+        ran.append("primary")
+        raise ConnectionError
+
+    async def backup() -> int:
+        ran.append("backup")
+        return 7
+
+    async def tool() -> str:
+        try:
+            found = await once("primary", primary)
+        except ConnectionError:
+            found = await once("backup", backup)
+        return f"{found} {await ask('a?', str)} {await ask('b?', str)}"
+
+    done = await run(server_with(tool), "tool", {}, ABC, one_by_one=one_by_one)
+    assert done.text == "7 1 2"
+    assert ran.count("backup") == 1
+
+
+async def test_a_sync_tool_that_went_past_a_recorded_effect_is_a_mismatch() -> None:
+    paid: list[int] = []
+    runs = 0
+
+    def tool() -> str:
+        nonlocal runs
+        runs += 1
+
+        def pay(n: int) -> int:
+            paid.append(n)
+            return n
+
+        from_thread.once("pay", pay, runs)
+        from_thread.ask("a?", str)
+        return from_thread.ask("b?", str)
+
+    assert (await run(server_with(tool), "tool", {}, ABC)).failed
+    assert paid == [1]
+
+
+DIGEST = "from midcall.server.effects import _digest_of as d; print(d(({'ada', 'bo', 'cem'}, {'x': 1}), {'y': b'\\xff'}))"  # noqa: E501
+    "from midcall.server.effects import _digest_of as d; print(d(({'ada', 'bo', 'cem'}, {'x': 1}), {'y': b'\\xff'}))"
+)
+
+
+def test_arguments_name_an_effect_alike_in_every_process() -> None:
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", DIGEST],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(found) == 1
+
+
+async def test_an_argument_that_is_no_data_is_left_as_it_is() -> None:
+    def total(numbers: Any) -> int:
+        return sum(numbers)
+
+    async def tool() -> str:
+        return f"{await once('sum', total, (n for n in (1, 2, 3)))} {await ask('a?', str)}"
+
+    assert (await run(server_with(tool), "tool", {}, ABC)).text == "6 1"
+
+
+async def test_an_effect_is_not_skipped_for_an_equal_one_that_failed() -> None:
+    ran: list[int] = []
+
+    async def tool() -> str:
+        async def effect() -> int:
+            ran.append(number := len(ran) + 1)
+            if number == 1:
+                await asyncio.sleep(0.01)
+                raise ValueError
+            return number
+
+        await asyncio.gather(once("e", effect), once("e", effect), return_exceptions=True)
+        return str(await once("e", effect))
+
+    assert (await run(server_with(tool), "tool")).text == "3"
+
+
+async def test_generators_are_closed_when_the_tool_is_unwound() -> None:
+    ends: list[str] = []
+
+    async def rows() -> AsyncIterator[int]:
+        try:
+            for number in range(2):
+                yield number
+        finally:
+            ends.append("suspended" if suspending() else "finished")
+
+    async def tool() -> str:
+        cursor = rows()
+        return " ".join([await ask(f"{'ab'[number]}?", str) async for number in cursor])
+
+    gc.disable()
+    try:
+        assert (await run(server_with(tool), "tool", {}, ABC)).text == "1 2"
+    finally:
+        gc.enable()
+    assert ends == ["suspended", "suspended", "finished"]
+
+
+@pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
+async def test_a_task_that_outlives_its_call_is_told_that_the_call_is_over(era: Any) -> None:
+    told: list[str] = []
+    heard = asyncio.Event()
+
+    async def tool() -> str:
+        async def later() -> None:
+            await asyncio.sleep(0.02)
+            try:
+                await ask("a?", str)
+            except NoCall as exc:
+                told.append(str(exc))
+            heard.set()
+
+        keep.append(asyncio.create_task(later()))
+        return "done"
+
+    keep: list[asyncio.Task[None]] = []
+    async with connect(server_with(tool), era=era) as client:
+        assert text(await client.call_tool("tool")) == "done"
+        with anyio.fail_after(5):
+            await heard.wait()
+    assert "outside an MCP call" in told[0]
+
+
+async def test_effects_do_not_keep_what_their_functions_close_over() -> None:
+    import weakref
+
+    class Data:
+        pass
+
+    seen: list[weakref.ref[Data]] = []
+
+    async def tool() -> str:
+        data = Data()
+        seen.append(weakref.ref(data))
+        return await once("use", lambda: type(data).__name__)
+
+    assert (await run(server_with(tool), "tool")).text == "Data"
+    gc.collect()
+    assert seen[0]() is None
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Question("?", str, key=3),  # pyright: ignore[reportArgumentType]
+        lambda: Question("?", str, timeout="5"),  # pyright: ignore[reportArgumentType]
+        lambda: Question("?", str, via={"pigeon"}),  # pyright: ignore[reportArgumentType]
+    ],
+)
+def test_options_of_the_wrong_kind_are_refused_in_words(make: Callable[[], Any]) -> None:
+    with pytest.raises(InvalidQuestion):
+        make()
+
+
+async def test_a_misspelt_option_and_a_stray_argument_are_refused_in_words() -> None:
+    async def misspelt() -> str:
+        try:
+            return await ask("?", str, timeuot=3)  # pyright: ignore[reportCallIssue]
+        except InvalidQuestion as exc:
+            return str(exc)
+
+    async def stray() -> str:
+        try:
+            return str(await ask_all("a?", "b?"))  # pyright: ignore[reportCallIssue, reportArgumentType]
+        except InvalidQuestion as exc:
+            return str(exc)
+
+    server = server_with(misspelt, stray)
+    assert "timeuot" in (await run(server, "misspelt")).text
+    assert "Question(...)" in (await run(server, "stray")).text
+
+
+def test_one_channel_may_be_named_without_a_collection() -> None:
+    assert Question("?", str, via="push").via == {"push"}  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.filterwarnings("ignore:coroutine")
+async def test_a_verb_that_is_not_awaited_cannot_slip_into_a_text() -> None:
+    async def tool() -> str:
+        try:
+            return f"hello {ask('Name?', str)}"
+        except Misuse as exc:
+            return str(exc)
+
+    assert "await ask" in (await run(server_with(tool), "tool", {}, ABC)).text
