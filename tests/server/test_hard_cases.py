@@ -201,9 +201,10 @@ async def test_a_sync_tool_that_went_past_a_recorded_effect_is_a_mismatch() -> N
     assert paid == [1]
 
 
-DIGEST = "from midcall.server.effects import _digest_of as d; print(d(({'ada', 'bo', 'cem'}, {'x': 1}), {'y': b'\\xff'}))"  # noqa: E501
-    "from midcall.server.effects import _digest_of as d; print(d(({'ada', 'bo', 'cem'}, {'x': 1}), {'y': b'\\xff'}))"
-)
+DIGEST = """
+from midcall.server.effects import _digest_of
+print(_digest_of(({"ada", "bo", "cem"}, {"x": 1}), {"y": b"\\xff"}))
+"""
 
 
 def test_arguments_name_an_effect_alike_in_every_process() -> None:

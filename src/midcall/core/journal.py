@@ -149,12 +149,19 @@ def _read(fields: list[Any]) -> Journal:
         and type(strays) is int
         and (progress is None or type(progress) in (int, float))
         and isinstance(entries, dict)
-        and all(map(_is_entry, cast("dict[str, Any]", entries).values()))
+        and all(_is_plain(raw) or _is_entry(raw) for raw in cast("dict[str, Any]", entries).values())
         and (foreign is None or _is_foreign(foreign))
     )
     if not sound:
         raise InvalidJournal(wording.damaged_journal())
     return Journal(call, rounds, strays, progress, cast("Any", entries), foreign and Foreign._make(foreign))
+
+
+def _is_plain(raw: Any) -> bool:
+    """What most entries of a long call are: seen without a close look."""
+    if type(raw) is not list or len(fields := cast("list[Any]", raw)) != 4:
+        return False
+    return fields[0] == "fits" and type(fields[2]) is str and type(fields[3]) is dict
 
 
 def _is_entry(raw: Any) -> bool:

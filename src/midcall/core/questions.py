@@ -25,14 +25,12 @@ from midcall.core.outcomes import Via
 from midcall.core.secrets import refuse_secrets
 from midcall.errors import InvalidQuestion
 
-__all__ = ["MISSING", "Asked", "Question", "Unfit", "Visit", "plain_question"]
+__all__ = ["ATTEMPTS", "MISSING", "Missing", "Question", "Unfit", "Visit", "plain_question"]
 
 T = TypeVar("T", default=Any)
 
-Asked = "Question[Any] | Visit"
 
-
-class _Missing:
+class Missing:
     """The type of `MISSING`: no default was given."""
 
     def __repr__(self) -> str:
@@ -42,7 +40,7 @@ class _Missing:
         return False
 
 
-MISSING: Final = _Missing()
+MISSING: Final = Missing()
 
 ATTEMPTS: Final = 3
 _CHANNELS: Final[frozenset[str]] = frozenset(get_args(Via))
@@ -118,7 +116,7 @@ class Question(_Options, Generic[T]):
         key: str | None = None,
         timeout: float | None = None,
         attempts: int = ATTEMPTS,
-        default: T | _Missing = MISSING,
+        default: T | Missing = MISSING,
         via: Collection[Via] | None = None,
         meta: Mapping[str, Any] | None = None,
         not_secret: str | None = None,

@@ -17,7 +17,7 @@ from typing import Any, Final, NoReturn, TypeVar
 from midcall import wording
 from midcall.core.check import Problem, tidy
 from midcall.core.journal import Entry, Journal, Kind
-from midcall.core.questions import Question, Visit
+from midcall.core.questions import MISSING, Missing, Question, Visit
 from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
 
 __all__ = ["Replay", "parse_answer"]
@@ -104,8 +104,8 @@ class Replay:
 
     # --- reading ------------------------------------------------------------------------------
 
-    def recall(self, question: Question[T]) -> tuple[T] | None:
-        """The value that was accepted for this question without a key; None if there is more to do.
+    def recall(self, question: Question[T]) -> T | Missing:
+        """The value that was accepted for this question without a key; `MISSING` if there is more to do.
 
         The short way for what a replay does most: it looks, and takes only what it can use.
         """
@@ -114,17 +114,17 @@ class Replay:
         identity = f"{base}.{ordinal}" if ordinal else base
         raw = self.journal.entries.get(identity)
         if raw is None or raw[0] not in _ANSWERED or raw[-1] == "default":
-            return None
+            return MISSING
         if raw[0] == "fits":
             value = question.typed.read(raw[3])
         else:
             value, problems = question.read(raw[3])
             if problems:
-                return None
+                return MISSING
             self.journal.entries[identity] = ["fits", raw[1], raw[2], tidy(question.form, raw[3])]
         self._counts[base] = ordinal + 1
         self._used.add(identity)
-        return (value,)
+        return value
 
     def recorded(self, identity: str, question: Question[Any] | Visit) -> Entry | None:
         """What was recorded for this question, if it is still the same question."""

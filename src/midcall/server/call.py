@@ -42,6 +42,7 @@ class Call:
         "method",
         "modern",
         "progress_token",
+        "recalls",
         "replay",
         "rounds",
         "session",
@@ -66,6 +67,8 @@ class Call:
         self.rounds: Rounds | None = None
         self.ahead: Mapping[str, Any] | None = None
         self.ended = False
+        self.recalls = False
+        """Whether there is anything in the journal to recall: most calls ask nothing."""
         self.session = AskingSession(ctx.session, self)
 
     @property

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -49,7 +48,7 @@ class Asking:
         call = Call(self._installation, ctx, Journal(), None)
         token = current_call.set(call)
         try:
-            return await call_next(replace(ctx, session=call.session))
+            return await call_next(_with(ctx, session=call.session))
         except MidcallError as exc:
             return ending(exc, call)
         except UrlElicitationRequiredError as exc:
@@ -89,7 +88,7 @@ class Asking:
             call = Call(self._installation, ctx, Journal(), foreign)
             if state is None and self._installation.answers_ahead:
                 call.ahead = responses
-            return call, replace(ctx, session=call.session)
+            return call, _with(ctx, session=call.session)
         try:
             journal = decode(state)
             call = Call(self._installation, ctx, journal, journal.foreign)
@@ -98,7 +97,8 @@ class Asking:
             raise protocol_error(exc, None) from None
         audit.settled(len(ours), journal.rounds)
         call.foreign = _foreign(journal.foreign, responses, ours)
-        return call, replace(ctx, params=_handed_down(ctx.params or {}, call.foreign), session=call.session)
+        call.recalls = bool(journal.entries)
+        return call, _with(ctx, params=_handed_down(ctx.params or {}, call.foreign), session=call.session)
 
     def _round(self, call: Call, requests: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         """The result that asks these."""
@@ -136,6 +136,13 @@ class Asking:
                 for_model=wording.model_broken(),
             )
         return state
+
+
+def _with(ctx: ServerRequestContext[Any, Any], **changes: Any) -> ServerRequestContext[Any, Any]:
+    """`dataclasses.replace`, at a quarter of its price: every call pays it, also those that ask nothing."""
+    changed = object.__new__(type(ctx))
+    changed.__dict__.update(ctx.__dict__, **changes)
+    return changed
 
 
 def _this_task() -> asyncio.Task[Any]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Generator
-from typing import Any, ParamSpec, cast
+from typing import Any, ParamSpec
 
 from typing_extensions import TypeVar
 
 from midcall import wording
-from midcall.core.questions import Unfit, plain_question
+from midcall.core.questions import MISSING, Unfit, plain_question
 from midcall.errors import MidcallError, Misuse
 from midcall.server.call import current_call, inside_effect, running_call
 from midcall.server.surface import surfaced
@@ -64,7 +64,7 @@ class Recalled(Verb[R_co]):
         self._value = value
 
     def __await__(self) -> Generator[Any, Any, R_co]:
-        return cast("Generator[Any, Any, R_co]", self)
+        return self  # pyright: ignore[reportReturnType]
 
     def __iter__(self) -> Recalled[R_co]:
         return self
@@ -81,16 +81,16 @@ class Recalled(Verb[R_co]):
     def close(self) -> None: ...
 
 
-def recall(verb: str, message: str, type: Any) -> Verb[Any] | None:
+def recall(verb: str, message: Any, type: Any) -> Verb[Any] | None:
     """The short way of a replay: a question without options whose value is in the journal."""
     call = current_call.get()
-    if call is None or call.rounds is None or call.rounds.leaving or not call.journal.entries or inside_effect.get():
+    if call is None or not call.recalls or call.rounds is None or call.rounds.leaving or inside_effect.get():
         return None
     try:
-        known = call.replay.recall(plain_question(message, type))
+        value = call.replay.recall(plain_question(message, type))
     except (MidcallError, TypeError, Unfit):
         return None
-    return None if known is None else Recalled(verb, known[0])
+    return None if value is MISSING else Recalled(verb, value)
 
 
 def begin(name: str, function: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> Verb[T]:

@@ -98,7 +98,7 @@ def ask(message: str | Question[Any] | Visit, type: Any = None, /, **options: An
         InvalidAnswer: What was answered did not fit, as often as it was asked.
         CannotAsk: The question cannot be put to the user: `NoCall`, `NoChannel`, `ClientFailed`.
     """
-    if not options and isinstance(message, str) and (recalled := recall("ask", message, type)) is not None:
+    if not options and (recalled := recall("ask", message, type)) is not None:
         return recalled
     return begin("ask", _ask, "ask", message, type, options)
 
