@@ -36,8 +36,8 @@ class Entry(NamedTuple):
     """One line of the journal: a question that waits, its outcome, or the result of an effect."""
 
     kind: Kind
-    line: bool
-    """Whether the tool's own task wrote it; that task has one order, its children have none."""
+    line: int
+    """1 if the tool's own task wrote it; that task has one order, its children have none."""
     label: str
     """What a person would call it: the beginning of the message, or the name of the effect."""
     value: Any = None
@@ -77,7 +77,7 @@ class Journal:
         return Entry._make(raw + _TAIL[len(raw) :])
 
 
-_TAIL: Final[list[Any]] = ["waiting", False, "", None, "", 1, None, (), "round"]
+_TAIL: Final[list[Any]] = ["waiting", 0, "", None, "", 1, None, (), "round"]
 
 
 def _trimmed(entry: Entry) -> list[Any]:

@@ -50,7 +50,7 @@ _KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}\Z")
 @lru_cache(maxsize=4096)
 def _digest(kind: str, message: str, detail: str) -> str:
     raw = hashlib.sha256(f"{kind}\0{message}\0{detail}".encode("utf-8", "surrogatepass")).digest()
-    return urlsafe_b64encode(raw[:12]).decode()
+    return urlsafe_b64encode(raw[:9]).decode()
 
 
 def _channels(via: Collection[Via]) -> frozenset[Via]:

@@ -24,7 +24,9 @@ __all__ = ["Replay", "parse_answer"]
 
 T = TypeVar("T")
 
-_LABEL: Final = 40
+_LABEL: Final = 16
+"""Enough to know a question by; every round carries the labels of all that came before."""
+
 _ANSWERED: Final = ("accept", "fits")
 _ACTIONS: Final[Mapping[str, Kind]] = {
     "accept": "accept",
@@ -93,7 +95,7 @@ class Replay:
 
     def fail_effect(self, identity: str, name: str, arguments: str, *, line: bool) -> None:
         """The effect raised: it was met, it has no result, and the next one like it takes its place."""
-        self.journal.entries[identity] = Entry("failed", line, name)
+        self.journal.entries[identity] = Entry("failed", int(line), name)
         self._used.add(identity)
         self._freed.setdefault(f"!{name}.{arguments}", []).append(identity)
 
@@ -195,7 +197,7 @@ class Replay:
     ) -> Entry:
         """Write down that this question waits for its answer."""
         shape = question.shape if question.key is not None else ""
-        entry = Entry("waiting", line, question.message[:_LABEL], None, shape, attempt, deadline)
+        entry = Entry("waiting", int(line), question.message[:_LABEL], None, shape, attempt, deadline)
         self.journal.entries[identity] = entry
         self._used.add(identity)
         return entry
@@ -218,7 +220,7 @@ class Replay:
         return again
 
     def record_effect(self, identity: str, name: str, result: Any, *, line: bool) -> None:
-        self.journal.entries[identity] = Entry("effect", line, name, result)
+        self.journal.entries[identity] = Entry("effect", int(line), name, result)
         self._used.add(identity)
 
     def take_answers(self, responses: Mapping[str, Any], now: float) -> frozenset[str]:

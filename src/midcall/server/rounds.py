@@ -217,6 +217,9 @@ class Rounds:
         failure: BaseException | None = None
         try:
             result = await _Drive(awaitable, self)
+            if self._leaver is None and not self.leaving and self._parked is None:  # the tool just ended
+                self._done = True
+                return result
         except Suspend:
             pass
         except BaseException as exc:
