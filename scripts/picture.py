@@ -1,6 +1,6 @@
 """Draw the README's picture: the demo, played in a real terminal by a scripted hand.
 
-    python -m scripts.picture      # writes docs/images/demo.svg
+python -m scripts.picture      # writes docs/images/demo.svg
 """
 
 from __future__ import annotations
