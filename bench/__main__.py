@@ -11,12 +11,13 @@ import os
 import platform
 import sys
 import time
+from collections.abc import Iterator
 from importlib.metadata import version
-from typing import Final
+from typing import Any, Final
 
 from bench import asking, importing, silence, waiting
 from bench.candidates import SIZES
-from bench.clients import TRANSPORTS
+from bench.clients import TRANSPORTS, Wrong
 from bench.report import Target, summary
 
 PARTS: Final = (*TRANSPORTS, "silence", "import", "waiting")
@@ -28,13 +29,21 @@ async def measure(part: str, short: bool) -> list[Target]:
         case "memory" | "stdio" | "http":
             return await asking.compare(part, SIZES[:3] if short else SIZES, short=short)
         case "silence":
-            return await silence.compare(200 if short else 1000)
+            return await silence.compare(70 if short else 400)
         case "import":
             seconds = importing.seconds_more(5 if short else 20)
             return [Target("import midcall, on top of mcp.server", seconds * 1e3, 60, "ms")]
         case _:
             count = 2_000 if short else 10_000
             return [Target(f"{count:,} calls that wait, memory a call", waiting.bytes_per_call(count), 1024, "bytes")]
+
+
+def leaves(group: BaseExceptionGroup[Any]) -> Iterator[BaseException]:
+    for each in group.exceptions:
+        if isinstance(each, BaseExceptionGroup):
+            yield from leaves(each)
+        else:
+            yield each
 
 
 def main() -> int:
@@ -49,8 +58,15 @@ def main() -> int:
     libraries = ", ".join(f"{name} {version(name)}" for name in ("midcall", "mcp", "fastmcp"))
     print(f"Python {platform.python_version()}, {libraries}, {os.cpu_count()} CPUs", flush=True)
     targets: list[Target] = []
-    for part in arguments.only or (SHORT_PARTS if arguments.short else PARTS):
-        targets += asyncio.run(measure(part, arguments.short))
+    wrong: list[str] = []
+    try:
+        for part in arguments.only or (SHORT_PARTS if arguments.short else PARTS):
+            targets += asyncio.run(measure(part, arguments.short))
+    except* Wrong as group:
+        wrong = [str(each) for each in leaves(group)]
+    if wrong:
+        print("\nNothing was measured, since a candidate went wrong:", *wrong, sep="\n  ")
+        return 1
     if targets:
         print("\nTargets", *targets, summary(targets), sep="\n")
     print(f"Took {time.monotonic() - begun:.0f} s.")

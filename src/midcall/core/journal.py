@@ -67,7 +67,7 @@ class Journal:
     rounds: int = 0
     strays: int = 0
     progress: float | None = None
-    entries: dict[str, Entry | list[Any]] = field(default_factory=dict[str, "Entry | list[Any]"])
+    entries: dict[str, Entry | list[Any]] = field(default_factory=dict)  # pyright: ignore[reportUnknownVariableType]
     foreign: Foreign | None = None
 
     def entry(self, identity: str) -> Entry | None:

@@ -32,22 +32,13 @@ inside_effect: ContextVar[bool] = ContextVar("midcall_inside_effect", default=Fa
 class Call:
     """What a verb needs to know about the call that it is used in."""
 
-    __slots__ = (
-        "__weakref__",
-        "ahead",
-        "ended",
-        "foreign",
-        "installation",
-        "journal",
-        "method",
-        "modern",
-        "progress_token",
-        "recalls",
-        "replay",
-        "rounds",
-        "session",
-        "version",
-    )
+    rounds: Rounds | None = None
+    """How the call leaves for a round; None where questions are pushed."""
+    ahead: Mapping[str, Any] | None = None
+    """Answers that came before their questions, where the author takes them."""
+    ended = False
+    recalls = False
+    """Whether there is anything in the journal to recall: most calls ask nothing."""
 
     def __init__(
         self,
@@ -64,11 +55,6 @@ class Call:
         self.journal = journal
         self.foreign = foreign
         self.replay = Replay(journal)
-        self.rounds: Rounds | None = None
-        self.ahead: Mapping[str, Any] | None = None
-        self.ended = False
-        self.recalls = False
-        """Whether there is anything in the journal to recall: most calls ask nothing."""
         self.session = AskingSession(ctx.session, self)
 
     @property

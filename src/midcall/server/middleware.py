@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from types import CoroutineType
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
@@ -37,12 +38,15 @@ class Asking:
     def __init__(self, installation: Installation) -> None:
         self._installation = installation
 
-    async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    def __call__(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> CoroutineType[Any, Any, HandlerResult]:
+        # Not `async`: what it returns is awaited as it is, which saves every request a coroutine.
         if ctx.method not in INPUT_REQUIRED_METHODS or ctx.request_id is None:
-            return await call_next(ctx)
+            return cast("CoroutineType[Any, Any, HandlerResult]", call_next(ctx))
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            return await self._in_rounds(ctx, call_next)
-        return await self._pushed(ctx, call_next)
+            return self._in_rounds(ctx, call_next)
+        return self._pushed(ctx, call_next)
 
     async def _pushed(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         call = Call(self._installation, ctx, Journal(), None)

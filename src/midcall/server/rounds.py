@@ -68,38 +68,22 @@ class Suspend(BaseException):
 class Rounds:
     """The questions of one run that have to leave, and the tasks that wait for that."""
 
-    __slots__ = (
-        "_abandon",
-        "_baseline",
-        "_cancelled",
-        "_done",
-        "_effects",
-        "_leaver",
-        "_parked",
-        "_pause",
-        "_stops",
-        "_task",
-        "_threads",
-        "_unwinding",
-        "leaving",
-        "requests",
-    )
+    # Defaults of the class: a call that asks nothing makes one of these, and needs next to nothing of it.
+    leaving = False
+    _abandon = False
+    _cancelled = 0
+    _done = False
+    _stops = 0
+    _unwinding = False
+    _leaver: asyncio.Task[None] | None = None
+    _parked: set[asyncio.Task[Any]] | None = None
+    _effects: set[asyncio.Task[Any]] | None = None
+    _threads: frozenset[int] = frozenset()
 
     def __init__(self, task: asyncio.Task[Any]) -> None:
         self.requests: dict[str, dict[str, Any]] = {}
-        self.leaving = False
         self._task = task
         self._baseline = task.cancelling()
-        self._cancelled = 0
-        self._unwinding = False
-        self._threads: set[int] = set()
-        self._done = False
-        self._pause = False
-        self._abandon = False
-        self._stops = 0
-        self._leaver: asyncio.Task[None] | None = None
-        self._parked: set[asyncio.Task[Any]] | None = None
-        self._effects: set[asyncio.Task[Any]] | None = None
 
     # --- for the verbs ------------------------------------------------------------------------
 
@@ -109,7 +93,7 @@ class Rounds:
             return True
         if (thread := in_thread.get()) is None:
             return False
-        self._threads.add(thread)
+        self._threads |= {thread}
         return len(self._threads) == 1
 
     def _is_line(self) -> bool:
@@ -130,7 +114,6 @@ class Rounds:
 
     async def pause(self) -> NoReturn:
         """Let a round leave that asks nothing: the client only comes back."""
-        self._pause = True
         await self.ask({})
 
     async def stop(self) -> NoReturn:
