@@ -49,11 +49,6 @@ journals = st.builds(
 )
 
 
-def swapped(text: str) -> str:
-    """JSON as a journal writes it, or back."""
-    return text.translate(str.maketrans("\"'", "'\""))
-
-
 def listed(journal: Journal) -> Any:
     """All of it, as plain JSON data."""
     found = {identity: journal.entry(identity) for identity in list(journal.entries)}
@@ -86,17 +81,17 @@ def test_rubbish_is_refused(text: str) -> None:
 @given(json_values)
 def test_other_json_is_refused(value: Any) -> None:
     with pytest.raises(InvalidJournal):
-        decode(swapped(json.dumps(value)))
+        decode(json.dumps(value))
 
 
 @given(journals, st.integers(0, 7), json_values)
 def test_a_journal_with_a_field_of_the_wrong_kind_is_refused_or_read_as_it_stands(
     journal: Journal, index: int, value: Any
 ) -> None:
-    fields = json.loads(swapped(encode(journal)))
+    fields = json.loads(encode(journal))
     fields[index] = value
     try:
-        again = decode(swapped(json.dumps(fields)))
+        again = decode(json.dumps(fields))
     except InvalidJournal:
         return
     listed(again)
@@ -111,13 +106,13 @@ def test_a_journal_that_is_cut_off_is_refused(journal: Journal, data: st.DataObj
 
 @pytest.mark.parametrize("version", [0, VERSION + 1, -1, "1", None, True, 1.5, [1]])
 def test_another_version_is_refused_and_named(version: Any) -> None:
-    fields = json.loads(swapped(encode(Journal("x"))))
+    fields = json.loads(encode(Journal("x")))
     fields[1] = version
     with pytest.raises(InvalidJournal) as caught:
-        decode(swapped(json.dumps(fields)))
+        decode(json.dumps(fields))
     assert "version" in str(caught.value)
 
 
 def test_states_of_others_are_not_taken_for_ours() -> None:
-    for state in ("", "{}", '["midcal"]', '{"v":1}', "state 1", ' ["midcall",1]', '["midcall",1,"x"]'):
+    for state in ("", "{}", '["midcal"]', '{"v":1}', "state 1", ' ["midcall",1]'):
         assert not is_journal(state)

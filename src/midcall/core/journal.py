@@ -22,9 +22,7 @@ UPGRADES: dict[int, Callable[[list[Any]], list[Any]]] = {}
 """From a version to the next: at least the one before `VERSION`, so that a rollout loses no call."""
 
 _ANSWERED: Final = ("accept", "fits")
-_MARK: Final = "['midcall',"
-_QUOTES: Final = str.maketrans("\"'", "'\"")
-"""The text has its quotes swapped: whoever seals it puts it into JSON, where each `"` would be escaped."""
+_MARK: Final = '["midcall",'
 _FIELDS: Final = 8
 
 Kind: TypeAlias = Literal["waiting", "accept", "fits", "decline", "cancel", "timeout", "effect", "failed"]
@@ -114,7 +112,7 @@ def encode(journal: Journal) -> str:
             entries,
             journal.foreign,
         )
-    ).translate(_QUOTES)
+    )
 
 
 def decode(state: str) -> Journal:
@@ -124,7 +122,7 @@ def decode(state: str) -> Journal:
         InvalidJournal: It is damaged, or of a version that this midcall does not read.
     """
     try:
-        fields = json.loads(state.translate(_QUOTES))
+        fields = json.loads(state)
     except (ValueError, RecursionError):
         raise InvalidJournal(wording.damaged_journal()) from None
     if not isinstance(fields, list) or len(cast("list[Any]", fields)) < 2 or fields[0] != "midcall":
@@ -151,7 +149,7 @@ def _read(fields: list[Any]) -> Journal:
         and type(strays) is int
         and (progress is None or type(progress) in (int, float))
         and isinstance(entries, dict)
-        and _are_entries(cast("dict[str, Any]", entries))
+        and all(_is_plain(raw) or _is_entry(raw) for raw in cast("dict[str, Any]", entries).values())
         and (foreign is None or _is_foreign(foreign))
     )
     if not sound:
@@ -159,14 +157,11 @@ def _read(fields: list[Any]) -> Journal:
     return Journal(call, rounds, strays, progress, cast("Any", entries), foreign and Foreign._make(foreign))
 
 
-def _are_entries(entries: dict[str, Any]) -> bool:
-    for raw in entries.values():
-        # What most of them are, seen without a closer look: a long call reads them in every round.
-        if type(raw) is list and len(raw) == 4 and raw[0] == "fits" and type(raw[3]) is dict:  # pyright: ignore[reportUnknownArgumentType]
-            continue
-        if not _is_entry(raw):
-            return False
-    return True
+def _is_plain(raw: Any) -> bool:
+    """What most entries of a long call are: seen without a close look."""
+    if type(raw) is not list or len(fields := cast("list[Any]", raw)) != 4:
+        return False
+    return fields[0] == "fits" and type(fields[2]) is str and type(fields[3]) is dict
 
 
 def _is_entry(raw: Any) -> bool:
