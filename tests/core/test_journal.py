@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midcall.core.journal import VERSION, Entry, Foreign, Journal, decode, encode, is_journal
+from midcall.core.journal import VERSION, Entry, Foreign, Journal, Target, decode, encode, is_journal
 from midcall.errors import InvalidJournal
+
+SWAP = str.maketrans('`"', '"`')
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -38,7 +40,7 @@ def entries(draw: st.DrawFn) -> Entry:
     )
 
 
-journals = st.builds(
+bare_journals = st.builds(
     Journal,
     call=st.text(),
     rounds=st.integers(0, 100),
@@ -46,17 +48,37 @@ journals = st.builds(
     progress=st.none() | st.integers(0, 100) | st.floats(0, 100),
     entries=st.dictionaries(st.text(), entries(), max_size=5),
     foreign=st.none() | st.builds(Foreign, st.none() | st.text(), st.none() | content),
+    target=st.none() | st.builds(Target, st.text(), st.none() | content),
+    left=times,
 )
+
+
+@st.composite
+def journals_of(draw: st.DrawFn) -> Journal:
+    """A journal some of whose answers were read."""
+    journal = draw(bare_journals)
+    for identity, entry in list(journal.entries.items()):
+        if entry[0] == "accept" and draw(st.booleans()):
+            journal.keep(identity, entry[3])
+    return journal
+
+
+journals = journals_of()
 
 
 def listed(journal: Journal) -> Any:
     """All of it, as plain JSON data."""
-    found = {identity: journal.entry(identity) for identity in list(journal.entries)}
-    return json.loads(
-        json.dumps(
-            [journal.call, journal.rounds, journal.strays, journal.progress, list(found.items()), journal.foreign]
-        )
-    )
+    found = {identity: journal.entry(identity) for identity in [*journal.settled, *journal.entries]}
+    head = [
+        journal.call,
+        journal.rounds,
+        journal.strays,
+        journal.progress,
+        journal.foreign,
+        journal.target,
+        journal.left,
+    ]
+    return json.loads(json.dumps([*head, list(found.items())]))
 
 
 @given(journals)
@@ -84,17 +106,77 @@ def test_other_json_is_refused(value: Any) -> None:
         decode(json.dumps(value))
 
 
+@given(journals)
+def test_answers_that_were_read_travel_as_the_text_they_came_as(journal: Journal) -> None:
+    again = decode(encode(journal))
+    text = again.text()
+    again.entries["more"] = Entry("accept", 1, "More?", {"answer": '`"`'})
+    again.keep("more", {"answer": '`"`'})
+    assert again.text().startswith(text)
+    assert listed(decode(encode(again))) == listed(again)
+
+
+@given(journals, st.data())
+def test_an_answer_that_is_forgotten_is_gone(journal: Journal, data: st.DataObject) -> None:
+    names = [*journal.settled, *journal.entries]
+    gone = data.draw(st.sampled_from(names)) if names else "nothing"
+    journal.forget(gone)
+    assert decode(encode(journal)).entry(gone) is None
+    assert listed(decode(encode(journal))) == listed(journal)
+
+
+def older(journal: Journal) -> list[Any]:
+    """The journal as version 1 wrote it."""
+    entries = {identity: list(journal.entry(identity) or ()) for identity in [*journal.settled, *journal.entries]}
+    return ["midcall", 1, journal.call, journal.rounds, journal.strays, journal.progress, entries, journal.foreign]
+
+
+@given(journals)
+def test_the_version_before_is_read(journal: Journal) -> None:
+    journal.target = journal.left = None
+    text = json.dumps(older(journal), separators=(",", ":"))
+    assert is_journal(text)
+    assert listed(decode(text)) == listed(journal)
+
+
 @given(journals, st.integers(0, 7), json_values)
-def test_a_journal_with_a_field_of_the_wrong_kind_is_refused_or_read_as_it_stands(
+def test_an_older_journal_with_a_field_of_the_wrong_kind_is_refused_or_read_as_it_stands(
     journal: Journal, index: int, value: Any
 ) -> None:
-    fields = json.loads(encode(journal))
+    fields = older(journal)
     fields[index] = value
     try:
         again = decode(json.dumps(fields))
     except InvalidJournal:
         return
     listed(again)
+
+
+@given(journals, st.integers(0, 7), json_values)
+def test_a_journal_with_a_field_of_the_wrong_kind_is_refused_or_read_as_it_stands(
+    journal: Journal, index: int, value: Any
+) -> None:
+    mark, settled, rest = encode(journal).split("\n")
+    fields = json.loads(rest.translate(SWAP))
+    fields[index] = value
+    try:
+        again = decode("\n".join((mark, settled, json.dumps(fields).translate(SWAP))))
+    except InvalidJournal:
+        return
+    listed(again)
+
+
+@given(st.dictionaries(st.text(), json_values, max_size=3))
+def test_settled_answers_of_the_wrong_kind_are_refused_at_the_latest_when_they_are_used(
+    settled: dict[str, Any],
+) -> None:
+    mark, _, rest = encode(Journal("x")).split("\n")
+    try:
+        again = decode("\n".join((mark, json.dumps(settled)[1:-1].translate(SWAP), rest)))
+        listed(again)
+    except InvalidJournal:
+        return
+    assert all(isinstance(raw[1], dict) for raw in settled.values())
 
 
 @given(journals, st.data())
@@ -104,15 +186,21 @@ def test_a_journal_that_is_cut_off_is_refused(journal: Journal, data: st.DataObj
         decode(text[: data.draw(st.integers(0, len(text) - 1))])
 
 
-@pytest.mark.parametrize("version", [0, VERSION + 1, -1, "1", None, True, 1.5, [1]])
+@pytest.mark.parametrize("version", [0, 3, -1, "1", None, True, 1.5, [1]])
 def test_another_version_is_refused_and_named(version: Any) -> None:
-    fields = json.loads(encode(Journal("x")))
+    fields = older(Journal("x"))
     fields[1] = version
-    with pytest.raises(InvalidJournal) as caught:
+    with pytest.raises(InvalidJournal, match="version"):
         decode(json.dumps(fields))
-    assert "version" in str(caught.value)
+
+
+def test_a_later_version_is_refused_and_named() -> None:
+    text = encode(Journal("x"))
+    assert text.startswith(f"midcall/{VERSION}\n")
+    with pytest.raises(InvalidJournal, match=f"version '{VERSION + 1}'|version {VERSION + 1}"):
+        decode(text.replace(f"midcall/{VERSION}", f"midcall/{VERSION + 1}"))
 
 
 def test_states_of_others_are_not_taken_for_ours() -> None:
-    for state in ("", "{}", '["midcal"]', '{"v":1}', "state 1", ' ["midcall",1]'):
+    for state in ("", "{}", '["midcal"]', '{"v":1}', "state 1", ' ["midcall",1]', "midcall"):
         assert not is_journal(state)

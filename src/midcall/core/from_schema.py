@@ -7,6 +7,7 @@ from typing import Any, Final, NoReturn, TypeAlias, cast
 
 from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.formats import FORMATS
+from midcall.core.patterns import is_tame
 from midcall.core.rules import is_number, runs_everywhere
 from midcall.errors import InvalidForm
 
@@ -155,11 +156,16 @@ def _loosened(prop: Property) -> Property:
         kept.setdefault("enum", [kept["const"]])
     if kept.get("format") not in FORMATS:
         kept.pop("format", None)
-    if "pattern" in kept and not runs_everywhere(kept["pattern"]):
+    if "pattern" in kept and not _can_be_run(kept["pattern"], kept.get("maxLength")):
         del kept["pattern"]
     if isinstance(items := kept.get("items"), Mapping):
         kept["items"] = _loosened_items(cast("Property", items))
     return kept
+
+
+def _can_be_run(pattern: Any, longest: Any) -> bool:
+    """Whether this pattern of somebody else's means the same to us, and ends in time."""
+    return runs_everywhere(pattern) and is_tame(pattern, longest if type(longest) is int else None)
 
 
 def _loosened_items(items: Property) -> Property:

@@ -159,11 +159,14 @@ class Question(_Options, Generic[T]):
 
     def read(self, content: Mapping[str, Any]) -> tuple[T, tuple[Problem, ...]]:
         """The value that this content stands for, or the problems with it."""
-        tidied = tidy(self.form, content)
-        if problems := check(self.form, tidied):
+        return self.read_tidy(tidy(self.form, content))
+
+    def read_tidy(self, content: Mapping[str, Any]) -> tuple[T, tuple[Problem, ...]]:
+        """The same for content that is tidy already."""
+        if problems := check(self.form, content):
             return cast("T", None), problems
         try:
-            return self.typed.read(tidied), ()
+            return self.typed.read(content), ()
         except Unfit as unfit:
             return cast("T", None), unfit.problems
 

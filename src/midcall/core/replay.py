@@ -11,7 +11,7 @@ on the order in which the branches of a `gather` wake.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NoReturn, TypeVar
 
 from midcall import wording
@@ -20,14 +20,16 @@ from midcall.core.journal import Entry, Journal, Kind
 from midcall.core.questions import MISSING, Missing, Question, Visit
 from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
 
-__all__ = ["Replay", "parse_answer"]
+__all__ = ["DOUBT", "Replay", "parse_answer"]
 
 T = TypeVar("T")
+
+DOUBT: Final = "doubt"
+"""In place of a channel: which one it was is doubted, and it is not to be that again."""
 
 _LABEL: Final = 16
 """Enough to know a question by; every round carries the labels of all that came before."""
 
-_ANSWERED: Final = ("accept", "fits")
 _ACTIONS: Final[Mapping[str, Kind]] = {
     "accept": "accept",
     "decline": "decline",
@@ -114,16 +116,18 @@ class Replay:
         base = question.base
         ordinal = self._counts.get(base, 0)
         identity = f"{base}.{ordinal}" if ordinal else base
-        raw = self.journal.entries.get(identity)
-        if raw is None or raw[0] not in _ANSWERED or raw[-1] == "default":
-            return MISSING
-        if raw[0] == "fits":
-            value = question.typed.read(raw[3])
+        journal = self.journal
+        if (plain := journal.settled.get(identity)) is not None:
+            value = question.typed.read(plain[1])
         else:
-            value, problems = question.read(raw[3])
+            raw = journal.entries.get(identity)
+            if raw is None or raw[0] != "accept" or raw[-1] == "default":
+                return MISSING
+            tidied = tidy(question.form, raw[3])
+            value, problems = question.read_tidy(tidied)
             if problems:
                 return MISSING
-            self.journal.entries[identity] = ["fits", raw[1], raw[2], tidy(question.form, raw[3])]
+            journal.keep(identity, tidied)
         self._counts[base] = ordinal + 1
         self._used.add(identity)
         return value
@@ -156,10 +160,10 @@ class Replay:
             return
         effects = [label for _, kind, label in unused if kind == "effect"]
         if effects or self.journal.strays:
-            self._mismatch([label for _, _, label in unused], question, effects)
+            self._mismatch([label for _, _, label in unused], question[:_LABEL], effects)
         self.journal.strays += 1
         for identity, _, _ in unused:
-            del self.journal.entries[identity]
+            self.journal.forget(identity)
 
     def depart_with_effect(self, name: str) -> None:
         """The tool's own task meets an effect that was not recorded.
@@ -176,10 +180,21 @@ class Replay:
 
     def _unused(self) -> list[tuple[str, str, str]]:
         """What the tool's own task wrote in an earlier run, and has not met in this one."""
+        journal = self.journal
+        if len(self._used) == len(journal.entries) + len(journal.settled):
+            return []
+        met = self._used
         return [
-            (identity, raw[0], raw[2])
-            for identity, raw in self.journal.entries.items()
-            if raw[1] and raw[0] not in ("waiting", "failed") and identity not in self._used
+            *(
+                (identity, "fits", raw[0])
+                for identity, raw in journal.settled.items()
+                if len(raw) < 3 and identity not in met
+            ),
+            *(
+                (identity, raw[0], raw[2])
+                for identity, raw in journal.entries.items()
+                if raw[1] and raw[0] not in ("waiting", "failed") and identity not in met
+            ),
         ]
 
     @staticmethod
@@ -202,12 +217,20 @@ class Replay:
         self._used.add(identity)
         return entry
 
-    def settle(self, identity: str, entry: Entry, kind: Kind, content: Any = None, via: str = "round") -> Entry:
-        """Write down the outcome of a question that waited."""
-        value = content if kind == "accept" else None
-        settled = entry._replace(kind=kind, value=value, deadline=None, problems=(), via=via)
+    def settle(
+        self, identity: str, entry: Entry, kind: Kind, content: Any = None, via: str = "round", *, quick: bool = False
+    ) -> Entry:
+        """Write down the outcome of a question that waited; `quick` if it came faster than a person reads."""
+        value = content if kind == "accept" else True if quick else None
+        settled = Entry(kind, entry.line, entry.label, value, entry.shape, entry.attempt, via=via)
         self.journal.entries[identity] = settled
         return settled
+
+    def trim(self, identity: str, entry: Entry, names: Collection[str]) -> None:
+        """Keep only what was asked of an answer that fits: a client may send more, and every round carries it."""
+        if len(entry.value) > len(names):
+            kept = {name: value for name, value in entry.value.items() if name in names}
+            self.journal.entries[identity] = entry._replace(value=kept)
 
     def reject(self, identity: str, entry: Entry, problems: Sequence[Problem], deadline: float | None) -> Entry:
         """The accepted answer does not fit: the question waits again, with the problems named.
@@ -219,12 +242,20 @@ class Replay:
         self.journal.entries[identity] = again
         return again
 
+    def doubt(self, identity: str, entry: Entry) -> Entry:
+        """Nobody may have seen the question: it waits again, for a channel where a person acts."""
+        again = entry._replace(kind="waiting", value=None, attempt=entry.attempt + 1, problems=(), via=DOUBT)
+        self.journal.entries[identity] = again
+        return again
+
     def record_effect(self, identity: str, name: str, result: Any, *, line: bool) -> None:
         self.journal.entries[identity] = Entry("effect", int(line), name, result)
         self._used.add(identity)
 
-    def take_answers(self, responses: Mapping[str, Any], now: float) -> frozenset[str]:
+    def take_answers(self, responses: Mapping[str, Any], now: float, doubt: float = 0.0) -> frozenset[str]:
         """Settle the questions that wait with what the client sent; the wire keys that were ours.
+
+        What comes within `doubt` seconds after the round left is quick.
 
         Only what waits takes an answer. A recorded outcome never changes, and what was not asked
         is not looked at.
@@ -233,6 +264,7 @@ class Replay:
             MalformedAnswer: One of ours is not an answer.
         """
         ours: set[str] = set()
+        quick = self.journal.left is not None and now - self.journal.left < doubt
         waiting = [identity for identity, raw in self.journal.entries.items() if raw[0] == "waiting"]
         for identity in waiting:
             entry = self.journal.entry(identity)
@@ -243,5 +275,5 @@ class Replay:
                 ours.add(wire)
                 if entry.deadline is not None and now > entry.deadline:
                     kind = "timeout"
-                self.settle(identity, entry, kind, content)
+                self.settle(identity, entry, kind, content, quick=quick)
         return frozenset(ours)

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from typing import Annotated, Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel, RootModel, ValidationError
@@ -58,6 +59,8 @@ def _bare(tp: Any) -> TypedForm[Any]:
     """One field named `answer`, read as its bare value."""
     part = part_of(ANSWER, tp, Facts(named(tp)))
     name, thaw, supplied = part.field.name, part.thaw, part.supplied
+    if thaw is None and supplied is None:
+        return TypedForm(Form(part.field), itemgetter(name))
 
     def read(content: Content) -> Any:
         if name not in content and supplied is not None:
