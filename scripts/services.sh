@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # PostgreSQL and Redis for the tests, on loopback. Whatever already answers there is left alone.
+# PgBouncer is installed too, and left to the tests to start.
 # What this starts is for tests only: PostgreSQL trusts every local connection (user postgres),
 # neither keeps its data for long, and PostgreSQL never runs as root.
 set -euo pipefail
@@ -50,6 +51,8 @@ start_redis() {
         --save "" --appendonly no --dir "${TMPDIR:-/tmp}" >/dev/null
 }
 
+PATH="$PATH:/usr/sbin"
+command -v pgbouncer >/dev/null || install_package pgbouncer
 answers "$postgres_port" || start_postgres
 answers "$redis_port" || start_redis
 for port in "$postgres_port" "$redis_port"; do

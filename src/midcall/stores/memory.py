@@ -1,0 +1,90 @@
+"""A store in memory: for tests, and for one process that may forget."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+from midcall.stores.base import Completion, Record, Value, verdict
+from midcall.stores.texts import check_name, check_record
+from midcall.stores.waking import Waking
+
+__all__ = ["Memory"]
+
+
+class Memory:
+    """Records and values of this process. It ends with them."""
+
+    def __init__(self) -> None:
+        self._records: dict[str, Record] = {}
+        self._values: dict[tuple[str, str], Value] = {}
+        self._waking = Waking()
+
+    def __repr__(self) -> str:
+        return "Memory()"
+
+    async def open(self) -> None:
+        """There is nothing to open."""
+
+    async def close(self) -> None:
+        """Records stay: they can be read again, as they could after a restart elsewhere."""
+        waking, self._waking = self._waking, Waking()
+        await waking.close()
+
+    async def create(self, record: Record) -> tuple[Record, bool]:
+        check_record(record)
+        old = self._records.get(record.id)
+        if old is not None and old.expires > record.created:
+            return old, False
+        self._records[record.id] = record
+        return record, True
+
+    async def read(self, id: str) -> Record | None:
+        return self._records.get(id)
+
+    async def complete(self, id: str, outcome: str, *, owner: str | None, now: float) -> Completion:
+        record = self._records.get(id)
+        became = verdict(record, owner=owner, now=now)
+        if record is not None and became == "done":
+            self._records[id] = replace(record, outcome=outcome)
+            self._waking.ring(id)
+        return became
+
+    async def consume(self, id: str, *, owner: str | None, now: float) -> Record | None:
+        record = self._records.get(id)
+        if record is None or record.consumed or record.expires <= now or owner not in (None, record.owner):
+            return None
+        self._records[id] = replace(record, consumed=True)
+        return record
+
+    async def wait(self, id: str, seconds: float) -> Record | None:
+        return await self._waking.wait(id, seconds, self.read)
+
+    async def sweep(self, now: float) -> int:
+        over = [id for id, record in self._records.items() if record.expires <= now]
+        for id in over:
+            del self._records[id]
+            self._waking.ring(id)
+        return len(over)
+
+    async def put(self, value: Value, *, instead_of: bytes | None = None) -> bool:
+        check_name("owner", value.owner)
+        check_name("name", value.name)
+        key = (value.owner, value.name)
+        if instead_of is not None and (key not in self._values or self._values[key].sealed != instead_of):
+            return False
+        self._values[key] = value
+        return True
+
+    async def get(self, owner: str, name: str) -> Value | None:
+        return self._values.get((owner, name))
+
+    async def values(self, owner: str) -> list[Value]:
+        return sorted((value for value in self._values.values() if value.owner == owner), key=lambda value: value.name)
+
+    async def remove(self, owner: str, name: str) -> bool:
+        return self._values.pop((owner, name), None) is not None
+
+    async def all_values(self) -> AsyncIterator[Value]:
+        for value in list(self._values.values()):
+            yield value

@@ -1,0 +1,48 @@
+"""Where the file of a store is, if nobody says."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from midcall.stores.base import StoreError
+from midcall.wording import stores as words
+
+__all__ = ["default_file", "make_default_file", "make_file"]
+
+
+def default_file() -> Path:
+    """One file under the user's data directory, as this system has it."""
+    return _data_directory() / "midcall" / "midcall.db"
+
+
+def _data_directory() -> Path:
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support"
+    chosen = Path(os.environ.get("XDG_DATA_HOME") or "")
+    return chosen if chosen.is_absolute() else Path.home() / ".local" / "share"
+
+
+def make_default_file() -> Path:
+    """The file, made together with its directory, both for this user alone."""
+    path = default_file()
+    try:
+        path.parent.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise StoreError(words.no_directory(str(path.parent)), advice=words.choose_a_file()) from error
+    return make_file(path)
+
+
+def make_file(path: Path) -> Path:
+    """See to it that the file is there. One that is made here only this user can read."""
+    if not path.parent.is_dir():
+        raise StoreError(words.no_directory(str(path.parent)), advice=words.make_the_directory())
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise StoreError(words.cannot_open_file(str(path)), advice=words.check_the_file()) from error
+    return path

@@ -1,0 +1,196 @@
+"""A store in one file: for one machine, with as many processes as you like.
+
+`sqlite3` blocks, so all of it happens on one thread of the store's own. Processes on one machine hear of
+each other through the file: SQLite counts its changes, and looking at the counter costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+from midcall.stores.base import Completion, Record, Value, verdict
+from midcall.stores.life import Life
+from midcall.stores.rows import RECORD, VALUE, record_of, row_of, value_of
+from midcall.stores.sqlite.places import default_file, make_default_file, make_file
+from midcall.stores.sqlite.thread import Thread, transaction
+from midcall.stores.texts import check_name, check_record, given, kept
+from midcall.stores.waking import Waking
+
+__all__ = ["SQLite"]
+
+T = TypeVar("T")
+
+_OFTEN = 0.05
+_LOOK_ANYWAY = 100
+"""Every so many looks, whatever the counter says."""
+_AT_ONCE = 500
+
+_CREATE = f"""
+    INSERT INTO midcall_records ({RECORD}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET
+        kind = excluded.kind, owner = excluded.owner, data = excluded.data, created = excluded.created,
+        expires = excluded.expires, outcome = excluded.outcome, consumed = excluded.consumed
+    WHERE midcall_records.expires <= excluded.created
+"""
+_READ = f"SELECT {RECORD} FROM midcall_records WHERE id = ?"
+_COMPLETE = "UPDATE midcall_records SET outcome = ? WHERE id = ?"
+_CONSUME = f"""
+    UPDATE midcall_records SET consumed = 1
+    WHERE id = :id AND NOT consumed AND expires > :now AND (:owner IS NULL OR owner = :owner)
+    RETURNING {RECORD}
+"""
+_PUT = f"""
+    INSERT INTO midcall_values ({VALUE}) VALUES (?, ?, ?, ?)
+    ON CONFLICT (owner, name) DO UPDATE SET sealed = excluded.sealed, updated = excluded.updated
+"""
+_SWAP = "UPDATE midcall_values SET sealed = ?, updated = ? WHERE owner = ? AND name = ? AND sealed = ?"
+_VALUES = f"SELECT {VALUE} FROM midcall_values WHERE owner = ?"
+_FIRST_PAGE = f"SELECT {VALUE} FROM midcall_values ORDER BY owner, name LIMIT {_AT_ONCE}"
+_NEXT_PAGE = f"SELECT {VALUE} FROM midcall_values WHERE (owner, name) > (?, ?) ORDER BY owner, name LIMIT {_AT_ONCE}"
+
+
+@dataclass(slots=True)
+class _Open:
+    thread: Thread
+    waking: Waking
+
+
+class SQLite:
+    """Records and values in one file.
+
+    Args:
+        path: The file. Its directory must be there. Without it, `midcall.db` under the user's data directory.
+        busy: For how many seconds to wait for another process that writes.
+    """
+
+    def __init__(self, path: str | Path | None = None, *, busy: float = 5.0) -> None:
+        self._path = None if path is None else Path(path).expanduser()
+        self._busy = busy
+        self._life = Life(self._start, self._stop, lambda it: it.thread.leave())
+        self._changes = 0
+        self._looks = 0
+
+    def __repr__(self) -> str:
+        return f"SQLite({str(self.path)!r})"
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self._path or default_file()
+
+    async def open(self) -> None:
+        await self._life.open()
+
+    async def close(self) -> None:
+        await self._life.close()
+
+    async def create(self, record: Record) -> tuple[Record, bool]:
+        check_record(record)
+
+        def work(connection: sqlite3.Connection) -> tuple[Record, bool]:
+            with transaction(connection):
+                if connection.execute(_CREATE, row_of(record)).rowcount:
+                    return record, True
+                return record_of(connection.execute(_READ, (kept(record.id),)).fetchone()), False
+
+        return await self._run(work)
+
+    async def read(self, id: str) -> Record | None:
+        row = await self._run(lambda connection: connection.execute(_READ, (kept(id),)).fetchone())
+        return None if row is None else record_of(row)
+
+    async def complete(self, id: str, outcome: str, *, owner: str | None, now: float) -> Completion:
+        def work(connection: sqlite3.Connection) -> Completion:
+            with transaction(connection):
+                row = connection.execute(_READ, (kept(id),)).fetchone()
+                became = verdict(None if row is None else record_of(row), owner=owner, now=now)
+                if became == "done":
+                    connection.execute(_COMPLETE, (kept(outcome), kept(id)))
+                return became
+
+        became = await self._run(work)
+        if became == "done":
+            (await self._life.get()).waking.ring(id)
+        return became
+
+    async def consume(self, id: str, *, owner: str | None, now: float) -> Record | None:
+        given_in = {"id": kept(id), "owner": None if owner is None else kept(owner), "now": now}
+        rows = await self._run(lambda connection: connection.execute(_CONSUME, given_in).fetchall())
+        return replace(record_of(rows[0]), consumed=False) if rows else None
+
+    async def wait(self, id: str, seconds: float) -> Record | None:
+        return await (await self._life.get()).waking.wait(id, seconds, self.read)
+
+    async def sweep(self, now: float) -> int:
+        delete = "DELETE FROM midcall_records WHERE expires <= ?"
+        gone = await self._run(lambda connection: connection.execute(delete, (now,)).rowcount)
+        self._changes = 0  # SQLite does not count what this connection changes
+        return gone
+
+    async def put(self, value: Value, *, instead_of: bytes | None = None) -> bool:
+        check_name("owner", value.owner)
+        check_name("name", value.name)
+        owner, name = kept(value.owner), kept(value.name)
+        if instead_of is None:
+            row = (owner, name, value.sealed, value.updated)
+            return await self._run(lambda connection: connection.execute(_PUT, row).rowcount == 1)
+        swap = (value.sealed, value.updated, owner, name, instead_of)
+        return await self._run(lambda connection: connection.execute(_SWAP, swap).rowcount == 1)
+
+    async def get(self, owner: str, name: str) -> Value | None:
+        query, key = f"{_VALUES} AND name = ?", (kept(owner), kept(name))
+        row = await self._run(lambda connection: connection.execute(query, key).fetchone())
+        return None if row is None else value_of(row)
+
+    async def values(self, owner: str) -> list[Value]:
+        rows = await self._run(lambda connection: connection.execute(_VALUES, (kept(owner),)).fetchall())
+        return sorted(map(value_of, rows), key=lambda value: value.name)
+
+    async def remove(self, owner: str, name: str) -> bool:
+        delete, key = "DELETE FROM midcall_values WHERE owner = ? AND name = ?", (kept(owner), kept(name))
+        return await self._run(lambda connection: connection.execute(delete, key).rowcount == 1)
+
+    async def all_values(self) -> AsyncIterator[Value]:
+        rows = await self._run(lambda connection: connection.execute(_FIRST_PAGE).fetchall())
+        while rows:
+            for row in rows:
+                yield value_of(row)
+            after = rows[-1][:2]
+            rows = await self._run(lambda connection, after=after: connection.execute(_NEXT_PAGE, after).fetchall())
+
+    async def _start(self) -> _Open:
+        thread = Thread(make_default_file() if self._path is None else make_file(self._path), self._busy)
+        try:
+            await thread.run(lambda _: None)
+        except BaseException:
+            await thread.close()
+            raise
+        return _Open(thread, Waking(self._look, often=_OFTEN, seldom=_OFTEN))
+
+    async def _stop(self, it: _Open) -> None:
+        await it.waking.close()
+        await it.thread.close()
+
+    async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        return await (await self._life.get()).thread.run(work)
+
+    async def _look(self, ids: Sequence[str]) -> set[str]:
+        return await self._run(lambda connection: self._finished(connection, ids))
+
+    def _finished(self, connection: sqlite3.Connection, ids: Sequence[str]) -> set[str]:
+        changes = connection.execute("PRAGMA data_version").fetchone()[0]
+        self._looks += 1
+        if changes == self._changes and self._looks % _LOOK_ANYWAY:
+            return set()
+        pending: set[str] = set()
+        for begun in range(0, len(ids), _AT_ONCE):
+            some = [kept(id) for id in ids[begun : begun + _AT_ONCE]]
+            marks = ", ".join("?" * len(some))
+            query = f"SELECT id FROM midcall_records WHERE id IN ({marks}) AND outcome IS NULL"
+            pending.update(given(id) for (id,) in connection.execute(query, some))
+        self._changes = changes
+        return set(ids) - pending

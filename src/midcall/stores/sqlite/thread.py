@@ -1,0 +1,145 @@
+"""The thread on which SQLite runs, and its one connection."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar
+
+from midcall.stores.base import StoreError
+from midcall.stores.versions import OLDEST, Found, missing_steps
+from midcall.wording import stores as words
+
+__all__ = ["STEPS", "Thread", "transaction"]
+
+T = TypeVar("T")
+
+STEPS = (
+    """
+    CREATE TABLE midcall_records (
+        id TEXT PRIMARY KEY,
+        kind TEXT NOT NULL,
+        owner TEXT NOT NULL,
+        data TEXT NOT NULL,
+        created REAL NOT NULL,
+        expires REAL NOT NULL,
+        outcome TEXT,
+        consumed INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE INDEX midcall_records_expires ON midcall_records (expires);
+    CREATE TABLE midcall_values (
+        owner TEXT NOT NULL,
+        name TEXT NOT NULL,
+        sealed BLOB NOT NULL,
+        updated REAL NOT NULL,
+        PRIMARY KEY (owner, name)
+    );
+    """,
+)
+_SCHEMA = "CREATE TABLE IF NOT EXISTS midcall_schema (version INTEGER NOT NULL, usable_from INTEGER NOT NULL)"
+_NEEDED = (3, 35)
+_BROKEN = ("SQLITE_IOERR", "SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_CANTOPEN", "SQLITE_READONLY")
+
+
+class Thread:
+    """Runs what is given to it, one after the other, with a connection to the file."""
+
+    def __init__(self, path: Path, busy: float) -> None:
+        self._path = path
+        self._busy = busy
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix="midcall-sqlite")
+        self._connection: sqlite3.Connection | None = None
+
+    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """What the work returns. If it fails, nothing of it has happened."""
+        return await asyncio.get_running_loop().run_in_executor(self._executor, self._run, work)
+
+    async def close(self) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._executor, self._disconnect)
+        self._executor.shutdown(wait=False)
+
+    def leave(self) -> None:
+        """Close it where there is no event loop any more."""
+        self._executor.submit(self._disconnect).result()
+        self._executor.shutdown(wait=False)
+
+    def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            if self._connection is None:
+                self._connection = _connect(self._path, self._busy)
+            return work(self._connection)
+        except sqlite3.Error as error:
+            name = getattr(error, "sqlite_errorname", None) or ""
+            if name.startswith(_BROKEN):
+                self._disconnect()  # the next one tries again from the start
+            raise StoreError(words.sqlite_failed(name, str(self._path)), advice=words.sqlite_advice(name)) from error
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(sqlite3.Error):
+                connection.close()
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Generator[None]:
+    """All or nothing, and nobody else writes meanwhile."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _connect(path: Path, busy: float) -> sqlite3.Connection:
+    if sqlite3.sqlite_version_info < _NEEDED:
+        raise StoreError(words.sqlite_too_old(sqlite3.sqlite_version), advice=words.another_python())
+    connection = sqlite3.connect(path, timeout=busy, isolation_level=None)
+    try:
+        _use_wal(connection, busy)
+        connection.execute("PRAGMA secure_delete = ON")  # what is removed is not left in the file
+        with transaction(connection):
+            _migrate(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _use_wal(connection: sqlite3.Connection, busy: float) -> None:
+    """Readers and the writer are then not in each other's way. Two that switch at once are: SQLite does not wait."""
+    until = time.monotonic() + busy
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    connection.execute(_SCHEMA)
+    row = connection.execute("SELECT version, usable_from FROM midcall_schema").fetchone()
+    steps = missing_steps(Found(*row) if row else None, STEPS)
+    for _, step in steps:
+        for statement in _statements(step):
+            connection.execute(statement)
+    if steps:
+        connection.execute("DELETE FROM midcall_schema")
+        connection.execute("INSERT INTO midcall_schema VALUES (?, ?)", (steps[-1][0], OLDEST))
+
+
+def _statements(step: str) -> Sequence[str]:
+    """One by one: `executescript` would end the transaction."""
+    return [statement for each in step.split(";") if (statement := each.strip())]

@@ -1,0 +1,229 @@
+"""What is particular to SQLite: the file, who may read it, and what can be wrong with it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sqlite3
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from midcall.stores import Record, StoreError, Value, open_store
+from midcall.stores.sqlite import SQLite, default_file, thread
+
+PENDING = Record("an-id", "approve", "ann", "{}", created=1000.0, expires=1900.0)
+posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no file modes")
+
+
+def mode(path: Path) -> str:
+    return oct(stat.S_IMODE(path.stat().st_mode))
+
+
+# --- the file -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("platform", "environment", "expected"),
+    [
+        ("linux", {}, "~/.local/share/midcall/midcall.db"),
+        ("linux", {"XDG_DATA_HOME": "/data"}, "/data/midcall/midcall.db"),
+        ("linux", {"XDG_DATA_HOME": "relative"}, "~/.local/share/midcall/midcall.db"),
+        ("darwin", {"XDG_DATA_HOME": "/data"}, "~/Library/Application Support/midcall/midcall.db"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local/midcall/midcall.db"),
+        ("win32", {}, "~/AppData/Local/midcall/midcall.db"),
+    ],
+)
+def test_the_file_is_where_this_system_keeps_the_users_data(
+    platform: str, environment: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("XDG_DATA_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "platform", platform)
+    assert default_file() == Path(expected).expanduser()
+
+
+@posix
+async def test_only_the_user_can_read_the_file_and_its_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "a" / "b"))
+    monkeypatch.setattr(sys, "platform", "linux")
+    store = SQLite()
+    await store.create(PENDING)
+    assert mode(store.path.parent) == "0o700"
+    assert {mode(each) for each in store.path.parent.iterdir()} == {"0o600"}
+    assert len(list(store.path.parent.iterdir())) == 3  # the log and its index, too
+    await store.close()
+
+
+async def test_the_file_has_a_write_ahead_log_and_what_is_removed_is_not_left_in_it(tmp_path: Path) -> None:
+    store = SQLite(tmp_path / "store.db")
+    await store.put(Value("ann", "token", b"sealed-and-removed" * 50, 1.0))
+    await store.remove("ann", "token")
+    await store.close()
+    with closing(sqlite3.connect(store.path)) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert b"sealed-and-removed" not in store.path.read_bytes()
+
+
+async def test_a_missing_directory_is_told(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"no directory .*nowhere.*Make the directory"):
+        await SQLite(tmp_path / "nowhere" / "store.db").open()
+    assert not (tmp_path / "nowhere").exists()
+
+
+async def test_a_directory_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"cannot open .*must be a file"):
+        await SQLite(tmp_path).open()
+
+
+async def test_another_file_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "letter.db"
+    path.write_text("Dear Ann, this is no database, and it is longer than a header is.\n" * 20)
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=r"is not a SQLite database. Nothing was changed. Choose another file"):
+        await SQLite(path).open()
+    assert path.read_bytes() == before
+
+
+# --- what can go wrong --------------------------------------------------------------------------
+
+
+@contextmanager
+def readable_only(directory: Path) -> Iterator[None]:
+    """Nobody may write here. Root may always, so it is somebody else for a while."""
+    root = os.geteuid() == 0
+    for path in (*directory.iterdir(), directory):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    if root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+        for path in (directory, *directory.iterdir()):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+@posix
+async def test_a_file_that_cannot_be_written_is_told_and_works_once_it_can() -> None:
+    directory = Path(tempfile.mkdtemp())
+    try:
+        store = SQLite(directory / "store.db")
+        await store.create(PENDING)
+        await store.close()
+        with readable_only(directory):
+            with pytest.raises(StoreError, match=r"cannot (open|be written|be opened).*this user"):
+                await store.open()
+        await store.open()
+        assert await store.complete("an-id", "{}", owner="ann", now=1001.0) == "done"
+        await store.close()
+    finally:
+        shutil.rmtree(directory)
+
+
+async def test_a_full_disk_is_told_nothing_is_lost_and_it_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    store = SQLite(tmp_path / "store.db")
+    await store.create(PENDING)
+    await limit_pages(store, 20)
+    large = replace(PENDING, id="large", data="x" * 1_000_000)
+    with pytest.raises(StoreError, match=r"no space left for .*store.db. Nothing was changed. Make room on the disk"):
+        await store.create(large)
+    with pytest.raises(StoreError, match="no space left"):
+        await store.complete("an-id", "x" * 1_000_000, owner="ann", now=1001.0)
+    assert await store.read("an-id") == PENDING
+    assert await store.read("large") is None
+    await limit_pages(store, 1_000_000)
+    assert await store.create(large) == (large, True)
+    await store.close()
+
+
+async def limit_pages(store: SQLite, pages: int) -> None:
+    """SQLite then says the same as for a disk that is full."""
+    await store._run(lambda connection: connection.execute(f"PRAGMA max_page_count = {pages}").fetchall())
+
+
+async def test_a_file_that_another_process_keeps_locked_is_waited_for_and_then_told(tmp_path: Path) -> None:
+    store = open_store(f"sqlite://{tmp_path / 'store.db'}?busy=0.2")
+    await store.create(PENDING)
+    with closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match=r"Another process keeps .* locked. Nothing was changed. Try again"):
+            await store.complete("an-id", "{}", owner="ann", now=1001.0)
+        assert await store.read("an-id") == PENDING  # reading goes on
+        other.execute("ROLLBACK")
+    assert await store.complete("an-id", "{}", owner="ann", now=1001.0) == "done"
+    await store.close()
+
+
+async def test_who_is_locked_out_for_less_than_that_only_waits(tmp_path: Path) -> None:
+    store = SQLite(tmp_path / "store.db")
+    await store.create(PENDING)
+    with closing(sqlite3.connect(store.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        completing = asyncio.create_task(store.complete("an-id", "{}", owner="ann", now=1001.0))
+        reading = asyncio.create_task(store.read("an-id"))
+        await asyncio.wait([completing, reading], timeout=0.2)
+        assert not completing.done()
+        other.execute("ROLLBACK")
+        assert await completing == "done"
+        await reading
+    await store.close()
+
+
+async def test_a_file_that_is_damaged_is_told(tmp_path: Path) -> None:
+    store = SQLite(tmp_path / "store.db")
+    await store.create(PENDING)
+    await store.close()
+    content = bytearray(store.path.read_bytes())
+    content[1024:] = b"\xff" * len(content[1024:])
+    store.path.write_bytes(content)
+    with pytest.raises(StoreError, match=r"is damaged.*Restore it from a backup"):
+        await store.open()
+    await store.close()
+
+
+def test_a_sqlite_that_is_too_old_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 31, 1))
+    monkeypatch.setattr(sqlite3, "sqlite_version", "3.31.1")
+    with pytest.raises(StoreError, match=r"has SQLite 3.31.1, and the store needs 3.35"):
+        asyncio.run(SQLite(tmp_path / "store.db").open())
+
+
+# --- versions -----------------------------------------------------------------------------------
+
+
+async def test_two_versions_use_one_file_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = SQLite(tmp_path / "store.db")
+    await old.create(PENDING)
+    steps = (*thread.STEPS, "ALTER TABLE midcall_records ADD COLUMN note TEXT NOT NULL DEFAULT ''")
+    monkeypatch.setattr(thread, "STEPS", steps)
+    new = SQLite(tmp_path / "store.db")
+    assert await new.complete("an-id", "{}", owner="ann", now=1001.0) == "done"
+    monkeypatch.undo()
+    assert (await old.create(replace(PENDING, id="another")))[1]
+    later = SQLite(tmp_path / "store.db")  # an old one that starts after the new one
+    assert await later.read("an-id") == replace(PENDING, outcome="{}")
+    for store in (old, new, later):
+        await store.close()
+
+
+async def test_a_file_that_only_newer_versions_understand_is_refused(tmp_path: Path) -> None:
+    store = SQLite(tmp_path / "store.db")
+    await store.open()
+    await store.close()
+    with closing(sqlite3.connect(store.path, isolation_level=None)) as connection:
+        connection.execute("UPDATE midcall_schema SET version = 9, usable_from = 8")
+    with pytest.raises(StoreError, match=r"schema is version 9, and this midcall knows 1.*Update"):
+        await store.open()

@@ -1,0 +1,127 @@
+"""No wake-up is lost, whatever happens between reading and hearing."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+
+from midcall.stores import Record, StoreError
+from midcall.stores.waking import Waking
+
+PENDING = Record("an-id", "form", "ann", "{}", 1000.0, 2000.0)
+DONE = replace(PENDING, outcome="{}")
+NEVER = 3600.0
+
+
+class Elsewhere:
+    """What other processes do, and when we hear of it, is up to the test."""
+
+    def __init__(self) -> None:
+        self.record = PENDING
+        self.was_read = asyncio.Event()
+        self.may_hear = asyncio.Event()
+        self.breaks = asyncio.Event()
+        self.listened = 0
+        self.looked = 0
+
+    async def read(self, id: str) -> Record:
+        found = self.record
+        self.was_read.set()
+        return found
+
+    async def look(self, ids: Sequence[str]) -> set[str]:
+        self.looked += 1
+        return set() if self.record.pending else set(ids)
+
+    async def ear(self, ring: Callable[[str], None], hears: Callable[[], None]) -> float:
+        self.listened += 1
+        await self.may_hear.wait()
+        hears()
+        await self.breaks.wait()
+        self.breaks.clear()
+        raise StoreError("It broke off")
+
+
+@pytest.fixture
+def elsewhere() -> Elsewhere:
+    return Elsewhere()
+
+
+async def test_what_happens_while_it_is_read_is_not_lost() -> None:
+    waking, reads = Waking(), iter([PENDING, DONE])
+
+    async def read(id: str) -> Record:
+        found = next(reads)
+        waking.ring(id)  # after it was read, and before anybody has seen what was read
+        return found
+
+    async with asyncio.timeout(5):
+        assert await waking.wait("an-id", NEVER, read) == DONE
+
+
+async def test_what_happens_before_the_ear_can_hear_is_found_as_soon_as_it_can(elsewhere: Elsewhere) -> None:
+    waking = Waking(elsewhere.look, elsewhere.ear, often=NEVER, seldom=NEVER)
+    async with asyncio.timeout(5):
+        waiting = asyncio.create_task(waking.wait("an-id", NEVER, elsewhere.read))
+        await elsewhere.was_read.wait()
+        elsewhere.record = DONE
+        elsewhere.may_hear.set()
+        assert await waiting == DONE
+    await waking.close()
+
+
+async def test_what_happens_while_the_ear_is_broken_is_found_by_looking(
+    elsewhere: Elsewhere, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING, "midcall.store")
+    waking = Waking(elsewhere.look, elsewhere.ear, often=0.01, seldom=NEVER)
+    elsewhere.may_hear.set()
+    async with asyncio.timeout(5):
+        waiting = asyncio.create_task(waking.wait("an-id", NEVER, elsewhere.read))
+        await elsewhere.was_read.wait()
+        while not elsewhere.listened:
+            await asyncio.sleep(0)
+        elsewhere.may_hear.clear()
+        elsewhere.breaks.set()
+        while elsewhere.listened < 2:  # it listens again, and hears nothing yet
+            await asyncio.sleep(0.01)
+        elsewhere.record = DONE
+        assert await waiting == DONE
+    assert [record.getMessage() for record in caplog.records] == ["It broke off."]
+    await waking.close()
+
+
+async def test_while_it_hears_it_looks_seldom_and_when_nobody_waits_it_does_not_look(elsewhere: Elsewhere) -> None:
+    waking = Waking(elsewhere.look, elsewhere.ear, often=0.01, seldom=NEVER)
+    elsewhere.may_hear.set()
+    async with asyncio.timeout(5):
+        assert await waking.wait("an-id", 0.2, elsewhere.read) == PENDING
+        assert elsewhere.looked <= 2
+        waking.look_soon()
+        while "midcall store: look" in {task.get_name() for task in asyncio.all_tasks()}:
+            await asyncio.sleep(0.01)
+    await waking.close()
+
+
+async def test_an_error_that_nobody_expected_does_not_end_the_watching(
+    elsewhere: Elsewhere, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def look(ids: Sequence[str]) -> set[str]:
+        if not elsewhere.looked:
+            elsewhere.looked += 1
+            raise ZeroDivisionError("an-id")
+        return await elsewhere.look(ids)
+
+    waking = Waking(look, often=0.01)
+    async with asyncio.timeout(5):
+        waiting = asyncio.create_task(waking.wait("an-id", NEVER, elsewhere.read))
+        await elsewhere.was_read.wait()
+        elsewhere.record = DONE
+        assert await waiting == DONE
+    assert "ZeroDivisionError" in caplog.text
+    assert "an-id" not in caplog.text
+    await waking.close()
