@@ -1,0 +1,92 @@
+"""What a page of the portal costs to get, against a bare route that returns as many bytes, over HTTP."""
+
+import secrets
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Final
+
+import httpx2
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Mount, Route
+
+from bench.measure import WALL, best_of
+from bench.report import Target, milliseconds, row
+from midcall.client.browser.listening import Listening, bound
+from midcall.core.fields import Choice, Number, Text
+from midcall.core.form import Form
+from midcall.portal.app import Portal
+from midcall.portal.interactions import Interaction
+from midcall.stores.memory import Memory
+
+LIMIT: Final = 2.0
+OWNER: Final = "https://id.example.com ada"
+_FORM: Final = Form(
+    Text("name", min_length=2), Number("days", integer=True), Choice("seat", {"w": "Window", "a": "Aisle"})
+)
+
+
+async def compare(times: int) -> list[Target]:
+    """The page of a form, opened by its owner."""
+    async with AsyncExitStack() as stack:
+        portal = await stack.enter_async_context(_mounted())
+        id, now = secrets.token_urlsafe(24), time.time()
+        about = {"schema": _FORM.schema()}
+        await portal.interactions.begin(id, Interaction("form", OWNER, "bench", "bench", "?", now, now + 600, about))
+
+        http = await stack.enter_async_context(httpx2.AsyncClient())
+        page = await http.get(portal.address(id))
+        assert page.status_code == 200, page.text
+        bare = await stack.enter_async_context(_bare(page.text))
+
+        async def get_page() -> httpx2.Response:
+            return await http.get(portal.address(id))
+
+        async def get_bare() -> httpx2.Response:
+            return await http.get(bare)
+
+        best, turns = await best_of(times, {"page": (get_page, _check), "bare": (get_bare, _check)}, WALL)
+    print("\nA page of the portal, over HTTP, ms")
+    print(row("a bare Starlette route with as many bytes", [milliseconds(best["bare"])]))
+    print(row("the page of a form", [milliseconds(best["page"]), f"{best['page'] / best['bare']:.2f} x"]))
+    print(row("best of", [str(turns)]), flush=True)
+    return [Target("a page / a bare route", best["page"] / best["bare"], LIMIT)]
+
+
+async def _ada(request: Request) -> str:
+    """Stands for the sign-in of an app: what that costs is not ours to measure."""
+    return OWNER
+
+
+@asynccontextmanager
+async def _mounted() -> AsyncIterator[Portal]:
+    """A portal in an app, as authors mount it."""
+    where = bound("127.0.0.1", 0)
+    portal = Portal(f"http://127.0.0.1:{where.getsockname()[1]}/midcall", identity=_ada)
+    portal.bind(store=Memory(), server_name="bench", keys=[secrets.token_hex()])
+    listening = Listening(Starlette(routes=[Mount("/midcall", portal)]), where)
+    try:
+        yield portal
+    finally:
+        await listening.close()
+
+
+@asynccontextmanager
+async def _bare(text: str) -> AsyncIterator[str]:
+    """The address of a route that returns this text."""
+
+    async def show(request: Request) -> Response:
+        return HTMLResponse(text)
+
+    where = bound("127.0.0.1", 0)
+    listening = Listening(Starlette(routes=[Route("/", show)]), where)
+    try:
+        yield f"http://127.0.0.1:{where.getsockname()[1]}/"
+    finally:
+        await listening.close()
+
+
+def _check(response: httpx2.Response) -> None:
+    assert response.status_code == 200

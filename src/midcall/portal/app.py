@@ -1,0 +1,374 @@
+"""The portal: one app with all pages, mounted anywhere, or started by itself on this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import logging
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from traceback import format_tb
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from midcall.core.addresses import is_loopback
+from midcall.errors import InstallError, Misuse
+from midcall.portal.cookies import Cookies, Signing
+from midcall.portal.csrf import Tokens
+from midcall.portal.desk import Desk, OnFinish
+from midcall.portal.door import Door
+from midcall.portal.headers import Guarded
+from midcall.portal.identity.base import Caller, Ground, Grounded, Identity
+from midcall.portal.identity.calling import FromCallable
+from midcall.portal.identity.loopback import Loopback
+from midcall.portal.identity.nobody import Nobody
+from midcall.portal.interactions import Interactions, Kind
+from midcall.portal.kinds import Page
+from midcall.portal.kinds.approve import Approve
+from midcall.portal.kinds.authorize import Authorize
+from midcall.portal.kinds.hosted import Hosted
+from midcall.portal.kinds.secret import ONE, Check, Secret
+from midcall.portal.limits import BadOpens
+from midcall.portal.logs import logger, mask_access_logs
+from midcall.portal.mine import Mine
+from midcall.portal.oauth import OAuth, Provider
+from midcall.portal.place import Place, place_at
+from midcall.portal.returning import Returning
+from midcall.portal.vault import Vault, VaultLocked
+from midcall.portal.views import Views, icon, pages, style
+from midcall.settings import number
+from midcall.settings import text as setting
+from midcall.stores.base import Store, StoreError
+from midcall.wording import portal as wording
+
+if TYPE_CHECKING:
+    from midcall.client.browser.listening import Listening
+
+__all__ = ["Portal"]
+
+TTL: Final = 3600.0
+HOST: Final = "127.0.0.1"
+
+
+class Portal:
+    """The web pages behind URL mode.
+
+        portal = Portal("https://mcp.example.com/midcall", identity=Oidc("https://id.example.com", "portal"))
+        midcall.install(mcp, store="postgresql://...", portal=portal)
+        app.mount("/midcall", portal)
+
+    Args:
+        base_url: The address that users know it by. It must be https, except on loopback. Without one, the portal
+            listens on this machine by itself, when it is first needed.
+        identity: Tells who is looking: `Oidc(...)`, `ProxyJwt(...)`, `Loopback()`, or an async function of the request
+            that gives an identity key or None. On loopback, `Loopback()` by default; elsewhere nobody is
+            recognised by default, and only plain forms are served.
+        providers: Where `authorize` can get access.
+        templates: A directory whose templates take the place of ours, by name.
+        ttl: For how many seconds a page can be answered.
+        title: What stands at the top of the pages; by default, the server's name.
+        checks: Look at a secret before it is kept, by its name: an async function of what `secret` would give the tool;
+            it gives the problem, or None.
+        hosts: What the Host header may say besides the host of `base_url`, where a proxy changes it.
+        host: Where to listen without a `base_url`: an address of this machine's loopback.
+        port: On which port then; by default, any that is free.
+        clock: Seconds since the epoch; for tests.
+
+    Raises:
+        InstallError: A setting is wrong.
+    """
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        *,
+        identity: Identity | Callable[[Request], Any] | None = None,
+        providers: Sequence[Provider] = (),
+        templates: str | Path | None = None,
+        ttl: float = TTL,
+        title: str | None = None,
+        checks: Mapping[str, Callable[[Any], Awaitable[str | None]]] | None = None,
+        hosts: Sequence[str] = (),
+        host: str = HOST,
+        port: int = 0,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        base_url = setting("MIDCALL_PORTAL_URL") if base_url is None else base_url
+        host = (setting("MIDCALL_PORTAL_HOST") or host) if host == HOST else host
+        port = port or int(number("MIDCALL_PORTAL_PORT") or 0)
+        ttl = (number("MIDCALL_PORTAL_TTL") or ttl) if ttl == TTL else ttl
+        self._hosts = tuple(hosts)
+        self._place = None if base_url is None else place_at(base_url, self._hosts)
+        if base_url is None and not is_loopback(host):
+            raise InstallError(wording.bad_loopback_host(host))
+        if not ttl > 0:
+            raise InstallError(wording.bad_portal_ttl(ttl))
+        self.identity = _identity(identity, self._place)
+        self.providers = tuple(providers)
+        self.ttl = ttl
+        self.on_finish: OnFinish | None = None
+        """Is told, in this process, after an outcome was stored."""
+        self._templates = None if templates is None else Path(templates)
+        pages(self._templates)  # a directory that is not there is told of now
+        self._title = title
+        self._checks = _checks(checks or {})
+        self._listen = (host, port)
+        self._listening: Listening | None = None
+        self._site: ASGIApp | None = None
+        self._bound: _Bound | None = None
+        self._clock = clock
+
+    # --- for `install` --------------------------------------------------------------------------
+
+    def bind(self, *, store: Store, server_name: str, keys: Sequence[str | bytes]) -> None:
+        """Say where everything is kept, for which server, and under which keys. `install` does it.
+
+        Raises:
+            InstallError: It was bound before, or the keys are no good.
+        """
+        if self._bound is not None:
+            raise InstallError(wording.two_portals())
+        vault = Vault(store, keys)
+        oauth = OAuth(store, vault, self.providers, self._redirect_uri, clock=self._clock)
+        self._bound = _Bound(store, server_name, Signing(keys), Interactions(store), vault, oauth)
+        mask_access_logs()
+        if self._place is not None:
+            self._site = self._built(self._place, _instance(self._place, server_name))
+
+    @property
+    def interactions(self) -> Interactions:
+        return self._ready().interactions
+
+    @property
+    def vault(self) -> Vault:
+        return self._ready().vault
+
+    @property
+    def oauth(self) -> OAuth:
+        return self._ready().oauth
+
+    @property
+    def url(self) -> str:
+        """The address that users know it by. Without a `base_url`, only after `start`."""
+        if self._place is None:
+            raise Misuse(wording.not_started())
+        return self._place.url
+
+    def address(self, id: str) -> str:
+        """Where this interaction is. All that it holds is the id."""
+        return f"{self.url}/i/{id}"
+
+    def why_not(self, kind: Kind, owner: str) -> str | None:
+        """Why a page of this kind cannot be served for this owner; None if it can."""
+        if kind == "form":
+            return None
+        if isinstance(self.identity, Nobody):
+            return wording.only_forms()
+        return None if owner else wording.owner_unknown()
+
+    @property
+    def local(self) -> bool:
+        """Whether it takes everybody for the user of this machine, and so must hear of nobody else."""
+        return isinstance(self.identity, Loopback)
+
+    def owner_of(self, caller: Caller) -> str:
+        """The identity key of the user of a call; empty if that cannot be told."""
+        return self.identity.owner(caller)
+
+    def add_check(self, name: str, check: Check) -> None:
+        """Look at this secret before it is kept, from now on, on the pages of this process."""
+        self._checks[name] = check
+
+    def provider(self, name: str) -> Provider | None:
+        """The provider of this name, if there is one."""
+        return next((provider for provider in self.providers if provider.name == name), None)
+
+    # --- listening ------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Listen, if that is for us to do and not done yet.
+
+        Raises:
+            InstallError: The port cannot be had.
+        """
+        if (self._place is not None and self._listening is None) or (self._listening and not self._listening.ended):
+            return
+        from midcall.client.browser.listening import Listening, bound
+
+        self._ready()
+        host, port = self._listen
+        try:
+            where = bound(host, port)
+        except OSError as exc:
+            raise InstallError(wording.loopback_not_listening(str(exc))) from None
+        name = f"[{host}]" if ":" in host else host.lower()
+        self._place = place_at(f"http://{name}:{where.getsockname()[1]}", self._hosts)
+        self._site = self._built(self._place, secrets.token_hex(5))
+        self._listening = Listening(self, where)
+        logger.info(wording.listening_at(self._place.url))
+
+    async def close(self) -> None:
+        """Stop listening. What waits in the store stays there."""
+        if self._listening is not None:
+            await self._listening.close()
+            self._listening, self._place, self._site = None, None, None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await _OUTSIDE(scope, receive, send)
+        elif scope["type"] == "http":
+            site = self._site or PlainTextResponse(wording.told("not_ready")[1], 503)
+            await site(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1000})
+
+    # --- building -------------------------------------------------------------------------------
+
+    def _ready(self) -> _Bound:
+        if self._bound is None:
+            raise Misuse(wording.not_bound())
+        return self._bound
+
+    def _redirect_uri(self) -> str:
+        return f"{self.url}/callback"
+
+    async def _finished(self, id: str) -> None:
+        if self.on_finish is not None:
+            await self.on_finish(id)
+
+    def _built(self, place: Place, instance: str) -> ASGIApp:
+        known = self._ready()
+        views = Views(place.path, known.server_name, self._title, self._templates)
+        cookies = Cookies(place, known.signing, instance)
+        if isinstance(self.identity, Grounded):
+            self.identity.settle(Ground(place, cookies, views))
+        door = Door(
+            self.identity, known.interactions, place, cookies, Tokens(known.signing), views, BadOpens(), self._clock
+        )
+        titles = {provider.name: provider.title for provider in self.providers}
+        desk = Desk(door, self._kinds(views, titles), self._finished)
+        site = Starlette(
+            routes=_routes(desk, Mine(door, known.vault, known.oauth, titles), known, self.identity),
+            exception_handlers=cast("Any", _failures(views)),
+        )
+        site.router.redirect_slashes = False  # it would build an address from the Host header
+        return Guarded(site, place, lambda: views.told("wrong_host", 421))
+
+    def _kinds(self, views: Views, titles: Mapping[str, str]) -> dict[Kind, Page]:
+        known = self._ready()
+        return {
+            "secret": Secret(known.vault, known.interactions, self._checks, self._clock),
+            "authorize": Authorize(known.oauth, titles),
+            "approve": Approve(),
+            "form": Hosted(views.pages),
+        }
+
+
+class _Bound:
+    """What a portal has once it is installed."""
+
+    def __init__(
+        self, store: Store, server_name: str, signing: Signing, interactions: Interactions, vault: Vault, oauth: OAuth
+    ) -> None:
+        self.store = store
+        self.server_name = server_name
+        self.signing = signing
+        self.interactions = interactions
+        self.vault = vault
+        self.oauth = oauth
+
+    async def health(self, request: Request) -> Response:
+        """Whether the store can be reached, and nothing more."""
+        try:
+            await self.store.read("health")
+        except StoreError:
+            return JSONResponse({"status": "unavailable"}, 503)
+        return JSONResponse({"status": "ok"})
+
+
+_OUTSIDE: Final = Starlette()
+
+
+def _routes(desk: Desk, mine: Mine, known: _Bound, identity: Identity) -> list[Route]:
+    return [
+        Route("/i/{id}", desk.show, methods=["GET"]),
+        Route("/i/{id}", desk.submit, methods=["POST"]),
+        Route("/callback", Returning(desk, known.oauth).callback),
+        Route("/mine", mine.show, methods=["GET"]),
+        Route("/mine", mine.delete, methods=["POST"]),
+        Route("/health", known.health),
+        Route("/static/style.css", _style),
+        Route("/static/icon.svg", _icon),
+        *identity.routes,
+    ]
+
+
+def _failures(views: Views) -> dict[Any, Callable[[Request, Exception], Response]]:
+    """What people are told when something fails. Logs get the kind of failure: its text may hold a value."""
+
+    def away(request: Request, exc: Exception) -> Response:
+        logger.error(wording.store_unreachable(type(exc).__name__))
+        return views.told("store_away", 503, headers={"retry-after": "10"})
+
+    def failed(request: Request, exc: Exception) -> Response:
+        logger.error(wording.page_failed(type(exc).__name__))
+        if logger.isEnabledFor(logging.DEBUG):
+            logger.debug(wording.failed_at("".join(format_tb(exc.__traceback__))))
+        return views.told("failed", 500)
+
+    def missing(request: Request, exc: Exception) -> Response:
+        return views.told("unknown", 404)
+
+    def wrong_method(request: Request, exc: Exception) -> Response:
+        return views.told("not_understood", 405)
+
+    return {StoreError: away, VaultLocked: failed, 404: missing, 405: wrong_method, Exception: failed}
+
+
+def _identity(given: Identity | Callable[[Request], Any] | None, place: Place | None) -> Identity:
+    loopback = place is None or place.loopback
+    if given is None:
+        return Loopback() if loopback else Nobody()
+    if isinstance(given, Loopback) and not loopback:
+        raise InstallError(wording.loopback_needs_loopback())
+    if hasattr(given, "visitor") and hasattr(given, "owner"):
+        return cast("Identity", given)
+    if inspect.iscoroutinefunction(given) or inspect.iscoroutinefunction(getattr(given, "__call__", None)):  # noqa: B004
+        return FromCallable(cast("Any", given))
+    raise InstallError(wording.bad_identity())
+
+
+def _checks(given: Mapping[str, Callable[[Any], Awaitable[str | None]]]) -> dict[str, Check]:
+    wrong = [name for name, check in given.items() if not callable(check)]
+    if wrong:
+        raise InstallError(wording.wrong_checks(wrong))
+    return {name: _on_the_value(check) for name, check in given.items()}
+
+
+def _on_the_value(check: Callable[[Any], Awaitable[str | None]]) -> Check:
+    """An author's check looks at what `secret` gives a tool: a text, or a mapping where there are fields."""
+
+    async def whole(values: Mapping[str, str]) -> str | None:
+        return await check(values[ONE] if list(values) == [ONE] else values)
+
+    return whole
+
+
+def _instance(place: Place, server: str) -> str:
+    """The same on every replica; another for another portal on the same host."""
+    return hashlib.sha256(f"{place.url}\0{server}".encode()).hexdigest()[:10]
+
+
+async def _style(request: Request) -> Response:
+    return Response(style(), media_type="text/css")
+
+
+async def _icon(request: Request) -> Response:
+    return Response(icon(), media_type="image/svg+xml")

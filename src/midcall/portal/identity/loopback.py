@@ -1,0 +1,68 @@
+"""The same user of the same machine: for a server that runs where its user sits."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from collections.abc import Sequence
+from ipaddress import ip_address
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from midcall.portal import peer
+from midcall.portal.identity.base import Caller, Ground
+
+__all__ = ["Loopback"]
+
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
+
+
+class Loopback:
+    """Whoever sits at this machine as the user that the server runs as.
+
+    On Linux, the kernel is asked whose program has opened the connection, and another user is refused. macOS
+    and Windows do not tell; there, only the id in the address keeps other users of the machine out.
+    """
+
+    routes: Sequence[Route] = ()
+
+    def settle(self, ground: Ground) -> None:
+        self._views = ground.views
+
+    async def visitor(self, request: Request) -> str | None:
+        return _user() if _is_local(request) and _is_same_user(request) else None
+
+    async def sign_in(self, request: Request, back: str) -> Response:
+        return self._views.told("other_user", 403)
+
+    def owner(self, caller: Caller) -> str:
+        """A caller with a name of their own is somebody that this machine's users cannot be compared with."""
+        return "" if caller.subject else _user()
+
+    def name(self, request: Request) -> str:
+        return getpass.getuser()
+
+
+def _user() -> str:
+    return f"local:{os.getuid() if hasattr(os, 'getuid') else getpass.getuser()}"
+
+
+def _is_local(request: Request) -> bool:
+    """A proxy on this machine would speak for anyone."""
+    if request.client is None or any(name in request.headers for name in _FORWARDED):
+        return False
+    try:
+        return ip_address(request.client.host).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_same_user(request: Request) -> bool:
+    if not peer.can_tell():
+        return True
+    server = request.scope.get("server")
+    if request.client is None or server is None or server[1] is None:
+        return False
+    return peer.uid_of((request.client.host, request.client.port), (server[0], server[1])) == os.getuid()

@@ -1,0 +1,172 @@
+"""A provider: somebody with whom users have accounts, described in a few lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias, get_args
+from urllib.parse import parse_qsl, urlsplit
+
+from midcall.core.addresses import is_loopback
+from midcall.errors import InstallError
+from midcall.wording import oauth as wording
+
+__all__ = ["Provider", "TokenAuth", "is_safe"]
+
+TokenAuth: TypeAlias = Literal["client_secret_basic", "client_secret_post", "none"]
+"""How we prove to the token endpoint who we are."""
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_RESERVED: Final = frozenset(
+    {"response_type", "client_id", "client_secret", "redirect_uri", "scope", "state", "resource", "code"}
+    | {"code_challenge", "code_challenge_method", "code_verifier", "request", "request_uri", "response_mode"}
+)
+
+
+def is_safe(url: str) -> bool:
+    """Whether codes and tokens may go there: https, except on loopback."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        return False
+    plain = parts.username is None and not parts.fragment and bool(host) and not re.search(r"[\x00-\x20\x7f]", url)
+    return plain and (parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host)))
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """Somebody with whom users have accounts.
+
+        Provider("github", authorize_url="https://...", token_url="https://...", client_id=..., client_secret=...)
+        Provider.discover("acme", issuer="https://id.acme.example", client_id=..., client_secret=...)
+
+    Raises:
+        InstallError: Something is missing, or does not go together.
+    """
+
+    name: str
+    """What tools call it: `await authorize("github")`."""
+    authorize_url: str | None = field(default=None, kw_only=True)
+    token_url: str | None = field(default=None, kw_only=True)
+    client_id: str = field(kw_only=True)
+    client_secret: str | None = field(default=None, kw_only=True, repr=False)
+    """None for a public client, which has PKCE alone."""
+    scopes: Sequence[str] = field(default=(), kw_only=True)
+    revoke_url: str | None = field(default=None, kw_only=True)
+    title: str = field(default="", kw_only=True)
+    """What users call it. Default: the name."""
+    issuer: str | None = field(default=None, kw_only=True)
+    """What it calls itself (`iss`, RFC 9207). Without one, an `iss` must be on the host of `authorize_url`."""
+    sends_issuer: bool = field(default=False, kw_only=True)
+    """Whether it always says who it is when it sends a browser back. Discovery finds out by itself."""
+    resource: str | None = field(default=None, kw_only=True)
+    """The API that tokens are for (RFC 8707)."""
+    extra: Mapping[str, str] = field(default_factory=dict[str, str], kw_only=True)
+    """More for the authorization request, such as `audience` or `access_type`."""
+    token_auth: TokenAuth | None = field(default=None, kw_only=True)
+    """Default: what the provider says, else `client_secret_basic`; `none` without a secret."""
+
+    def __post_init__(self) -> None:
+        _check_name(self)
+        _check_urls(self)
+        _check_client(self)
+        _check_request(self)
+        object.__setattr__(self, "scopes", tuple(self.scopes))
+        object.__setattr__(self, "extra", dict(self.extra))
+        object.__setattr__(self, "title", self.title or self.name)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.grantor, self.client_id))
+
+    @classmethod
+    def discover(
+        cls,
+        name: str,
+        *,
+        issuer: str,
+        client_id: str,
+        client_secret: str | None = None,
+        scopes: Sequence[str] = (),
+        title: str = "",
+        resource: str | None = None,
+        extra: Mapping[str, str] | None = None,
+        token_auth: TokenAuth | None = None,
+    ) -> Provider:
+        """A provider that publishes where everything is (OpenID Connect Discovery, RFC 8414).
+
+        It is read when it is first needed, so a provider that is down does not keep a server from starting.
+        """
+        return cls(
+            name,
+            issuer=issuer,
+            client_id=client_id,
+            client_secret=client_secret,
+            scopes=scopes,
+            title=title,
+            resource=resource,
+            extra=extra or {},
+            token_auth=token_auth,
+        )
+
+    @classmethod
+    def github(
+        cls, client_id: str, client_secret: str, scopes: Sequence[str] = (), *, name: str = "github"
+    ) -> Provider:
+        """An OAuth app at github.com."""
+        return cls(
+            name,
+            authorize_url="https://github.com/login/oauth/authorize",
+            token_url="https://github.com/login/oauth/access_token",
+            client_id=client_id,
+            client_secret=client_secret,
+            scopes=scopes,
+            title="GitHub",
+            token_auth="client_secret_post",
+        )
+
+    @property
+    def discovered(self) -> bool:
+        """Whether its endpoints are read from its metadata."""
+        return self.authorize_url is None
+
+    @property
+    def grantor(self) -> str:
+        """Who gives tokens. What one has given is never shown to another."""
+        return self.token_url or self.issuer or ""
+
+
+def _check_name(provider: Provider) -> None:
+    if not _NAME.fullmatch(provider.name):
+        raise InstallError(wording.provider_bad_name(provider.name))
+
+
+def _check_urls(provider: Provider) -> None:
+    given = (provider.authorize_url, provider.token_url)
+    if not all(given) and (any(given) or not provider.issuer):
+        raise InstallError(wording.provider_no_urls(provider.name))
+    for name in ("authorize_url", "token_url", "revoke_url", "issuer"):
+        url: str | None = getattr(provider, name)
+        if url is not None and not is_safe(url):
+            raise InstallError(wording.provider_bad_url(provider.name, name, url))
+
+
+def _check_client(provider: Provider) -> None:
+    if not provider.client_id:
+        raise InstallError(wording.provider_no_client(provider.name))
+    method = provider.token_auth
+    if method is not None and method not in get_args(TokenAuth):
+        raise InstallError(wording.provider_bad_method(provider.name, method, get_args(TokenAuth)))
+    if method is not None and (method == "none") == bool(provider.client_secret):
+        raise InstallError(wording.provider_secret_needed(provider.name, method))
+
+
+def _check_request(provider: Provider) -> None:
+    scopes = provider.scopes
+    if isinstance(scopes, str) or not all(scope and not re.search(r"\s", scope) for scope in scopes):
+        raise InstallError(wording.provider_bad_scopes(provider.name, scopes))
+    query = parse_qsl(urlsplit(provider.authorize_url or "").query, keep_blank_values=True)
+    for parameter in (*provider.extra, *(name for name, _ in query)):
+        if parameter in _RESERVED:
+            raise InstallError(wording.provider_reserved(provider.name, parameter))

@@ -1,0 +1,58 @@
+"""Who is at the other end of a connection on this machine. Linux tells; macOS and Windows do not."""
+
+from __future__ import annotations
+
+import struct
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from pathlib import Path
+from typing import Final
+
+from midcall.portal import sockdiag
+
+__all__ = ["can_tell", "uid_of"]
+
+Address = tuple[str, int]
+
+_TABLES: Final = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+_LOCAL, _REMOTE, _UID, _INODE = 1, 2, 7, 9
+
+
+def can_tell() -> bool:
+    """Whether this system lets us know."""
+    return sys.platform == "linux"
+
+
+def uid_of(client: Address, server: Address) -> int | None:
+    """The user whose program holds the client's end; None if that cannot be told.
+
+    The kernel is asked about this one connection. Where it may not be asked, or has no answer, its table is read.
+    Once a program has closed its end, the kernel says "root" of it, and gives it no inode: that tells nothing.
+    """
+    if (uid := sockdiag.uid_of(client, server)) is not None:
+        return uid
+    wanted = {(theirs, ours) for theirs, ours in zip(_written(client), _written(server), strict=True)}
+    for row in _rows():
+        if (row[_LOCAL], row[_REMOTE]) in wanted and row[_INODE] != "0":
+            return int(row[_UID])
+    return None
+
+
+def _rows() -> Iterator[list[str]]:
+    for table in _TABLES:
+        with suppress(OSError), table.open() as lines:
+            next(lines, None)
+            yield from (line.split() for line in lines)
+
+
+def _written(address: Address) -> list[str]:
+    """How the kernel writes an address: as IPv4, and as IPv4 in IPv6."""
+    host, port = ip_address(address[0]), address[1]
+    mapped = IPv6Address(f"::ffff:{host}") if isinstance(host, IPv4Address) else host
+    return [f"{_words(host.packed)}:{port:04X}", f"{_words(mapped.packed)}:{port:04X}"]
+
+
+def _words(packed: bytes) -> str:
+    return "".join(f"{word:08X}" for word in struct.unpack(f"={len(packed) // 4}I", packed))

@@ -1,0 +1,87 @@
+"""The portal examples as other processes."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from mcp_types import CallToolResult, TextContent
+
+from tests.serving import ROOT, await_port, environment, free_port
+
+SHORT_HOLDS = ROOT / "tests" / "portal" / "short_holds.py"
+SERVER = "portal_server.py"
+KEYS = "a key for the tests that is long enough"
+
+
+@dataclass
+class Process:
+    """A server, and where it listens."""
+
+    popen: subprocess.Popen[bytes]
+    url: str
+    log: Path
+
+    @property
+    def mcp(self) -> str:
+        return f"{self.url}/mcp"
+
+    def kill(self) -> None:
+        """As the machine would: nothing is finished, nothing is said."""
+        self.popen.kill()
+        self.popen.wait(10)
+
+
+def start(log: Path, store: str, *options: str, hold: float = 45.0, port: int | None = None) -> Process:
+    """Start the HTTP example; `listening` waits for it."""
+    port = port or free_port()
+    command = [sys.executable, str(SHORT_HOLDS), SERVER, "--port", str(port), "--store", store, *options]
+    env = environment(MIDCALL_KEYS=KEYS, HOLD=str(hold))
+    with log.open("a") as stderr:
+        popen = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr, env=env)
+    return Process(popen, f"http://127.0.0.1:{port}", log)
+
+
+@contextmanager
+def mock_issuer(log: Path) -> Generator[str]:
+    """The issuer of the package oidc-provider-mock, in a process of its own: anybody signs in, as whoever they say."""
+    port = free_port()
+    command = [sys.executable, "-W", "ignore", "-m", "oidc_provider_mock", "--port", str(port)]
+    with log.open("w") as stderr:
+        popen = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr)
+    with running([Process(popen, f"http://127.0.0.1:{port}", log)]):
+        yield f"http://localhost:{port}"
+
+
+@contextmanager
+def running(processes: Sequence[Process]) -> Generator[None]:
+    """Wait until all of them listen; in the end, end them."""
+    try:
+        for each in processes:
+            listening(each)
+        yield
+    finally:
+        for each in processes:
+            each.popen.terminate()
+        for each in processes:
+            each.popen.wait(15)
+
+
+def listening(process: Process) -> None:
+    await_port(int(process.url.rpartition(":")[2]), process.popen, process.log)
+
+
+def shown(result: CallToolResult) -> str:
+    return "\n".join(block.text for block in result.content if isinstance(block, TextContent))
+
+
+def code_of(result: CallToolResult) -> str:
+    assert "NOT FINISHED YET" in shown(result), shown(result)
+    found = re.search(r'"code": "([\w-]+)"', shown(result))
+    assert found
+    return found[1]

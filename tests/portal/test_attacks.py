@@ -1,0 +1,331 @@
+"""What somebody may try against a portal. Each of these fails where its defence is taken away."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from typing import Any
+
+import httpx2
+import pytest
+from starlette.applications import Starlette
+
+from midcall.portal.headers import HEADERS
+from midcall.portal.interactions import Kind, short
+from midcall.portal.limits import LIMIT, BadOpens, network
+from midcall.portal.logs import masked
+from tests.portal.stand import ADA, BASE, BOB, Stand, stand, visiting
+
+KINDS: list[Kind] = ["secret", "authorize", "approve", "form"]
+FILLED = {"f0": "Ada Lovelace", "f1": "4", "s0": "swordfish"}
+
+
+# --- another user ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_another_signed_in_user_sees_nothing_and_it_stays_pending(kind: Kind) -> None:
+    """One user sends another, who is signed in, their own link."""
+    at = stand()
+    id = await at.begin(kind, owner=ADA)
+    async with visiting(at, BOB) as bob:
+        page = await bob.open(id)
+        assert page.status_code == 403
+        assert "This page is for somebody else" in page.text
+        for hidden in ("repositories", "github", "ACME", "Full name", "Chat Client", 'name="token"'):
+            assert hidden not in page.text
+        posted = await bob.post(f"/i/{id}", {**FILLED, "do": "accept", "digest": "d1g3st"})
+        assert posted.status_code == 403
+    assert await at.action(id) is None
+    assert await at.portal.vault.names(BOB) == []
+    async with visiting(at, ADA) as ada:
+        assert (await ada.press(id, "decline")).status_code == 200
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_identity_is_asked_again_when_the_page_is_posted(kind: Kind) -> None:
+    """The same browser, with its good token, after somebody else has signed in, or nobody is."""
+    at = stand()
+    id = await at.begin(kind)
+    async with visiting(at, None) as browser:
+        browser.http.headers["x-test-user"] = ADA
+        controls = {**await browser.controls(id), **FILLED, "do": "accept"}
+        browser.http.headers["x-test-user"] = BOB
+        assert (await browser.post(f"/i/{id}", controls)).status_code == 403
+        del browser.http.headers["x-test-user"]
+        assert (await browser.post(f"/i/{id}", controls)).status_code == 401
+    assert await at.action(id) is None
+    assert await at.portal.vault.names(ADA) == await at.portal.vault.names(BOB) == []
+
+
+async def test_without_sign_in_a_page_shows_nothing() -> None:
+    at = stand()
+    id = await at.begin("approve")
+    async with visiting(at, None) as nobody:
+        page = await nobody.open(id)
+    assert page.status_code == 401
+    assert "Please sign in first" in page.text
+    assert "ACME" not in page.text
+
+
+# --- another site ----------------------------------------------------------------------------
+
+
+async def refused(at: Stand, id: str, answer: httpx2.Response) -> None:
+    assert answer.status_code == 403
+    assert await at.action(id) is None
+
+
+async def test_a_post_without_the_token_of_this_browser_is_refused() -> None:
+    at = stand()
+    id, other = await at.begin(), await at.begin()
+    async with visiting(at) as ada, visiting(at) as elsewhere:
+        controls = {**await ada.controls(id), **FILLED, "do": "accept"}
+        theirs = await elsewhere.controls(id)
+        for token in ("", "forged", theirs["token"], (await ada.controls(other))["token"], controls["token"][:-1]):
+            await refused(at, id, await ada.post(f"/i/{id}", {**controls, "token": token}))
+        await refused(at, id, await ada.post(f"/i/{id}", {k: v for k, v in controls.items() if k != "token"}))
+        ada.http.cookies.clear()
+        await refused(at, id, await ada.post(f"/i/{id}", controls))
+
+
+async def test_a_token_is_made_anew_for_every_page() -> None:
+    at = stand()
+    id = await at.begin()
+    async with visiting(at) as ada:
+        assert (await ada.controls(id))["token"] != (await ada.controls(id))["token"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://mcp.example.com"},
+        {"origin": "https://mcp.example.com.evil.example"},
+        {"origin": "https://mcp.example.com:8443"},
+        {"origin": None},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+    ],
+)
+async def test_a_post_from_a_foreign_origin_is_refused(headers: dict[str, Any]) -> None:
+    """Even with everything else in place."""
+    at = stand()
+    id = await at.begin()
+    async with visiting(at) as ada:
+        controls = {**await ada.controls(id), **FILLED, "do": "accept"}
+        await refused(at, id, await ada.post(f"/i/{id}", controls, headers=headers))
+        assert (await ada.post(f"/i/{id}", controls)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "mcp.example.com:8443", "mcp.example.com.evil.example", "127.0.0.1", ""]
+)
+async def test_a_host_that_leads_here_under_another_name_is_refused(host: str) -> None:
+    at = stand()
+    id = await at.begin("approve")
+    async with visiting(at) as ada:
+        for answer in (
+            await ada.open(id, headers={"host": host}),
+            await ada.post(f"/i/{id}", {"do": "accept"}, headers={"host": host}),
+            await ada.get("/mine", headers={"host": host}),
+        ):
+            assert answer.status_code == 421
+            assert "ACME" not in answer.text
+    assert await at.action(id) is None
+
+
+@pytest.mark.parametrize("host", ["mcp.example.com", "MCP.example.com", "mcp.example.com:443", "internal:8080"])
+async def test_its_own_names_are_taken(host: str) -> None:
+    at = stand(hosts=["internal:8080"])
+    id = await at.begin()
+    async with visiting(at) as ada:
+        page = await ada.open(id, headers={"host": host})
+    assert page.status_code == 200
+    assert "internal" not in page.text
+    assert 'action="/midcall/i/' in page.text
+
+
+async def test_addresses_come_from_the_base_url_wherever_it_is_mounted() -> None:
+    """Behind a proxy that strips the path, under another mount, with any Host that is let through."""
+    at = stand("https://mcp.example.com/deep/path/", hosts=["inside"])
+    id = await at.begin()
+    at.app = Starlette()
+    at.app.mount("/x/y", at.portal)
+    async with visiting(at) as ada:
+        page = await ada.http.get(f"/x/y/i/{id}", headers={"host": "inside", "x-forwarded-host": "evil.example"})
+    assert page.status_code == 200
+    assert f'action="/deep/path/i/{id}"' in page.text
+    assert 'href="/deep/path/static/style.css"' in page.text
+    assert at.portal.address(id) == f"https://mcp.example.com/deep/path/i/{id}"
+
+
+# --- headers and cookies ---------------------------------------------------------------------
+
+
+async def test_every_response_carries_the_headers_and_loads_nothing_from_elsewhere() -> None:
+    at = stand()
+    ids = [await at.begin(kind) for kind in KINDS]
+    async with visiting(at) as ada:
+        paths = [
+            *(f"/i/{id}" for id in ids),
+            "/mine",
+            "/health",
+            "/static/style.css",
+            "/i/none-of-these-is-there",
+            "/no",
+        ]
+        answers = [await ada.get(path) for path in paths]
+        answers += [await ada.open(ids[0], headers={"host": "evil.example"}), await ada.press(ids[3], "cancel")]
+    for answer in answers:
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "frame-ancestors 'none'" in policy
+        assert "script-src" not in policy
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["x-frame-options"] == "DENY"
+        assert answer.headers["strict-transport-security"]
+        assert not re.search(r"""(?:src|href|action)=["'](?:[a-z]+:)?//""", answer.text)
+        assert "url(" not in answer.text
+        assert "<script" not in answer.text
+        assert "@import" not in answer.text
+
+
+async def test_only_the_page_that_leads_on_to_a_provider_may_post_elsewhere() -> None:
+    at = stand()
+    async with visiting(at) as ada:
+        for kind in KINDS:
+            policy = (await ada.open(await at.begin(kind))).headers["content-security-policy"]
+            assert ("form-action 'self'" in policy) is (kind != "authorize")
+    assert "form-action 'self'" in HEADERS["content-security-policy"]
+
+
+async def test_cookies_are_host_bound_secure_http_only_lax_and_signed() -> None:
+    at = stand()
+    async with visiting(at) as ada:
+        [cookie] = (await ada.open(await at.begin())).headers.get_list("set-cookie")
+        assert cookie.startswith("__Host-midcall-")
+        for part in ("Path=/", "Secure", "HttpOnly", "SameSite=lax"):
+            assert part in cookie
+        assert "Domain" not in cookie
+        name, _, value = cookie.partition(";")[0].partition("=")
+        id = await at.begin()
+        ada.http.cookies.set(name, value[:-2] + "xx", domain="mcp.example.com", path="/")
+        assert (await ada.open(id)).headers.get_list("set-cookie"), "a forged mark is replaced"
+
+
+async def test_portals_on_one_host_have_cookies_of_their_own() -> None:
+    names: set[str] = set()
+    for base in (BASE, "https://mcp.example.com/other"):
+        at = stand(base)
+        async with visiting(at) as ada:
+            [cookie] = (await ada.open(await at.begin())).headers.get_list("set-cookie")
+            names.add(cookie.partition("=")[0])
+    assert len(names) == 2
+
+
+# --- too much --------------------------------------------------------------------------------
+
+
+async def test_an_edited_address_opens_nothing_and_guessing_is_slowed_down() -> None:
+    passed = [0.0]
+    at = stand(clock=lambda: time.time() + passed[0])
+    id = await at.begin("form", owner="")
+    async with visiting(at, None, address="198.51.100.7") as guesser, visiting(at, None) as somebody:
+        for n in range(LIMIT):
+            assert (await guesser.open(f"{id[:-1]}{'ab'[n % 2] if id[-1] not in 'ab' else 'c'}")).status_code == 404
+        stopped = await guesser.open(id)
+        assert stopped.status_code == 429
+        assert int(stopped.headers["retry-after"]) > 0
+        assert "Too many tries" in stopped.text
+        assert (await somebody.open(id)).status_code == 200
+        passed[0] = 61
+        assert (await guesser.open(id)).status_code == 200
+
+
+async def test_a_signed_in_user_is_not_stopped_by_strangers_at_the_same_address() -> None:
+    at = stand()
+    id = await at.begin()
+    async with visiting(at, None) as stranger, visiting(at) as ada:
+        for n in range(LIMIT + 1):
+            await stranger.open(f"nothing-of-this-kind-{n}")
+        assert (await stranger.open(id)).status_code == 429
+        assert (await ada.open(id)).status_code == 200
+
+
+def test_bad_opens_are_remembered_within_bounds() -> None:
+    bad = BadOpens(2, 60, remembered=100)
+    for n in range(1000):
+        bad.note(f"source-{n}", 0.0)
+    assert len(bad) == 100
+    bad.note("source-999", 1.0)
+    assert bad.wait("source-999", 2.0) == 58.0
+    assert bad.wait("source-999", 60.0) == 0.0
+
+
+def test_one_network_of_ipv6_is_one_source() -> None:
+    assert network("2001:db8::1") == network("2001:db8::ffff:1") != network("2001:db8:0:1::1")
+    assert network("::ffff:192.0.2.1") == network("192.0.2.1") == "192.0.2.1"
+    assert network("testclient") == "testclient"
+
+
+async def test_more_than_a_form_can_hold_is_not_read() -> None:
+    at = stand()
+    id = await at.begin()
+    async with visiting(at) as ada:
+        controls = await ada.controls(id)
+        assert (await ada.post(f"/i/{id}", {**controls, "f0": "x" * 1_100_000, "do": "accept"})).status_code == 413
+        many = "&".join(["f0=x"] * 30_000)
+        answer = await ada.http.post(f"/midcall/i/{id}", content=many, headers={"origin": ada.origin})
+        assert answer.status_code == 413
+        rubbish = await ada.http.post(f"/midcall/i/{id}", content=b"\xff\x00=%zz&&&", headers={"origin": ada.origin})
+        assert rubbish.status_code == 403
+    assert await at.action(id) is None
+
+
+# --- logs ------------------------------------------------------------------------------------
+
+
+async def test_logs_hold_no_id_and_no_value(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    at = stand()
+    ids = [await at.begin("secret"), await at.begin("form"), "an-id-that-is-not-there-at-all"]
+    async with visiting(at) as ada, visiting(at, BOB) as bob:
+        await ada.press(ids[0], "accept", FILLED)
+        await ada.press(ids[1], "accept", FILLED)
+        for id in ids:
+            await bob.open(id)
+            await ada.open(id)
+    ours = "\n".join(record.getMessage() for record in caplog.records if record.name.startswith("midcall"))
+    assert short(ids[0]) in ours
+    for hidden in (*ids, "swordfish", "Lovelace"):
+        assert hidden not in ours
+
+
+async def test_the_access_log_of_the_server_around_us_is_masked(caplog: pytest.LogCaptureFixture) -> None:
+    at = stand()
+    id = await at.begin()
+    with caplog.at_level(logging.INFO, "uvicorn.access"):
+        logging.getLogger("uvicorn.access").info(
+            '%s - "%s %s HTTP/%s" %d', "1", "GET", f"/midcall/i/{id}?x", "1.1", 200
+        )
+    assert id not in caplog.text
+    assert short(id) in caplog.text
+    assert masked("/midcall/callback?code=c0de&state=st4te") == "/midcall/callback?…"
+    assert masked("/other/path?x=1") == "/other/path?x=1"
+
+
+async def test_a_failure_inside_says_nothing_of_what_it_was_about(caplog: pytest.LogCaptureFixture) -> None:
+    at = stand()
+    id = await at.begin("form", schema={"type": "object", "properties": {"a": {"type": "nonsense", "title": "hush"}}})
+    async with visiting(at) as ada:
+        failed = await ada.open(id)
+    assert failed.status_code == 500
+    assert "Something went wrong" in failed.text
+    assert failed.headers["content-security-policy"]
+    assert "hush" not in caplog.text
+    assert "Traceback" not in failed.text + caplog.text

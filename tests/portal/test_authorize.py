@@ -1,0 +1,130 @@
+"""Access to another service, through our page: consent, the provider, and back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx2
+import pytest
+
+from midcall.portal.oauth import Provider
+from tests.portal.authorization_server import CLIENT, AuthorizationServer, authorization_server
+from tests.portal.stand import ADA, BASE, BOB, Stand, Visitor, stand, visiting
+
+
+@asynccontextmanager
+async def with_acme() -> AsyncIterator[tuple[Stand, AuthorizationServer]]:
+    async with authorization_server() as acme:
+        provider = Provider.discover(
+            "acme", issuer=acme.url, client_id=CLIENT[0], client_secret=CLIENT[1], scopes=["issues.read"], title="ACME"
+        )
+        yield stand(providers=[provider]), acme
+
+
+async def returned(visitor: Visitor, id: str) -> str:
+    """Consent, and what the provider sends the browser back with."""
+    agreed = await visitor.press(id, "accept")
+    assert agreed.status_code == 303
+    async with httpx2.AsyncClient() as outside:
+        back = await outside.get(agreed.headers["location"])
+    location = back.headers["location"]
+    assert location.startswith(f"{BASE}/callback?")
+    return location
+
+
+async def test_consent_comes_first_and_then_the_provider_and_then_the_vault() -> None:
+    async with with_acme() as (at, acme):
+        id = await at.begin("authorize")
+        async with visiting(at) as ada:
+            page = await ada.open(id)
+            assert "Connect ACME to Travel desk" in page.text
+            assert "issues.read" in page.text
+            assert acme.url not in page.text, "the visited address is ours"
+            assert acme.authorizations == []
+            done = await ada.http.get(await returned(ada, id))
+            assert done.status_code == 200
+            assert "Connected" in done.text
+        assert await at.action(id) == "accept"
+        assert await at.portal.oauth.token("acme", ADA) is not None
+        assert at.finished == [id]
+        assert acme.authorizations[0]["redirect_uri"] == f"{BASE}/callback"
+        assert id not in str(acme.authorizations)
+
+
+async def test_who_declines_at_the_provider_has_declined() -> None:
+    async with with_acme() as (at, acme):
+        acme.answers = "access_denied"
+        id = await at.begin("authorize")
+        async with visiting(at) as ada:
+            done = await ada.http.get(await returned(ada, id))
+            assert (done.status_code, "You declined" in done.text) == (200, True)
+        assert await at.action(id) == "decline"
+
+
+async def test_a_callback_in_another_browser_or_for_another_user_is_refused() -> None:
+    async with with_acme() as (at, _):
+        id = await at.begin("authorize")
+        async with visiting(at) as ada, visiting(at) as elsewhere, visiting(at, BOB) as bob:
+            link = await returned(ada, id)
+            assert (await elsewhere.http.get(link)).status_code == 403
+            await elsewhere.open(await at.begin("form"))  # has a mark of its own
+            assert (await elsewhere.http.get(link)).status_code in (400, 403)
+            await bob.open(await at.begin("form", owner=BOB))
+            assert (await bob.http.get(link)).status_code in (400, 403)
+            ada.http.headers["x-test-user"] = BOB
+            assert (await ada.http.get(link)).status_code in (400, 403)
+            del ada.http.headers["x-test-user"]
+            assert (await ada.http.get(link)).status_code == 401
+        assert await at.action(id) is None
+        assert await at.portal.vault.names(ADA) == await at.portal.vault.names(BOB) == []
+
+
+async def test_a_callback_works_once() -> None:
+    async with with_acme() as (at, acme):
+        id = await at.begin("authorize")
+        async with visiting(at) as ada:
+            link = await returned(ada, id)
+            assert (await ada.http.get(link)).status_code == 200
+            assert (await ada.http.get(link)).status_code in (400, 403, 409, 410)
+        assert len(acme.token_requests) == 1
+
+
+async def test_access_that_comes_after_a_decline_is_given_back() -> None:
+    async with with_acme() as (at, acme):
+        id = await at.begin("authorize")
+        async with visiting(at) as ada:
+            controls = await ada.controls(id)
+            link = await returned(ada, id)
+            assert (await ada.post(f"/i/{id}", {**controls, "do": "decline"})).status_code == 200
+            assert (await ada.http.get(link)).status_code == 409
+        assert await at.action(id) == "decline"
+        assert await at.portal.oauth.token("acme", ADA) is None
+        assert acme.revoked
+
+
+@pytest.mark.parametrize("answer", ["server_error", "invalid_scope"])
+async def test_a_provider_that_refuses_is_told_of_and_it_stays_pending(answer: str) -> None:
+    async with with_acme() as (at, acme):
+        acme.answers = answer
+        id = await at.begin("authorize")
+        async with visiting(at) as ada:
+            failed = await ada.http.get(await returned(ada, id))
+            assert failed.status_code == 502
+            assert "The connection was not made" in failed.text
+            assert await at.action(id) is None
+            acme.answers = "code"
+            assert (await ada.http.get(await returned(ada, id))).status_code == 200
+
+
+async def test_a_provider_that_is_away_or_unknown_is_told_of() -> None:
+    gone = Provider.discover("acme", issuer="http://127.0.0.1:9", client_id="c")
+    at = stand(providers=[gone])
+    async with visiting(at) as ada:
+        id = await at.begin("authorize")
+        away = await ada.press(id, "accept")
+        assert away.status_code == 502
+        assert await at.action(id) is None
+        assert (await ada.press(await at.begin("authorize", provider="nobody"), "accept")).status_code == 500
+        for query in ("", "?state=x&code=y", "?error=access_denied"):
+            assert (await ada.get(f"/callback{query}")).status_code in (400, 403)

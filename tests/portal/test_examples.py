@@ -1,0 +1,408 @@
+"""The portal examples, started as a stranger would start them, with clients and people as they are."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import fastmcp
+import httpx2
+import pytest
+from mcp import Client
+
+from midcall.client import CannotConnect, connect, fastmcp_handler
+from midcall.testing import Era
+from tests.chaos.proxy import Proxy, proxy
+from tests.portal.issuers import Issuer, issuing
+from tests.portal.people import APPROVES, ENTERS, Act, Person, Surfer, connects, presses
+from tests.portal.running import KEYS, Process, code_of, listening, mock_issuer, running, shown, start
+from tests.portal.signing_in import Kept, signs_in
+from tests.serving import ROOT, environment, serving
+from tests.skips import chromium, needs_chromium
+
+EXAMPLES = ROOT / "examples"
+ERAS: tuple[Era, ...] = ("2025-11-25", "2026-07-28")
+
+TOOLS: dict[str, tuple[Act, str]] = {
+    "read_repo": (ENTERS, "Read midcall with a token of 14 characters."),
+    "list_issues": (connects, "Open issues of midcall: #7 Ask before deleting, #12 Say which account is meant"),
+    "pay": (APPROVES, "Paid 40 EUR to ACME."),
+    "order": (presses("bank"), "Ordered: oak table. Order number "),
+}
+
+
+async def called(client: Client, person: Person, tool: str, **arguments: Any) -> str:
+    result = await client.call_tool(tool, arguments)
+    await person.done()
+    return shown(result)
+
+
+# --- for the user of this machine -----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=ERAS)
+def at_home(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Era, str]]:
+    """The server without an issuer, one for each version, since it remembers what was entered."""
+    home = tmp_path_factory.mktemp("home")
+    options = ["--store", f"sqlite://{home}/store.db"]
+    with serving(EXAMPLES / "portal_server.py", home / "log", *options, flag="--port", MIDCALL_KEYS=KEYS) as url:
+        yield request.param, url
+    assert_clean(home / "log")
+
+
+def assert_clean(log: Path) -> None:
+    text = log.read_text()
+    assert "Traceback" not in text, text
+    assert "ERROR" not in text, text
+    assert "ghp_0123456789" not in text
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+async def test_each_tool_sends_the_user_to_a_page_once_and_goes_on(tool: str, at_home: tuple[Era, str]) -> None:
+    era, url = at_home
+    act, expected = TOOLS[tool]
+    person = Person(act)
+    async with connect(url, person, era=era) as client:
+        assert (await called(client, person, tool)).startswith(expected)
+        assert len(person.asked) == 1
+        if tool in ("read_repo", "list_issues"):  # they are kept
+            assert (await called(client, person, tool)).startswith(expected)
+            assert len(person.asked) == 1
+
+
+@pytest.mark.parametrize("button", ["decline", "cancel"])
+async def test_what_is_not_approved_is_not_paid(button: str, at_home: tuple[Era, str]) -> None:
+    era, url = at_home
+    person = Person(presses(button))
+    async with connect(url, person, era=era) as client:
+        assert await called(client, person, "pay") == "Nothing was paid."
+
+
+async def test_the_page_names_the_server_by_its_title_the_client_and_what_it_is_about(at_home: tuple[Era, str]) -> None:
+    era, url = at_home
+    pages: list[str] = []
+
+    async def reads(surfer: Surfer) -> None:
+        pages.append(surfer.page.text)
+        await APPROVES(surfer)
+
+    person = Person(reads)
+    async with connect(url, person, era=era) as client:
+        await called(client, person, "pay", euros=7, to="Grace")
+    [page] = pages
+    assert all(words in page for words in ("Portal example", "midcall", "Pay 7 EUR to Grace"))
+    assert "portal-example" not in page
+
+
+async def test_who_does_not_agree_to_the_address_is_left_alone(at_home: tuple[Era, str]) -> None:
+    era, url = at_home
+    person = Person(APPROVES, agrees=False)
+    async with connect(url, person, era=era) as client:
+        assert await called(client, person, "pay") == "Nothing was paid."
+    assert not person.visits
+
+
+async def test_access_that_is_denied_at_the_third_party_is_a_no(at_home: tuple[Era, str]) -> None:
+    era, url = at_home
+    keeps = url.removesuffix("/mcp") + "/midcall/mine"
+    async with httpx2.AsyncClient(follow_redirects=True) as http:
+        user = Surfer(http, "")
+        await user.open(keeps)
+        for sheet in user.sheets:  # what the other tests have left
+            if "delete" in sheet.buttons:
+                await user.press("delete")
+
+    async def denies(surfer: Surfer) -> None:
+        await APPROVES(surfer)
+        await presses("deny")(surfer)
+
+    person = Person(denies)
+    async with connect(url, person, era=era) as client:
+        assert "declined" in await called(client, person, "list_issues")
+
+
+async def test_a_callback_that_nobody_signed_finishes_no_order(at_home: tuple[Era, str]) -> None:
+    era, url = at_home
+    paid = url.removesuffix("/mcp") + "/shop/paid"
+
+    async def forges(surfer: Surfer) -> None:
+        id = str(surfer.page.url).rpartition("/")[2]
+        for query in ("", f"?id={id}", f"?id={id}&until=9999999999&signature=x", "?until=nonsense&signature="):
+            assert (await surfer.http.post(f"{paid}{query}")).status_code == 403
+        await presses("delivery")(surfer)
+
+    person = Person(forges)
+    async with connect(url, person, era=era) as client:
+        assert (await called(client, person, "order")).startswith("Ordered")
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("tool", ["pay", "order"])
+async def test_the_client_of_fastmcp_gets_there_too(mode: Any, tool: str, at_home: tuple[Era, str]) -> None:
+    _, url = at_home
+    act, expected = TOOLS[tool]
+    person = Person(act)
+    async with fastmcp.Client(url, elicitation_handler=fastmcp_handler(person), mode=mode) as client:
+        result = await client.call_tool(tool, {})
+        await person.done()
+    assert result.content[0].text.startswith(expected)
+    assert len(person.asked) == 1
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_same_tools_work_over_stdio(era: Era, tmp_path: Path) -> None:
+    command = [sys.executable, str(EXAMPLES / "portal_stdio.py"), "--store", f"sqlite://{tmp_path}/store.db"]
+    person, env = Person(APPROVES), environment(MIDCALL_KEYS=KEYS)
+    with (tmp_path / "log").open("w") as log:
+        async with connect(command, person, era=era, errlog=log, env=env) as client:
+            for person.act, expected, tool in ((*TOOLS[tool], tool) for tool in TOOLS):
+                assert (await called(client, person, tool)).startswith(expected)
+    assert len(person.asked) == len(TOOLS)
+    assert_clean(tmp_path / "log")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--keys", "short"], "Key 1 (of keys=, or MIDCALL_KEYS) has 5 bytes"),
+        (["--store", "nonsense"], "The URL of the store cannot be read"),
+        (["--store", "redis://127.0.0.1:1"], "Set the same MIDCALL_KEYS wherever this server runs"),
+        (["--base-url", "http://mcp.example.com"], "must be an https URL"),
+        (["--issuer", "nonsense"], "nonsense"),
+    ],
+)
+def test_a_wrong_option_is_one_sentence_and_not_a_traceback(options: list[str], said: str) -> None:
+    command = [sys.executable, str(EXAMPLES / "portal_server.py"), "--port", "1", *options]
+    env = {name: value for name, value in environment().items() if name != "MIDCALL_KEYS"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, env=env)
+    assert done.returncode == 1
+    assert done.stderr.startswith("portal_server: ")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+# --- for users who sign in ------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def issuer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with mock_issuer(tmp_path_factory.mktemp("issuer") / "log") as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def server(issuer: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
+    """The server with an issuer. Each test has people of its own."""
+    home = tmp_path_factory.mktemp("signed-in")
+    third = ["--provider-issuer", issuer, "--provider-client-secret", "x", "--provider-scopes", "openid email"]
+    options = ["--issuer", issuer, *third, "--provider-api", f"{issuer}/userinfo"]
+    found = start(home / "log", f"sqlite://{home}/store.db", *options)
+    with running([found]):
+        yield found
+    assert_clean(found.log)
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_user_who_signed_in_at_the_client_signs_in_at_the_page(era: Era, server: Process) -> None:
+    """The client gets its token from the issuer, as MCP authorization says; so does the portal."""
+    person = Person(ENTERS, sub=f"ada-{era}")
+    async with connect(server.mcp, person, era=era, auth=signs_in(server.mcp, f"ada-{era}")) as client:
+        assert await called(client, person, "read_repo") == TOOLS["read_repo"][1]
+        assert person.surfer is not None
+        assert any("/oauth2/authorize" in url for url in person.surfer.been)
+        person.act = connects_at_issuer
+        assert '"sub": "ada-at-the-tracker"' in await called(client, person, "list_issues")
+
+
+async def connects_at_issuer(surfer: Surfer) -> None:
+    """The issuer is the third party here, where the same person has another name."""
+    surfer.sub = "ada-at-the-tracker"
+    await APPROVES(surfer)
+    assert surfer.is_at_sign_in
+    await surfer.press("", sub=surfer.sub)
+    assert surfer.page.status_code == 200, surfer.page.text
+
+
+async def test_another_user_who_is_signed_in_gets_nothing_and_changes_nothing(server: Process) -> None:
+    refused = asyncio.Event()
+
+    async def bob_first(surfer: Surfer) -> None:
+        async with httpx2.AsyncClient(follow_redirects=True) as http:
+            page = await Surfer(http, "bob").open(str(surfer.page.url))
+        assert page.status_code == 403
+        assert "40 EUR" not in page.text
+        refused.set()
+        await APPROVES(surfer)
+
+    person = Person(bob_first)
+    async with connect(server.mcp, person, era="2026-07-28", auth=signs_in(server.mcp, "ada")) as client:
+        assert await called(client, person, "pay") == "Paid 40 EUR to ACME."
+    assert refused.is_set()
+
+
+async def test_who_signs_in_at_two_clients_is_one_person_and_another_is_not(server: Process) -> None:
+    for sub, asked in (("grace", 1), ("grace", 0), ("alan", 1)):
+        person = Person(ENTERS, sub=sub)
+        async with connect(server.mcp, person, era="2026-07-28", auth=signs_in(server.mcp, sub)) as client:
+            assert await called(client, person, "read_repo") == TOOLS["read_repo"][1]
+        assert len(person.asked) == asked
+
+
+@asynccontextmanager
+async def with_jwts(tmp_path: Path) -> AsyncIterator[tuple[Issuer, Process]]:
+    async with issuing() as issuer:
+        server = start(tmp_path / "log", f"sqlite://{tmp_path}/store.db", "--issuer", issuer.url)
+        with running([server]):
+            yield issuer, server
+        assert_clean(server.log)
+
+
+async def test_a_token_counts_only_if_the_issuer_made_it_for_this_server(tmp_path: Path) -> None:
+    async with with_jwts(tmp_path) as (issuer, server):
+        good = issuer.token(server.mcp)
+        assert await status(server, good) == 200
+        wrong = {
+            "no token": None,
+            "nonsense": "nonsense",
+            "of an unknown key": f"{good[:-20]}{'A' * 20}",
+            "for another server": issuer.token("https://other.example.com/mcp"),
+            "for the portal, as an id token is": issuer.token("portal", nonce="n"),
+            "by another issuer": issuer.token(server.mcp, iss="https://other.example.com"),
+            "too old": issuer.token(server.mcp, exp=1_000_000),
+            "of nobody": issuer.token(server.mcp, sub=None),
+            "not signed": unsigned(issuer, server.mcp),
+        }
+        assert {why: await status(server, token) for why, token in wrong.items()} == dict.fromkeys(wrong, 401)
+
+
+def unsigned(issuer: Issuer, audience: str) -> str:
+    return Issuer(issuer.url, header={"alg": "none"}).token(audience)
+
+
+async def status(server: Process, token: str | None) -> int:
+    """What a client gets that brings this token."""
+    headers = {"authorization": f"Bearer {token}"} if token is not None else {}
+    try:
+        async with connect(server.mcp, Person(APPROVES), era="2026-07-28", headers=headers) as client:
+            await client.list_tools()
+    except CannotConnect as exc:
+        return 401 if "401" in str(exc) else 0
+    return 200
+
+
+async def test_a_client_with_no_token_is_told_where_to_get_one(server: Process, issuer: str) -> None:
+    async with httpx2.AsyncClient() as http:
+        refused = await http.post(server.mcp, json={})
+        assert refused.status_code == 401
+        about = f"{server.url}/.well-known/oauth-protected-resource/mcp"
+        assert f'resource_metadata="{about}"' in refused.headers["www-authenticate"]
+        assert (await http.get(about)).json()["authorization_servers"] == [issuer]
+
+
+@needs_chromium()
+async def test_somebody_with_a_real_browser_signs_in_and_approves(server: Process) -> None:
+    from playwright.async_api import async_playwright
+
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+
+        class InChromium(Person):
+            async def _visit(self, url: str) -> None:
+                page = await browser.new_page()
+                await page.goto(url)
+                await page.fill("input[name=sub]", "ada")
+                await page.click("text=Authorize >> nth=-1")
+                assert "40 EUR" in await page.inner_text("main")
+                await page.click("button[value=accept]")
+                await page.wait_for_selector("text=Approved")
+
+        person = InChromium(APPROVES)
+        async with connect(server.mcp, person, era="2026-07-28", auth=signs_in(server.mcp, "ada")) as client:
+            assert await called(client, person, "pay") == "Paid 40 EUR to ACME."
+        await browser.close()
+
+
+# --- people are slow --------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def impatient(tmp_path: Path, hold: float) -> AsyncIterator[Proxy]:
+    """The server with short holds, behind a proxy that tells how often it was called."""
+    async with proxy() as front:
+        server = start(tmp_path / "log", f"sqlite://{tmp_path}/store.db", "--base-url", front.url, hold=hold)
+        front.replicas = [server.url]
+        with running([server]):
+            yield front
+        assert_clean(server.log)
+
+
+async def test_a_person_who_takes_several_holds_is_served_in_one_call(tmp_path: Path) -> None:
+    ready = asyncio.Event()
+    person = Person(APPROVES, ready=ready)
+    async with impatient(tmp_path, 0.2) as front:
+        async with connect(f"{front.url}/mcp", person, era="2026-07-28") as client:
+            begun = len(front.served)
+            call = asyncio.create_task(called(client, person, "pay"))
+            await front.met("POST", "/mcp", begun + 5)
+            ready.set()
+            assert await call == "Paid 40 EUR to ACME."
+    assert person.asked == ["Pay 40 EUR to ACME"]
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_person_who_takes_longer_than_a_call_is_served_by_going_on(era: Era, tmp_path: Path) -> None:
+    ready = asyncio.Event()
+    person = Person(APPROVES, ready=ready)
+    async with impatient(tmp_path, 0.02) as front, connect(f"{front.url}/mcp", person, era=era) as client:
+        result = await client.call_tool("pay", {})
+        result = await client.call_tool("midcall_continue", {"code": code_of(result)})
+        code = code_of(result)  # not yet, either
+        ready.set()
+        await person.done()
+        assert await called(client, person, "midcall_continue", code=code) == "Paid 40 EUR to ACME."
+    assert person.asked == ["Pay 40 EUR to ACME"]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_the_same_with_the_client_of_fastmcp(mode: Any, tmp_path: Path) -> None:
+    ready = asyncio.Event()
+    person = Person(presses("delivery"), ready=ready)
+    async with impatient(tmp_path, 0.02) as front:
+        handler = fastmcp_handler(person)
+        async with fastmcp.Client(f"{front.url}/mcp", elicitation_handler=handler, mode=mode) as client:
+            first = await client.call_tool("order", {}, raise_on_error=False)
+            ready.set()
+            await person.done()
+            code = (first.meta or {})["midcall/code"]
+            last = await client.call_tool("midcall_continue", {"code": code})
+            assert last.content[0].text.startswith("Ordered: oak table.")
+    assert len(person.asked) == 1
+
+
+async def test_a_call_goes_on_after_the_server_was_restarted(issuer: str, tmp_path: Path) -> None:
+    async with proxy() as front:
+        options = ["--issuer", issuer, "--base-url", front.url]
+        store, log, kept = f"sqlite://{tmp_path}/store.db", tmp_path / "log", Kept()
+        ready = asyncio.Event()
+        person = Person(APPROVES, ready=ready)
+        first = start(log, store, *options, hold=0.02)
+        front.replicas = [first.url]
+        listening(first)
+        try:
+            async with connect(f"{front.url}/mcp", person, auth=signs_in(f"{front.url}/mcp", "ada", kept)) as client:
+                code = code_of(await client.call_tool("pay", {}))
+        finally:
+            first.kill()
+        second = start(log, store, *options)
+        front.replicas = [second.url]
+        with running([second]):
+            ready.set()
+            await person.done()
+            async with connect(f"{front.url}/mcp", person, auth=signs_in(f"{front.url}/mcp", "ada", kept)) as client:
+                assert await called(client, person, "midcall_continue", code=code) == "Paid 40 EUR to ACME."
+    assert len(person.asked) == 1

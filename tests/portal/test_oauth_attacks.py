@@ -1,0 +1,441 @@
+"""What somebody might try with a callback, and what a provider might answer. Each test names a defence."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+
+import pytest
+import pytest_asyncio
+from starlette.datastructures import QueryParams
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+
+from midcall.errors import MidcallError, Misuse
+from midcall.portal.oauth import CallbackRefused, Finished, Provider, ProviderFailed
+from midcall.portal.vault import VaultLocked
+from tests.portal.authorization_server import CLIENT, AuthorizationServer, authorization_server
+from tests.portal.connecting import BROWSER, ID, OWNER, Clock, Replica, Watched, discovered, visited
+
+
+@pytest_asyncio.fixture
+async def acme() -> AsyncGenerator[AuthorizationServer]:
+    async with authorization_server() as server:
+        yield server
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def store() -> Watched:
+    return Watched()
+
+
+@pytest.fixture
+def here(store: Watched, clock: Clock, acme: AuthorizationServer) -> Replica:
+    return Replica(store, clock, discovered(acme))
+
+
+async def refused(here: Replica, answer: dict[str, str], status: int, said: str, **who: str) -> None:
+    """This callback is refused, and nothing is connected."""
+    with pytest.raises(CallbackRefused, match=said) as caught:
+        await here.oauth.finish(answer, who.get("browser", BROWSER), who.get("owner", OWNER))
+    assert caught.value.status == status
+    assert await here.vault.names(OWNER) == await here.vault.names(who.get("owner", OWNER)) == []
+
+
+# --- the callback ----------------------------------------------------------------------------
+async def test_a_callback_that_comes_twice_counts_once(here: Replica, acme: AuthorizationServer) -> None:
+    answer = await visited(await here.begin())
+    assert await here.oauth.finish(answer, BROWSER, OWNER) == Finished(ID, "accept")
+    await here.vault.forget(OWNER, "oauth:acme")
+    await refused(here, answer, 410, "was used already")
+    assert len(acme.token_requests) == 1
+
+
+async def test_of_callbacks_that_come_at_once_one_is_taken(
+    here: Replica, store: Watched, clock: Clock, acme: AuthorizationServer
+) -> None:
+    replicas = [here, *(Replica(store, clock, discovered(acme)) for _ in range(3))]
+    answer = await visited(await here.begin())
+    finishing = (each.oauth.finish(answer, BROWSER, OWNER) for each in replicas for _ in range(2))
+    results = await asyncio.gather(*finishing, return_exceptions=True)
+    assert results.count(Finished(ID, "accept")) == 1
+    assert sum(isinstance(each, CallbackRefused) for each in results) == 7
+    assert len(acme.token_requests) == 1
+
+
+async def test_a_callback_in_another_browser_is_refused_and_the_right_one_can_go_on(here: Replica) -> None:
+    answer = await visited(await here.begin())
+    await refused(here, answer, 403, "another browser", browser="cookie of a victim")
+    await refused(here, answer, 403, "another browser", browser="")
+    assert await here.oauth.finish(answer, BROWSER, OWNER) == Finished(ID, "accept")
+
+
+async def test_a_callback_under_another_sign_in_is_refused_and_the_right_one_can_go_on(here: Replica) -> None:
+    answer = await visited(await here.begin())
+    await refused(here, answer, 403, "somebody else", owner="https://id.example.com|eve")
+    await refused(here, answer, 403, "somebody else", owner="")
+    assert await here.oauth.finish(answer, BROWSER, OWNER) == Finished(ID, "accept")
+
+
+async def test_without_a_user_or_a_browser_no_flow_begins(here: Replica) -> None:
+    with pytest.raises(Misuse, match="only for a known user"):
+        await here.oauth.begin(ID, "acme", "", BROWSER)
+    with pytest.raises(Misuse, match="only for a known user"):
+        await here.oauth.begin(ID, "acme", OWNER, "")
+
+
+@pytest.mark.parametrize("state", ["", "x", "\ud800", "ü" * 40])
+async def test_a_state_that_was_never_given_is_refused(here: Replica, acme: AuthorizationServer, state: str) -> None:
+    answer = await visited(await here.begin())
+    await refused(here, answer | {"state": state}, 400, "nothing that was started here")
+    await refused(here, answer | {"state": answer["state"][:-1]}, 400, "nothing that was started here")
+    await refused(here, {"code": answer["code"]}, 400, "nothing that was started here")
+    assert acme.token_requests == []
+
+
+async def test_an_answer_after_ten_minutes_is_refused(here: Replica, clock: Clock) -> None:
+    answer = await visited(await here.begin())
+    clock.now += 600
+    await refused(here, answer, 410, "took too long")
+
+
+async def test_an_answer_within_ten_minutes_is_taken(here: Replica, clock: Clock) -> None:
+    answer = await visited(await here.begin())
+    clock.now += 599
+    assert await here.oauth.finish(answer, BROWSER, OWNER) == Finished(ID, "accept")
+
+
+async def test_the_id_of_an_interaction_is_no_state(here: Replica, store: Watched, clock: Clock) -> None:
+    from midcall.portal.interactions import Interaction, Interactions
+
+    await Interactions(store).begin(ID, Interaction("form", OWNER, "s", "c", "m", clock(), clock() + 900))
+    await refused(here, {"state": ID, "code": "c"}, 400, "nothing that was started here")
+
+
+async def test_a_no_that_nobody_asked_for_declines_nothing(here: Replica) -> None:
+    await refused(here, {"error": "access_denied", "state": "guessed"}, 400, "nothing that was started here")
+    await refused(here, {"error": "access_denied"}, 400, "nothing that was started here")
+
+
+async def test_an_answer_that_says_something_twice_is_refused_and_can_be_given_again(here: Replica) -> None:
+    answer = await visited(await here.begin())
+    twice = QueryParams([*answer.items(), ("code", "another")])
+    with pytest.raises(CallbackRefused, match="'code' twice"):
+        await here.oauth.finish(twice, BROWSER, OWNER)
+    assert await here.oauth.finish(QueryParams(answer), BROWSER, OWNER) == Finished(ID, "accept")
+
+
+async def test_a_state_moved_to_another_owner_in_the_store_opens_for_nobody(here: Replica, store: Watched) -> None:
+    from dataclasses import replace
+
+    answer = await visited(await here.begin())
+    records = vars(store)["_records"]
+    for id, record in records.items():
+        records[id] = replace(record, owner="eve")
+    await refused(here, answer, 400, "nothing that was started here", owner="eve")
+
+
+async def test_an_answer_for_a_provider_that_is_gone_is_refused(here: Replica, store: Watched, clock: Clock) -> None:
+    answer = await visited(await here.begin())
+    await refused(Replica(store, clock), answer, 400, "nothing that was started here")
+
+
+async def test_a_flow_that_outlived_its_key_is_refused(
+    here: Replica, store: Watched, clock: Clock, acme: AuthorizationServer
+) -> None:
+    answer = await visited(await here.begin())
+    there = Replica(store, clock, discovered(acme), keys=["another key that is long enough, too 2"])
+    await refused(there, answer, 400, "nothing that was started here")
+
+
+# --- who answers -----------------------------------------------------------------------------
+async def test_an_answer_from_another_issuer_is_refused(here: Replica, acme: AuthorizationServer) -> None:
+    acme.says_issuer = "https://evil.example"
+    await refused(here, await visited(await here.begin()), 403, "does not come from acme")
+    assert acme.token_requests == []
+
+
+async def test_an_issuer_that_is_only_nearly_right_is_refused(here: Replica, acme: AuthorizationServer) -> None:
+    acme.says_issuer = f"{acme.url}/"
+    await refused(here, await visited(await here.begin()), 403, "does not come from acme")
+
+
+async def test_an_answer_without_issuer_from_one_who_always_says_it_is_refused(here: Replica) -> None:
+    answer = await visited(await here.begin())
+    del answer["iss"]
+    await refused(here, answer, 403, "does not come from acme")
+
+
+async def test_a_no_from_another_issuer_is_no_decline(here: Replica, acme: AuthorizationServer) -> None:
+    acme.says_issuer, acme.answers = "https://evil.example", "access_denied"
+    await refused(here, await visited(await here.begin()), 403, "does not come from acme")
+
+
+async def test_an_issuer_that_does_not_say_so_is_not_missed(here: Replica, acme: AuthorizationServer) -> None:
+    acme.sends_issuer = False
+    assert await here.connect() == Finished(ID, "accept")
+
+
+@pytest.mark.parametrize(("says", "taken"), [("{url}/realm", True), ("https://evil.example", False), ("", False)])
+async def test_where_no_issuer_was_described_the_answer_must_come_from_the_host_that_was_asked(
+    store: Watched, clock: Clock, acme: AuthorizationServer, says: str, taken: bool
+) -> None:
+    described = Provider(
+        "acme",
+        authorize_url=f"{acme.url}/authorize",
+        token_url=f"{acme.url}/token",
+        client_id=CLIENT[0],
+        client_secret=CLIENT[1],
+    )
+    here = Replica(store, clock, described)
+    acme.sends_issuer = False
+    answer = await visited(await here.begin()) | {"iss": says.format(url=acme.url)}
+    if taken:
+        assert await here.oauth.finish(answer, BROWSER, OWNER) == Finished(ID, "accept")
+    else:
+        await refused(here, answer, 403, "does not come from acme")
+
+
+async def test_a_provider_that_passes_the_browser_on_to_another_gets_no_code_of_theirs(
+    store: Watched, clock: Clock, acme: AuthorizationServer
+) -> None:
+    """The mix-up: the user chooses `evil`, which sends them on to acme, and acme's code would go to `evil`."""
+    async with authorization_server() as evil:
+        here = Replica(store, clock, discovered(acme), discovered(evil, "evil"))
+        passed_on = (await here.begin("evil")).replace(evil.url, acme.url)
+        await refused(here, await visited(passed_on), 403, "does not come from evil")
+        assert evil.token_requests == []
+
+
+async def test_a_code_goes_only_to_the_provider_whose_state_it_came_with(
+    store: Watched, clock: Clock, acme: AuthorizationServer
+) -> None:
+    async with authorization_server() as evil:
+        here = Replica(store, clock, discovered(acme), discovered(evil, "evil"))
+        answer, other = await visited(await here.begin("acme")), await visited(await here.begin("evil"))
+        await refused(here, answer | {"state": other["state"]}, 403, "does not come from evil")
+        assert evil.token_requests == []
+
+
+async def test_a_code_from_another_flow_is_refused_by_the_verifier(here: Replica, acme: AuthorizationServer) -> None:
+    mine, stolen = await visited(await here.begin()), await visited(await here.begin())
+    with pytest.raises(ProviderFailed, match="invalid_grant"):
+        await here.oauth.finish(mine | {"code": stolen["code"]}, BROWSER, OWNER)
+    assert await here.vault.names(OWNER) == []
+
+
+# --- what a provider publishes ---------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("published", "said"),
+    [
+        ({"issuer": "https://honest.example"}, "is for the issuer 'https://honest.example'"),
+        ({"issuer": None}, "is for the issuer None"),
+        ({"token_endpoint": "http://plain.example/token"}, "no usable token_endpoint"),
+        ({"authorization_endpoint": "javascript:alert(1)"}, "no usable authorization_endpoint"),
+        ({"authorization_endpoint": 7}, "no usable authorization_endpoint"),
+        ({"revocation_endpoint": "http://plain.example/revoke"}, "no usable revocation_endpoint"),
+        ({"code_challenge_methods_supported": ["plain"]}, "PKCE"),
+        ({"token_endpoint_auth_methods_supported": ["private_key_jwt"]}, "private_key_jwt only"),
+    ],
+)
+async def test_metadata_that_cannot_be_right_is_refused(
+    here: Replica, acme: AuthorizationServer, published: dict[str, object], said: str
+) -> None:
+    acme.metadata = published
+    with pytest.raises(ProviderFailed, match=said):
+        await here.begin()
+
+
+async def test_metadata_is_read_once_an_hour(here: Replica, acme: AuthorizationServer, clock: Clock) -> None:
+    await here.begin()
+    acme.metadata = {"issuer": "https://honest.example"}
+    await here.begin()
+    clock.now += 3601
+    with pytest.raises(ProviderFailed, match="is for the issuer"):
+        await here.begin()
+
+
+async def test_a_client_secret_goes_the_way_the_provider_takes_it(here: Replica, acme: AuthorizationServer) -> None:
+    acme.metadata = {"token_endpoint_auth_methods_supported": ["private_key_jwt", "client_secret_post"]}
+    await here.connect()
+    assert acme.token_requests[0]["client_secret"] == CLIENT[1]
+
+
+async def test_where_there_is_no_metadata_the_error_says_what_to_do(store: Watched, clock: Clock) -> None:
+    async with authorization_server() as acme:
+        lost = Provider.discover("acme", issuer=f"{acme.url}/nothing/here", client_id="id")
+        with pytest.raises(ProviderFailed, match="Check issuer="):
+            await Replica(store, clock, lost).begin()
+    with pytest.raises(ProviderFailed, match="cannot be reached"):
+        await Replica(store, clock, lost).begin()
+
+
+# --- what a provider answers -----------------------------------------------------------------
+def answering(content: object, status: int = 200) -> Callable[[], Awaitable[Response]]:
+    async def answer() -> Response:
+        return JSONResponse(content, status)
+
+    return answer
+
+
+async def as_html() -> Response:
+    return Response("<h1>Too many requests</h1>", media_type="text/html", status_code=429)
+
+
+async def elsewhere() -> Response:
+    return RedirectResponse("http://127.0.0.1:9/somewhere", 307)
+
+
+async def broken() -> Response:
+    return Response(b'{"access_token": "half', media_type="application/json")
+
+
+@pytest.mark.parametrize(
+    ("token_answer", "said"),
+    [
+        (answering({"error": "server_error"}, 500), "HTTP 500"),
+        (answering({"error": "invalid_client"}, 401), "says invalid_client"),
+        (answering({"error": "<script>alert(1)</script>"}, 400), "says an unknown error"),
+        (answering({"error": {"code": 7}}, 400), "an unknown error|cannot be understood"),
+        (answering({"error": "bad_verification_code"}, 200), "says bad_verification_code"),
+        (answering({}), "cannot be understood"),
+        (answering([]), "cannot be understood"),
+        (answering("text"), "cannot be understood"),
+        (answering(None), "cannot be understood"),
+        (answering({"access_token": ""}), "cannot be understood"),
+        (answering({"access_token": 7}), "cannot be understood"),
+        (answering({"access_token": "secret-a", "token_type": "mac"}), "cannot be understood"),
+        (answering({"access_token": "secret-a", "token_type": None}), "cannot be understood"),
+        (answering({"access_token": "secret-a", "expires_in": "soon"}), "cannot be understood"),
+        (as_html, "HTTP 429"),
+        (elsewhere, "HTTP 307"),
+        (broken, "cannot be understood"),
+    ],
+)
+async def test_a_token_endpoint_that_makes_no_sense_connects_nothing_and_says_so(
+    here: Replica, acme: AuthorizationServer, token_answer: Callable[[], Awaitable[Response]], said: str
+) -> None:
+    acme.token_answer = token_answer
+    with pytest.raises(ProviderFailed, match=said) as caught:
+        await here.connect()
+    assert await here.vault.names(OWNER) == []
+    for each in ("secret-a", "half", "<script>", acme.handed_out[0]):
+        assert each not in everything_about(caught.value)
+    acme.token_answer = None
+    assert await here.connect() == Finished(ID, "accept"), "it can be tried again"
+
+
+@pytest.mark.parametrize("lasts", ["3600", 3600.0, 3600])
+async def test_lifetimes_are_understood_in_every_spelling(
+    here: Replica, acme: AuthorizationServer, clock: Clock, lasts: float | str
+) -> None:
+    acme.lasts = lasts
+    await here.connect()
+    clock.now += 3700
+    await here.token()
+    assert acme.refreshes == 1
+
+
+async def test_a_token_endpoint_that_never_answers_is_given_up(
+    store: Watched, clock: Clock, acme: AuthorizationServer
+) -> None:
+    here = Replica(store, clock, discovered(acme), timeout=0.2)
+    acme.gate.clear()
+    async with asyncio.timeout(5):
+        with pytest.raises(ProviderFailed, match="did not answer in time"):
+            await here.connect()
+
+
+async def test_a_token_endpoint_that_never_comes_to_an_end_is_given_up(
+    store: Watched, clock: Clock, acme: AuthorizationServer
+) -> None:
+    here = Replica(store, clock, discovered(acme), timeout=0.5)
+    acme.token_answer = drip
+    async with asyncio.timeout(5):
+        with pytest.raises(ProviderFailed, match="did not answer in time"):
+            await here.connect()
+
+
+async def drip() -> Response:
+    """Never silent for long enough to be called silent."""
+
+    async def drops() -> AsyncGenerator[bytes]:
+        while True:
+            yield b" "
+            await asyncio.sleep(0.02)
+
+    return StreamingResponse(drops(), media_type="application/json")
+
+
+@pytest.mark.parametrize("error", ["server_error", "temporarily_unavailable", "invalid_scope", "<b>Call us</b>"])
+async def test_another_error_than_a_no_is_a_failure_and_no_decline(
+    here: Replica, acme: AuthorizationServer, error: str
+) -> None:
+    acme.answers = error
+    with pytest.raises(ProviderFailed, match=error if error.isidentifier() else "an unknown error"):
+        await here.connect()
+
+
+@pytest.mark.parametrize("code", ["a+b/c==", "ü &=%20", "x" * 4000])
+async def test_a_code_reaches_the_provider_as_it_is(here: Replica, acme: AuthorizationServer, code: str) -> None:
+    answer = await visited(await here.begin())
+    with pytest.raises(ProviderFailed, match="invalid_grant"):
+        await here.oauth.finish(answer | {"code": code}, BROWSER, OWNER)
+    assert acme.token_requests[0]["code"] == code
+
+
+async def test_an_answer_without_code_and_error_is_a_failure(here: Replica) -> None:
+    answer = await visited(await here.begin())
+    del answer["code"]
+    with pytest.raises(ProviderFailed, match="incomplete"):
+        await here.oauth.finish(answer, BROWSER, OWNER)
+
+
+async def test_a_refusal_to_renew_that_quotes_the_token_does_not_reach_anybody(
+    here: Replica, acme: AuthorizationServer, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
+    await here.connect()
+    acme.grants[0].ended = True
+    clock.now += 4000
+    assert await here.token() is None
+    ours = [record.getMessage() for record in caplog.records if record.name.startswith("midcall")]
+    assert any("asked again" in each for each in ours)
+    assert not [each for each in ours if acme.grants[0].refresh in each]
+
+
+@pytest.mark.parametrize("error", ["invalid_client", "unauthorized_client", "temporarily_unavailable"])
+async def test_a_renewal_refused_for_another_reason_forgets_nothing(
+    here: Replica, acme: AuthorizationServer, clock: Clock, error: str
+) -> None:
+    await here.connect()
+    clock.now += 4000
+    acme.token_answer = answering({"error": error}, 400)
+    with pytest.raises(ProviderFailed, match=error):
+        await here.token()
+    acme.token_answer = None
+    assert await here.token() == acme.grants[0].access
+
+
+async def test_without_its_key_a_connection_is_locked_and_not_lost(
+    here: Replica, store: Watched, clock: Clock, acme: AuthorizationServer
+) -> None:
+    await here.connect()
+    there = Replica(store, clock, discovered(acme), keys=["another key that is long enough, too 2"])
+    with pytest.raises(VaultLocked, match="Nothing was deleted"):
+        await there.token()
+    assert await here.token() == acme.grants[0].access
+
+
+def everything_about(error: MidcallError) -> str:
+    """The error, and whatever hangs on it."""
+    chain: list[BaseException] = []
+    link: BaseException | None = error
+    while link is not None:
+        chain.append(link)
+        link = link.__cause__ or link.__context__
+    return " ".join(f"{each!r} {each} {vars(each)} {each.args}" for each in chain)

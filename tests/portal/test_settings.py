@@ -1,0 +1,130 @@
+"""A portal that cannot be safe, or makes no sense, does not start."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx2
+import pytest
+
+from midcall.errors import InstallError, Misuse
+from midcall.portal.app import Portal
+from midcall.portal.identity import Caller, Loopback, Oidc, ProxyJwt
+from midcall.portal.identity.nobody import Nobody
+from midcall.portal.oauth import Provider
+from midcall.stores.memory import Memory
+from tests.portal.stand import BASE, KEY, by_header, stand
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("http://mcp.example.com/midcall", "https"),
+        ("ftp://mcp.example.com", "full address"),
+        ("/midcall", "full address"),
+        ("mcp.example.com", "full address"),
+        ("https://", "full address"),
+        ("https://a.example/x?y=1", "no query"),
+        ("https://a.example/x#y", "no query"),
+        ("https://u:p@a.example/", "no query"),
+        ("https://a.example:port/", "Port"),
+        ("https://[::1", "IPv6"),
+        ("", "full address"),
+    ],
+)
+def test_a_base_url_that_is_no_address_for_a_portal_is_refused(url: str, why: str) -> None:
+    with pytest.raises(InstallError, match=why):
+        Portal(url)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"ttl": 0},
+        {"templates": "/nowhere/at/all"},
+        {"identity": "ada"},
+        {"identity": lambda request: "ada"},
+        {"identity": Loopback()},
+        {"checks": {"github": "x"}},
+    ],
+)
+def test_a_wrong_setting_is_told_at_once(how: dict[str, Any]) -> None:
+    with pytest.raises(InstallError):
+        Portal(BASE, **how)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Oidc("http://id.example.com", "portal"),
+        lambda: Oidc("https://id.example.com", ""),
+        lambda: Oidc("https://id.example.com", "portal", scopes=["email"]),
+        lambda: Oidc("https://id.example.com", "portal", session=0),
+        lambda: ProxyJwt("x-jwt", issuer="i", audience="a"),
+        lambda: ProxyJwt("x-jwt", issuer="i", audience="", keys={"keys": []}),
+        lambda: ProxyJwt("x-jwt", issuer="i", audience="a", jwks_url="http://proxy.example.com/keys"),
+        lambda: ProxyJwt("x-jwt", issuer="i", audience="a", jwks_url="https://p.example/k", algorithms=["none"]),
+        lambda: ProxyJwt("x-jwt", issuer="i", audience="a", jwks_url="https://p.example/k", algorithms=["HS256"]),
+        lambda: ProxyJwt("x-jwt", issuer="i", audience="a", keys={"not": "keys"}),
+    ],
+)
+def test_an_identity_that_could_prove_nothing_is_refused(make: Any) -> None:
+    with pytest.raises(InstallError):
+        make()
+
+
+def test_it_is_closed_by_default() -> None:
+    assert isinstance(Portal(BASE).identity, Nobody)
+    assert isinstance(Portal().identity, Loopback)
+    assert isinstance(Portal("http://127.0.0.1:8000/midcall").identity, Loopback)
+    assert Portal(BASE).owner_of(Caller("https://id.example.com", "ada")) == ""
+    assert "identity=" in (Portal(BASE).why_not("approve", "") or "")
+    assert Portal(BASE, identity=by_header).why_not("approve", "") is not None
+    assert Portal(BASE, identity=by_header).why_not("approve", "i s") is None
+
+
+@pytest.mark.parametrize("issuer", ["nonsense", "http://id.example.com", "https://id.example.com?x=1", "https://[::1"])
+def test_an_issuer_that_is_no_address_for_one_is_named_as_that(issuer: str) -> None:
+    with pytest.raises(InstallError, match="An issuer cannot be at"):
+        Oidc(issuer, "portal")
+    with pytest.raises(InstallError, match="The keys of a proxy cannot be at"):
+        ProxyJwt("x-jwt", issuer="https://id.example.com", audience="a", jwks_url=issuer.replace("?", "#"))
+
+
+def test_keys_that_are_too_short_are_refused() -> None:
+    with pytest.raises(InstallError, match="32"):
+        Portal(BASE).bind(store=Memory(), server_name="t", keys=["short"])
+
+
+async def test_it_has_to_be_installed_and_once_only() -> None:
+    portal = Portal(BASE)
+    with pytest.raises(Misuse, match="install"):
+        _ = portal.interactions
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(portal), base_url="https://mcp.example.com") as http:
+        assert (await http.get("/health")).status_code == 503
+    portal.bind(store=Memory(), server_name="t", keys=[KEY])
+    with pytest.raises(InstallError, match="already"):
+        portal.bind(store=Memory(), server_name="t", keys=[KEY])
+
+
+async def test_a_mounted_portal_has_its_address_at_once_and_listens_to_nothing() -> None:
+    at = stand()
+    await at.portal.start()
+    assert at.portal.url == BASE
+    await at.portal.close()
+    assert at.portal.url == BASE
+
+
+async def test_health_is_told_to_anyone_and_tells_nothing_more() -> None:
+    at = stand()
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(at.app), base_url="http://10.0.0.7:8080") as http:
+        answer = await http.get("/midcall/health")
+        assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+        assert (await http.get("/midcall/mine")).status_code == 421
+
+
+def test_providers_are_told_where_to_send_browsers_back_to() -> None:
+    acme = Provider("acme", authorize_url="https://a.example/a", token_url="https://a.example/t", client_id="c")
+    at = stand(providers=[acme])
+    assert at.portal.oauth.provider("acme") is acme
+    assert at.portal._redirect_uri() == f"{BASE}/callback"

@@ -1,0 +1,249 @@
+"""The vault: what goes in comes out, for its owner, under its key; and shows nowhere else."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from midcall.errors import InstallError, MidcallError, Misuse
+from midcall.portal.vault import Kept, Vault, VaultLocked, forget_value, kept_values, rotate_keys
+from midcall.stores.base import Value
+from midcall.stores.memory import Memory
+
+OLD, NEW = "the key of last year, long enough ...", "the key of this year, long enough ..."
+SECRET = "ghp_never_to_be_seen"
+TOKEN = {"token": SECRET}
+VALUES = st.just("") | st.text().map(lambda text: f"{text} {SECRET}")
+"""Any text, and nothing that stands in a log for another reason: hypothesis draws words of our own code too."""
+
+
+@pytest.fixture
+def store() -> Memory:
+    return Memory()
+
+
+@pytest.fixture
+def vault(store: Memory) -> Vault:
+    return Vault(store, [OLD])
+
+
+# --- in and out ------------------------------------------------------------------------------
+async def test_what_goes_in_comes_out(vault: Vault) -> None:
+    assert await vault.get("ada", "github") is None
+    await vault.keep("ada", "github", {"user": "ada", **TOKEN}, now=1.0)
+    assert await vault.get("ada", "github") == {"user": "ada", **TOKEN}
+    await vault.keep("ada", "github", {"user": "ada2"}, now=2.0)
+    assert await vault.get("ada", "github") == {"user": "ada2"}
+    assert await vault.names("ada") == [("github", 2.0)]
+
+
+@given(st.dictionaries(st.text(), VALUES), st.text(min_size=1, max_size=40), st.text(max_size=40))
+def test_any_text_comes_out_as_it_went_in(value: Mapping[str, str], owner: str, name: str) -> None:
+    async def there_and_back() -> dict[str, str] | None:
+        vault = Vault(Memory(), [OLD])
+        await vault.keep(owner, name, value, now=1.0)
+        return await vault.get(owner, name)
+
+    assert asyncio.run(there_and_back()) == value
+
+
+async def test_owners_do_not_see_each_other(vault: Vault) -> None:
+    await vault.keep("ada", "github", TOKEN, now=1.0)
+    assert await vault.get("eve", "github") is None
+    assert await vault.names("eve") == []
+    assert await vault.forget("eve", "github") is False
+    assert await vault.get("ada", "github") == TOKEN
+
+
+async def test_forgetting_deletes(vault: Vault) -> None:
+    await vault.keep("ada", "github", TOKEN, now=1.0)
+    assert await vault.forget("ada", "github") is True
+    assert await vault.forget("ada", "github") is False
+    assert await vault.get("ada", "github") is None
+
+
+async def test_nothing_is_kept_for_nobody(vault: Vault) -> None:
+    with pytest.raises(Misuse, match="would be everybody's"):
+        await vault.keep("", "github", TOKEN, now=1.0)
+
+
+@pytest.mark.parametrize("value", [SECRET, {"token": SECRET.encode()}, {"token": None, "other": SECRET}, [SECRET]])
+async def test_what_is_not_named_text_is_refused_without_being_shown(vault: Vault, value: Mapping[str, str]) -> None:
+    with pytest.raises(Misuse, match="named texts") as caught:
+        await vault.keep("ada", "github", value, now=1.0)
+    assert SECRET not in everything_about(caught.value)
+
+
+async def test_swapping_replaces_only_what_was_seen(vault: Vault) -> None:
+    await vault.keep("ada", "github", TOKEN, now=1.0)
+    seen = await vault.entry("ada", "github")
+    assert seen is not None
+    assert await vault.swap("ada", "github", {"token": "2"}, instead_of=seen, now=2.0) is True
+    assert await vault.swap("ada", "github", {"token": "3"}, instead_of=seen, now=3.0) is False
+    assert await vault.get("ada", "github") == {"token": "2"}
+    await vault.forget("ada", "github")
+    assert await vault.swap("ada", "github", {"token": "4"}, instead_of=seen, now=4.0) is False
+    assert await vault.get("ada", "github") is None
+
+
+# --- bound to owner and name -----------------------------------------------------------------
+@pytest.mark.parametrize(("owner", "name"), [("eve", "github"), ("ada", "gitlab"), ("eve", "gitlab")])
+async def test_a_row_copied_to_another_owner_or_name_does_not_open(
+    vault: Vault, store: Memory, owner: str, name: str
+) -> None:
+    await vault.keep("ada", "github", TOKEN, now=1.0)
+    row = await store.get("ada", "github")
+    assert row is not None
+    await store.put(Value(owner, name, row.sealed, 2.0))
+    with pytest.raises(VaultLocked, match="sealed for another owner") as caught:
+        await vault.get(owner, name)
+    assert SECRET not in everything_about(caught.value)
+    assert await vault.get("ada", "github") == TOKEN
+
+
+@pytest.mark.parametrize("position", [0, 20, -1])
+async def test_a_row_that_was_changed_does_not_open_and_is_not_deleted(
+    vault: Vault, store: Memory, position: int
+) -> None:
+    await vault.keep("ada", "github", TOKEN, now=1.0)
+    row = await store.get("ada", "github")
+    assert row is not None
+    changed = bytearray(row.sealed)
+    changed[position] ^= 1
+    await store.put(Value("ada", "github", bytes(changed), 2.0))
+    with pytest.raises(VaultLocked):
+        await vault.get("ada", "github")
+    assert await vault.names("ada") == [("github", 2.0)]
+
+
+# --- keys come and go ------------------------------------------------------------------------
+async def test_an_earlier_key_still_opens(vault: Vault, store: Memory) -> None:
+    await vault.keep("ada", "github", TOKEN, now=1.0)
+    assert await Vault(store, [NEW, OLD]).get("ada", "github") == TOKEN
+
+
+async def test_without_its_key_a_value_is_locked_and_the_error_says_what_to_do(vault: Vault, store: Memory) -> None:
+    await vault.keep("ada", "github", TOKEN, now=1.0)
+    with pytest.raises(VaultLocked, match=r"'github' .* Nothing was deleted\. Add the earlier key") as caught:
+        await Vault(store, [NEW]).get("ada", "github")
+    assert "midcall vault rotate" in str(caught.value)
+    assert "Trying again now does not help" in caught.value.for_model
+    assert await vault.get("ada", "github") == TOKEN
+
+
+async def test_rotating_seals_everything_with_the_first_key_and_changes_nothing_else(
+    vault: Vault, store: Memory
+) -> None:
+    for number in range(5):
+        await vault.keep(f"user {number}", "github", {"token": str(number)}, now=float(number))
+    rotating = Vault(store, [NEW, OLD])
+    assert await rotating.rotate() == 5
+    assert await rotating.rotate() == 0
+    after = Vault(store, [NEW])
+    assert [await after.get(f"user {number}", "github") for number in range(5)] == [{"token": str(n)} for n in range(5)]
+    assert await after.names("user 3") == [("github", 3.0)]
+    with pytest.raises(VaultLocked):
+        await vault.get("user 3", "github")
+
+
+async def test_a_value_that_no_key_opens_does_not_keep_the_others_from_being_rotated(
+    vault: Vault, store: Memory
+) -> None:
+    await Vault(store, ["a key that somebody has lost long ago"]).keep("ada", "a", TOKEN, now=1.0)
+    await vault.keep("ada", "b", TOKEN, now=1.0)
+    with pytest.raises(VaultLocked, match=r"1 value could not be opened .*; 1 were sealed anew\. Nothing was deleted"):
+        await Vault(store, [NEW, OLD]).rotate()
+    assert await Vault(store, [NEW]).get("ada", "b") == TOKEN
+    assert [name for name, _ in await vault.names("ada")] == ["a", "b"]
+
+
+async def test_what_a_replica_writes_during_a_rotation_is_neither_lost_nor_left_under_the_old_key(
+    vault: Vault,
+) -> None:
+    store = Interrupted()
+    before = Vault(store, [OLD])
+    await before.keep("ada", "github", {"token": "1"}, now=1.0)
+    store.meanwhile = lambda: before.keep("ada", "github", {"token": "2"}, now=2.0)
+    assert await Vault(store, [NEW, OLD]).rotate() == 1
+    assert await Vault(store, [NEW]).get("ada", "github") == {"token": "2"}
+
+
+class Interrupted(Memory):
+    """A store in which something happens between a look and a write."""
+
+    meanwhile = None
+
+    async def put(self, value: Value, *, instead_of: bytes | None = None) -> bool:
+        if instead_of is not None and self.meanwhile is not None:
+            meanwhile, self.meanwhile = self.meanwhile, None
+            await meanwhile()
+        return await super().put(value, instead_of=instead_of)
+
+
+@pytest.mark.parametrize("keys", [[], ["short"], [OLD, "short"]])
+def test_a_vault_without_good_keys_does_not_start(store: Memory, keys: list[str]) -> None:
+    with pytest.raises(InstallError, match="token_hex"):
+        Vault(store, keys)
+
+
+# --- for whoever runs the server -------------------------------------------------------------
+async def test_an_operator_lists_forgets_and_rotates_by_the_store_s_url(tmp_path: Path) -> None:
+    from midcall.stores import open_store
+
+    url = f"sqlite:///{tmp_path}/vault.db"
+    store = open_store(url)
+    await store.open()
+    vault = Vault(store, [OLD])
+    await vault.keep("eve", "github", TOKEN, now=1.0)
+    await vault.keep("ada", "oauth:acme", TOKEN, now=2.0)
+    await store.close()
+
+    assert await kept_values(url) == [Kept("ada", "oauth:acme", 2.0), Kept("eve", "github", 1.0)]
+    assert await kept_values(url, "eve") == [Kept("eve", "github", 1.0)]
+    assert await rotate_keys(url, [NEW, OLD]) == 2
+    assert await forget_value(url, "eve", "github") is True
+    assert await forget_value(url, "eve", "github") is False
+    assert await kept_values(url) == [Kept("ada", "oauth:acme", 2.0)]
+    with pytest.raises(VaultLocked):
+        await rotate_keys(url, [OLD])
+
+
+async def test_a_store_that_is_open_stays_open(store: Memory, vault: Vault) -> None:
+    await vault.keep("ada", "github", TOKEN, now=1.0)
+    assert len(await kept_values(store)) == 1
+    assert await vault.get("ada", "github") == TOKEN
+
+
+# --- nothing shows ---------------------------------------------------------------------------
+async def test_no_value_and_no_key_shows_in_store_print_log_or_error(
+    vault: Vault, store: Memory, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    await vault.keep("ada", "github", TOKEN, now=1.0)
+    entry = await vault.entry("ada", "github")
+    shown = [repr(entry), str(entry), repr(vault), repr(await vault.names("ada")), repr(vars(store))]
+    with pytest.raises(VaultLocked) as caught:
+        await Vault(store, [NEW]).get("ada", "github")
+    shown += [everything_about(caught.value), repr(await kept_values(store))]
+    await Vault(store, [NEW, OLD]).rotate()
+    shown += [f"{record.getMessage()} {vars(record)}" for record in caplog.records]
+    for text in shown:
+        assert SECRET not in text
+        assert OLD not in text
+        assert NEW not in text
+
+
+def everything_about(error: MidcallError) -> str:
+    """The error, and whatever hangs on it."""
+    chain: list[BaseException] = []
+    link: BaseException | None = error
+    while link is not None:
+        chain.append(link)
+        link = link.__cause__ or link.__context__
+    return " ".join(f"{each!r} {each} {vars(each)} {each.args}" for each in chain)
