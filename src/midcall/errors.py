@@ -22,8 +22,25 @@
     │   ├── TooManyRounds        one more round than clients go along with
     │   ├── NotRecordable        a `once` result that JSON cannot hold (also a TypeError)
     │   └── OnceUnknown          nobody knows whether a `once` has run
+    ├── StoreError               the store cannot be reached, or cannot do what it was asked to
+    ├── VaultLocked              a secret is kept, and its key is missing
+    ├── OAuthError               an account could not be connected, or its access not be used
+    │   ├── CallbackRefused      a browser came back with an answer that is not taken
+    │   └── ProviderFailed       the provider cannot be reached, refuses, or makes no sense
+    │       └── GrantRefused     it does not know this code or refresh token (midcall.portal.oauth.errors)
+    ├── BadCallback              a webhook that nobody signed, or too late (midcall.portal.webhooks)
     ├── Misuse                   a verb was used where it cannot work (also a RuntimeError)
-    └── InstallError             `install` cannot do what it was asked to (also a ValueError)
+    ├── InstallError             `install` cannot do what it was asked to (also a ValueError)
+    │
+    │   on the client's side, in midcall.client:
+    ├── CannotConnect            there is no connection to the server
+    ├── CannotAnswer             an answerer ends a question with an error, and not with an outcome
+    │   └── NoAnswer             a script has no answer to this question
+    ├── BadScript                a file of answers cannot be read (also a ValueError)
+    ├── NotPending               no question is open under this id (also a LookupError)
+    └── DoesNotFit               the content does not fit the form (also a ValueError)
+
+What a tool can meet is defined here, and `midcall` has it; what only one part raises is defined there.
 
 This module imports nothing of MCP, so that the pure core can raise. Where a server would hide
 the text of an exception it does not know, `midcall.server.surface` gives it the base class that
@@ -35,10 +52,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from midcall.wording import oauth as _oauth_words
+from midcall.wording import stores as _store_words
+
 if TYPE_CHECKING:
     from midcall.core.check import Problem
 
 __all__ = [
+    "CallbackRefused",
     "CannotAsk",
     "ClientFailed",
     "DuplicateKey",
@@ -55,14 +76,18 @@ __all__ = [
     "NoChannel",
     "NotAnswered",
     "NotRecordable",
+    "OAuthError",
     "OnceUnknown",
+    "ProviderFailed",
     "ReplayError",
     "ReplayMismatch",
     "SecretInForm",
+    "StoreError",
     "TimedOut",
     "TooManyRounds",
     "UserCancelled",
     "UserDeclined",
+    "VaultLocked",
 ]
 
 DOCS = "docs/errors.md"
@@ -185,6 +210,47 @@ class NotRecordable(ReplayError, TypeError):
 
 class OnceUnknown(ReplayError):
     """A `once` was started and nobody knows whether it ended."""
+
+
+class StoreError(MidcallError):
+    """The store cannot be reached, or cannot do what it was asked to.
+
+    Nothing was changed, unless the text says that nobody knows. It never names a user, a password or
+    anything that is kept.
+    """
+
+    def __init__(self, message: str, *, advice: str = "", for_model: str = "") -> None:
+        super().__init__(message, advice=advice, for_model=for_model or _store_words.for_model())
+
+    @property
+    def docs(self) -> str:
+        return "docs/stores.md#when-something-is-wrong"
+
+
+class VaultLocked(MidcallError):
+    """What the vault keeps cannot be opened: its key is missing, or it was sealed for somebody else."""
+
+
+class OAuthError(MidcallError):
+    """An account could not be connected, or its access not be used. `text` may be shown to the user."""
+
+    status = 502
+    """What a page that shows it answers with."""
+
+    def __init__(self, message: str, *, advice: str = "", for_model: str = "") -> None:
+        super().__init__(message, advice=advice, for_model=for_model or _oauth_words.for_model(message))
+
+
+class CallbackRefused(OAuthError):
+    """A browser came back with an answer that is not taken. Nothing has changed for the user."""
+
+    def __init__(self, message: str, *, status: int = 400, **texts: Any) -> None:
+        super().__init__(message, **texts)
+        self.status = status
+
+
+class ProviderFailed(OAuthError):
+    """The provider cannot be reached, refuses, or makes no sense. It can be tried again."""
 
 
 class Misuse(MidcallError, RuntimeError):

@@ -14,7 +14,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast, overload
 
 import anyio.from_thread
 
@@ -25,8 +25,23 @@ from midcall.server.call import current_call, running_call
 from midcall.server.rounds import in_thread
 from midcall.server.surface import surfaced
 from midcall.server.verbs import can_ask, suspending
+from midcall.server.verbs.once import Keyed
 
-__all__ = ["ask", "ask_all", "can_ask", "choose", "complete", "confirm", "elicit", "once", "suspending", "visit"]
+__all__ = [
+    "approve",
+    "ask",
+    "ask_all",
+    "authorize",
+    "can_ask",
+    "choose",
+    "complete",
+    "confirm",
+    "elicit",
+    "once",
+    "secret",
+    "suspending",
+    "visit",
+]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -54,22 +69,43 @@ def _blocking(name: str, verb: Callable[P, Coroutine[Any, Any, T]]) -> Callable[
 class _Once:
     """`once` for threads: a function that blocks does so in a thread, too."""
 
-    def __call__(self, name: str, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        run = cast("Callable[..., T]", _blocking("once", verbs.once))
+    @overload
+    def __call__(
+        self, name: str, fn: Callable[P, Coroutine[Any, Any, T]], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T: ...
+    @overload
+    def __call__(self, name: str, fn: Keyed[Coroutine[Any, Any, T]], /, *args: Any, **kwargs: Any) -> T: ...
+    @overload
+    def __call__(self, name: str, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T: ...
+    @overload
+    def __call__(self, name: str, fn: Keyed[T], /, *args: Any, **kwargs: Any) -> T: ...
+    def __call__(self, name: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        run = cast("Callable[..., Any]", _blocking("once", verbs.once))
         return run(name, fn, *args, **kwargs)
 
-    def retry(self, name: str, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    @overload
+    def retry(self, name: str, fn: Callable[P, Coroutine[Any, Any, T]], /, *args: P.args, **kwargs: P.kwargs) -> T: ...
+    @overload
+    def retry(self, name: str, fn: Keyed[Coroutine[Any, Any, T]], /, *args: Any, **kwargs: Any) -> T: ...
+    @overload
+    def retry(self, name: str, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T: ...
+    @overload
+    def retry(self, name: str, fn: Keyed[T], /, *args: Any, **kwargs: Any) -> T: ...
+    def retry(self, name: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Like `once`, for a function that may run again where nobody knows whether it ended."""
-        run = cast("Callable[..., T]", _blocking("once.retry", verbs.once.retry))
+        run = cast("Callable[..., Any]", _blocking("once.retry", verbs.once.retry))
         return run(name, fn, *args, **kwargs)
 
 
+approve = _blocking("approve", verbs.approve)
 ask = _blocking("ask", verbs.ask)
 ask_all = _blocking("ask_all", verbs.ask_all)
+authorize = _blocking("authorize", verbs.authorize)
 choose = _blocking("choose", verbs.choose)
 confirm = _blocking("confirm", verbs.confirm)
 elicit = _blocking("elicit", verbs.elicit)
 once = _Once()
+secret = _blocking("secret", verbs.secret)
 visit = _blocking("visit", verbs.visit)
 
 

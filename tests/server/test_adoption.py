@@ -9,6 +9,7 @@ import fastmcp
 import pytest
 from fastmcp import FastMCP
 from fastmcp.dependencies import Depends
+from mcp.client._input_required import DEFAULT_INPUT_REQUIRED_MAX_ROUNDS
 from mcp.server.mcpserver import Context, Elicit, Resolve
 from mcp_types import (
     ElicitRequest,
@@ -205,6 +206,39 @@ async def test_hand_written_rounds_keep_working_also_beside_ask(
     done = await run(server_with(tool), tool.__name__, {}, ABC, one_by_one=one_by_one)
     assert not done.failed, done.text
     assert done.text == expected
+
+
+async def three_by_hand_then_asks(ctx: Context, asks: int) -> str | InputRequiredResult:
+    done = int(ctx.request_state or 0)
+    if done < 3 or content(ctx, "k2") is None:
+        return round_of(f"k{done}", f"By hand {done}?", str(min(done + 1, 3)))
+    return " ".join([await ask(f"Question {n}?", str) for n in range(asks)])
+
+
+@pytest.mark.parametrize(("asks", "fits"), [(7, True), (8, False)])
+async def test_rounds_written_by_hand_count_too_also_before_the_first_question(asks: int, fits: bool) -> None:
+    server = server_with(three_by_hand_then_asks)
+    async with connect(server, lambda asked: "x", max_rounds=DEFAULT_INPUT_REQUIRED_MAX_ROUNDS) as client:
+        result = await client.call_tool("three_by_hand_then_asks", {"asks": asks})
+    assert bool(result.is_error) is not fits
+
+
+async def test_a_tool_that_only_writes_rounds_by_hand_may_have_as_many_as_its_client_takes() -> None:
+    async def many(ctx: Context) -> str | InputRequiredResult:
+        done = int(ctx.request_state or 0)
+        return round_of(f"k{done}", "More?", str(done + 1)) if done < 15 else "done"
+
+    assert (await run(server_with(many), "many", {}, lambda asked: "x")).text == "done"
+
+
+@pytest.mark.parametrize("size", [10, 40_000, 70_000])
+async def test_a_state_that_is_not_ours_may_be_large(size: int) -> None:
+    async def large(ctx: Context) -> str | InputRequiredResult:
+        if ctx.request_state is None:
+            return round_of("k", "?", '"' * size)
+        return str(len(ctx.request_state))
+
+    assert (await run(server_with(large), "large", {}, lambda asked: "x")).text == str(size)
 
 
 async def test_a_state_that_is_not_ours_passes_through_untouched() -> None:

@@ -48,6 +48,7 @@ from midcall import (
     confirm,
     elicit,
     from_thread,
+    once,
 )
 from midcall.errors import InvalidQuestion
 from midcall.testing import ERAS, Era, connect, run
@@ -345,6 +346,49 @@ async def test_choose_gives_back_the_option_itself(era: Era) -> None:
     assert (await run(server_with(tool), "tool", {}, answers, era=era)).text == "a LARGE 4 ['mo', 'tu']"
 
 
+async def test_choose_shows_the_names_of_an_enum_where_they_tell_more_than_its_values() -> None:
+    from enum import Enum
+
+    class Size(Enum):
+        SMALL = 1
+        VERY_LARGE = 2
+
+    async def tool() -> str:
+        return str([await choose("Size?", Size), await choose("Sizes?", Size, many=True)])
+
+    done = await run(server_with(tool), "tool", {}, ["2", {"choice": ["1"]}])
+    one, many = ((asked.schema or {})["properties"]["choice"] for asked in done.asked)
+    titled = [{"const": "1", "title": "Small"}, {"const": "2", "title": "Very large"}]
+    assert (one["oneOf"], many["items"]["anyOf"]) == (titled, titled)
+    assert done.text == "[<Size.VERY_LARGE: 2>, [<Size.SMALL: 1>]]"
+
+
+async def _never() -> int:
+    return 1
+
+
+@pytest.mark.parametrize(
+    ("mistake", "told"),
+    [
+        (lambda: ask(int, "How many?"), "begins with its message"),
+        (lambda: ask(5, int), "begins with its message"),
+        (lambda: once("f", _never()), "takes a function and its arguments"),
+        (lambda: once("f", 7), "takes a function and its arguments"),
+        (lambda: asyncio.sleep(0, can_ask("forms")), "no mode 'forms'"),
+    ],
+)
+async def test_arguments_in_the_wrong_place_are_told_in_a_sentence(
+    mistake: Any, told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def tool() -> str:
+        return str(await mistake())
+
+    async with connect(server_with(tool)) as client:
+        await client.call_tool("tool", {})
+    [message] = [record.getMessage() for record in caplog.records if record.name == "midcall"]
+    assert told in message
+
+
 @pytest.mark.parametrize("era", ERAS)
 async def test_ask_all_leaves_in_one_round_and_gives_a_tuple_or_a_dict(era: Era) -> None:
     async def tool() -> str:
@@ -540,6 +584,21 @@ async def test_the_async_verbs_in_a_sync_tool_name_from_thread(kind: Kind) -> No
 
     await run(server_with(tool, kind=kind), "tool")
     assert "midcall.from_thread" in found[0]
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("kind", ["mcpserver", "fastmcp"])
+async def test_a_loop_of_its_own_in_a_sync_tool_names_from_thread_and_does_not_hang(kind: Kind, era: Era) -> None:
+    async def asks() -> str:
+        return await ask("?", str)
+
+    def tool() -> str:
+        try:
+            return asyncio.run(asks())
+        except Misuse as exc:
+            return str(exc)
+
+    assert "midcall.from_thread" in (await run(server_with(tool, kind=kind), "tool", era=era)).text
 
 
 @pytest.mark.parametrize("kind", ["mcpserver", "fastmcp"])

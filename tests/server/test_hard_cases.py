@@ -357,3 +357,95 @@ async def test_a_verb_that_is_not_awaited_cannot_slip_into_a_text() -> None:
             return str(exc)
 
     assert "await ask" in (await run(server_with(tool), "tool", {}, ABC)).text
+
+
+# --- branches that nobody cancels ---------------------------------------------------------------
+
+Holder = Callable[[], Any]
+
+
+async def hold_in_an_anyio_group(found: list[str]) -> None:
+    async def asks() -> None:
+        found.append(await ask("a?", str))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(asks)
+
+
+async def hold_in_a_task_group(found: list[str]) -> None:
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(_asks())
+    found.append(task.result())
+
+
+async def _asks() -> str:
+    return await ask("a?", str)
+
+
+async def hold_in_a_gather(found: list[str]) -> None:
+    found += await asyncio.gather(_asks(), return_exceptions=True)  # pyright: ignore[reportArgumentType]
+
+
+async def hold_in_a_wait(found: list[str]) -> None:
+    [task], _ = await asyncio.wait([asyncio.create_task(_asks())])
+    found.append(task.result())
+
+
+async def hold_twice(found: list[str]) -> None:
+    async with asyncio.TaskGroup() as group:
+        group.create_task(hold_in_an_anyio_group(found))
+
+
+HOLDS = [hold_in_an_anyio_group, hold_in_a_task_group, hold_in_a_gather, hold_in_a_wait, hold_twice]
+
+
+@pytest.mark.parametrize("how", ["shield", "as_completed", "left alone"])
+@pytest.mark.parametrize("hold", HOLDS)
+async def test_a_branch_never_runs_on_past_a_question_that_was_not_answered(
+    hold: Callable[..., Any], how: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    past: list[str] = []
+
+    async def branch() -> str:
+        found: list[str] = []
+        try:
+            await hold(found)
+        finally:
+            if suspending():
+                await asyncio.sleep(0)  # cleanup may take its time
+        past.append(found[0])
+        return found[0]
+
+    async def tool() -> str:
+        task = asyncio.create_task(branch())
+        if how == "shield":
+            return await asyncio.shield(task)
+        if how == "as_completed":
+            return "".join([await each for each in asyncio.as_completed([task])])
+        while not task.done():
+            await asyncio.sleep(0.001)
+        return task.result()
+
+    with anyio.fail_after(30):
+        done = await run(server_with(tool), "tool", {}, ABC)
+    gc.collect()
+    assert (done.text, past) == ("1", ["1"])
+    assert not [record for record in caplog.records if record.levelname in ("ERROR", "WARNING")]
+
+
+async def test_a_task_that_serves_others_is_not_cancelled_with_the_branch_that_it_holds() -> None:
+    """A server's own task group outlives its calls, also where a tool starts a branch in it."""
+    async with anyio.create_task_group() as group:
+
+        async def tool() -> str:
+            answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+            async def branch() -> None:
+                answer.set_result(await ask("a?", str))
+
+            group.start_soon(branch)
+            return await answer
+
+        assert (await run(server_with(tool), "tool", {}, ABC)).text == "1"
+        await asyncio.sleep(0)
+        assert not group.cancel_scope.cancel_called

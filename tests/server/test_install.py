@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,10 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 
 import midcall
-from midcall import InstallError, ask
+from midcall import InstallError, ask, visit
+from midcall.portal.app import Portal
+from midcall.server.install import installation_on
+from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect, run
 from tests.kinds import KINDS, Kind, bare_server, server_with
 from tests.rounds import accept, raw_call
@@ -47,12 +51,58 @@ def test_keys_that_cannot_be_used_are_refused_without_being_shown(keys: Any) -> 
     assert "kkkk" not in str(caught.value)
 
 
-@pytest.mark.parametrize("options", [{"state_ttl": 0}, {"state_ttl": -1}, {"heartbeat": 0}, {"max_rounds": 0}])
-def test_settings_that_make_no_sense_are_refused(options: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"state_ttl": 0}, {"state_ttl": -1}, {"heartbeat": 0}, {"max_rounds": 0}),
+        *({"state_ttl": "1h"}, {"heartbeat": "10"}, {"max_rounds": "5"}, {"doubt": "x"}, {"doubt": True}),
+        *({"portal": True}, {"portal": "https://x.example"}, {"portal": Portal}, {"store": 3}, {"store": Memory}),
+        *({"principal": "ada"}, {"relay": True}),
+    ],
+    ids=str,
+)
+def test_settings_that_make_no_sense_are_refused_by_their_name(options: dict[str, Any]) -> None:
     server: MCPServer[Any] = MCPServer("x")
-    with pytest.raises(InstallError):
+    with pytest.raises(InstallError, match=f"{next(iter(options))}="):
         midcall.install(server, **options)
     midcall.install(server)
+
+
+async def test_a_server_on_which_nobody_installed_midcall_says_so_in_its_log(caplog: pytest.LogCaptureFixture) -> None:
+    server: MCPServer[Any] = MCPServer("x")
+
+    @server.tool()
+    async def tool() -> str:
+        return await ask("Name?", str)
+
+    async with connect(server) as client:
+        with pytest.raises(MCPError, match="a mistake in its own code"):
+            await client.call_tool("tool", {})
+    assert "midcall.install(" in caplog.text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_the_log_of_a_mistake_begins_with_the_tool_and_the_line(
+    kind: Kind, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def tool() -> str:
+        return await ask("Name?", list)
+
+    async with connect(server_with(tool, kind=kind)) as client:
+        await client.call_tool("tool", {})
+    [mistake] = [each.getMessage() for each in caplog.records if each.name == "midcall"]
+    assert mistake.startswith(f"InvalidForm in 'tool' ({__file__}, line ")
+
+
+async def test_why_nobody_could_be_asked_is_said_once_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    async def tool() -> str:
+        return await midcall.secret("github", "A token")
+
+    async with connect(server_with(tool), [], era="2025-11-25") as client:
+        for _ in range(3):
+            await client.call_tool("tool", {})
+    [told] = [each.getMessage() for each in caplog.records if each.levelno >= logging.WARNING]
+    assert "portal" in told
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -186,3 +236,75 @@ async def test_a_process_local_key_over_http_is_warned_about_loudly_and_once(
 async def test_in_memory_and_over_stdio_nothing_is_warned_about(caplog: pytest.LogCaptureFixture) -> None:
     await run(server_with(adds), "adds", {"a": 1, "b": 2})
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+# --- the keys of this machine ----------------------------------------------------------------
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user's directory with nothing in it, and no keyring."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("MIDCALL_KEYS", raising=False)
+    monkeypatch.setattr("midcall.portal.keys._from_keyring", lambda: None)
+    monkeypatch.setattr("midcall.portal.keys._into_keyring", lambda key: False)
+    return tmp_path
+
+
+async def asks() -> str:
+    return await ask("?", str, key="q")
+
+
+async def waits() -> str:
+    return await visit("Go", "https://example.com/x", id="named", wait=True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("with_portal", [False, True])
+async def test_on_one_machine_a_server_that_is_started_again_goes_on_with_its_states_and_codes(
+    home: Path, kind: Kind, with_portal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("midcall.server.waiting.HOLD_SECONDS", 0.01)
+
+    def started() -> tuple[Any, midcall.Installation]:
+        portal = Portal() if with_portal else None
+        server = server_with(asks, waits, kind=kind, store=f"sqlite://{home / 'store.db'}", portal=portal)
+        installation = installation_on(server)
+        assert installation is not None
+        return server, installation
+
+    server, installation = started()
+    assert installation.whose_keys == "machine"
+    async with connect(server) as client, connect(server, ["go"], era="2025-11-25") as other:
+        state = (await raw_call(client, "asks", {}))["requestState"]
+        code = ((await other.call_tool("waits", {})).meta or {})["midcall/code"]
+    await installation.close()
+    server, installation = started()
+    async with connect(server) as client:
+        done = await raw_call(client, "asks", {}, state=state, answers={"q": accept(answer="x")})
+        assert done["content"][0]["text"] == "x"
+        await installation.complete("named")
+        assert "named" in str(await client.call_tool("midcall_continue", {"code": code}))
+    await installation.close()
+
+
+async def test_keys_that_were_given_and_a_policy_of_the_authors_own_come_before_those_of_the_machine(
+    home: Path,
+) -> None:
+    store = f"sqlite://{home / 'store.db'}"
+    assert midcall.install(MCPServer("x"), store=store, keys="k" * 32).whose_keys == "author"
+    own: MCPServer[Any] = MCPServer("x", request_state_security=RequestStateSecurity(keys=["s" * 32], ttl=77))
+    assert midcall.install(own, store=store).whose_keys == "process", "nobody can see who has the author's"
+    assert midcall.install(MCPServer("x"), store=Memory()).whose_keys == "process"
+    assert midcall.install(MCPServer("x")).whose_keys == "process"
+
+
+async def test_a_machine_without_a_place_for_keys_costs_a_store_nothing(home: Path) -> None:
+    (home / "midcall").write_text("this is no directory")
+    (home / "Library").write_text("nor is this")
+    store = f"sqlite://{home / 'store.db'}"
+    assert midcall.install(MCPServer("x"), store=store).whose_keys == "process"
+    with pytest.raises(InstallError):
+        midcall.install(MCPServer("x"), store=store, portal=Portal())

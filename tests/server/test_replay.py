@@ -9,7 +9,7 @@ import logging
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import anyio
@@ -22,6 +22,8 @@ from pydantic import BaseModel
 import midcall
 from midcall import NotRecordable, ask, once, suspending
 from midcall.core import journal as journals
+from midcall.core.journal import Journal
+from midcall.server import middleware
 from midcall.testing import ERAS, Era, NotReplayable, connect, replayed, run
 from tests.kinds import KINDS, Kind, server_with
 from tests.rounds import accept, raw_call, text
@@ -31,6 +33,10 @@ KEYS = ["k" * 32]
 
 async def two() -> str:
     return f"{await ask('a?', str, key='a')} {await ask('b?', str, key='b')}"
+
+
+async def unnamed_two() -> str:
+    return f"{await ask('a?', str)} {await ask('b?', str)}"
 
 
 async def other(x: int = 0) -> str:
@@ -129,23 +135,32 @@ async def test_an_old_state_replayed_only_goes_back_to_its_own_place() -> None:
 
 
 async def test_a_journal_of_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    later = journals.VERSION + 1
     async with connect(server_with(two)) as client:
+        monkeypatch.setattr(journals, "_MARK", f"midcall/{later}\n")
         first = await raw_call(client, "two", {})
-        monkeypatch.setattr(journals, "VERSION", journals.VERSION + 1)
+        monkeypatch.undo()
         with pytest.raises(MCPError) as caught:
             await raw_call(client, "two", {}, state=first["requestState"], answers={"a": accept(answer="1")})
         assert caught.value.code == INVALID_PARAMS
-        assert f"version {journals.VERSION - 1}" in caught.value.message
+        assert f"version {later}" in caught.value.message
+
+
+def written_by_version_1(journal: Journal) -> str:
+    entries = {identity: list(journal.entry(identity) or ()) for identity in [*journal.settled, *journal.entries]}
+    head = [journal.call, journal.rounds, journal.strays, journal.progress]
+    return json.dumps(["midcall", 1, *head, entries, journal.foreign], separators=(",", ":"))
 
 
 async def test_a_journal_of_the_version_before_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     async with connect(server_with(two)) as client:
+        monkeypatch.setattr(middleware, "encode", written_by_version_1)
         first = await raw_call(client, "two", {})
-        before = journals.VERSION
-        monkeypatch.setattr(journals, "VERSION", before + 1)
-        monkeypatch.setitem(journals.UPGRADES, before, lambda fields: ["midcall", before + 1, *fields[2:]])
+        monkeypatch.undo()
         second = await raw_call(client, "two", {}, state=first["requestState"], answers={"a": accept(answer="1")})
         assert list(second["inputRequests"]) == ["b"]
+        third = await raw_call(client, "two", {}, state=second["requestState"], answers={"b": accept(answer="2")})
+        assert text(third) == "1 2"
 
 
 async def test_a_state_that_grows_too_large_is_a_clear_error(caplog: pytest.LogCaptureFixture) -> None:
@@ -157,6 +172,16 @@ async def test_a_state_that_grows_too_large_is_a_clear_error(caplog: pytest.LogC
     assert done.failed
     assert "70," in caplog.text
     assert "once" in caplog.text
+
+
+@pytest.mark.parametrize("tool", [two, unnamed_two])
+async def test_what_a_client_sends_beyond_the_form_does_not_travel_on(tool: Callable[..., Any]) -> None:
+    async with connect(server_with(tool)) as client:
+        first = await raw_call(client, tool.__name__, {})
+        [key] = first["inputRequests"]
+        large = accept(answer="1", more="x" * 100_000)
+        second = await raw_call(client, tool.__name__, {}, state=first["requestState"], answers={key: large})
+        assert len(second["requestState"]) < 2000
 
 
 # --- the cap of ten rounds -------------------------------------------------------------------

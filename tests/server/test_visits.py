@@ -158,9 +158,9 @@ async def test_a_no_to_a_required_visit_with_a_new_id_every_run_is_heard() -> No
 async def test_a_visits_timeout_is_one_deadline_over_all_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     import time
 
-    from midcall.server import visits
+    from midcall.server import waiting
 
-    monkeypatch.setattr(visits, "HOLD_SECONDS", 0.01)
+    monkeypatch.setattr(waiting, "HOLD_SECONDS", 0.01)
     now = time.time()
 
     async def tool() -> str:
@@ -218,9 +218,9 @@ def asyncio_later(id: str, group: Any, done: list[str]) -> None:
 
 
 async def test_a_visit_that_takes_more_than_one_hold_goes_on_in_the_next_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    from midcall.server import visits
+    from midcall.server import waiting
 
-    monkeypatch.setattr(visits, "HOLD_SECONDS", 0.02)
+    monkeypatch.setattr(waiting, "HOLD_SECONDS", 0.02)
 
     async def tool() -> str:
         return await visit("Go", lambda id: f"https://example.com/{id}", wait=True)
@@ -239,9 +239,9 @@ async def test_a_visit_that_takes_more_than_one_hold_goes_on_in_the_next_round(m
 
 
 async def test_the_last_round_is_never_spent_on_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    from midcall.server import visits
+    from midcall.server import waiting
 
-    monkeypatch.setattr(visits, "HOLD_SECONDS", 0.01)
+    monkeypatch.setattr(waiting, "HOLD_SECONDS", 0.01)
 
     async def tool() -> str:
         return await visit("Go", "https://example.com/x", wait=True)

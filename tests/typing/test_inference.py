@@ -56,6 +56,10 @@ def draw() -> int:
     return 4
 
 
+async def pay(euros: int, *, idempotency_key: str) -> str:
+    return idempotency_key
+
+
 async def verbs() -> None:
     assert_type(await ask("?", Trip), Trip)
     assert_type(await ask("?", Seat), Seat)
@@ -78,6 +82,8 @@ async def verbs() -> None:
     assert_type(await visit("?", "https://example.com"), str)
     assert_type(await once("charge", charge, 4), str)
     assert_type(await once("draw", draw), int)
+    assert_type(await once("pay", pay, 4), str)
+    assert_type(await once.retry("pay", pay, 4), str)
 
 
 async def outcomes() -> str:
@@ -100,6 +106,8 @@ def blocking() -> None:
     assert_type(from_thread.ask("?", Trip), Trip)
     assert_type(from_thread.confirm("?"), bool)
     assert_type(from_thread.choose("?", ["a"]), str)
+    assert_type(from_thread.once("charge", charge, 4), str)
+    assert_type(from_thread.once("draw", draw), int)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pyright is run on the other platforms")

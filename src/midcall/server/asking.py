@@ -8,13 +8,14 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from midcall import wording
+from midcall.core.check import Problem
 from midcall.core.journal import Entry
 from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
 from midcall.core.questions import Question, Visit
 from midcall.core.replay import parse_answer
 from midcall.errors import InvalidAnswer, InvalidQuestion, TimedOut
 from midcall.server.channels.request import visit_id
-from midcall.server.reach import Asking, channel_for
+from midcall.server.reach import Asking, Channel, beyond_doubt, channel_for
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -24,12 +25,13 @@ __all__ = ["put", "put_all"]
 
 async def put(call: Call, question: Question[Any] | Visit) -> Outcome[Any]:
     """Ask one question."""
-    if call.rounds is not None and call.rounds.leaving:
-        await call.rounds.stop()
+    if call.unwinding is not None and call.unwinding.leaving:
+        await call.unwinding.stop()
     asking = _begin(call, question)
     while True:
         if asking.entry.kind == "waiting":
-            asking = asking._replace(entry=await _carry(call, asking))
+            [entry] = await _channel(call, asking).carry(call, [asking])
+            asking = asking._replace(entry=entry)
         outcome = _outcome(call, asking)
         if not isinstance(outcome, Entry):
             return outcome
@@ -38,8 +40,8 @@ async def put(call: Call, question: Question[Any] | Visit) -> Outcome[Any]:
 
 async def put_all(call: Call, questions: Sequence[Question[Any] | Visit]) -> list[Outcome[Any]]:
     """Ask these together: on 2026-07-28 all that wait leave in one round."""
-    if call.rounds is not None and call.rounds.leaving:
-        await call.rounds.stop()
+    if call.unwinding is not None and call.unwinding.leaving:
+        await call.unwinding.stop()
     askings = [_begin(call, question) for question in questions]
     while True:
         await _carry_waiting(call, askings)
@@ -57,34 +59,36 @@ def _begin(call: Call, question: Question[Any] | Visit) -> Asking:
     replay = call.replay
     identity = replay.identify(question)
     entry = replay.recorded(identity, question)
+    channel = None
     if entry is None:
         line = call.on_line
-        if line and replay.journal.rounds:
+        if line:
             replay.depart(question.message)
         _look_at_links(call, question)
-        channel_for(call, question)  # before anything is written down: it may raise
+        channel = channel_for(call, question)  # before anything is written down: it may raise
         entry = replay.wait(identity, question, line=line, deadline=_deadline(question))
         if question.key is not None and call.ahead and question.key in call.ahead:
             entry = replay.settle(identity, entry, *parse_answer(call.ahead[question.key]))
     elif entry.kind == "waiting" and entry.deadline is not None and time.time() > entry.deadline:
         entry = replay.settle(identity, entry, "timeout")
-    return Asking(identity, question, entry)
+    return Asking(identity, question, entry, channel)
 
 
 def _deadline(question: Question[Any] | Visit) -> float | None:
     return None if question.timeout is None else time.time() + question.timeout
 
 
-async def _carry(call: Call, asking: Asking) -> Entry:
-    [entry] = await channel_for(call, asking.question).carry(call, [asking])
-    return entry
+def _channel(call: Call, asking: Asking) -> Channel:
+    """The one that was found for it, unless it has been asked since."""
+    if asking.channel is not None and asking.entry.attempt == 1:
+        return asking.channel
+    return channel_for(call, asking.question, asking.entry)
 
 
 async def _carry_waiting(call: Call, askings: list[Asking]) -> None:
     waiting = [index for index, asking in enumerate(askings) if asking.entry.kind == "waiting"]
-    by_channel = sorted(
-        ((channel_for(call, askings[index].question), index) for index in waiting), key=lambda pair: pair[0].via
-    )
+    chosen = [(_channel(call, askings[index]), index) for index in waiting]
+    by_channel = sorted(chosen, key=lambda pair: pair[0].via)
     for channel, pairs in groupby(by_channel, key=lambda pair: pair[0]):
         indices = [index for _, index in pairs]
         entries = await channel.carry(call, [askings[index] for index in indices])
@@ -94,7 +98,7 @@ async def _carry_waiting(call: Call, askings: list[Asking]) -> None:
 
 def _outcome(call: Call, asking: Asking) -> Outcome[Any] | Entry:
     """What the settled entry means; an entry that waits again if the answer does not fit."""
-    identity, question, entry = asking
+    identity, question, entry, _ = asking
     match entry.kind:
         case "accept" if entry.via == "default":
             return Accepted(question.default, "default")
@@ -104,20 +108,30 @@ def _outcome(call: Call, asking: Asking) -> Outcome[Any] | Entry:
             assert isinstance(question, Question)
             value, problems = question.read(entry.value)
             if not problems:
+                call.replay.trim(identity, entry, question.form.names)
                 return Accepted(value, entry.via)  # pyright: ignore[reportArgumentType]
             if entry.attempt >= question.attempts:
+                if _is_empty(problems) and beyond_doubt(call, question, entry):
+                    return call.replay.doubt(identity, entry)
                 raise InvalidAnswer(
                     wording.invalid_answer(entry.attempt, [str(problem) for problem in problems]),
                     problems,
                     for_model=wording.model_invalid_answer(),
                 )
             return call.replay.reject(identity, entry, problems, _deadline(question))
+        case "decline" | "cancel" if entry.value is True and beyond_doubt(call, question, entry):
+            return call.replay.doubt(identity, entry)
         case "decline":
             return Declined(entry.via)  # pyright: ignore[reportArgumentType]
         case "cancel":
             return Cancelled(entry.via)  # pyright: ignore[reportArgumentType]
         case _:
             raise TimedOut(wording.timed_out(question.timeout), for_model=wording.model_timed_out())
+
+
+def _is_empty(problems: Sequence[Problem]) -> bool:
+    """Whether all that is wrong is that nothing was filled in: a client may accept what it has not shown."""
+    return all(problem.code == "required" for problem in problems)
 
 
 def _look_at_links(call: Call, question: Question[Any] | Visit) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Self
 
 from opentelemetry import trace
 
@@ -15,15 +13,10 @@ if TYPE_CHECKING:
     from midcall.server.call import Call
     from midcall.server.reach import Asking
 
-__all__ = ["leaves", "question", "settled"]
+__all__ = ["Watched", "leaves", "settled"]
 
 logger = logging.getLogger("midcall.questions")
 _tracer = trace.get_tracer("midcall")
-
-
-@dataclass(slots=True)
-class Seen:
-    outcome: str = "error"
 
 
 def _facts(call: Call, asking: Asking, via: str) -> dict[str, str | int]:
@@ -36,35 +29,41 @@ def _facts(call: Call, asking: Asking, via: str) -> dict[str, str | int]:
     }
 
 
-@contextmanager
-def question(call: Call, asking: Asking, via: Via) -> Generator[Seen]:
-    """Around a question that is waited for where it stands."""
-    seen = Seen()
-    if not trace.get_current_span().is_recording():
-        yield seen
-        _log(asking, via, seen)
-        return
-    with _tracer.start_as_current_span("midcall.ask", record_exception=False) as span:
-        span.set_attributes(_facts(call, asking, via))
-        try:
-            yield seen
-        finally:
-            span.set_attribute("midcall.outcome", seen.outcome)
-            _log(asking, via, seen)
+class Watched:
+    """Around a question that is waited for where it stands; `outcome` is to be set within."""
+
+    __slots__ = ("_asking", "_span", "_via", "outcome")
+
+    def __init__(self, call: Call, asking: Asking, via: Via) -> None:
+        self.outcome = "error"
+        self._asking = asking
+        self._via = via
+        self._span: AbstractContextManager[trace.Span] | None = None
+        if trace.get_current_span().is_recording():
+            self._span = _tracer.start_as_current_span(
+                "midcall.ask", record_exception=False, attributes=_facts(call, asking, via)
+            )
+
+    def __enter__(self) -> Self:
+        if self._span is not None:
+            self._span.__enter__()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        if self._span is not None:
+            trace.get_current_span().set_attribute("midcall.outcome", self.outcome)
+            self._span.__exit__(*raised)
+        if logger.isEnabledFor(logging.DEBUG):
+            logger.debug("question %s via %s: %s", self._asking.question.digest, self._via, self.outcome)
 
 
-def _log(asking: Asking, via: str, seen: Seen) -> None:
-    if logger.isEnabledFor(logging.DEBUG):
-        logger.debug("question %s via %s: %s", asking.question.digest, via, seen.outcome)
-
-
-def leaves(call: Call, asking: Asking) -> None:
-    """A question leaves with a round."""
+def leaves(call: Call, asking: Asking, via: Via = "round") -> None:
+    """A question leaves with a round, or with the error that sends the client away."""
     span = trace.get_current_span()
     if span.is_recording():
-        span.add_event("midcall.question", _facts(call, asking, "round"))
+        span.add_event("midcall.question", _facts(call, asking, via))
     if logger.isEnabledFor(logging.DEBUG):
-        logger.debug("question %s leaves with round %d", asking.question.digest, call.journal.rounds + 1)
+        logger.debug("question %s leaves with %s %d", asking.question.digest, via, call.journal.rounds + 1)
 
 
 def settled(digests: int, round: int) -> None:

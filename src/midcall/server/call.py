@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import secrets
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from mcp.server.context import ServerRequestContext
-from mcp_types import ElicitationCapability
+from mcp_types import ElicitationCapability, RequestId
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from midcall import wording
 from midcall.core.journal import Foreign, Journal
 from midcall.core.replay import Replay
 from midcall.errors import Misuse, NoCall
-from midcall.server.rounds import Rounds
 from midcall.server.session import AskingSession
 
 if TYPE_CHECKING:
     from midcall.server.install import Installation
+    from midcall.server.rounds import Rounds
 
 __all__ = ["Call", "current_call", "input_of", "inside_effect", "refuse_inside_effect", "running_call"]
 
@@ -34,28 +36,102 @@ class Call:
 
     rounds: Rounds | None = None
     """How the call leaves for a round; None where questions are pushed."""
+    unwinding: Rounds | None = None
+    """How the running tool lets go: for a round, or to go on later. None where it cannot."""
+    later: str | None = None
+    """Why the call is to go on later, if it is."""
+    requires: dict[str, dict[str, Any]] | None = None
+    """Where the client is sent by -32042 before it makes the call again, by the ids of the visits."""
+    relays = False
+    """Whether it goes on with an answer that the model brings."""
+    for_programs: Mapping[str, Any] | None = None
+    """What its result tells programs, and no model, where it goes on later."""
+    held_until: float | None = None
+    """Until when this request is held for a person, once it is."""
     ahead: Mapping[str, Any] | None = None
     """Answers that came before their questions, where the author takes them."""
     ended = False
     recalls = False
     """Whether there is anything in the journal to recall: most calls ask nothing."""
 
+    foreign: Foreign | None = None
+    """What the handler sees as its own state and answers."""
+
     def __init__(
-        self,
-        installation: Installation,
-        ctx: ServerRequestContext[Any, Any],
-        journal: Journal,
-        foreign: Foreign | None,
+        self, installation: Installation, ctx: ServerRequestContext[Any, Any], journal: Journal | None = None
     ) -> None:
+        # As little as can be: most calls ask nothing.
         self.installation = installation
-        self.method = ctx.method
+        self.loop = asyncio.get_running_loop()
+        self._ctx = ctx
         self.version = ctx.protocol_version
         self.modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
-        self.progress_token = ctx.meta.get("progress_token") if ctx.meta else None
-        self.journal = journal
-        self.foreign = foreign
-        self.replay = Replay(journal)
+        if journal is not None:
+            self.journal = journal
+            self.replay = Replay(journal)
+            self.foreign = journal.foreign
         self.session = AskingSession(ctx.session, self)
+
+    # Made when they are first used: most calls ask nothing, and need none of these.
+
+    @cached_property
+    def journal(self) -> Journal:
+        return Journal()
+
+    @cached_property
+    def replay(self) -> Replay:
+        return Replay(self.journal)
+
+    @property
+    def progress_token(self) -> str | int | None:
+        """Where the caller wants to hear of progress."""
+        return self._ctx.meta.get("progress_token") if self._ctx.meta else None
+
+    @property
+    def method(self) -> str:
+        return self._ctx.method
+
+    @property
+    def params(self) -> Mapping[str, Any] | None:
+        return self._ctx.params
+
+    @property
+    def request_id(self) -> RequestId | None:
+        return self._ctx.request_id
+
+    @property
+    def client_name(self) -> str:
+        """What the client calls itself."""
+        params = self.session.client_params
+        return "" if params is None else params.client_info.title or params.client_info.name
+
+    @cached_property
+    def owner(self) -> str:
+        """Names the user whose call it is; empty where nobody signed in."""
+        return self.installation.owner(self._ctx)
+
+    async def go_on_later(self, why: str, *, answers: bool = False) -> NoReturn:
+        """Unwind the tool; its result is a code to go on with, where it `answers` together with an answer."""
+        assert self.unwinding is not None
+        self.later = why
+        self.relays = answers
+        await self.unwinding.pause()
+
+    @property
+    def claims(self) -> bool:
+        """Whether effects are claimed in the store: where the call may be run again from what it recorded."""
+        return self.installation.keeping is not None and (self.modern or self.journal.target is not None)
+
+    @property
+    def can_go_on_later(self) -> bool:
+        return self.unwinding is not None and self.installation.keeping is not None and self.method == "tools/call"
+
+    @property
+    def has_app_of_its_own(self) -> bool:
+        """Whether its tool has an App that is not ours, or is none that a host knows."""
+        target = self.journal.target
+        tools = {(self.params or {}).get("name"), None if target is None else target.name} - {None}
+        return any(self.installation.own_apps.get(str(tool), True) for tool in tools)
 
     @property
     def elicitation(self) -> ElicitationCapability | None:
@@ -89,7 +165,7 @@ def running_call(verb: str) -> Call:
     """
     call = current_call.get()
     if call is None or call.ended:
-        raise NoCall(wording.no_call(verb), advice=wording.no_call_advice(), for_model=wording.model_cannot_ask())
+        raise NoCall(wording.no_call(verb), advice=wording.no_call_advice(), for_model=wording.model_broken())
     refuse_inside_effect(verb)
     return call
 

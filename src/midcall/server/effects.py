@@ -26,6 +26,7 @@ from pydantic_core import PydanticSerializationError
 from midcall import wording
 from midcall.errors import InvalidQuestion, NotRecordable
 from midcall.server.call import inside_effect
+from midcall.server.claims import claimed
 from midcall.server.rounds import in_thread
 
 if TYPE_CHECKING:
@@ -34,12 +35,18 @@ if TYPE_CHECKING:
 __all__ = ["run_once"]
 
 
-async def run_once(call: Call, name: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+async def run_once(
+    call: Call, name: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], *, retry: bool = False
+) -> Any:
     """The recorded result of this effect, or that of running it now."""
     if not name:
         raise InvalidQuestion(wording.empty_effect_name())
-    if call.rounds is not None and call.rounds.leaving:
-        await call.rounds.stop()
+    if not callable(fn):
+        if inspect.iscoroutine(fn):
+            fn.close()
+        raise InvalidQuestion(wording.not_a_function(type(fn).__name__))
+    if call.unwinding is not None and call.unwinding.leaving:
+        await call.unwinding.stop()
     adapter = _adapter_of(fn)
     arguments = _digest_of(args, kwargs)
     identity = call.replay.identify_effect(name, arguments)
@@ -54,23 +61,28 @@ async def run_once(call: Call, name: str, fn: Callable[..., Any], args: tuple[An
 
     threaded = in_thread.get() is not None and not inspect.iscoroutinefunction(fn)  # a `def` tool's function may block
 
+    async def run() -> Any:
+        result = await _in_a_thread(partial(fn, *args, **kwargs)) if threaded else fn(*args, **kwargs)
+        if inspect.isawaitable(result):
+            result = await result
+        return _to_json(adapter, name, result)
+
     async def effect() -> Any:
         try:
-            result = await _in_a_thread(partial(fn, *args, **kwargs)) if threaded else fn(*args, **kwargs)
-            if inspect.isawaitable(result):
-                result = await result
+            recorded = await (claimed(call, identity, name, retry, run) if call.claims else run())
+        except NotRecordable:
+            raise
         except BaseException:
             call.replay.fail_effect(identity, name, arguments, line=line)
             raise
-        recorded = _to_json(adapter, name, result)
         call.replay.record_effect(identity, name, recorded, line=line)
         return adapter.validate_python(recorded)
 
     context = copy_context()
     context.run(inside_effect.set, True)
     task = asyncio.create_task(effect(), context=context)
-    if call.rounds is not None:
-        call.rounds.begin(task)
+    if call.unwinding is not None:
+        call.unwinding.begin(task)
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:

@@ -43,7 +43,7 @@ class _LetThrough(Middleware):
             if isinstance(ours, UrlElicitationRequiredError):
                 raise UrlElicitationRequiredError(ours.elicitations, ours.message) from None
             assert isinstance(ours, MidcallError)
-            raise _plain(ours) from None
+            raise _plain(ours).with_traceback(ours.__traceback__) from None
 
 
 def _plain(error: MidcallError) -> MidcallError:

@@ -6,24 +6,40 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 from weakref import WeakKeyDictionary, WeakSet
 
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.mcpserver import MCPServer
-from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity, authenticated_principal
+from mcp.server.request_state import (
+    AESGCMRequestStateCodec,
+    RequestStateBoundary,
+    RequestStateCodec,
+    RequestStateSecurity,
+    authenticated_principal,
+)
 from mcp.shared.exceptions import MCPError
 
 from midcall import wording
 from midcall.errors import InstallError
-from midcall.server.middleware import Advice, Asking
+from midcall.server.keeping import Keeping
+from midcall.server.keys import Key, given_keys, machine_keys, portal_keys
+from midcall.server.middleware import Asking
+from midcall.server.owner import caller, is_local, key_of
+from midcall.server.sealing import Seal
 from midcall.server.visits import Visits
+from midcall.settings import flag, number
+from midcall.stores import open_store
+from midcall.stores.memory import Memory
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
 
-__all__ = ["Installation", "install"]
+    from midcall.portal.app import Portal
+    from midcall.stores.base import Store
+
+__all__ = ["Installation", "install", "installation_on"]
 
 logger = logging.getLogger("midcall")
 
@@ -31,9 +47,10 @@ STATE_TTL: Final = 3600.0
 MAX_ROUNDS: Final = 10
 HEARTBEAT: Final = 10.0
 _WARNINGS: Final = 100
+_SDK_TTL: Final = 600.0
 
 Principal = Callable[[ServerRequestContext[Any, Any]], str | None]
-Key = str | bytes | bytearray
+Whose: TypeAlias = Literal["author", "machine", "process"]
 
 installations: WeakSet[Installation] = WeakSet()
 _by_server: WeakKeyDictionary[Server[Any], Installation] = WeakKeyDictionary()
@@ -54,7 +71,16 @@ class Installation:
         heartbeat: float,
         not_secret: str | None,
         answers_ahead: bool,
-        local_key: bool,
+        whose_keys: Whose,
+        store: Store | None,
+        portal: Portal | None,
+        relay: bool,
+        apps: bool | None,
+        codec: RequestStateCodec,
+        doubt: float,
+        probe: bool,
+        required: bool,
+        principal: Principal | None,
     ) -> None:
         self.server = server
         self.error_base = error_base
@@ -65,17 +91,70 @@ class Installation:
         self.heartbeat = heartbeat
         self.not_secret = not_secret
         self.answers_ahead = answers_ahead
-        self.visits = Visits()
-        self._local_key = local_key
+        self.store = store
+        self.keeping = None if store is None else Keeping(store, state_ttl)
+        self.visits = Visits(self.keeping or Keeping(Memory(), state_ttl))
+        self.portal = portal
+        self.relay = relay
+        self.apps = apps
+        self.codec = codec
+        self.own_apps: dict[str, bool] = {}
+        """Of the tools that were seen, which have an App that is not ours."""
+        self.doubt = doubt
+        self.probe = probe
+        self.required = required
+        """Whether every client is known to call again after the error -32042."""
+        self.whose_keys: Whose = whose_keys
+        """Who has the keys that states are sealed with, as far as can be seen."""
+        self._principal = principal
         self._warned: set[str] = set()
+        self._flat_stamp: dict[str, Any] | None = None
 
     async def complete(self, id: str) -> bool:
         """Say that the out-of-band part of this visit is done. False if that was known already."""
         return await self.visits.complete(id)
 
+    @property
+    def server_title(self) -> str:
+        """What the server calls itself."""
+        return str(getattr(self.server, "title", None) or self.server.name)
+
+    @property
+    def stamp(self) -> dict[str, Any]:
+        """What the server says of itself, to go with a result: a copy of its own for each."""
+        if self._flat_stamp is None:
+            stamp = self.server.server_info_stamp
+            self._flat_stamp = stamp if all(isinstance(value, str) for value in stamp.values()) else {}
+        return dict(self._flat_stamp) or self.server.server_info_stamp
+
+    def owner(self, ctx: ServerRequestContext[Any, Any]) -> str:
+        """Names the user who makes the request that is running; empty where nobody signed in."""
+        if self._principal is not None:
+            return self._principal(ctx) or ""
+        if self.portal is None:
+            return key_of(caller())
+        return self.portal.owner_of(caller()) if is_local(ctx) or not self.portal.local else ""
+
+    def stop(self) -> None:
+        """The server is about to end: calls that wait for a person are let go now, and go on elsewhere.
+
+        On 2026-07-28 each leaves with its round, and the client comes again, to another replica; pushed, and with
+        a store, it ends with a code to go on with.
+        """
+        self.visits.let_go()
+
+    async def close(self) -> None:
+        """Let go of the store and the portal. The server goes on without them only where it needs neither."""
+        self.stop()
+        if self.portal is not None:
+            await self.portal.close()
+        if self.keeping is not None:
+            await self.keeping.close()
+        self.visits.stopping = False
+
     def over_http(self) -> None:
         """A request came over HTTP, where a process-local key loses calls."""
-        if self._local_key:
+        if self.whose_keys == "process":
             self.warn_once("local-key", wording.process_local_key())
 
     def warn_once(self, what: str, message: str) -> None:
@@ -96,6 +175,13 @@ def install(
     heartbeat: float = HEARTBEAT,
     not_secret: str | None = None,
     answers_ahead: bool = False,
+    store: Store | str | None = None,
+    portal: Portal | None = None,
+    relay: bool = False,
+    apps: bool | None = None,
+    doubt: float = 0.0,
+    probe: bool = False,
+    required: bool | None = None,
 ) -> Installation:
     """Let the tools, prompts and resources of this server ask the user.
 
@@ -103,7 +189,8 @@ def install(
         server: An `MCPServer`, a low-level `Server`, or a FastMCP server.
         keys: What seals the state of a call that waits, on 2026-07-28. The first seals, all
             unseal. Needed where there is more than one process, or where calls are to survive a
-            restart. Default: `MIDCALL_KEYS`, else what the server has, else a key of this process.
+            restart. Default: `MIDCALL_KEYS`, else what the server has, else with SQLite or a portal of this machine
+            its keys, else a key of this process.
         state_ttl: For how many seconds a call may wait for its answers.
         principal: Tells to whom a call belongs, where MCP authorization does not.
         adopt: Let `ctx.elicit()` and `ctx.elicit_url()` go through midcall, too.
@@ -113,6 +200,20 @@ def install(
         not_secret: Why adopted forms may have fields that are named like secrets.
         answers_ahead: Take answers to keyed questions that a client sends before it was asked, with
             the first request. Off, they change nothing.
+        store: Where what outlives a request is kept: a URL such as `postgresql://...`, `redis://...` or
+            `sqlite:///path`, or a store. With one, `once` holds across replicas and restarts, states may grow
+            large, and a call can go on later. Default: `MIDCALL_STORE`, else none; with a portal, SQLite.
+        portal: The web pages for secrets, authorizations, approvals and forms.
+        relay: Let the model ask in the chat, for questions that allow it (`via=` with "relay"). It needs a store.
+        apps: Whether clients that declare no elicitation get forms as MCP Apps. Default: those that declare that they
+            show Apps, where there is a store. True is for hosts that show them and declare nothing.
+        doubt: A no that comes within so many seconds, such as 0.25, may mean that nobody saw the question: then it is
+            asked once more, by a page or a link, if there is one. 0 believes every no.
+        probe: Add a tool, `midcall_probe`, that asks the connected client one harmless question of each kind, and
+            reports what really happened.
+        required: Say that every client of this server calls again after the error -32042. Then, where there is no way
+            back to it (stateless HTTP up to 2025-11-25), a secret, an authorization, or a visit with an `id=` and
+            `wait=True` is that error. Default: `MIDCALL_REQUIRED`, else only clients that say so, as ours do.
 
     Raises:
         InstallError: It is no server, midcall is installed already, or a setting is wrong.
@@ -120,11 +221,24 @@ def install(
     lowlevel, error_base = _lowlevel(server)
     if lowlevel in _by_server:
         raise InstallError(wording.installed_twice())
-    if not heartbeat > 0 or (max_rounds is not None and max_rounds < 1):
-        raise InstallError(wording.bad_setting(heartbeat, max_rounds))
-    if state_ttl is not None and not state_ttl > 0:
-        raise InstallError(wording.bad_ttl(state_ttl))
-    boundary, local_key, ttl = _boundary(lowlevel, _keys(keys), state_ttl, principal)
+    if max_rounds == MAX_ROUNDS and (rounds := number("MIDCALL_MAX_ROUNDS", least=1)) is not None:
+        max_rounds = int(rounds)
+    heartbeat = (number("MIDCALL_HEARTBEAT") or heartbeat) if heartbeat == HEARTBEAT else heartbeat
+    doubt = doubt or number("MIDCALL_DOUBT") or 0.0
+    state_ttl = number("MIDCALL_STATE_TTL") if state_ttl is None else state_ttl
+    numbers = {"heartbeat": heartbeat, "doubt": doubt, "state_ttl": state_ttl, "max_rounds": max_rounds}
+    for name, value in numbers.items():
+        _check_number(name, value)
+    if portal is not None and (isinstance(portal, type) or not hasattr(portal, "bind")):
+        raise InstallError(wording.bad_portal(_named(portal)))
+    if principal is not None and not callable(principal):
+        raise InstallError(wording.bad_principal(type(principal).__name__))
+    given = given_keys(keys)
+    kept = _store(store, portal)
+    if relay and kept is None:
+        raise InstallError(wording.relay_needs_store())
+    of_here = [] if given else machine_keys(kept, portal)
+    seal, whose, ttl = _seal(lowlevel, given, of_here, state_ttl, principal)
     installation = Installation(
         lowlevel,
         error_base=error_base,
@@ -135,9 +249,24 @@ def install(
         heartbeat=heartbeat,
         not_secret=not_secret,
         answers_ahead=answers_ahead,
-        local_key=local_key,
+        whose_keys=whose,
+        store=kept,
+        portal=portal,
+        relay=relay,
+        apps=apps,
+        codec=seal.codec,
+        doubt=doubt,
+        probe=probe,
+        required=bool(flag("MIDCALL_REQUIRED") if required is None else required),
+        principal=principal,
     )
-    _place(lowlevel, boundary, installation)
+    if portal is not None and kept is not None:
+        portal.bind(store=kept, server_name=installation.server_title, keys=portal_keys(given or of_here, kept))
+    _place(lowlevel, seal, installation)
+    if probe:
+        from midcall.server.probe import Probe
+
+        lowlevel.middleware.append(Probe())
     if not isinstance(server, (MCPServer, Server)):
         from midcall.server.fastmcp import prepare
 
@@ -145,6 +274,14 @@ def install(
     _by_server[lowlevel] = installation
     installations.add(installation)
     return installation
+
+
+def installation_on(server: object) -> Installation | None:
+    """What `install` returned for this server; None if midcall is not installed there, or it is no server."""
+    try:
+        return _by_server.get(_lowlevel(server)[0])
+    except InstallError:
+        return None
 
 
 def _lowlevel(server: object) -> tuple[Server[Any], type[Exception]]:
@@ -160,28 +297,43 @@ def _lowlevel(server: object) -> tuple[Server[Any], type[Exception]]:
     raise InstallError(wording.not_a_server(type(server).__name__))
 
 
-def _keys(keys: Sequence[Key] | Key | None) -> list[Key]:
-    if keys is None:
-        keys = [key.strip() for key in os.environ.get("MIDCALL_KEYS", "").split(",") if key.strip()]
-    elif isinstance(keys, (str, bytes, bytearray)):
-        keys = [keys]
-    elif not isinstance(keys, Sequence) or not keys:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InstallError(wording.bad_keys("there are none."), advice=wording.bad_keys_advice())
-    return list(keys)
+def _check_number(name: str, value: Any) -> None:
+    """A setting in seconds, or a number of rounds; None where it is not set."""
+    if value is None:
+        return
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not (value >= 0 if name == "doubt" else value >= 1 if name == "max_rounds" else value > 0):
+        raise InstallError(wording.bad_number(name, value))
 
 
-def _boundary(
-    server: Server[Any], keys: list[Key], ttl: float | None, principal: Principal | None
-) -> tuple[RequestStateBoundary, bool, float]:
-    """The seal for this server's states, whether its key is this process's alone, and how long states live.
+def _store(store: Store | str | None, portal: Portal | None) -> Store | None:
+    """The store that was given or named, if any; a portal always needs one."""
+    if store is None:
+        store = os.environ.get("MIDCALL_STORE") or ("sqlite://" if portal is not None else None)
+    if store is not None and not isinstance(store, str) and (isinstance(store, type) or not hasattr(store, "open")):
+        raise InstallError(wording.bad_store(_named(store)))
+    return open_store(store) if isinstance(store, str) else store
 
-    A server that has one keeps its key unless it is given another.
+
+def _named(value: object) -> str:
+    return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
+
+
+def _seal(
+    server: Server[Any], keys: list[Key], of_here: list[Key], ttl: float | None, principal: Principal | None
+) -> tuple[Seal, Whose, float]:
+    """The seal for this server's states, who has its keys, and how long states live.
+
+    A server that has one keeps its key unless it is given another; the SDK's own default dies with the process.
     """
     present = next((mw for mw in server.middleware if isinstance(mw, RequestStateBoundary)), None)
     old: RequestStateSecurity | None = getattr(present, "_security", None)
     audience: str | None = getattr(present, "_audience", server.name)
     ttl = ttl if ttl is not None else _kept_ttl(old)
     bind = principal or (old.bind_principal if old is not None else authenticated_principal)
+    whose: Whose = "author" if keys else "process"
+    if not keys and of_here and (old is None or _is_default(old)):
+        keys, whose = of_here, "machine"
     try:
         if keys:
             security = RequestStateSecurity(keys=keys, ttl=ttl, bind_principal=bind)
@@ -191,22 +343,24 @@ def _boundary(
             security = RequestStateSecurity(keys=[os.urandom(32)], ttl=ttl, bind_principal=bind)
     except (TypeError, ValueError) as exc:
         raise InstallError(wording.bad_keys(str(exc)), advice=wording.bad_keys_advice()) from None
-    return RequestStateBoundary(security, default_audience=audience), not keys, ttl
+    return Seal(security, default_audience=audience), whose, ttl
+
+
+def _is_default(policy: RequestStateSecurity) -> bool:
+    """Whether this may be what the SDK makes by itself, with a key of this process: an author changes something."""
+    usual = policy.ttl == _SDK_TTL and policy.audience is None and policy.bind_principal is authenticated_principal
+    return usual and isinstance(policy.codec, AESGCMRequestStateCodec)
 
 
 def _kept_ttl(old: RequestStateSecurity | None) -> float:
     """The author's own time to live, if it is not the SDK's default, which is short for a person."""
-    return old.ttl if old is not None and old.ttl != 600.0 else STATE_TTL
+    return old.ttl if old is not None and old.ttl != _SDK_TTL else STATE_TTL
 
 
-def _place(server: Server[Any], boundary: RequestStateBoundary, installation: Installation) -> None:
-    """Advice, the seal, whatever the author has, and innermost what asks."""
+def _place(server: Server[Any], seal: Seal, installation: Installation) -> None:
+    """The seal, whatever the author has, and innermost what asks."""
+    seal.installation = installation
     middleware = server.middleware
-    index = next((i for i, mw in enumerate(middleware) if isinstance(mw, RequestStateBoundary)), None)
-    if index is None:
-        index = len(middleware)
-        middleware.append(boundary)
-    else:
-        middleware[index] = boundary
-    middleware.insert(index, Advice(installation))
+    index = next((i for i, mw in enumerate(middleware) if isinstance(mw, RequestStateBoundary)), len(middleware))
+    middleware[index : index + 1] = [seal]
     middleware.append(Asking(installation))

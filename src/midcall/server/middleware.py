@@ -1,4 +1,4 @@
-"""The two halves of midcall in a server's middleware: one inside the seal of the state, one outside."""
+"""What midcall adds to a server's middleware, inside the seal of the state."""
 
 from __future__ import annotations
 
@@ -6,19 +6,23 @@ import asyncio
 import time
 from collections.abc import Mapping
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
-from mcp_types import INVALID_PARAMS, InputRequiredResult
+from mcp.server.session import ServerSession
+from mcp.shared.exceptions import UrlElicitationRequiredError
+from mcp_types import InputRequiredResult
 from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from midcall import wording
 from midcall.core.journal import Foreign, Journal, decode, encode, is_journal
-from midcall.errors import JournalTooLarge, MidcallError, TooManyRounds
-from midcall.server import audit
+from midcall.errors import InvalidJournal, JournalTooLarge, MidcallError, TooManyRounds
+from midcall.server import audit, later
+from midcall.server.apps import serving as apps
+from midcall.server.apps.listing import ABOUT
 from midcall.server.call import Call, current_call, input_of
+from midcall.server.keeping import is_kept
 from midcall.server.required import check_required, leave_with_visits
 from midcall.server.rounds import Rounds
 from midcall.server.surface import ending, protocol_error, stamped
@@ -26,14 +30,14 @@ from midcall.server.surface import ending, protocol_error, stamped
 if TYPE_CHECKING:
     from midcall.server.install import Installation
 
-__all__ = ["Advice", "Asking"]
+__all__ = ["Asking"]
 
 STATE_LIMIT: Final = 64 * 1024
 """Above this a state is no longer fit to travel: servers and proxies refuse large requests."""
 
 
 class Asking:
-    """The inner half: gives a call its journal, and lets its rounds leave."""
+    """Gives a call its journal, and lets its rounds leave."""
 
     def __init__(self, installation: Installation) -> None:
         self._installation = installation
@@ -43,39 +47,95 @@ class Asking:
     ) -> CoroutineType[Any, Any, HandlerResult]:
         # Not `async`: what it returns is awaited as it is, which saves every request a coroutine.
         if ctx.method not in INPUT_REQUIRED_METHODS or ctx.request_id is None:
+            if ctx.method in ABOUT and self._installation.keeping is not None:
+                return apps.listed(self._installation, ctx, self._listing(call_next))
             return cast("CoroutineType[Any, Any, HandlerResult]", call_next(ctx))
+        if self._installation.keeping is not None:
+            return self._with_store(ctx, call_next)
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return self._in_rounds(ctx, call_next)
-        return self._pushed(ctx, call_next)
+        return self._pushed(ctx, call_next, None)
 
-    async def _pushed(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        call = Call(self._installation, ctx, Journal(), None)
+    def _listing(self, call_next: CallNext) -> CallNext:
+        async def listing(ctx: ServerRequestContext[Any, Any]) -> HandlerResult:
+            result = await call_next(ctx)
+            return later.listed(result, relay=self._installation.relay) if ctx.method == "tools/list" else result
+
+        return listing
+
+    async def _with_store(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """First fetch what is kept in the store: the journal that the state or the code names."""
+        if (ours := await apps.served(self._installation, ctx, call_next)) is not None:
+            return ours
+        state, _ = input_of(ctx.params)
+        kept: Journal | None = None
+        try:
+            if isinstance(state, str) and is_kept(state):
+                kept = await self._kept(state)
+            elif state is None and (code := later.code_in(ctx)) is not None:
+                kept = await later.taken(self._installation, ctx, code)
+                if kept is None:
+                    return later.nothing_under(Call(self._installation, ctx))
+        except MidcallError as exc:
+            raise protocol_error(exc, None) from exc
+        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            return await self._in_rounds(ctx, call_next, kept)
+        return await self._pushed(ctx, call_next, kept)
+
+    async def _kept(self, state: str) -> Journal:
+        assert self._installation.keeping is not None
+        text = await self._installation.keeping.journal(self._installation, state)
+        if text is None:
+            raise InvalidJournal(wording.damaged_journal())
+        return decode(text)
+
+    async def _pushed(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, journal: Journal | None
+    ) -> HandlerResult:
+        call = Call(self._installation, ctx, journal)
+        ctx = _with(ctx, call.session)
+        if journal is not None and journal.target is not None:
+            ctx.params = _handed_down(ctx.params or {}, journal)
+        running = call_next(ctx)
+        if self._installation.keeping is not None:  # then it may be unwound, to go on later
+            call.unwinding = Rounds(asyncio.current_task())
+            call.unwinding.tool, running = running, call.unwinding
         token = current_call.set(call)
         try:
-            return await call_next(_with(ctx, session=call.session))
+            result = await running
+            return await later.unfinished(call, call.later) if call.later else result
         except MidcallError as exc:
             return ending(exc, call)
         except UrlElicitationRequiredError as exc:
             try:
-                raise check_required(call, exc)
+                raise await check_required(call, exc)
             except MidcallError as refused:
                 return ending(refused, call)
         finally:
             call.ended = True
             current_call.reset(token)
 
-    async def _in_rounds(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        call, ctx = self._open(ctx)
-        rounds = call.rounds = Rounds(_this_task())
+    async def _in_rounds(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, kept: Journal | None = None
+    ) -> HandlerResult:
+        # A call that never asks runs through here and `Rounds.__await__`: no more of it than is needed.
+        params = ctx.params
+        if kept is not None or (params is not None and ("requestState" in params or "inputResponses" in params)):
+            call, ctx = self._open(ctx, kept)
+        else:
+            call = Call(self._installation, ctx)
+            ctx = _with(ctx, call.session)
+        rounds = call.rounds = call.unwinding = Rounds(asyncio.current_task())
         token = current_call.set(call)
         try:
-            result = await rounds.run(call_next(ctx))
+            rounds.tool = call_next(ctx)
+            result = await rounds
             if rounds.leaving:
-                return self._round(call, rounds.requests)
-            return self._around(call, result)
+                return await self._leave(call, rounds.requests)
+            return await self._around(call, result) if _is_round(result) else result
         except UrlElicitationRequiredError as exc:
             try:
-                return self._round(call, leave_with_visits(call, exc))
+                return await self._leave(call, await leave_with_visits(call, exc))
             except MidcallError as refused:
                 return ending(refused, call)
         except MidcallError as exc:
@@ -84,47 +144,64 @@ class Asking:
             call.ended = not rounds.leaving  # what runs on after a round is stopped, not told off
             current_call.reset(token)
 
-    def _open(self, ctx: ServerRequestContext[Any, Any]) -> tuple[Call, ServerRequestContext[Any, Any]]:
+    def _open(
+        self, ctx: ServerRequestContext[Any, Any], kept: Journal | None
+    ) -> tuple[Call, ServerRequestContext[Any, Any]]:
         """Read the journal out of the request; what is not ours stays in it for the handler."""
         state, responses = input_of(ctx.params)
-        if not isinstance(state, str) or not is_journal(state):
-            foreign = Foreign(state, responses) if state is not None or responses else None
-            call = Call(self._installation, ctx, Journal(), foreign)
+        if kept is None and (not isinstance(state, str) or not is_journal(state)):
+            call = Call(self._installation, ctx)
+            call.foreign = Foreign(state, responses) if state is not None or responses else None
             if state is None and self._installation.answers_ahead:
                 call.ahead = responses
-            return call, _with(ctx, session=call.session)
+            return call, _with(ctx, call.session)
         try:
-            journal = decode(state)
-            call = Call(self._installation, ctx, journal, journal.foreign)
-            ours = call.replay.take_answers(responses, time.time())
+            journal = kept or decode(cast("str", state))
+            call = Call(self._installation, ctx, journal)
+            ours = call.replay.take_answers(responses, time.time(), self._installation.doubt)
         except MidcallError as exc:
             raise protocol_error(exc, None) from None
         audit.settled(len(ours), journal.rounds)
-        call.foreign = _foreign(journal.foreign, responses, ours)
-        call.recalls = bool(journal.entries)
-        return call, _with(ctx, params=_handed_down(ctx.params or {}, call.foreign), session=call.session)
+        call.foreign = journal.foreign = _foreign(journal.foreign, responses, ours)
+        call.recalls = bool(journal)
+        ctx = _with(ctx, call.session)
+        ctx.params = _handed_down(ctx.params or {}, journal)
+        return call, ctx
 
-    def _round(self, call: Call, requests: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-        """The result that asks these."""
+    async def _leave(self, call: Call, requests: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+        """The result that asks these, or the one that goes on later."""
+        if call.later:
+            return await later.unfinished(call, call.later)
         call.journal.foreign = call.foreign
-        result: dict[str, Any] = {"requestState": self._state(call)}
+        try:
+            result: dict[str, Any] = {"requestState": await self._state(call)}
+        except TooManyRounds:
+            if not call.can_go_on_later:
+                raise
+            return await later.unfinished(call, wording.waits_for_more_rounds())
         if requests:
             result["inputRequests"] = requests
         return stamped(result, call, "input_required")
 
-    def _around(self, call: Call, result: HandlerResult) -> HandlerResult:
-        """The handler's result. If it is a round of its own, our journal goes around its state."""
-        if not call.journal.entries or not is_input_required(result):
-            return result
+    async def _around(self, call: Call, result: InputRequiredResult | dict[str, Any]) -> HandlerResult:
+        """A round of the handler's own: our journal goes around its state.
+
+        Also where nothing was asked yet: all rounds of a call count, and only the state can count them.
+        """
         if isinstance(result, InputRequiredResult):
             result = result.model_dump(by_alias=True, mode="json", exclude_none=True)
         call.journal.foreign = Foreign(result.get("requestState"), None)
-        return {**result, "requestState": self._state(call)}
+        if call.journal:
+            return {**result, "requestState": await self._state(call)}
+        call.journal.rounds += 1
+        state = encode(call.journal)
+        return {**result, "requestState": state} if len(state) <= STATE_LIMIT else result
 
-    def _state(self, call: Call) -> str:
+    async def _state(self, call: Call) -> str:
         journal = call.journal
         journal.call = call.name
         journal.rounds += 1
+        journal.left = time.time() if self._installation.doubt else None
         limit = self._installation.max_rounds
         if limit is not None and journal.rounds > limit:
             raise TooManyRounds(
@@ -133,26 +210,31 @@ class Asking:
                 for_model=wording.model_too_many_rounds(),
             )
         state = encode(journal)
-        if len(state) > STATE_LIMIT:
-            raise JournalTooLarge(
-                wording.journal_too_large(len(state), STATE_LIMIT),
-                advice=wording.journal_too_large_advice(),
-                for_model=wording.model_broken(),
-            )
-        return state
+        if len(state) <= STATE_LIMIT:
+            return state
+        if self._installation.keeping is not None:
+            return await self._installation.keeping.put_journal(call, state)
+        raise JournalTooLarge(
+            wording.journal_too_large(len(state), STATE_LIMIT),
+            advice=wording.journal_too_large_advice(),
+            for_model=wording.model_broken(),
+        )
 
 
-def _with(ctx: ServerRequestContext[Any, Any], **changes: Any) -> ServerRequestContext[Any, Any]:
+def _with(ctx: ServerRequestContext[Any, Any], session: ServerSession) -> ServerRequestContext[Any, Any]:
     """`dataclasses.replace`, at a quarter of its price: every call pays it, also those that ask nothing."""
     changed = object.__new__(type(ctx))
-    changed.__dict__.update(ctx.__dict__, **changes)
+    its = changed.__dict__
+    its.update(ctx.__dict__)
+    its["session"] = session
     return changed
 
 
-def _this_task() -> asyncio.Task[Any]:
-    task = asyncio.current_task()
-    assert task is not None, "a request is served in a task"
-    return task
+def _is_round(result: HandlerResult) -> TypeGuard[InputRequiredResult | dict[str, Any]]:
+    """Whether the handler made a round of its own. Nearly every result is a dict: that is looked at first."""
+    if isinstance(result, dict):
+        return result.get("resultType") == "input_required"
+    return is_input_required(result)
 
 
 def _foreign(kept: Foreign | None, responses: Mapping[str, Any], ours: frozenset[str]) -> Foreign | None:
@@ -164,31 +246,14 @@ def _foreign(kept: Foreign | None, responses: Mapping[str, Any], ours: frozenset
     return Foreign(kept.state, {key: value for key, value in responses.items() if key not in ours})
 
 
-def _handed_down(params: Mapping[str, Any], foreign: Foreign | None) -> dict[str, Any]:
+def _handed_down(params: Mapping[str, Any], journal: Journal) -> dict[str, Any]:
+    """What the handler is to see: its own state and answers, and the call that a code stands for."""
     handed = {name: value for name, value in params.items() if name not in ("requestState", "inputResponses")}
-    if foreign is not None:
+    if journal.target is not None:
+        handed |= journal.target._asdict()
+    if (foreign := journal.foreign) is not None:
         if foreign.state is not None:
             handed["requestState"] = foreign.state
         if foreign.responses:
             handed["inputResponses"] = foreign.responses
     return handed
-
-
-class Advice:
-    """The outer half: the SDK refuses a state before we see it; this says what to do then."""
-
-    def __init__(self, installation: Installation) -> None:
-        self._installation = installation
-
-    async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        if ctx.method not in INPUT_REQUIRED_METHODS:
-            return await call_next(ctx)
-        if ctx.request is not None:
-            self._installation.over_http()
-        try:
-            return await call_next(ctx)
-        except MCPError as exc:
-            if exc.code == INVALID_PARAMS and exc.data == {"reason": "invalid_request_state"}:
-                message = wording.state_refused(self._installation.state_ttl)
-                raise MCPError(code=INVALID_PARAMS, message=message, data=exc.data) from None
-            raise

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol
 
 from midcall import wording
 from midcall.core.journal import Entry
 from midcall.core.outcomes import Via
 from midcall.core.questions import Question, Visit
+from midcall.core.replay import DOUBT
 from midcall.errors import NoChannel
+from midcall.server.channels.app import App
 from midcall.server.channels.default import Default
+from midcall.server.channels.link import Link
+from midcall.server.channels.page import Page
 from midcall.server.channels.push import Push
+from midcall.server.channels.relay import Relay
+from midcall.server.channels.required import Required
 from midcall.server.channels.round import Round
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["CHANNELS", "Asking", "Channel", "channel_for", "channels", "why_not"]
+__all__ = ["CHANNELS", "Asking", "Channel", "beyond_doubt", "channel_for", "channels", "why_not"]
 
 
 class Asking(NamedTuple):
@@ -26,6 +32,8 @@ class Asking(NamedTuple):
     identity: str
     question: Question[Any] | Visit
     entry: Entry
+    channel: Channel | None = None
+    """The one that carries it, once that is known."""
 
 
 class Channel(Protocol):
@@ -42,16 +50,20 @@ class Channel(Protocol):
         ...
 
 
-CHANNELS: Sequence[Channel] = (Push(), Round(), Default())
+CHANNELS: Sequence[Channel] = (Push(), Round(), Page(), Required(), App(), Link(), Relay(), Default())
+BEYOND_DOUBT: Sequence[Channel] = tuple(channel for channel in CHANNELS if channel.via in ("page", "app", "link"))
+"""What the user opens or fills in themselves: there an answer is a person's."""
+_DOUBTFUL: Final = ("push", "round")
 
 
-def channel_for(call: Call, question: Question[Any] | Visit) -> Channel:
-    """The channel for this question.
+def channel_for(call: Call, question: Question[Any] | Visit, entry: Entry | None = None) -> Channel:
+    """The channel for this question; where another one was doubted, one where a person acts.
 
     Raises:
         NoChannel: None serves; the error says why each did not.
     """
-    for channel in CHANNELS:
+    doubted = entry is not None and entry.via == DOUBT
+    for channel in BEYOND_DOUBT if doubted else CHANNELS:
         if (question.via is None or channel.via in question.via) and channel.why_not(call, question) is None:
             return channel
     raise NoChannel(
@@ -59,6 +71,14 @@ def channel_for(call: Call, question: Question[Any] | Visit) -> Channel:
         mode=question.mode,
         advice=wording.no_channel_advice(question.mode),
         for_model=wording.model_cannot_ask(),
+    )
+
+
+def beyond_doubt(call: Call, question: Question[Any] | Visit, entry: Entry) -> bool:
+    """Whether a question that nobody may have seen can be asked by a channel where a person acts."""
+    return entry.via in _DOUBTFUL and any(
+        (question.via is None or channel.via in question.via) and channel.why_not(call, question) is None
+        for channel in BEYOND_DOUBT
     )
 
 

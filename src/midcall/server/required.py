@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types import ElicitRequestURLParams
@@ -13,17 +13,16 @@ from midcall import wording
 from midcall.core.questions import Visit
 from midcall.errors import InvalidQuestion, NoChannel, UserCancelled, UserDeclined
 from midcall.server.call import current_call
-from midcall.server.channels.capability import lacks
+from midcall.server.channels.capability import lacks_the_error
 from midcall.server.channels.request import elicitation_params
 from midcall.server.reach import Asking
+from midcall.server.retrying import give_code
 from midcall.server.surface import let_through
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
 __all__ = ["UrlElicitationRequired", "check_required", "leave_with_visits"]
-
-_WITH_THE_ERROR: Final = "2025-11-25"
 
 
 class UrlElicitationRequired(UrlElicitationRequiredError):
@@ -56,15 +55,13 @@ def _params(index: int, item: Visit | ElicitRequestURLParams) -> ElicitRequestUR
     return ElicitRequestURLParams(message=visit.message, url=visit.address(id), elicitation_id=id)
 
 
-def check_required(call: Call, error: UrlElicitationRequiredError) -> UrlElicitationRequiredError:
+async def check_required(call: Call, error: UrlElicitationRequiredError) -> UrlElicitationRequiredError:
     """This error, fit for the wire of this client: it has declared URLs, and each visit has an id.
 
     Raises:
         NoChannel: The client could do nothing with it.
     """
-    # A stateless server does not know what its client declared; there this error is all that it has.
-    unknown = call.version == _WITH_THE_ERROR and call.session.client_capabilities is None
-    if not unknown and (reason := lacks(call, "url")):
+    if reason := lacks_the_error(call):
         raise NoChannel(
             wording.no_channel({"required": reason}),
             mode="url",
@@ -78,11 +75,12 @@ def check_required(call: Call, error: UrlElicitationRequiredError) -> UrlElicita
         ]
         error = UrlElicitationRequiredError(named, error.message)
     for visit in error.elicitations:
-        call.installation.visits.asked(visit.elicitation_id or "", call.session.connection)
+        await call.installation.visits.asked(call, visit.elicitation_id or "")
+    await give_code(call, error)
     return error
 
 
-def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> dict[str, dict[str, Any]]:
+async def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> dict[str, dict[str, Any]]:
     """The questions of a round in place of this error.
 
     A visit that was agreed to before and is still required is asked for again.
@@ -91,7 +89,7 @@ def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> dict[st
         UserDeclined, UserCancelled: The user did not agree to one of them.
         NoChannel: The client cannot be sent to a URL.
     """
-    check_required(call, error)
+    await check_required(call, error)
     requests: dict[str, dict[str, Any]] = {}
     for index, params in enumerate(error.elicitations):
         visit = Visit(params.message, params.url, id=params.elicitation_id)

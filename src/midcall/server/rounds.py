@@ -16,6 +16,8 @@ from contextvars import ContextVar
 from typing import Any, Final, NoReturn, TypeVar
 
 from midcall import wording
+from midcall.server.call import current_call
+from midcall.server.enclosing import context_of, enclosing
 
 __all__ = ["Rounds", "Suspend", "in_thread"]
 
@@ -61,11 +63,11 @@ def _ready(loop: asyncio.AbstractEventLoop) -> bool:
 class Suspend(BaseException):
     """A round is leaving: let this pass. Do not catch it, and do not use a bare `except:`."""
 
-    def __init__(self) -> None:
-        super().__init__(wording.suspend_advice())
+    def __str__(self) -> str:
+        return wording.suspend_advice()  # made for whoever sees it, which hardly anybody does
 
 
-class Rounds:
+class Rounds(Awaitable[Any]):
     """The questions of one run that have to leave, and the tasks that wait for that."""
 
     # Defaults of the class: a call that asks nothing makes one of these, and needs next to nothing of it.
@@ -79,8 +81,11 @@ class Rounds:
     _parked: set[asyncio.Task[Any]] | None = None
     _effects: set[asyncio.Task[Any]] | None = None
     _threads: frozenset[int] = frozenset()
+    tool: Awaitable[Any]
+    """What runs; to be set before this is awaited."""
 
-    def __init__(self, task: asyncio.Task[Any]) -> None:
+    def __init__(self, task: asyncio.Task[Any] | None) -> None:
+        assert task is not None, "a request is served in a task"
         self.requests: dict[str, dict[str, Any]] = {}
         self._task = task
         self._baseline = task.cancelling()
@@ -194,12 +199,31 @@ class Rounds:
 
     # --- for the middleware -------------------------------------------------------------------
 
-    async def run(self, awaitable: Awaitable[T]) -> T | None:
-        """Run the tool. Returns None when a round is leaving instead, whatever the tool did."""
-        result: T | None = None
+    def __await__(self) -> Generator[Any, Any, Any]:
+        """Run the tool. Gives None when a round is leaving instead, whatever the tool did.
+
+        A loop around a bare `except:` swallows every `Suspend`. Nothing can unwind such code; after it has
+        had its chances it is left where it stands.
+        """
+        # One generator for all of it, and no coroutine: every call pays for this, also those that ask nothing.
+        steps: Generator[Any, Any, Any] = self.tool.__await__()
+        thrown: BaseException | None = None
+        result: Any = None
         failure: BaseException | None = None
         try:
-            result = await _Drive(awaitable, self)
+            while True:
+                waited = steps.send(None) if thrown is None else steps.throw(thrown)
+                if self._abandon:
+                    _keep_for_good(steps)
+                    logger.error(wording.swallowed_suspend())
+                    break
+                thrown = None
+                try:
+                    yield waited
+                except BaseException as exc:
+                    thrown = exc
+        except StopIteration as stop:
+            result = stop.value
             if self._leaver is None and not self.leaving and self._parked is None:  # the tool just ended
                 self._done = True
                 return result
@@ -208,11 +232,11 @@ class Rounds:
         except BaseException as exc:
             failure = exc
         try:
-            return await self._end(result, failure)
+            return (yield from self._end(result, failure).__await__())
         finally:
-            failure = None  # its traceback holds this frame: a cycle a round would be costly
+            failure = thrown = None  # their tracebacks hold this frame: a cycle a round would be costly
 
-    async def _end(self, result: T | None, failure: BaseException | None) -> T | None:
+    async def _end(self, result: Any, failure: BaseException | None) -> Any:
         """What the tool's end means: a round, a result or a failure."""
         self._done = True
         if self._leaver is not None:
@@ -236,17 +260,32 @@ class Rounds:
                 failure = None
         return result
 
-    @property
-    def abandoned(self) -> bool:
-        return self._abandon
-
     def _cancel_parked(self) -> None:
         for task in self._parked or ():
             if not task.cancelling():  # else it is at its cleanup, which a second cancel would cut off
                 task.cancel()
 
+    def _holders(self) -> set[asyncio.Task[Any]]:
+        """The outermost branches that hold a task which parked.
+
+        They would run on without its answer if only that were cancelled; they cancel what they hold.
+        """
+        parked = [task for task in self._parked or () if not task.done()]
+        holders = {holder for task in parked for holder in enclosing(task, self._is_branch)}
+        return {task for task in holders if not task.cancelling() and not enclosing(task, self._is_branch) & holders}
+
+    def _is_branch(self, task: asyncio.Task[Any]) -> bool:
+        context = context_of(task)
+        call = context.get(current_call) if context is not None else None
+        return task is not self._task and call is not None and call.unwinding is self
+
     async def _sweep(self) -> None:
-        """End the tasks that parked, and let their cleanup run."""
+        """End the tasks that parked, and those that hold them, and let their cleanup run."""
+        while holders := self._holders():
+            for task in holders:
+                task.add_done_callback(_retrieve)
+                task.cancel()
+            await asyncio.wait(holders, timeout=_CLEANUP_SECONDS)
         self._cancel_parked()
         pending = [task for task in (self._parked or ()) if not task.done()]
         if pending:
@@ -254,35 +293,3 @@ class Rounds:
             for task in pending:
                 if not task.done():
                     _keep_for_good(task)
-
-
-class _Drive(Awaitable[Any]):
-    """Awaits the tool in this task, and can let go of it.
-
-    A loop around a bare `except:` swallows every `Suspend`. Nothing can unwind such code; after it
-    has had its chances it is left where it stands.
-    """
-
-    __slots__ = ("_awaitable", "_rounds")
-
-    def __init__(self, awaitable: Awaitable[Any], rounds: Rounds) -> None:
-        self._awaitable = awaitable
-        self._rounds = rounds
-
-    def __await__(self) -> Generator[Any, Any, Any]:
-        steps: Any = self._awaitable.__await__()
-        thrown: BaseException | None = None
-        while True:
-            try:
-                waited = steps.send(None) if thrown is None else steps.throw(thrown)
-            except StopIteration as stop:
-                return stop.value
-            if self._rounds.abandoned:
-                _keep_for_good(steps)
-                logger.error(wording.swallowed_suspend())
-                raise Suspend
-            thrown = None
-            try:
-                yield waited
-            except BaseException as exc:
-                thrown = exc

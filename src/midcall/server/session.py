@@ -33,8 +33,6 @@ class AskingSession(ServerSession):
         # weakly, since the call holds it: a cycle a call would keep the garbage collector busy.
         self.__dict__.update(session.__dict__)
         self._call = weakref.ref(call)
-        self._journal = call.journal
-        self._progress_token = call.progress_token
 
     @property
     def connection(self) -> Connection:
@@ -74,18 +72,23 @@ class AskingSession(ServerSession):
         message: str | None = None,
         related_request_id: RequestId | None = None,
     ) -> None:
-        if progress_token != self._progress_token or self._grows(progress):
+        call = self._call()
+        if call is None or progress_token != call.progress_token or self._grows(progress):
             await super().send_progress_notification(
                 progress_token, progress, total, message, cast("str | None", related_request_id)
             )
 
     async def beat(self, message: str) -> None:
         """A sign of life on the caller's progress token, while a person thinks."""
-        await self.report_progress((self._journal.progress or 0) + _BEAT, message=message)
+        call = self._call()
+        seen = 0 if call is None else call.journal.progress or 0
+        await self.report_progress(seen + _BEAT, message=message)
 
     def _grows(self, progress: float) -> bool:
         """Whether the caller has not seen this much yet: replayed code reports again what it did before."""
-        journal = self._journal
+        if (call := self._call()) is None:
+            return True
+        journal = call.journal
         if journal.progress is not None and progress <= journal.progress:
             return False
         journal.progress = progress

@@ -9,8 +9,10 @@ the protocol has a word for it, a protocol error.
 from __future__ import annotations
 
 import logging
+import traceback
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -23,6 +25,7 @@ from mcp_types import (
     ErrorData,
 )
 
+import midcall
 from midcall import wording
 from midcall.errors import (
     InvalidJournal,
@@ -42,11 +45,16 @@ __all__ = ["ending", "find_ours", "let_through", "protocol_error", "surfaced"]
 
 logger = logging.getLogger("midcall")
 
+_OURS: Final = str(Path(midcall.__file__).parent)
+_PYTHON: Final = str(Path(logging.__file__).parent.parent)
+
 
 def surfaced(error: MidcallError, call: Call | None) -> MidcallError:
     """The same error, in the class that this call's server lets through."""
     if isinstance(error, MCPError):
         return error
+    if call is None and isinstance(error, NoCall):  # midcall may not be installed: then nobody else says it
+        logger.error("%s See %s", error, error.docs)
     base = MCPError if call is None else call.installation.error_base
     cls = let_through(type(error), base)
     copy = cls.__new__(cls)
@@ -121,8 +129,12 @@ def ending(error: MidcallError, call: Call) -> dict[str, Any]:
     """
     if isinstance(error, NotAnswered):
         logger.info("call ended: %s", type(error).__name__)
+        if isinstance(error, NoChannel):
+            call.installation.warn_once(f"no channel: {error}", f"{error} See {error.docs}")
     else:
-        logger.error("%s %s See %s", type(error).__name__, error, error.docs, exc_info=error)
+        called = (call.params or {}).get("name") or (call.params or {}).get("uri")
+        what = wording.mistake(type(error).__name__, called, _place_of(error))
+        logger.error("%s: %s See %s", what, error, error.docs, exc_info=error)
     is_protocol = isinstance(error, (MalformedAnswer, InvalidJournal)) or (isinstance(error, NoChannel) and call.modern)
     if is_protocol or call.method != "tools/call":
         raise protocol_error(error, call) from error
@@ -130,9 +142,18 @@ def ending(error: MidcallError, call: Call) -> dict[str, Any]:
     return stamped(result, call, "complete")
 
 
+def _place_of(error: BaseException) -> str | None:
+    """The line of the author's own that it came from: the last one that is in no library."""
+    found = None
+    for frame in traceback.extract_tb(error.__traceback__):
+        if "site-packages" not in frame.filename and not frame.filename.startswith((_OURS, _PYTHON)):
+            found = f"{frame.filename}, line {frame.lineno}"
+    return found
+
+
 def stamped(result: dict[str, Any], call: Call, result_type: str) -> dict[str, Any]:
     """What the SDK adds to a handler's result, and not to a middleware's."""
     if call.modern:
         result["resultType"] = result_type
-        result["_meta"] = {SERVER_INFO_META_KEY: call.installation.server.server_info_stamp}
+        result["_meta"] = {SERVER_INFO_META_KEY: call.installation.stamp}
     return result

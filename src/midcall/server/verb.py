@@ -14,7 +14,7 @@ from midcall.errors import MidcallError, Misuse
 from midcall.server.call import current_call, inside_effect, running_call
 from midcall.server.surface import surfaced
 
-__all__ = ["Recalled", "Verb", "begin", "recall"]
+__all__ = ["Verb", "begin", "recall"]
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -54,35 +54,16 @@ class Verb(Coroutine[Any, Any, R_co]):
         return f"<{self._name}(...), to be awaited>"
 
 
-class Recalled(Verb[R_co]):
-    """A verb whose answer is in the journal: there is nothing to wait for."""
-
-    __slots__ = ("_value",)
-
-    def __init__(self, name: str, value: R_co) -> None:  # pyright: ignore[reportMissingSuperCall]
-        self._name = name
-        self._value = value
-
-    def __await__(self) -> Generator[Any, Any, R_co]:
-        return self  # pyright: ignore[reportReturnType]
-
-    def __iter__(self) -> Recalled[R_co]:
-        return self
-
-    def __next__(self) -> Any:
-        raise StopIteration(self._value)
-
-    def send(self, value: Any) -> Any:
-        raise StopIteration(self._value)
-
-    def throw(self, *args: Any) -> Any:
-        raise args[0]
-
-    def close(self) -> None: ...
+async def _recalled(value: T) -> T:
+    return value
 
 
-def recall(verb: str, message: Any, type: Any) -> Verb[Any] | None:
-    """The short way of a replay: a question without options whose value is in the journal."""
+def recall(message: Any, type: Any) -> Any:
+    """The short way of a replay: a question without options whose value is in the journal.
+
+    What it returns is to be awaited, and no `Verb`: where its await was forgotten, the run that first asked has
+    said so already. None where there is more to do.
+    """
     call = current_call.get()
     if call is None or not call.recalls or call.rounds is None or call.rounds.leaving or inside_effect.get():
         return None
@@ -90,16 +71,22 @@ def recall(verb: str, message: Any, type: Any) -> Verb[Any] | None:
         value = call.replay.recall(plain_question(message, type))
     except (MidcallError, TypeError, Unfit):
         return None
-    return None if value is MISSING else Recalled(verb, value)
+    return None if value is MISSING else _recalled(value)
 
 
 def begin(name: str, function: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> Verb[T]:
-    """Start a verb, unless this is no place to await it."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        call = current_call.get()
+    """Start a verb, unless this is no place to await it: a thread, or a loop of its own that a thread runs."""
+    call = current_call.get()
+    loop = _running_loop()
+    if loop is None or (call is not None and call.loop is not loop):
         if call is None:
             running_call(name)
-        raise surfaced(Misuse(wording.needs_from_thread(name)), call) from None
+        raise surfaced(Misuse(wording.needs_from_thread(name)), call)
     return Verb(name, function(*args, **kwargs))
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

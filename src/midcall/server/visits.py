@@ -1,125 +1,154 @@
 """Visits that are under way: who asked for them, who waits for them, which are done.
 
-This registry is the process's own. It serves one machine; other replicas need a store.
+What is known of a visit is in the store, so that any replica can say that it is done. Only the
+connection of the client that was asked is the process's own: that client is told from here.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import time
 import weakref
 from collections import OrderedDict
-from math import inf
-from typing import TYPE_CHECKING, Final
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from midcall import wording
-from midcall.errors import TimedOut
-from midcall.server.channels.push import signs_of_life
+from midcall.portal.interactions import Ending, digest_of
+from midcall.stores.base import StoreError
 
 if TYPE_CHECKING:
     from mcp.server.connection import Connection
 
     from midcall.server.call import Call
+    from midcall.server.keeping import Keeping
+    from midcall.stores.base import Record
 
-__all__ = ["HOLD_SECONDS", "Visits", "wait_for_completion"]
+__all__ = ["NotHeld", "Visits"]
 
 logger = logging.getLogger("midcall.visits")
 
-HOLD_SECONDS: Final = 45.0
-"""How long one round is held: below the time that common clients and proxies give a request."""
-
-_PUSH_SECONDS: Final = 300.0
 _WITH_NOTIFICATION: Final = "2025-11-25"
+_LOOK_SECONDS: Final = 45.0
 _KEPT: Final = 10_000
+
+T = TypeVar("T")
+
+
+class NotHeld(Exception):
+    """The process is about to end, so nobody is to wait here any more."""
 
 
 class Visits:
     """One per installation."""
 
-    def __init__(self) -> None:
-        self._done: OrderedDict[str, None] = OrderedDict()
-        self._events: weakref.WeakValueDictionary[str, asyncio.Event] = weakref.WeakValueDictionary()
+    def __init__(self, keeping: Keeping) -> None:
+        self._keeping = keeping
+        self._known: OrderedDict[str, None] = OrderedDict()
         self._askers: OrderedDict[str, weakref.ref[Connection]] = OrderedDict()
+        self._watching: set[asyncio.Task[None]] = set()
+        self._held: set[asyncio.Future[Record | None]] = set()
+        self.stopping = False
+        """Whether calls are no longer held."""
 
-    def asked(self, id: str, client: Connection) -> None:
-        """This client is to hear when the visit is done."""
-        self._askers[id] = weakref.ref(client)
-        while len(self._askers) > _KEPT:
-            self._askers.popitem(last=False)
+    async def asked(self, call: Call, id: str) -> None:
+        """The client of this call was sent there, and is to hear when the visit is done."""
+        await self.begin(call, id)
+        if call.version != _WITH_NOTIFICATION:
+            return
+        _remember(self._askers, id, weakref.ref(call.session.connection))
+        task = asyncio.create_task(self._watch(id))
+        self._watching.add(task)
+        task.add_done_callback(self._watching.discard)
 
-    def knows(self, id: str) -> bool:
-        return id in self._done or id in self._events or id in self._askers
+    def met(self, id: str) -> None:
+        """A call in this process has to do with the visit."""
+        _remember(self._known, id, None)
 
-    def is_done(self, id: str) -> bool:
-        return id in self._done
+    def has_met(self, id: str) -> bool:
+        return id in self._known
 
-    async def wait(self, id: str, seconds: float) -> bool:
-        """Whether the visit was completed within this time."""
-        event = self._events.get(id)
-        if event is None:
-            event = self._events[id] = asyncio.Event()
-        if id in self._done:
-            return True
+    async def knows(self, id: str) -> bool:
+        """Whether the visit has begun, in whichever process."""
+        return await (await self._keeping.store()).read(digest_of(id)) is not None
+
+    async def begin(self, call: Call, id: str) -> None:
+        """The visit is under way."""
+        self.met(id)
+        await self._keeping.create(call, id, "visit", "{}")
+
+    async def wait(self, id: str, seconds: float) -> Ending | None:
+        """How the visit ended, as soon as it has; None if it has not within this time.
+
+        Raises:
+            NotHeld: Nobody is to wait any more.
+        """
+        waiting = asyncio.ensure_future((await self._keeping.store()).wait(digest_of(id), seconds))
+        self._held.add(waiting)
+        if self.stopping:
+            waiting.cancel()
         try:
-            async with asyncio.timeout(seconds):
-                await event.wait()
-        except TimeoutError:
-            return False
-        return True
+            await asyncio.wait([waiting])
+        finally:
+            self._held.discard(waiting)
+            waiting.cancel()
+        if waiting.cancelled():
+            raise NotHeld
+        record = waiting.result()
+        return None if record is None or record.outcome is None else Ending(**json.loads(record.outcome))
+
+    async def has_ended(self, id: str) -> bool:
+        """Whether the visit is known to be done, now."""
+        record = await (await self._keeping.store()).read(digest_of(id))
+        return record is not None and record.outcome is not None
+
+    def let_go(self) -> None:
+        """Hold no call any longer, and watch no visit: the process is about to end."""
+        self.stopping = True
+        for waiting in (*self._held, *self._watching):
+            waiting.cancel()
 
     async def complete(self, id: str) -> bool:
-        """Record that the visit is done, and tell who waits. False if it was done before."""
-        if id in self._done:
-            return False
-        self._done[id] = None
-        while len(self._done) > _KEPT:
-            self._done.popitem(last=False)
-        if event := self._events.get(id):
-            event.set()
-        await self._notify(id)
-        return True
+        """Record that the visit is done, and tell who waits. False if it was done before, or is too old."""
+        self.met(id)
+        now = time.time()
+        store = await self._keeping.store()
+        outcome = json.dumps(asdict(Ending("accept", now)))
+        done = await store.complete(digest_of(id), outcome, owner=None, now=now)
+        if done == "unknown":
+            await self._keeping.create_for("", id, "visit", "{}")
+            done = await store.complete(digest_of(id), outcome, owner=None, now=now)
+        if done == "done":
+            await self.notify(id)
+        return done == "done"
 
-    async def _notify(self, id: str) -> None:
+    async def notify(self, id: str) -> None:
+        """Tell the client that was sent there, if it is one of this process and knows the notification."""
         asker = self._askers.pop(id, None)
         client = asker() if asker is not None else None
-        if client is None or client.protocol_version != _WITH_NOTIFICATION:
+        if client is None:
             return
         try:
             await client.notify("notifications/elicitation/complete", {"elicitationId": id})
         except Exception:
             logger.warning(wording.completion_not_sent(), exc_info=True)
 
-
-async def wait_for_completion(call: Call, id: str, timeout: float | None) -> None:
-    """Hold the call until the visit is done: on 2026-07-28 a while in each round, and never in the last.
-
-    Raises:
-        TimedOut: It was not done in time.
-    """
-    visits = call.installation.visits
-    identity = call.replay.identify_effect("visited", id)
-    if call.replay.effect(identity) is not None:
-        return
-    left = _seconds_left(call, id, timeout)
-    async with signs_of_life(call):
-        done = await visits.wait(id, left if call.rounds is None else min(left, HOLD_SECONDS))
-    if done:
-        call.replay.record_effect(identity, "visited", True, line=False)
-        return
-    last = call.installation.max_rounds
-    if call.rounds is None or left <= HOLD_SECONDS or (last is not None and call.journal.rounds >= last - 1):
-        raise TimedOut(wording.visit_not_done(), for_model=wording.model_visit_not_done())
-    await call.rounds.pause()
+    async def _watch(self, id: str) -> None:
+        """Wait for the word of another replica, for as long as the client is there."""
+        try:
+            while (asker := self._askers.get(id)) is not None and asker() is not None:
+                record = await (await self._keeping.store()).wait(digest_of(id), _LOOK_SECONDS)
+                if record is None or record.expires < time.time():
+                    self._askers.pop(id, None)
+                elif not record.pending:
+                    await self.notify(id)
+        except StoreError as error:
+            logger.warning("a visit can no longer be watched: %s", error)
 
 
-def _seconds_left(call: Call, id: str, timeout: float | None) -> float:
-    """Until the visit's deadline, which is written down when the waiting begins."""
-    if timeout is None:
-        return _PUSH_SECONDS if call.rounds is None else inf
-    identity = call.replay.identify_effect("visiting", id)
-    begun = call.replay.effect(identity)
-    if begun is None:
-        call.replay.record_effect(identity, "visiting", time.time() + timeout, line=False)
-        return timeout
-    return max(0.0, begun.value - time.time())
+def _remember(kept: OrderedDict[str, T], id: str, value: T) -> None:
+    kept[id] = value
+    while len(kept) > _KEPT:
+        kept.popitem(last=False)

@@ -193,18 +193,28 @@ def damaged_journal() -> str:
     return "The state of this call cannot be read."
 
 
+def other_keys() -> str:
+    return "The state of this call was kept by a server with other keys, and cannot be read here. Replicas share keys."
+
+
 def unknown_journal_version(found: object, known: int) -> str:
-    return f"The state of this call has version {found!r}; this midcall reads version {known} and the one before it."
+    return f"The state of this call has version {found}; this midcall reads version {known} and the one before it."
 
 
 def malformed_answer(why: str) -> str:
     return f"Malformed answer to a question: {why}."
 
 
+def mistake(kind: str, called: object, place: str | None) -> str:
+    """The beginning of a line in the log: what, in which tool, and where."""
+    named = f" in {called!r}" if isinstance(called, str) else ""
+    return f"{kind}{named}" if place is None else f"{kind}{named} ({place})"
+
+
 def replay_mismatch(recorded: list[str], tried: str, effects: list[str]) -> str:
-    past = f" past the effect {', '.join(map(repr, effects))}" if effects else " for the second time"
+    past = f", past the effect {', '.join(map(repr, effects))}" if effects else ", and not for the first time"
     return (
-        f"The tool took another way than the one that was recorded{past}: "
+        f"The tool did not go the way that was recorded{past}: "
         f"recorded was {', '.join(map(repr, recorded))}, met was {tried!r}."
     )
 
@@ -257,6 +267,65 @@ def journal_too_large_advice() -> str:
     return "Record less: let `once` return an id or a summary instead of the data itself."
 
 
+def once_unknown(name: str) -> str:
+    return f"once({name!r}) was begun before, and nobody knows whether it has ended"
+
+
+def once_unknown_advice() -> str:
+    return (
+        "The process that ran it may have died. If the function is safe to repeat, use once.retry(...), or let it take "
+        "`idempotency_key`."
+    )
+
+
+def empty_secret_name() -> str:
+    return "a secret needs a name"
+
+
+def reserved_secret_name(name: str) -> str:
+    return (
+        f"a secret cannot be called {name!r}: names that begin with oauth: are those of connected accounts. "
+        "For an access token, use authorize()"
+    )
+
+
+def secret_not_right(name: str) -> str:
+    return f"The secret {name!r} was entered, and its check did not accept it"
+
+
+def please_authorize(title: str) -> str:
+    return f"Please authorize access to {title}."
+
+
+def unknown_provider(provider: str, known: Sequence[str]) -> str:
+    names = ", ".join(map(repr, known)) or "none"
+    return f"the portal has no provider {provider!r}; it has {names}. Name it in Portal(providers=[...])"
+
+
+def no_token(provider: str) -> str:
+    return f"{provider!r} was authorized, and there is no valid token"
+
+
+def approval_used() -> str:
+    return "This approval was taken before, or is not for these details"
+
+
+def bad_details(why: str) -> str:
+    return f"the details of an approval must be plain data: {why}"
+
+
+def no_portal() -> str:
+    return "no portal is installed"
+
+
+def no_page(kind: str, why: str) -> str:
+    return f"The user cannot be sent to a page for this {kind}: {why.rstrip('.')}."
+
+
+def no_portal_advice() -> str:
+    return "Use midcall.install(server, portal=Portal(...)); docs/portal.md tells what it needs."
+
+
 def state_refused(ttl: float) -> str:
     minutes = f"{ttl / 60:g} minutes"
     return (
@@ -293,15 +362,20 @@ def needs_from_thread(verb: str) -> str:
 
 
 def no_channel(reasons: dict[str, str]) -> str:
-    told = "; ".join(f"{channel}: {reason}" for channel, reason in reasons.items())
-    return f"The user cannot be asked: {told}."
+    channels_for: dict[str, list[str]] = {}  # several often lack the same
+    for channel, reason in reasons.items():
+        channels_for.setdefault(reason, []).append(channel)
+    told = "; ".join(f"{', '.join(channels)}: {reason}" for reason, channels in channels_for.items())
+    return f"The user cannot be asked. {told}."
 
 
 def no_channel_advice(mode: str) -> str:
     what = "URLs (mode: url)" if mode == "url" else "forms"
+    default = "" if mode == "url" else "give the question a default=, "
     return (
-        f"Ask with a default= for clients that cannot show {what}, look with can_ask() first, "
-        "or serve over stdio, stateful HTTP or protocol 2026-07-28."
+        f"For clients that cannot show {what}: install a portal, which reaches everyone from a tool by a link "
+        f"(install(..., portal=Portal())), {default}or look with can_ask() first. Clients that can need stdio, "
+        "stateful HTTP or protocol 2026-07-28. `midcall doctor` tells what this server lacks."
     )
 
 
@@ -418,6 +492,118 @@ def model_broken() -> str:
     return "This tool failed because of a mistake in its own code. Nothing can be done about it from here."
 
 
+def model_once_unknown(name: str) -> str:
+    return (
+        f"The step {name!r} of this tool was begun, and it is not known whether it was finished. "
+        "Do not call the tool again before the user has checked."
+    )
+
+
+def model_secret_not_right(name: str) -> str:
+    return (
+        f"What the user entered for {name!r} was not accepted. Ask them to look for the right one before you try again."
+    )
+
+
+def model_no_token(provider: str) -> str:
+    return f"The user has no valid authorization for {provider!r}. Call the tool again to ask for it."
+
+
+def model_approval_used() -> str:
+    return (
+        "This approval was used before, and it is not known whether what was approved was done. "
+        "Do not call the tool again before the user has checked."
+    )
+
+
+# --- going on later (for the model) -----------------------------------------------------------
+def not_finished(why: str, tool: str, code: str) -> str:
+    return (
+        f"NOT FINISHED YET, and nothing is wrong. {why} When the user says that it is done, or after a while, "
+        f'call the tool {tool} with {{"code": "{code}"}}: it goes on from here. Do not make the first call again. '
+        "The code works once."
+    )
+
+
+def needs_a_page(pages: Sequence[tuple[str, str]]) -> str:
+    asked = "\n".join(f"- {message}\n  {address}" for message, address in pages)
+    one = len(pages) == 1
+    return (
+        f"The user has to {'do something' if one else 'do some things'} on a web page first. Show "
+        f"{'this address' if one else 'these addresses'} to the user, whole and as it is, and say what it is for:\n"
+        f"{asked}\nDo not open it, and do not answer in their place."
+    )
+
+
+def needs_visits(count: int) -> str:
+    pages = "a web page" if count == 1 else f"{count} web pages"
+    return f"The user has to do something on {pages} first. Then make this call again."
+
+
+def needs_the_chat(message: str, schema: str) -> str:
+    return (
+        f"Ask the user in the chat: {message}\nTheir answer must fit this JSON Schema: {schema}\n"
+        "Never make an answer up, and never choose for them."
+    )
+
+
+def answer_with(why: str, tool: str, code: str) -> str:
+    return (
+        f"NOT FINISHED YET, and nothing is wrong. {why}\nThen call the tool {tool} with "
+        f'{{"code": "{code}", "action": "accept", "content": {{...}}}}, or with the action "decline" if they say no, '
+        'or "cancel" if they do not want to decide. The code works once.'
+    )
+
+
+def answer_title() -> str:
+    return "Hand over what the user answered"
+
+
+def answer_description() -> str:
+    return (
+        "Hands over what the user said in the chat to a question of a tool, and goes on with its call. "
+        "Only for a result that asks for it, and only with what the user really said."
+    )
+
+
+def answer_action() -> str:
+    return "Whether the user answered (accept), said no (decline), or did not decide (cancel)"
+
+
+def answer_content() -> str:
+    return "What the user answered, by field, where the action is accept"
+
+
+def waits_for_a_page() -> str:
+    return "The user has not finished on the web page yet."
+
+
+def waits_for_more_rounds() -> str:
+    return "There is more to ask than one call allows."
+
+
+def continue_title() -> str:
+    return "Go on with a call that was not finished"
+
+
+def continue_description() -> str:
+    return (
+        "Goes on with a call whose result said NOT FINISHED YET, from where it stopped. "
+        "Takes the code that is in that result."
+    )
+
+
+def continue_code() -> str:
+    return "The code from the result that said NOT FINISHED YET"
+
+
+def unknown_code() -> str:
+    return (
+        "There is nothing to go on with under this code: it was used before, it is too old, or it belongs to somebody "
+        "else. If the user still wants it, make the first call again."
+    )
+
+
 # --- installing (for the author) -------------------------------------------------------------
 def not_a_server(kind: str) -> str:
     return f"install() takes an MCPServer, a low-level Server or a FastMCP server, not {kind}."
@@ -451,12 +637,37 @@ def process_local_key() -> str:
     )
 
 
-def bad_ttl(ttl: float) -> str:
-    return f"state_ttl={ttl!r} must be a positive number of seconds."
+def bad_number(name: str, value: object) -> str:
+    told = {"doubt": "0 or more seconds", "max_rounds": "a whole number from 1 on, or None"}
+    return f"{name}={value!r} must be {told.get(name, 'more than 0 seconds')}."
 
 
-def bad_setting(heartbeat: float, max_rounds: int | None) -> str:
-    return f"heartbeat={heartbeat!r} and max_rounds={max_rounds!r} must be positive (max_rounds may be None)."
+def bad_portal(kind: str) -> str:
+    return f"portal= must be a Portal, not {kind}: install(server, portal=Portal(...))."
+
+
+def bad_store(kind: str) -> str:
+    return f"store= must be a URL such as sqlite:///path, or a store, not {kind}."
+
+
+def bad_principal(kind: str) -> str:
+    return f"principal= must be a function that takes the request's context and names the user, not {kind}."
+
+
+def not_a_message(kind: str) -> str:
+    return f"A question begins with its message, a text, and not with {kind}: ask('How many days?', int)."
+
+
+def not_a_function(kind: str) -> str:
+    return f"once() takes a function and its arguments, and not {kind}: once('charge', charge, amount)."
+
+
+def unknown_mode(mode: object) -> str:
+    return f"There is no mode {mode!r}: can_ask() takes 'form', 'url' or none."
+
+
+def relay_needs_store() -> str:
+    return "relay=True needs a store: install(server, relay=True, store='sqlite://')."
 
 
 def ambiguous_options() -> str:
@@ -465,3 +676,42 @@ def ambiguous_options() -> str:
 
 def only_in_thread(verb: str) -> str:
     return f"midcall.from_thread.{verb}() blocks, and this is the event loop. Here: `await midcall.{verb}(...)`."
+
+
+# --- the App (for hosts, models and users) ----------------------------------------------------
+def app_title() -> str:
+    return "A question to the user"
+
+
+def app_description() -> str:
+    return "Shows what a tool of this server asks the user in the middle of its work, and takes the answer."
+
+
+def app_tool_title() -> str:
+    return "Take an answer from the form"
+
+
+def app_tool_description() -> str:
+    return "For the form that this server shows. It takes what the user fills in there, and is of no use to a model."
+
+
+def app_tool_said(state: str) -> str:
+    said = {
+        "asking": "There is a question to the user.",
+        "waiting": "There is no question yet.",
+        "done": "The question is answered.",
+        "late": "The question can no longer be answered.",
+    }
+    return said.get(state, "There is no such question.")
+
+
+def needs_an_app(messages: Sequence[str]) -> str:
+    asked = "\n".join(f"- {message}" for message in messages)
+    return (
+        f"The user has to fill in a form first. It is shown to them with this result, and asks:\n{asked}\n"
+        "Tell the user to look at it. Do not answer in their place, and do not ask the same in the chat."
+    )
+
+
+def app_says(code: str) -> str:
+    return f'I am done with the form. Please go on: call midcall_continue with {{"code": "{code}"}}.'

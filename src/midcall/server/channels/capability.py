@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["lacks"]
+__all__ = ["lacks", "lacks_the_error"]
 
 _FIRST_WITH_ELICITATION: Final = "2025-06-18"
 _FIRST_WITH_URLS: Final = "2025-11-25"
@@ -25,3 +25,12 @@ def lacks(call: Call, mode: str) -> str | None:
     if declared.form is None and declared.url is not None:
         return "the client declared URL elicitation only"
     return None
+
+
+def lacks_the_error(call: Call) -> str | None:
+    """Why the error -32042 would mean nothing to this client; None if it would.
+
+    A stateless server does not know what its client declared; there this error is all that it has.
+    """
+    unknown = call.version == _FIRST_WITH_URLS and call.session.client_capabilities is None
+    return None if unknown else lacks(call, "url")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -50,13 +51,15 @@ class Push:
     async def _carry(self, call: Call, asking: Asking) -> Entry:
         params = elicitation_params(call, asking)
         if isinstance(asking.question, Visit):
-            call.installation.visits.asked(params["elicitationId"], call.session.connection)
-        with audit.question(call, asking, self.via) as seen:
+            await call.installation.visits.asked(call, params["elicitationId"])
+        begun = time.monotonic()
+        with audit.Watched(call, asking, self.via) as seen:
             kind, content = await self._answer(call, asking, params)
             seen.outcome = kind
+        quick = time.monotonic() - begun < call.installation.doubt
         if kind == "accept" and content is not None and isinstance(asking.question, Question):
             content = asking.question.form.lift(content, call.version)
-        return call.replay.settle(asking.identity, asking.entry, kind, content, self.via)
+        return call.replay.settle(asking.identity, asking.entry, kind, content, self.via, quick=quick)
 
     async def _answer(self, call: Call, asking: Asking, params: dict[str, Any]) -> tuple[Kind, dict[str, Any] | None]:
         timeout = asking.question.timeout

@@ -12,14 +12,16 @@ if TYPE_CHECKING:
     from midcall.server.call import Call
     from midcall.server.reach import Asking
 
-__all__ = ["elicitation_params", "visit_id"]
+__all__ = ["asked_again", "elicitation_params", "refilled", "visit_id"]
 
 _WITH_MODES: Final = "2025-11-25"
 
 
 def visit_id(call: Call, identity: str, visit: Visit) -> str:
     """The id of this visit: the author's, or one that is minted once and never changes for this call."""
-    return visit.id or call.derive("visit", identity)
+    id = visit.id or call.derive("visit", identity)
+    call.installation.visits.met(id)
+    return id
 
 
 def elicitation_params(call: Call, asking: Asking) -> dict[str, Any]:
@@ -35,17 +37,22 @@ def elicitation_params(call: Call, asking: Asking) -> dict[str, Any]:
 
 
 def _form_params(call: Call, question: Question[Any], entry: Entry) -> dict[str, Any]:
-    message = question.message
-    if entry.problems:
-        labels = {field.name: field.title or field.name for field in question.form}
-        message = wording.ask_again(message, [(labels.get(name, name), text) for name, _, text in entry.problems])
+    message = asked_again(question, entry)
     schema = question.form.schema(call.version)
     if call.version < _WITH_MODES:
         return {"message": message, "requestedSchema": schema}
-    return {"mode": "form", "message": message, "requestedSchema": _refilled(schema, entry)}
+    return {"mode": "form", "message": message, "requestedSchema": refilled(schema, entry)}
 
 
-def _refilled(schema: dict[str, Any], entry: Entry) -> dict[str, Any]:
+def asked_again(question: Question[Any], entry: Entry) -> str:
+    """The message; where an answer did not fit, with what was wrong about it."""
+    if not entry.problems:
+        return question.message
+    labels = {field.name: field.title or field.name for field in question.form}
+    return wording.ask_again(question.message, [(labels.get(name, name), text) for name, _, text in entry.problems])
+
+
+def refilled(schema: dict[str, Any], entry: Entry) -> dict[str, Any]:
     """The schema with what was right about the last answer as its defaults."""
     if not entry.problems or not entry.value:
         return schema

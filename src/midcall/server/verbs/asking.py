@@ -1,39 +1,29 @@
-"""The verbs: all that a tool needs to ask."""
+"""The verbs that ask where the user is: in a form, or by sending them to an address."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import Enum
-from typing import Any, Literal, ParamSpec, TypedDict, cast, overload
+from typing import Any, Literal, TypedDict, cast, overload
 
 from typing_extensions import TypeForm, TypeVar, Unpack
 
 from midcall import wording
 from midcall.core.fields import Choice, Choices, Flag
 from midcall.core.form import Form
+from midcall.core.options import of_enum
 from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome, Via
 from midcall.core.questions import Question, Visit, plain_question
 from midcall.errors import InvalidQuestion, MidcallError, UserCancelled, UserDeclined
-from midcall.server import reach
+from midcall.portal.interactions import Ending
 from midcall.server.asking import put, put_all
 from midcall.server.call import current_call, running_call
-from midcall.server.effects import run_once
+from midcall.server.channels.required import Recognised
 from midcall.server.surface import surfaced
 from midcall.server.verb import Verb, begin, recall
-from midcall.server.visits import wait_for_completion
+from midcall.server.waiting import wait_for_ending
 
-__all__ = [
-    "ask",
-    "ask_all",
-    "can_ask",
-    "choose",
-    "complete",
-    "confirm",
-    "elicit",
-    "once",
-    "suspending",
-    "visit",
-]
+__all__ = ["ask", "ask_all", "choose", "confirm", "elicit", "visit"]
 
 T = TypeVar("T")
 T1 = TypeVar("T1")
@@ -43,7 +33,6 @@ T4 = TypeVar("T4")
 T5 = TypeVar("T5")
 T6 = TypeVar("T6")
 E = TypeVar("E", bound=Enum)
-P = ParamSpec("P")
 
 
 class Options(TypedDict, total=False):
@@ -72,9 +61,6 @@ class VisitOptions(TypedDict, total=False):
     meta: Mapping[str, Any]
 
 
-# --- asking ----------------------------------------------------------------------------------
-
-
 @overload
 def ask(message: Question[T], /) -> Verb[T]: ...
 @overload
@@ -98,7 +84,7 @@ def ask(message: str | Question[Any] | Visit, type: Any = None, /, **options: An
         InvalidAnswer: What was answered did not fit, as often as it was asked.
         CannotAsk: The question cannot be put to the user: `NoCall`, `NoChannel`, `ClientFailed`.
     """
-    if not options and (recalled := recall("ask", message, type)) is not None:
+    if not options and (recalled := recall(message, type)) is not None:
         return recalled
     return begin("ask", _ask, "ask", message, type, options)
 
@@ -227,8 +213,10 @@ async def _elicit(
 
 
 def _question(message: str | Question[Any] | Visit, type: Any, options: Mapping[str, Any]) -> Question[Any] | Visit:
-    if not isinstance(message, str):
+    if isinstance(message, (Question, Visit)):
         return message
+    if not isinstance(message, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidQuestion(wording.not_a_message(message.__class__.__name__))
     if options:
         try:
             return Question(message, type, **options)
@@ -266,8 +254,8 @@ async def _confirm(message: str, default: bool | None, options: Mapping[str, Any
 
 
 async def _choose(message: str, options: Any, many: bool, more: Mapping[str, Any]) -> Any:
-    titles = cast("Mapping[Any, str]", options) if isinstance(options, Mapping) else None
-    each: list[Any] = list(cast("Any", options))
+    titles = _titles(options)
+    each: list[Any] = list(options)
     chosen = {_text(option): option for option in each}
     if len(chosen) != len(each):
         raise surfaced(InvalidQuestion(wording.ambiguous_options()), current_call.get())
@@ -281,6 +269,16 @@ async def _choose(message: str, options: Any, many: bool, more: Mapping[str, Any
     outcome = await _elicit("choose", message, form, more)
     value = _value(outcome)["choice"]
     return [chosen[text] for text in value] if many else chosen[value]
+
+
+def _titles(options: Any) -> Mapping[Any, str] | None:
+    """What to show for each option, where that is not the option itself."""
+    if isinstance(options, Mapping):
+        return cast("Mapping[Any, str]", options)
+    if not (isinstance(options, type) and issubclass(options, Enum)):
+        return None
+    found = of_enum(options, options.__name__)
+    return None if found.titles is None else dict(zip(found.values.values(), found.titles, strict=True))
 
 
 def _choice_form(wire: dict[str, str] | list[str], many: bool) -> Form:
@@ -318,82 +316,19 @@ async def _visit(
     call = current_call.get()
     try:
         call = running_call("visit")
-        question = Visit(message, url, id=id, **options)
+        named = wait and id is not None  # then a call that begins afresh finds it done, by its id
+        question = (Recognised if named else Visit)(message, url, id=id, **options)
         agreed: str = _value(await put(call, question))
         if wait:
-            await wait_for_completion(call, agreed, question.timeout)
+            _went_well(await wait_for_ending(call, agreed, question.timeout))
     except MidcallError as exc:
         raise surfaced(exc, call) from exc.__cause__
     return agreed
 
 
-# --- beside asking ---------------------------------------------------------------------------
-
-
-class Once:
-    """`once(name, fn, *args)`: run this function once, however often the call is replayed.
-
-    Its result is recorded as JSON, by its return annotation; later runs of the tool get it from
-    there. A function that takes `idempotency_key` is given one that never changes for this call.
-    `once.retry(...)` is for functions that are safe to repeat.
-    """
-
-    @overload
-    def __call__(
-        self, name: str, fn: Callable[P, Coroutine[Any, Any, T]], /, *args: P.args, **kwargs: P.kwargs
-    ) -> Verb[T]: ...
-    @overload
-    def __call__(self, name: str, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Verb[T]: ...
-    def __call__(self, name: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Verb[Any]:
-        return begin("once", _once, name, fn, args, kwargs)
-
-    @overload
-    def retry(
-        self, name: str, fn: Callable[P, Coroutine[Any, Any, T]], /, *args: P.args, **kwargs: P.kwargs
-    ) -> Verb[T]: ...
-    @overload
-    def retry(self, name: str, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Verb[T]: ...
-    def retry(self, name: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Verb[Any]:
-        """Like `once`, for a function that may run again where nobody knows whether it ended."""
-        return begin("once.retry", _once, name, fn, args, kwargs)
-
-    def __repr__(self) -> str:
-        return "midcall.once"
-
-
-once = Once()
-
-
-async def _once(name: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    call = current_call.get()
-    try:
-        call = running_call("once")
-        return await run_once(call, name, fn, args, kwargs)
-    except MidcallError as exc:
-        raise surfaced(exc, call) from exc.__cause__
-
-
-def can_ask(mode: Literal["form", "url"] | None = None, via: Via | None = None) -> tuple[Via, ...]:
-    """The channels by which this client can be asked, in order; empty if there are none.
-
-    Raises:
-        NoCall: No MCP call is running here.
-    """
-    return reach.channels(running_call("can_ask"), mode, via)
-
-
-def suspending() -> bool:
-    """Whether the tool is being unwound for a round, and will run again. For `finally` blocks."""
-    call = current_call.get()
-    return call is not None and call.rounds is not None and call.rounds.leaving
-
-
-async def complete(id: str) -> bool:
-    """Say that the out-of-band part of this visit is done. Works anywhere in this process.
-
-    False if that was known already.
-    """
-    from midcall.server.install import installations
-
-    here = [each for each in installations if each.visits.knows(id)] or list(installations)
-    return any([await each.complete(id) for each in here])
+def _went_well(ending: Ending) -> None:
+    """A page may say that the user declined there, or closed it."""
+    if ending.action == "decline":
+        raise UserDeclined(wording.declined(), for_model=wording.model_declined())
+    if ending.action == "cancel":
+        raise UserCancelled(wording.cancelled(), for_model=wording.model_cancelled())

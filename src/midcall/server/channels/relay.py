@@ -1,0 +1,46 @@
+"""Relay: the model asks in the chat, and hands the answer over. Opted into, by the author and per question.
+
+Nobody can tell whether the user has said it: a question that matters does not take this channel.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from midcall import wording
+from midcall.core.journal import Entry
+from midcall.core.outcomes import Via
+from midcall.core.questions import Question, Visit
+from midcall.server.channels.request import asked_again
+
+if TYPE_CHECKING:
+    from midcall.server.call import Call
+    from midcall.server.reach import Asking
+
+__all__ = ["RELAYED", "Relay"]
+
+RELAYED = "!relay"
+"""The mark in the journal: which question the model is to ask."""
+
+
+class Relay:
+    via: ClassVar[Via] = "relay"
+
+    def why_not(self, call: Call, question: Question[Any] | Visit) -> str | None:
+        if not call.installation.relay:
+            return "relay is not switched on (install(..., relay=True))"
+        if question.via is None or self.via not in question.via:
+            return "the question does not ask for it"
+        if isinstance(question, Visit):
+            return "it is a visit"
+        return None if call.can_go_on_later else "only the call of a tool, on a server with a store, can go on later"
+
+    async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
+        asking = askings[0]  # one at a time: a model should not have to sort answers out
+        question = asking.question
+        assert isinstance(question, Question)
+        call.replay.record_effect(RELAYED, "relay", asking.identity, line=False)
+        schema = json.dumps(question.form.schema(), ensure_ascii=False)
+        await call.go_on_later(wording.needs_the_chat(asked_again(question, asking.entry), schema), answers=True)

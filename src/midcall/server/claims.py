@@ -1,0 +1,68 @@
+"""An effect that is claimed before it runs: at most once, whoever replays the call, wherever.
+
+Without a store the journal knows what has run; but a state may be sent twice, and a process may die
+between an effect and the round that would carry its result. With a store an effect is claimed first.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from midcall import wording
+from midcall.errors import OnceUnknown
+from midcall.portal.interactions import digest_of
+
+if TYPE_CHECKING:
+    from midcall.server.call import Call
+
+__all__ = ["claimed"]
+
+_OTHER_SECONDS: Final = 30.0
+"""How long another run of the same effect is waited for."""
+_FAILURES: Final = 100
+
+
+async def claimed(call: Call, identity: str, name: str, retry: bool, run: Callable[[], Awaitable[Any]]) -> Any:
+    """The result of this effect as JSON data: of the run that was first.
+
+    Raises:
+        OnceUnknown: It was begun, and nobody knows whether it ended.
+    """
+    keeping = call.installation.keeping
+    assert keeping is not None, "effects are claimed where there is a store"
+    for attempt in range(_FAILURES):
+        id = call.derive("claim", identity, str(attempt))
+        record, ours = await keeping.create(call, id, "once", json.dumps({"name": name}))
+        if not ours and record.pending:
+            record = await (await keeping.store()).wait(digest_of(id), _OTHER_SECONDS) or record
+        if ours or (record.pending and retry):
+            return await _run(call, id, run)
+        if record.outcome is None:
+            raise _unknown(name)
+        outcome: dict[str, Any] = json.loads(record.outcome)
+        if "result" in outcome:
+            return outcome["result"]
+    raise _unknown(name)
+
+
+async def _run(call: Call, id: str, run: Callable[[], Awaitable[Any]]) -> Any:
+    assert call.installation.keeping is not None
+    store = await call.installation.keeping.store()
+    try:
+        result = await run()
+    except Exception:
+        await store.complete(digest_of(id), json.dumps({"failed": True}), owner=None, now=time.time())
+        raise
+    done = await store.complete(digest_of(id), json.dumps({"result": result}), owner=None, now=time.time())
+    if done == "already" and (record := await store.read(digest_of(id))) is not None and record.outcome is not None:
+        return json.loads(record.outcome).get("result", result)
+    return result
+
+
+def _unknown(name: str) -> OnceUnknown:
+    return OnceUnknown(
+        wording.once_unknown(name), advice=wording.once_unknown_advice(), for_model=wording.model_once_unknown(name)
+    )

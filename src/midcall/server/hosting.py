@@ -1,0 +1,80 @@
+"""A form question on a page of the portal: for clients that can show no form, but can send the user somewhere."""
+
+from __future__ import annotations
+
+import time
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from midcall.core.adopted import OpaqueForm
+from midcall.core.journal import Entry
+from midcall.core.outcomes import Via
+from midcall.core.questions import Question, Visit
+from midcall.portal.interactions import Ending, Interaction
+from midcall.server.channels.request import asked_again, refilled, visit_id
+
+if TYPE_CHECKING:
+    from midcall.portal.app import Portal
+    from midcall.server.call import Call
+    from midcall.server.reach import Asking
+
+__all__ = ["Hosted", "host", "not_hosted", "page_id", "portal_of", "settled"]
+
+
+def not_hosted(call: Call, question: Question[Any] | Visit) -> str | None:
+    """Why this question cannot stand on a page; None if it can."""
+    if call.installation.portal is None:
+        return "no portal is installed"
+    if isinstance(question, Visit):
+        return None
+    if isinstance(question.form, OpaqueForm):  # pyright: ignore[reportUnnecessaryIsInstance]
+        return "its schema is none that a page can draw"
+    return call.installation.portal.why_not("form", call.owner)
+
+
+def portal_of(call: Call) -> Portal:
+    portal = call.installation.portal
+    assert portal is not None, "the channel is chosen only where there is a portal"
+    return portal
+
+
+def page_id(call: Call, asking: Asking) -> str:
+    """The id of the page for this asking, or of the visit that it is; it never changes for this call."""
+    if isinstance(asking.question, Visit):
+        return visit_id(call, asking.identity, asking.question)
+    return call.derive("hosted", asking.identity, str(asking.entry.attempt))
+
+
+class Hosted(NamedTuple):
+    """A page that was begun."""
+
+    message: str
+    address: str
+    until: float
+    """When it can no longer be answered."""
+
+
+async def host(call: Call, asking: Asking) -> Hosted:
+    """Begin the page, if that was not done before."""
+    question, id = asking.question, page_id(call, asking)
+    if isinstance(question, Visit):
+        return Hosted(question.message, question.address(id), inf)
+    portal = portal_of(call)
+    await portal.start()
+    mark = f"!page.{asking.identity}~{asking.entry.attempt}"
+    begun = call.replay.effect(mark)
+    until: float = begun.value if begun is not None else time.time() + portal.ttl
+    message = asked_again(question, asking.entry)
+    if begun is None:
+        title, client = call.installation.server_title, call.client_name
+        about = {"schema": refilled(question.form.schema(), asking.entry)}
+        interaction = Interaction("form", call.owner, title, client, message, time.time(), until, about)
+        await portal.interactions.begin(id, interaction)
+        call.replay.record_effect(mark, "page", until, line=False)
+    return Hosted(message, portal.address(id), until)
+
+
+def settled(call: Call, asking: Asking, ending: Ending, via: Via) -> Entry:
+    """Write down what came of the page."""
+    content = dict(ending.content or {}) if ending.action == "accept" else None
+    return call.replay.settle(asking.identity, asking.entry, ending.action, content, via)

@@ -1,0 +1,150 @@
+"""A call that is not finished, and goes on later: its result names a code, and a tool takes it.
+
+People are slow, and clients give a call only so much time and so many rounds. What was recorded is
+kept in the store; `midcall_continue(code)` goes on from there, for the same user, once, on any replica.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from mcp.server.context import HandlerResult
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, ListToolsResult, Tool
+
+from midcall import wording
+from midcall.core.journal import Journal, Target, decode, encode
+from midcall.core.replay import Replay, parse_answer
+from midcall.meta import CODE as CODE_META
+from midcall.server import retrying
+from midcall.server.channels.relay import RELAYED
+from midcall.server.surface import stamped
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+
+    from midcall.server.call import Call
+    from midcall.server.install import Installation
+
+__all__ = ["ANSWER", "CODE_META", "CONTINUE", "code_in", "listed", "nothing_under", "taken", "unfinished"]
+
+CONTINUE: Final = "midcall_continue"
+ANSWER: Final = "midcall_answer"
+
+_TOOL: Final = Tool(
+    name=CONTINUE,
+    title=wording.continue_title(),
+    description=wording.continue_description(),
+    input_schema={
+        "type": "object",
+        "properties": {"code": {"type": "string", "description": wording.continue_code()}},
+        "required": ["code"],
+        "additionalProperties": False,
+    },
+)
+
+_ANSWER_TOOL: Final = Tool(
+    name=ANSWER,
+    title=wording.answer_title(),
+    description=wording.answer_description(),
+    input_schema={
+        "type": "object",
+        "properties": {
+            "code": {"type": "string", "description": wording.continue_code()},
+            "action": {"enum": ["accept", "decline", "cancel"], "description": wording.answer_action()},
+            "content": {"type": "object", "description": wording.answer_content()},
+        },
+        "required": ["code", "action"],
+        "additionalProperties": False,
+    },
+)
+
+
+async def unfinished(call: Call, why: str) -> dict[str, Any]:
+    """The result of a call that goes on later. It is no failure, but only an error needs no structured content.
+
+    Raises:
+        UrlElicitationRequiredError: The client is sent somewhere first, and makes the call again.
+    """
+    if call.requires:
+        raise retrying.sent_away(call)
+    keeping = call.installation.keeping
+    assert keeping is not None, "a call goes on later where there is a store"
+    journal = call.journal
+    journal.call = call.name
+    journal.foreign = call.foreign
+    journal.target = journal.target or _target(call.params)
+    journal.rounds = 0
+    code = await keeping.put_code(call, encode(journal))
+    text = wording.answer_with(why, ANSWER, code) if call.relays else wording.not_finished(why, CONTINUE, code)
+    result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": True}
+    result = stamped(result, call, "complete")
+    result["_meta"] = {**result.get("_meta", {}), **(call.for_programs or {}), CODE_META: code}
+    return result
+
+
+def _target(params: Mapping[str, Any] | None) -> Target:
+    params = params or {}
+    return Target(str(params.get("name", "")), params.get("arguments"))
+
+
+def code_in(ctx: ServerRequestContext[Any, Any]) -> str | None:
+    """The code in a call of a tool that goes on, or in a retry; None if this is no such call."""
+    if (code := retrying.code_in(ctx)) is not None:
+        return code
+    params = ctx.params or {}
+    if ctx.method != "tools/call" or params.get("name") not in (CONTINUE, ANSWER):
+        return None
+    arguments = params.get("arguments")
+    code = cast("Mapping[str, Any]", arguments).get("code") if isinstance(arguments, Mapping) else None
+    return code if isinstance(code, str) else ""
+
+
+async def taken(installation: Installation, ctx: ServerRequestContext[Any, Any], code: str) -> Journal | None:
+    """The journal behind this code, for its owner, once; with the answer that the model brings, if it does."""
+    assert installation.keeping is not None
+    text = await installation.keeping.take_code(installation, code, installation.owner(ctx))
+    if text is None:
+        return None
+    journal = decode(text)
+    if not retrying.fits(journal, ctx):
+        return None
+    if (ctx.params or {}).get("name") == ANSWER:
+        _answer(installation, journal, (ctx.params or {}).get("arguments") or {})
+    return journal
+
+
+def _answer(installation: Installation, journal: Journal, answer: Mapping[str, Any]) -> None:
+    """Settle the question that was relayed, and no other."""
+    marked = journal.entry(RELAYED)
+    entry = journal.entry(marked.value) if marked is not None and installation.relay else None
+    if marked is not None and entry is not None and entry.kind == "waiting":
+        kind, content = parse_answer(answer)
+        Replay(journal).settle(marked.value, entry, kind, content, "relay")
+        journal.forget(RELAYED)
+
+
+def listed(result: HandlerResult, *, relay: bool) -> HandlerResult:
+    """A list of tools, with ours at its end."""
+    ours = [_TOOL, _ANSWER_TOOL] if relay else [_TOOL]
+    if isinstance(result, ListToolsResult):
+        if result.next_cursor is not None:
+            return result
+        return result.model_copy(update={"tools": [*result.tools, *ours]})
+    if not isinstance(result, Mapping) or result.get("nextCursor") is not None:
+        return result
+    added = [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in ours]
+    return {**result, "tools": [*result.get("tools", ()), *added]}
+
+
+def nothing_under(call: Call) -> dict[str, Any]:
+    """The result for a code that leads nowhere.
+
+    Raises:
+        MCPError: Only a tool has a result for it.
+    """
+    if call.method != "tools/call":
+        raise MCPError(INVALID_PARAMS, wording.unknown_code())
+    result: dict[str, Any] = {"content": [{"type": "text", "text": wording.unknown_code()}], "isError": True}
+    return stamped(result, call, "complete")

@@ -1,0 +1,22 @@
+"""The verbs: all that a tool needs to ask."""
+
+from midcall.server.verbs.around import can_ask, complete, suspending
+from midcall.server.verbs.asking import ask, ask_all, choose, confirm, elicit, visit
+from midcall.server.verbs.once import once
+from midcall.server.verbs.pages import approve, authorize, secret
+
+__all__ = [
+    "approve",
+    "ask",
+    "ask_all",
+    "authorize",
+    "can_ask",
+    "choose",
+    "complete",
+    "confirm",
+    "elicit",
+    "once",
+    "secret",
+    "suspending",
+    "visit",
+]

@@ -1,0 +1,62 @@
+"""What stands around asking: whether it can be done, whether it ends, and that something is done."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Literal
+
+from midcall import wording
+from midcall.core.outcomes import Via
+from midcall.errors import InvalidQuestion
+from midcall.server import reach
+from midcall.server.call import current_call, running_call
+from midcall.server.surface import surfaced
+
+if TYPE_CHECKING:
+    from midcall.server.install import Installation
+
+__all__ = ["can_ask", "complete", "suspending"]
+
+
+def can_ask(mode: Literal["form", "url"] | None = None, via: Via | None = None) -> tuple[Via, ...]:
+    """The channels by which this client can be asked, in order; empty if there are none.
+
+    Raises:
+        NoCall: No MCP call is running here.
+        InvalidQuestion: There is no such mode.
+    """
+    if mode not in (None, "form", "url"):
+        raise surfaced(InvalidQuestion(wording.unknown_mode(mode)), current_call.get())
+    return reach.channels(running_call("can_ask"), mode, via)
+
+
+def suspending() -> bool:
+    """Whether the tool is being unwound for a round, and will run again. For `finally` blocks."""
+    call = current_call.get()
+    return call is not None and call.unwinding is not None and call.unwinding.leaving
+
+
+async def complete(id: str) -> bool:
+    """Say that the out-of-band part of this visit is done. Works anywhere in this process.
+
+    False if that was known already. Where several servers are in one process, those are told that know the visit;
+    if none does, it may be that it is done before it has begun, and all are told.
+    """
+    outcomes = await asyncio.gather(*(each.complete(id) for each in await _told(id)), return_exceptions=True)
+    failures = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+    if failures and len(failures) == len(outcomes):
+        raise failures[0]
+    return any(outcome is True for outcome in outcomes)
+
+
+async def _told(id: str) -> list[Installation]:
+    """The installations that are to hear of this visit. One whose store is away does not know of it."""
+    from midcall.server.install import installations
+
+    everybody = list(installations)
+    if len(everybody) < 2:
+        return everybody
+    if met := [each for each in everybody if each.visits.has_met(id)]:
+        return met
+    known = await asyncio.gather(*(each.visits.knows(id) for each in everybody), return_exceptions=True)
+    return [each for each, knows in zip(everybody, known, strict=True) if knows is True] or everybody

@@ -1,0 +1,77 @@
+"""`once`: what must not happen again when a call is replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any, ParamSpec, Protocol, TypeVar, overload
+
+from midcall.errors import MidcallError
+from midcall.server.call import current_call, running_call
+from midcall.server.effects import run_once
+from midcall.server.surface import surfaced
+from midcall.server.verb import Verb, begin
+
+__all__ = ["Keyed", "once"]
+
+T = TypeVar("T")
+R = TypeVar("R", covariant=True)
+P = ParamSpec("P")
+
+
+class Keyed(Protocol[R]):
+    """A function that is given an idempotency key beside what it is called with."""
+
+    def __call__(self, *args: Any, idempotency_key: str, **kwargs: Any) -> R: ...
+
+
+class Once:
+    """`once(name, fn, *args)`: run this function once, however often the call is replayed.
+
+    Its result is recorded as JSON, by its return annotation; later runs of the tool get it from
+    there. A function that takes `idempotency_key` is given one that never changes for this call.
+    `once.retry(...)` is for functions that are safe to repeat.
+    """
+
+    @overload
+    def __call__(
+        self, name: str, fn: Callable[P, Coroutine[Any, Any, T]], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Verb[T]: ...
+    @overload
+    def __call__(self, name: str, fn: Keyed[Coroutine[Any, Any, T]], /, *args: Any, **kwargs: Any) -> Verb[T]: ...
+    @overload
+    def __call__(self, name: str, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Verb[T]: ...
+    @overload
+    def __call__(self, name: str, fn: Keyed[T], /, *args: Any, **kwargs: Any) -> Verb[T]: ...
+    def __call__(self, name: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Verb[Any]:
+        return begin("once", _once, name, fn, args, kwargs)
+
+    @overload
+    def retry(
+        self, name: str, fn: Callable[P, Coroutine[Any, Any, T]], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Verb[T]: ...
+    @overload
+    def retry(self, name: str, fn: Keyed[Coroutine[Any, Any, T]], /, *args: Any, **kwargs: Any) -> Verb[T]: ...
+    @overload
+    def retry(self, name: str, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Verb[T]: ...
+    @overload
+    def retry(self, name: str, fn: Keyed[T], /, *args: Any, **kwargs: Any) -> Verb[T]: ...
+    def retry(self, name: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Verb[Any]:
+        """Like `once`, for a function that may run again where nobody knows whether it ended."""
+        return begin("once.retry", _once, name, fn, args, kwargs, True)
+
+    def __repr__(self) -> str:
+        return "midcall.once"
+
+
+once = Once()
+
+
+async def _once(
+    name: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], retry: bool = False
+) -> Any:
+    call = current_call.get()
+    try:
+        call = running_call("once")
+        return await run_once(call, name, fn, args, kwargs, retry=retry)
+    except MidcallError as exc:
+        raise surfaced(exc, call) from exc.__cause__

@@ -1,0 +1,228 @@
+"""The doctor: what an installation has, and what is missing."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+
+from midcall.client.browser.listening import Listening, bound
+from midcall.portal.app import Portal
+from midcall.server.doctor import Finding, Report, examined, looked_at
+from midcall.server.install import Installation, installation_on, installations
+from midcall.server.reach import CHANNELS
+from midcall.server.surroundings import Surroundings
+from midcall.stores.memory import Memory
+from midcall.stores.redis import Redis
+from midcall.stores.sqlite import SQLite
+from tests.kinds import KINDS, Kind, server_with
+
+KEYS = ["k" * 32]
+AT_HOME = Surroundings()
+
+
+def installed(kind: Kind = "mcpserver", **options: Any) -> tuple[Any, Installation]:
+    server = server_with(kind=kind, name="travel", **options)
+    installation = installation_on(server)
+    assert installation is not None
+    return server, installation  # the server is kept, since it alone keeps the installation
+
+
+async def look(where: Surroundings = AT_HOME, **options: Any) -> Report:
+    _server, installation = installed(**options)
+    try:
+        return await looked_at(installation, where)
+    finally:
+        installations.discard(installation)  # `complete` in later tests would ask its store, too
+        await installation.close()
+
+
+def by_name(findings: tuple[Finding, ...]) -> dict[str, Finding]:
+    return {finding.name: finding for finding in findings}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_channel_is_reported_in_the_order_in_which_they_are_tried(kind: Kind) -> None:
+    _server, installation = installed(kind)
+    report = examined(installation)
+    assert [finding.name for finding in report.channels] == [channel.via for channel in CHANNELS]
+    assert report.server == "travel"
+    assert {f.name for f in report.channels if f.state == "off"} == {"page", "required", "app", "link", "relay"}
+
+
+def test_what_is_not_there_says_how_to_have_it() -> None:
+    _server, installation = installed()
+    report = examined(installation)
+    found = by_name((*report.channels, *report.installation))
+    assert "portal=Portal()" in found["portal"].advice
+    assert "store='sqlite://'" in found["app"].advice
+    assert "relay=True, store=..." in found["relay"].advice
+    assert "MIDCALL_KEYS" in found["keys"].advice
+    assert "doubt=0.25" in found["doubt"].advice
+
+
+def test_with_everything_installed_every_channel_is_there() -> None:
+    _server, installation = installed(keys=KEYS, store=Memory(), portal=Portal(), relay=True, doubt=0.25, probe=True)
+    report = examined(installation)
+    assert {finding.state for finding in report.channels} == {"ok"}
+    found = by_name(report.installation)
+    assert {name: finding.state for name, finding in found.items()} == {
+        "keys": "ok",
+        "store": "doubtful",
+        "portal": "ok",
+        "identity": "ok",
+        "doubt": "ok",
+        "probe": "ok",
+    }
+
+
+def test_looking_at_an_installation_touches_nothing(tmp_path: Path) -> None:
+    _server, installation = installed(keys=KEYS, store=SQLite(tmp_path / "x.db"), portal=Portal(port=1))
+    examined(installation)
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_keys_are_shared_or_this_processs_own() -> None:
+    assert by_name((await look()).installation)["keys"].state == "doubtful"
+    assert by_name((await look(keys=KEYS)).installation)["keys"].state == "ok"
+
+
+# --- the store ---------------------------------------------------------------------------------
+
+
+async def test_a_store_that_answers_is_told_with_its_place(tmp_path: Path) -> None:
+    found = by_name((await look(store=SQLite(tmp_path / "here.db"))).installation)["store"]
+    assert found.state == "ok"
+    assert "here.db" in found.text
+
+
+async def test_a_store_that_is_away_is_broken_and_no_password_is_told() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and nobody listens there
+        url = f"redis://ada:hush-hush@127.0.0.1:{taken.getsockname()[1]}/0"
+        report = await look(store=Redis(url))
+    assert by_name(report.installation)["store"].state == "broken"
+    assert report.broken
+    assert "hush-hush" not in json.dumps(report.as_data())
+
+
+# --- the portal --------------------------------------------------------------------------------
+
+
+async def test_a_portal_of_its_own_is_started_and_asked() -> None:
+    found = by_name((await look(keys=KEYS, store=Memory(), portal=Portal())).installation)
+    assert found["portal"].state == "ok"
+    assert "http://127.0.0.1:" in found["portal"].text
+    assert "browser" not in found
+
+
+@pytest.mark.parametrize(
+    ("where", "told"),
+    [
+        (Surroundings(container=True), "container"),
+        (Surroundings(ssh=True), "SSH"),
+        (Surroundings(display=False), "no display"),
+    ],
+)
+async def test_a_browser_that_may_not_get_to_loopback_is_called_out(where: Surroundings, told: str) -> None:
+    found = by_name((await look(where, keys=KEYS, store=Memory(), portal=Portal())).installation)
+    assert found["browser"].state == "doubtful"
+    assert told in found["browser"].text
+
+
+async def test_a_port_that_is_taken_is_told() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        portal = Portal(port=taken.getsockname()[1])
+        report = await look(keys=KEYS, store=Memory(), portal=portal)
+    assert by_name(report.installation)["portal"].state == "broken"
+
+
+@asynccontextmanager
+async def answering(status: int) -> AsyncGenerator[str]:
+    """An app that is not the portal, at the portal's address."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await PlainTextResponse("?", status)(scope, receive, send)
+
+    where = bound("127.0.0.1", 0)
+    listening = Listening(app, where)
+    try:
+        yield f"http://127.0.0.1:{where.getsockname()[1]}/midcall"
+    finally:
+        await listening.close()
+
+
+@pytest.mark.parametrize(
+    ("status", "state", "told"), [(404, "broken", "Something else answers"), (503, "broken", "its store is away")]
+)
+async def test_what_else_answers_at_its_address_is_told(status: int, state: str, told: str) -> None:
+    async with answering(status) as url:
+        found = by_name((await look(keys=KEYS, store=Memory(), portal=Portal(url))).installation)["portal"]
+    assert (found.state, told in found.text) == (state, True)
+
+
+async def test_an_address_where_nothing_answers_may_be_right() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/midcall"
+        report = await look(keys=KEYS, store=Memory(), portal=Portal(url))
+    found = by_name(report.installation)["portal"]
+    assert (found.state, report.broken) == ("doubtful", False)
+    assert "not running now" in found.advice
+
+
+async def test_a_mounted_portal_answers() -> None:
+    where = bound("127.0.0.1", 0)
+    portal = Portal(f"http://127.0.0.1:{where.getsockname()[1]}/midcall")
+    app = Starlette()
+    app.mount("/midcall", portal)
+    listening = Listening(app, where)
+    try:
+        found = by_name((await look(keys=KEYS, store=Memory(), portal=portal)).installation)["portal"]
+    finally:
+        await listening.close()
+    assert found.text == f"{portal.url} answers."
+
+
+def test_a_portal_that_knows_nobody_says_what_it_cannot_serve() -> None:
+    _server, installation = installed(keys=KEYS, store=Memory(), portal=Portal("https://mcp.example.com/midcall"))
+    found = by_name(examined(installation).installation)["identity"]
+    assert found.state == "doubtful"
+    assert "only plain forms" in found.text
+
+
+# --- surroundings ------------------------------------------------------------------------------
+
+
+def test_surroundings_are_told_from_the_environment(tmp_path: Path) -> None:
+    assert Surroundings.here({"SSH_CONNECTION": "x", "DISPLAY": ":0"}, tmp_path).ssh
+    assert Surroundings.here({"KUBERNETES_SERVICE_HOST": "x"}, tmp_path).container
+    assert not Surroundings.here({"DISPLAY": ":0"}, tmp_path).container
+    (tmp_path / ".dockerenv").touch()
+    assert Surroundings.here({}, tmp_path).container
+
+
+def test_a_report_is_plain_data() -> None:
+    _server, installation = installed()
+    report = examined(installation)
+    assert json.loads(json.dumps(report.as_data()))["channels"][0]["name"] == "push"
+    assert [each for findings in report.sections().values() for each in findings] == [
+        *report.channels,
+        *report.installation,
+    ]
+
+
+def test_only_servers_with_midcall_have_an_installation() -> None:
+    from tests.kinds import bare_server
+
+    assert installation_on(bare_server("mcpserver")) is None
+    assert installation_on("no server") is None

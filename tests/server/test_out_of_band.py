@@ -1,0 +1,472 @@
+"""secret, authorize and approve: what happens on a page, and what the tool, the client and the model see of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import pytest
+
+from midcall import Declined, InvalidQuestion, NoChannel, approve, ask, authorize, secret
+from midcall.portal.app import Portal
+from midcall.portal.caller import Caller
+from midcall.portal.oauth import Provider
+from midcall.server import waiting
+from midcall.server.install import installations
+from midcall.stores.memory import Memory
+from midcall.testing import Era, connect
+from tests.kinds import KINDS, Kind, server_with
+from tests.portal.authorization_server import CLIENT, AuthorizationServer, authorization_server
+from tests.portal.stand import Visitor
+from tests.server.test_store import code_of, shown
+
+WITH_URLS: tuple[Era, ...] = ("2025-11-25", "2026-07-28")
+KEYS = ["k" * 32]
+TOKEN = "ghp_not_for_the_client"
+WITHIN = 30.0
+
+
+class Person:
+    """Agrees to open an address, goes there, and does something. Use it as the answers of a client.
+
+    Where that fails, the call would wait for minutes, for a page that nobody answers: so the test ends.
+    """
+
+    def __init__(self, act: Callable[[Visitor, str], Awaitable[None]], *, agrees: bool = True) -> None:
+        self._act = act
+        self._agrees = agrees
+        self.asked: list[Any] = []
+        self.tasks: list[asyncio.Task[None]] = []
+        self._test = asyncio.current_task()
+
+    def __call__(self, asked: Any) -> Any:
+        self.asked.append(asked)
+        if asked.mode == "form":
+            return "x"
+        if not self._agrees:
+            return Declined()
+        self.tasks.append(asyncio.get_running_loop().create_task(self._visit(asked.url)))
+        self.tasks[-1].add_done_callback(self._ended)
+        return "go"
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (failure := task.exception()) is not None and self._test is not None:
+            self._test.cancel(f"a visit failed: {failure!r}")
+
+    async def _visit(self, url: str) -> None:
+        where = urlsplit(url)
+        origin = f"{where.scheme}://{where.netloc}"
+        async with asyncio.timeout(WITHIN), httpx2.AsyncClient(base_url=origin, timeout=WITHIN) as http:
+            await self._act(Visitor(http, "", origin), where.path.rpartition("/")[2])
+
+
+Act = Callable[[Visitor, str], Awaitable[None]]
+
+
+def presses(button: str) -> Act:
+    async def act(visitor: Visitor, id: str) -> None:
+        answer = await visitor.press(id, button)
+        assert answer.status_code < 400, answer.text
+
+    return act
+
+
+def fills(*values: str) -> Act:
+    async def act(visitor: Visitor, id: str) -> None:
+        answer = await visitor.press(id, "accept", {f"s{index}": value for index, value in enumerate(values)})
+        assert answer.status_code < 400, answer.text
+
+    return act
+
+
+@asynccontextmanager
+async def installed(
+    *tools: Callable[..., Any], kind: Kind = "mcpserver", store: Memory | None = None, **how: Any
+) -> AsyncIterator[tuple[Any, Portal]]:
+    installing = {name: how.pop(name) for name in ("relay", "doubt") if name in how}
+    portal = Portal(**how)
+    server = server_with(*tools, kind=kind, keys=KEYS, store=store or Memory(), portal=portal, **installing)
+    try:
+        yield server, portal
+    finally:
+        await portal.close()
+
+
+# --- secret ----------------------------------------------------------------------------------
+
+
+async def read_repo(name: str = "midcall") -> str:
+    token = await secret("github", "A token with repo scope, to read your repositories.")
+    return f"read {name} with {len(token)} characters"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("era", WITH_URLS)
+async def test_a_secret_goes_from_the_page_to_the_tool_and_nowhere_else(
+    kind: Kind, era: Era, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    person = Person(fills(TOKEN))
+    store = Memory()
+    async with installed(read_repo, kind=kind, store=store) as (server, portal):
+        async with connect(server, person, era=era) as client:
+            first = await client.call_tool("read_repo", {"name": "midcall"})
+            assert shown(first) == f"read midcall with {len(TOKEN)} characters"
+            again = await client.call_tool("read_repo", {"name": "other"})
+            assert shown(again) == f"read other with {len(TOKEN)} characters"
+        assert await portal.vault.get(portal.owner_of(Caller()), "github") == {"value": TOKEN}
+    [asked] = person.asked
+    assert TOKEN not in json.dumps([str(first), str(again), str(asked)])
+    assert TOKEN not in repr(store.__dict__)
+    assert TOKEN not in caplog.text
+
+
+@pytest.mark.parametrize("era", WITH_URLS)
+@pytest.mark.parametrize("button", ["decline", "cancel"])
+async def test_a_no_on_the_page_is_a_no_to_the_tool(era: Era, button: str) -> None:
+    async with installed(read_repo) as (server, _), connect(server, Person(presses(button)), era=era) as client:
+        result = await client.call_tool("read_repo", {})
+        assert result.is_error
+        assert ("declined" in shown(result)) is (button == "decline")
+
+
+@pytest.mark.parametrize("era", WITH_URLS)
+async def test_a_no_to_the_address_is_a_no_to_the_tool(era: Era) -> None:
+    person = Person(presses("accept"), agrees=False)
+    async with installed(read_repo) as (server, _), connect(server, person, era=era) as client:
+        result = await client.call_tool("read_repo", {})
+        assert result.is_error
+        assert "declined" in shown(result)
+
+
+async def several() -> str:
+    parts = await secret("mail", "Your mail account", fields={"user": "User name", "password": "Password"})
+    return f"{parts['user']} {len(parts['password'])}"
+
+
+async def test_a_secret_may_have_several_parts() -> None:
+    async with installed(several) as (server, _), connect(server, Person(fills("ada", "hidden"))) as client:
+        assert shown(await client.call_tool("several", {})) == "ada 6"
+
+
+async def test_a_secret_is_checked_before_it_is_accepted() -> None:
+    seen: list[str] = []
+
+    async def check(value: str) -> str | None:
+        seen.append(value)
+        return None if value == TOKEN else "is not a token of yours"
+
+    async def tool() -> str:
+        return str(len(await secret("github", "A token", check=check)))
+
+    async def act(visitor: Visitor, id: str) -> None:
+        wrong = await visitor.press(id, "accept", {"s0": "wrong"})
+        assert "is not a token of yours" in wrong.text
+        await fills(TOKEN)(visitor, id)
+
+    async with installed(tool) as (server, _), connect(server, Person(act)) as client:
+        assert shown(await client.call_tool("tool", {})) == str(len(TOKEN))
+    assert seen == ["wrong", TOKEN]
+
+
+async def test_a_secret_that_is_no_longer_right_is_asked_for_again() -> None:
+    good, away = [TOKEN], [False]
+
+    async def check(value: str) -> str | None:
+        if away[0]:
+            raise OSError("the service is away")
+        return None if value in good else "was revoked"
+
+    async def tool() -> str:
+        return await secret("github", "A token", check=check)
+
+    given = [TOKEN, "a newer one"]
+
+    async def act(visitor: Visitor, id: str) -> None:
+        await fills(given.pop(0))(visitor, id)
+
+    person = Person(act)
+    async with installed(tool) as (server, _), connect(server, person) as client:
+        assert shown(await client.call_tool("tool", {})) == TOKEN
+        away[0] = True
+        assert shown(await client.call_tool("tool", {})) == TOKEN, "what cannot be checked now is not thrown away"
+        away[0], good[:] = False, ["a newer one"]
+        assert shown(await client.call_tool("tool", {})) == "a newer one"
+    assert len(person.asked) == 2
+
+
+async def test_a_secret_is_checked_by_the_tool_where_the_page_could_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page may be served by a replica that has not met the check."""
+    monkeypatch.setattr(Portal, "add_check", lambda *_: None)
+    given = ["wrong", TOKEN]
+
+    async def check(value: str) -> str | None:
+        return None if value == TOKEN else "is wrong"
+
+    async def tool() -> str:
+        return str(len(await secret("github", "A token", check=check)))
+
+    async def act(visitor: Visitor, id: str) -> None:
+        await fills(given.pop(0))(visitor, id)
+
+    person = Person(act)
+    async with installed(tool) as (server, _), connect(server, person) as client:
+        assert shown(await client.call_tool("tool", {})) == str(len(TOKEN))
+    assert len(person.asked) == 2
+
+
+@pytest.mark.parametrize("era", WITH_URLS)
+async def test_without_a_portal_a_secret_says_what_is_missing(era: Era) -> None:
+    found: list[str] = []
+
+    async def tool() -> str:
+        try:
+            return await secret("github", "A token")
+        except NoChannel as exc:
+            found.append(str(exc))
+            return "no"
+
+    async with connect(server_with(tool), era=era) as client:
+        assert shown(await client.call_tool("tool", {})) == "no"
+    assert "portal=Portal(...)" in found[0]
+
+
+# --- authorize -------------------------------------------------------------------------------
+
+
+async def list_issues() -> str:
+    return f"with a token of {len(await authorize('acme')) > 0}"
+
+
+def connects(acme: AuthorizationServer) -> Act:
+    """Agrees on our page, and at the provider."""
+
+    async def act(visitor: Visitor, id: str) -> None:
+        agreed = await visitor.press(id, "accept")
+        assert agreed.status_code == 303, agreed.text
+        async with httpx2.AsyncClient() as outside:
+            back = await outside.get(agreed.headers["location"])
+        done = await visitor.http.get(back.headers["location"])
+        assert done.status_code == 200, done.text
+
+    return act
+
+
+@asynccontextmanager
+async def with_acme(kind: Kind = "mcpserver") -> AsyncIterator[tuple[Any, AuthorizationServer]]:
+    async with authorization_server() as acme:
+        provider = Provider.discover("acme", issuer=acme.url, client_id=CLIENT[0], client_secret=CLIENT[1])
+        async with installed(list_issues, kind=kind, providers=[provider]) as (server, _):
+            yield server, acme
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("era", WITH_URLS)
+async def test_a_token_comes_from_the_provider_once_and_then_from_the_vault(kind: Kind, era: Era) -> None:
+    async with with_acme(kind) as (server, acme):
+        person = Person(connects(acme))
+        async with connect(server, person, era=era) as client:
+            for _ in range(2):
+                assert shown(await client.call_tool("list_issues", {})) == "with a token of True"
+        assert len(person.asked) == 1
+        assert not person.asked[0].url.startswith(acme.url), "the visited address is ours"
+
+
+@pytest.mark.parametrize("era", WITH_URLS)
+async def test_who_declines_at_the_provider_declines_to_the_tool(era: Era) -> None:
+    async with with_acme() as (server, acme):
+        acme.answers = "access_denied"
+        async with connect(server, Person(connects(acme)), era=era) as client:
+            result = await client.call_tool("list_issues", {})
+            assert result.is_error
+            assert "declined" in shown(result)
+
+
+async def test_a_provider_that_is_not_known_is_the_authors_mistake(caplog: pytest.LogCaptureFixture) -> None:
+    async with installed(list_issues) as (server, _), connect(server) as client:
+        assert (await client.call_tool("list_issues", {})).is_error
+    assert "the portal has no provider 'acme'" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["oauth:github", " OAuth:github", "", "  "])
+async def test_a_secret_cannot_be_called_like_a_connected_account_or_nothing(name: str) -> None:
+    found: list[str] = []
+
+    async def tool() -> str:
+        try:
+            return await secret(name, "A token")
+        except InvalidQuestion as exc:
+            found.append(str(exc))
+            return "no"
+
+    person = Person(fills(TOKEN))
+    async with installed(tool) as (server, portal), connect(server, person) as client:
+        await portal.vault.keep(portal.owner_of(Caller()), "oauth:github", {"access": TOKEN}, now=1.0)
+        assert shown(await client.call_tool("tool", {})) == "no"
+    assert ("authorize()" in found[0]) is bool(name.strip())
+    assert person.asked == []
+
+
+# --- approve ---------------------------------------------------------------------------------
+
+
+class Bank:
+    def __init__(self) -> None:
+        self.paid: list[int] = []
+
+    async def pay(self, amount: int = 40) -> str:
+        if not await approve("Pay ACME", {"amount": amount, "currency": "EUR"}):
+            return "not paid"
+        self.paid.append(amount)
+        return f"paid {amount}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("era", WITH_URLS)
+@pytest.mark.parametrize(
+    ("button", "expected"), [("accept", "paid 40"), ("decline", "not paid"), ("cancel", "not paid")]
+)
+async def test_an_approval_is_a_decision_on_exactly_these_details(
+    kind: Kind, era: Era, button: str, expected: str
+) -> None:
+    bank = Bank()
+    pages: list[str] = []
+
+    async def act(visitor: Visitor, id: str) -> None:
+        pages.append((await visitor.open(id)).text)
+        assert (await visitor.press(id, button)).status_code < 400
+
+    async with installed(bank.pay, kind=kind) as (server, _), connect(server, Person(act), era=era) as client:
+        assert shown(await client.call_tool("pay", {"amount": 40})) == expected
+    assert "EUR" in pages[0]
+    assert bank.paid == ([40] if button == "accept" else [])
+
+
+async def test_an_approval_is_taken_once_also_when_its_state_is_sent_again() -> None:
+    from tests.rounds import raw_call, text
+
+    bank = Bank()
+    act = presses("accept")
+    async with installed(bank.pay) as (server, _), connect(server) as client:
+        first = await raw_call(client, "pay", {})
+        [(key, request)] = first["inputRequests"].items()
+        person = Person(act)
+        await person._visit(request["params"]["url"])  # pyright: ignore[reportPrivateUsage]
+        for turn in range(2):
+            last = await raw_call(client, "pay", {}, state=first["requestState"], answers={key: {"action": "accept"}})
+            assert ("paid 40" in text(last)) is (turn == 0)
+    assert bank.paid == [40]
+
+
+# --- waiting ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("era", WITH_URLS)
+async def test_a_person_who_takes_long_goes_on_with_the_code_and_is_asked_once(
+    era: Era, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "HOLD_SECONDS", 0.02)
+    late = asyncio.Event()
+
+    async def act(visitor: Visitor, id: str) -> None:
+        await late.wait()
+        await fills(TOKEN)(visitor, id)
+
+    person = Person(act)
+    async with installed(read_repo) as (server, _), connect(server, person, era=era, max_rounds=10) as client:
+        first = await client.call_tool("read_repo", {"name": "midcall"})
+        code = code_of(first)
+        late.set()
+        await person.tasks[0]
+        last = await client.call_tool("midcall_continue", {"code": code})
+        assert shown(last) == f"read midcall with {len(TOKEN)} characters"
+    assert len(person.asked) == 1
+
+
+@pytest.mark.parametrize("era", WITH_URLS)
+@pytest.mark.parametrize("answered", [True, False])
+async def test_a_code_goes_on_after_a_restart_also_where_the_portal_has_another_address_then(
+    era: Era, answered: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Memory()
+    late = asyncio.Event()
+
+    async def act(visitor: Visitor, id: str) -> None:
+        await late.wait()
+        await fills(TOKEN)(visitor, id)
+
+    async def look(visitor: Visitor, id: str) -> None:
+        assert (await visitor.open(id)).status_code == 410
+
+    person = Person(act)
+    with monkeypatch.context() as patch:
+        patch.setattr(waiting, "HOLD_SECONDS", 0.02)
+        async with installed(read_repo, store=store) as (server, _):
+            async with connect(server, person, era=era, max_rounds=10) as client:
+                code = code_of(await client.call_tool("read_repo", {"name": "midcall"}))
+                if answered:
+                    late.set()
+                    await person.tasks[0]
+                else:
+                    person.tasks[0].cancel()
+    again = Person(look if answered else fills(TOKEN))
+    async with installed(read_repo, store=store) as (server, _), connect(server, again, era=era) as client:
+        last = await client.call_tool("midcall_continue", {"code": code})
+        assert shown(last) == f"read midcall with {len(TOKEN)} characters"
+        await asyncio.gather(*again.tasks)
+
+
+async def test_a_page_that_was_not_answered_in_time_ends_the_tool() -> None:
+    async def nothing(visitor: Visitor, id: str) -> None: ...
+
+    async with installed(read_repo, ttl=0.05) as (server, _), connect(server, Person(nothing)) as client:
+        result = await client.call_tool("read_repo", {})
+        assert result.is_error
+        assert "not finished on the web page" in shown(result)
+
+
+async def test_a_secret_and_questions_go_together() -> None:
+    async def tool() -> str:
+        name = await ask("Name?", str)
+        token = await secret("github", "A token")
+        return f"{name} {len(token)} {await ask('More?', str)}"
+
+    person = Person(fills(TOKEN))
+    async with installed(tool) as (server, _), connect(server, person) as client:
+        assert shown(await client.call_tool("tool", {})) == f"x {len(TOKEN)} x"
+    assert [asked.mode for asked in person.asked] == ["form", "url", "form"]
+
+
+async def test_an_approval_that_was_given_in_time_counts_also_when_the_call_comes_for_it_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(waiting, "HOLD_SECONDS", 0.01)
+    bank = Bank()
+    person = Person(presses("accept"))
+    async with installed(bank.pay, ttl=1.0) as (server, _), connect(server, era="2025-11-25", modes=()) as client:
+        first = await client.call_tool("pay", {})
+        [address] = [line.strip() for line in shown(first).splitlines() if line.startswith("  http")]
+        await person._visit(address)  # pyright: ignore[reportPrivateUsage]
+        await asyncio.sleep(1.1)  # the page has closed by now
+        assert shown(await client.call_tool("midcall_continue", {"code": code_of(first)})) == "paid 40"
+
+
+async def test_a_caller_from_another_machine_is_not_taken_for_the_user_of_this_one() -> None:
+    """Over HTTP without sign-in, and with a portal on loopback, only this machine's own requests are its user's."""
+    from types import SimpleNamespace
+
+    async with installed(read_repo) as (_, portal):
+        [installation] = [each for each in installations if each.portal is portal]
+        here, there = (
+            SimpleNamespace(request=SimpleNamespace(client=SimpleNamespace(host=host)))
+            for host in ("127.0.0.1", "203.0.113.5")
+        )
+        assert installation.owner(here) == portal.owner_of(Caller())  # pyright: ignore[reportArgumentType]
+        assert installation.owner(there) == ""  # pyright: ignore[reportArgumentType]
+        assert portal.why_not("secret", "") is not None

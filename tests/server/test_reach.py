@@ -1,0 +1,486 @@
+"""Clients that cannot show a form: a page, a link, the chat."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import pytest
+from mcp import Client, MCPError
+from mcp_types import CallToolResult
+from pydantic import BaseModel, Field, field_validator
+
+from midcall import (
+    STRONG,
+    Accepted,
+    Cancelled,
+    Declined,
+    InstallError,
+    Question,
+    approve,
+    ask,
+    ask_all,
+    can_ask,
+    choose,
+    complete,
+    confirm,
+    elicit,
+    once,
+    secret,
+    visit,
+    wording,
+)
+from midcall.server import waiting
+from midcall.stores.memory import Memory
+from midcall.testing import ERAS, Era, connect
+from tests.kinds import KINDS, Kind, server_with
+from tests.portal.stand import Visitor
+from tests.server.test_out_of_band import TOKEN, WITH_URLS, Act, Person, fills, installed, presses
+from tests.server.test_store import code_of, go_on, shown
+
+NOTHING: tuple[Any, ...] = ()
+
+
+class Trip(BaseModel):
+    city: str = Field(min_length=2)
+    days: int = Field(ge=1, le=30)
+
+    @field_validator("city")
+    @classmethod
+    def not_nowhere(cls, value: str) -> str:
+        if value == "Nowhere":
+            raise ValueError("is no place")
+        return value
+
+
+async def book() -> str:
+    match await elicit("Tell me about the trip", Trip):
+        case Accepted(value=trip, via=via):
+            return f"{trip.city} {trip.days} {via}"
+        case other:
+            return f"{type(other).__name__} {other.via}"
+
+
+async def five() -> str:
+    """Five kinds of question, one after the other."""
+    name = await ask("Your name?", str)
+    trip = await ask("The trip?", Trip)
+    seat = await choose("Which seat?", {"w": "Window", "a": "Aisle"})
+    extras = await choose("Which extras?", ["car", "guide"], many=True)
+    sure = await confirm("Sure?")
+    return f"{name} {trip.city} {trip.days} {seat} {extras} {sure}"
+
+
+def sends(**values: Any) -> Act:
+    """Fills the form on the page, by the names of its fields."""
+
+    async def act(visitor: Visitor, id: str) -> None:
+        page = (await visitor.open(id)).text
+        answer = await visitor.press(id, "accept", posted(page, values))
+        assert answer.status_code < 400, answer.text
+
+    return act
+
+
+def posted(page: str, values: dict[str, Any]) -> dict[str, str]:
+    """The controls that carry these values: labels name the fields, in the order of the form."""
+    names = list(dict.fromkeys(re.findall(r'name="(f[^"]*?)"', page)))
+    assert len(names) == len(values), (names, values)
+    return dict(zip(names, map(str, values.values()), strict=True))
+
+
+# --- page ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("era", WITH_URLS)
+async def test_a_client_with_urls_only_gets_a_form_as_a_page(kind: Kind, era: Era) -> None:
+    person = Person(sends(city="Oslo", days=3))
+    async with installed(book, kind=kind) as (server, _):
+        async with connect(server, person, era=era, modes=["url"]) as client:
+            assert shown(await client.call_tool("book", {})) == "Oslo 3 page"
+    assert [asked.mode for asked in person.asked] == ["url"]
+
+
+@pytest.mark.parametrize("era", WITH_URLS)
+@pytest.mark.parametrize(("button", "expected"), [("decline", "Declined page"), ("cancel", "Cancelled page")])
+async def test_a_no_on_the_page_is_a_no(era: Era, button: str, expected: str) -> None:
+    async with installed(book) as (server, _):
+        async with connect(server, Person(presses(button)), era=era, modes=["url"]) as client:
+            assert shown(await client.call_tool("book", {})) == expected
+
+
+@pytest.mark.parametrize("era", WITH_URLS)
+async def test_an_answer_that_only_the_tool_can_refuse_is_asked_for_again_on_a_new_page(era: Era) -> None:
+    cities = ["Nowhere", "Oslo"]
+    pages: list[str] = []
+
+    async def act(visitor: Visitor, id: str) -> None:
+        pages.append((await visitor.open(id)).text)
+        await sends(city=cities.pop(0), days=3)(visitor, id)
+
+    async with installed(book) as (server, _):
+        async with connect(server, Person(act), era=era, modes=["url"]) as client:
+            assert shown(await client.call_tool("book", {})) == "Oslo 3 page"
+    assert "is no place" in pages[1]
+
+
+async def test_questions_that_are_asked_together_are_pages_of_one_round() -> None:
+    async def tool() -> str:
+        one, two = await ask_all(Question("One?", int), Question("Two?", int))
+        return f"{one} {two}"
+
+    numbers = iter([1, 2])
+
+    async def act(visitor: Visitor, id: str) -> None:
+        page = (await visitor.open(id)).text
+        number = 1 if "One?" in page else 2
+        await visitor.press(id, "accept", posted(page, {"answer": number}))
+        next(numbers)
+
+    person = Person(act)
+    async with installed(tool) as (server, _), connect(server, person, modes=["url"]) as client:
+        assert shown(await client.call_tool("tool", {})) == "1 2"
+    assert len(person.asked) == 2
+
+
+# --- link ------------------------------------------------------------------------------------
+
+
+def addresses(result: CallToolResult) -> list[str]:
+    return re.findall(r"^  (http\S+)$", shown(result), re.MULTILINE)
+
+
+async def do(result: CallToolResult, *acts: Act) -> None:
+    """A person opens the addresses in a result, in order."""
+    for url, act in zip(addresses(result), acts, strict=True):
+        where = urlsplit(url)
+        origin = f"{where.scheme}://{where.netloc}"
+        async with httpx2.AsyncClient(base_url=origin) as http:
+            await act(Visitor(http, "", origin), where.path.rpartition("/")[2])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_client_with_nothing_gets_a_link_and_goes_on_with_the_code(kind: Kind, era: Era) -> None:
+    async with installed(book, kind=kind) as (server, _), connect(server, era=era, modes=NOTHING) as client:
+        first = await client.call_tool("book", {})
+        assert "Tell me about the trip" in shown(first)
+        await do(first, sends(city="Oslo", days=3))
+        assert shown(await go_on(client, first)) == "Oslo 3 link"
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_whole_interview_works_from_a_client_that_has_never_heard_of_elicitation(era: Era) -> None:
+    acts: list[Act] = [
+        sends(answer="Ada"),
+        sends(city="Oslo", days=3),
+        picks("1"),
+        picks("0"),
+        picks("yes"),
+    ]
+    async with installed(five) as (server, _), connect(server, era=era, modes=NOTHING) as client:
+        result = await client.call_tool("five", {})
+        for act in acts:
+            await do(result, act)
+            result = await go_on(client, result)
+        assert shown(result) == "Ada Oslo 3 a ['car'] True"
+
+
+def picks(value: str) -> Act:
+    async def act(visitor: Visitor, id: str) -> None:
+        page = (await visitor.open(id)).text
+        name = re.findall(r'name="(f[^"]*?)"', page)[0]
+        options = re.findall(r'name="f[^"]*?"[^>]*?value="([^"]*)"', page)
+        chosen = (
+            value if value in options else next(option for option in options if option in ("yes", "true", "1", "y"))
+        )
+        answer = await visitor.press(id, "accept", {name: chosen})
+        assert answer.status_code < 400, answer.text
+
+    return act
+
+
+async def test_who_goes_on_too_early_is_shown_the_address_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "HOLD_SECONDS", 0.02)
+    async with installed(book) as (server, _), connect(server, modes=NOTHING) as client:
+        first = await client.call_tool("book", {})
+        second = await go_on(client, first)
+        assert addresses(second) == addresses(first)
+        await do(second, sends(city="Oslo", days=3))
+        assert shown(await go_on(client, second)) == "Oslo 3 link"
+
+
+async def test_equal_calls_never_share_answers() -> None:
+    async with installed(book) as (server, _), connect(server, modes=NOTHING) as client:
+        one, two = await client.call_tool("book", {}), await client.call_tool("book", {})
+        assert addresses(one) != addresses(two)
+        await do(one, sends(city="Oslo", days=3))
+        await do(two, sends(city="Rome", days=5))
+        assert shown(await go_on(client, two)) == "Rome 5 link"
+        assert shown(await go_on(client, one)) == "Oslo 3 link"
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_visit_reaches_a_client_with_nothing_too(era: Era) -> None:
+    async def tool() -> str:
+        return await visit("Please look", "https://example.com/x", id="looked")
+
+    async with installed(tool) as (server, _), connect(server, era=era, modes=NOTHING) as client:
+        first = await client.call_tool("tool", {})
+        assert addresses(first) == ["https://example.com/x"]
+        assert shown(await go_on(client, first)) == "looked"
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_secrets_and_approvals_reach_a_client_with_nothing_too(era: Era) -> None:
+    async def tool() -> str:
+        token = await secret("github", "A token")
+        return f"{len(token)} {await approve('Pay ACME', {'amount': 40})}"
+
+    async with installed(tool) as (server, _), connect(server, era=era, modes=NOTHING) as client:
+        result = await client.call_tool("tool", {})
+        for act in (fills(TOKEN), presses("accept")):
+            await do(result, act)
+            result = await go_on(client, result)
+        assert shown(result) == f"{len(TOKEN)} True"
+
+
+async def test_what_was_done_before_the_question_is_not_done_again() -> None:
+    runs: list[str] = []
+
+    async def charge() -> int:
+        runs.append("charge")
+        return 7
+
+    async def tool() -> str:
+        paid = await once("charge", charge)
+        return f"{paid} {await ask('Name?', str)}"
+
+    async with installed(tool) as (server, _), connect(server, era="2025-11-25", modes=NOTHING) as client:
+        first = await client.call_tool("tool", {})
+        await do(first, sends(answer="Ada"))
+        assert shown(await go_on(client, first)) == "7 Ada"
+    assert runs == ["charge"]
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_code_that_took_another_way_past_an_effect_does_not_go_on(era: Era) -> None:
+    messages = iter(["Name?", "Full name?"])
+
+    async def tool() -> str:
+        if (message := next(messages)) == "Name?":
+            await once("charge", int)
+        return await ask(message, str)
+
+    async with installed(tool) as (server, _), connect(server, era=era, modes=NOTHING) as client:
+        first = await client.call_tool("tool", {})
+        await do(first, sends(answer="Ada"))
+        assert shown(await go_on(client, first)) == wording.model_start_again()
+
+
+async def test_the_id_of_a_visit_leads_to_no_page() -> None:
+    async def tool() -> str:
+        return await visit("Please look", "https://example.com/x", wait=True)
+
+    seen: list[str] = []
+
+    def answer(asked: Any) -> str:
+        seen.append(asked.id)
+        return "go"
+
+    async with installed(tool) as (server, portal):
+        async with connect(server, answer, era="2025-11-25") as client:
+            task = asyncio.create_task(client.call_tool("tool", {}))
+            while not seen:
+                await asyncio.sleep(0.001)
+            await portal.start()
+            async with httpx2.AsyncClient(base_url=portal.url) as http:
+                assert (await http.get(f"/i/{seen[0]}")).status_code == 404
+            await complete(seen[0])
+            assert shown(await task) == seen[0]
+
+
+@pytest.mark.parametrize("modes", [["url"], NOTHING])
+async def test_a_page_that_nobody_answered_in_time_ends_the_tool(modes: list[Any]) -> None:
+    async def nothing(visitor: Visitor, id: str) -> None: ...
+
+    async with installed(book, ttl=0.05) as (server, _), connect(server, Person(nothing), modes=modes) as client:
+        result = await client.call_tool("book", {})
+        if not modes:
+            result = await go_on(client, result)
+        assert result.is_error
+        assert "not finished on the web page" in shown(result)
+
+
+# --- what a question accepts -------------------------------------------------------------------
+
+
+async def channels_of() -> str:
+    return " ".join(can_ask("form"))
+
+
+@pytest.mark.parametrize(
+    ("modes", "expected"),
+    [(["form", "url"], "round page link"), (["form"], "round link"), (["url"], "page link"), (NOTHING, "link")],
+)
+async def test_can_ask_tells_the_channels_in_their_order(modes: list[Any], expected: str) -> None:
+    async with installed(channels_of) as (server, _), connect(server, modes=modes) as client:
+        assert shown(await client.call_tool("channels_of", {})) == expected
+
+
+async def test_a_strong_confirmation_takes_a_link_but_no_default_and_no_relay() -> None:
+    async def tool() -> str:
+        return str(await confirm("Delete it?", via=STRONG))
+
+    server = server_with(tool, store=Memory(), relay=True)
+    async with connect(server, era="2025-11-25", modes=NOTHING) as client:
+        result = await client.call_tool("tool", {})
+        assert result.is_error
+        assert "midcall_answer" not in shown(result)
+
+
+# --- doubt -----------------------------------------------------------------------------------
+
+
+def no_at_once(asked: Any) -> Any:
+    return Declined() if asked.mode == "form" else "go"
+
+
+class Unseen(Person):
+    """A client that answers forms by itself, at once; the addresses it is sent to, a person opens."""
+
+    def __init__(self, act: Act, answer: Any) -> None:
+        super().__init__(act)
+        self._answer = answer
+
+    def __call__(self, asked: Any) -> Any:
+        if asked.mode == "form":
+            self.asked.append(asked)
+            return self._answer
+        return super().__call__(asked)
+
+
+@pytest.mark.parametrize("era", WITH_URLS)
+@pytest.mark.parametrize("answer", [Declined(), Cancelled()])
+async def test_a_no_faster_than_a_person_reads_leads_to_a_page(era: Era, answer: Any) -> None:
+    person = Unseen(sends(city="Oslo", days=3), answer)
+    async with installed(book, doubt=60.0) as (server, _), connect(server, person, era=era) as client:
+        assert shown(await client.call_tool("book", {})) == "Oslo 3 page"
+    assert [asked.mode for asked in person.asked] == ["form", "url"]
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_no_faster_than_a_person_reads_leads_to_a_link_where_there_are_no_urls(era: Era) -> None:
+    async with installed(book, doubt=60.0) as (server, _):
+        async with connect(server, no_at_once, era=era, modes=["form"]) as client:
+            first = await client.call_tool("book", {})
+            await do(first, sends(city="Oslo", days=3))
+            assert shown(await go_on(client, first)) == "Oslo 3 link"
+
+
+@pytest.mark.parametrize("era", WITH_URLS)
+async def test_a_second_no_stands(era: Era) -> None:
+    async with installed(book, doubt=60.0) as (server, _):
+        async with connect(server, Unseen(presses("decline"), Declined()), era=era) as client:
+            assert shown(await client.call_tool("book", {})) == "Declined page"
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_without_another_channel_a_quick_no_stands(era: Era) -> None:
+    expected = "Declined round" if era == "2026-07-28" else "Declined push"
+    async with connect(server_with(book, store=Memory(), relay=True, doubt=60.0), no_at_once, era=era) as client:
+        assert shown(await client.call_tool("book", {})) == expected
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_without_doubt_every_no_is_believed(era: Era) -> None:
+    async with installed(book) as (server, _), connect(server, no_at_once, era=era) as client:
+        assert shown(await client.call_tool("book", {})).startswith("Declined")
+
+
+@pytest.mark.parametrize("era", WITH_URLS)
+async def test_a_no_is_never_answered_by_a_default(era: Era) -> None:
+    async def tool() -> str:
+        return type(await elicit("Sure?", bool, default=True)).__name__
+
+    async with connect(server_with(tool, doubt=60.0), no_at_once, era=era) as client:
+        assert shown(await client.call_tool("tool", {})) == "Declined"
+
+
+@pytest.mark.parametrize("era", WITH_URLS)
+async def test_an_accept_without_content_is_asked_again_and_then_taken_for_not_shown(era: Era) -> None:
+    person = Unseen(sends(city="Oslo", days=3), {})
+    async with installed(book) as (server, _), connect(server, person, era=era) as client:
+        assert shown(await client.call_tool("book", {})) == "Oslo 3 page"
+    assert [asked.mode for asked in person.asked] == ["form", "form", "form", "url"]
+
+
+@pytest.mark.parametrize("doubt", [-1, float("nan")])
+def test_a_doubt_that_is_no_number_of_seconds_is_refused(doubt: float) -> None:
+    with pytest.raises(InstallError, match="doubt"):
+        server_with(book, doubt=doubt)
+
+
+# --- relay -----------------------------------------------------------------------------------
+
+
+async def chat() -> str:
+    match await elicit("Where to?", Trip, via={"relay", *STRONG}):
+        case Accepted(value=trip, via=via):
+            return f"{trip.city} {trip.days} {via}"
+        case other:
+            return f"{type(other).__name__} {other.via}"
+
+
+async def relayed(client: Client, result: CallToolResult, **answer: Any) -> CallToolResult:
+    return await client.call_tool("midcall_answer", {"code": code_of(result), **answer})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_model_asks_in_the_chat_where_the_author_and_the_question_allow_it(kind: Kind, era: Era) -> None:
+    server = server_with(chat, kind=kind, store=Memory(), relay=True)
+    async with connect(server, era=era, modes=NOTHING) as client:
+        first = await client.call_tool("chat", {})
+        assert "Where to?" in shown(first)
+        wrong = await relayed(client, first, action="accept", content={"city": "O", "days": 99})
+        assert "City" in shown(wrong) or "city" in shown(wrong)
+        last = await relayed(client, wrong, action="accept", content={"city": "Oslo", "days": 3})
+        assert shown(last) == "Oslo 3 relay"
+
+
+@pytest.mark.parametrize(("action", "expected"), [("decline", "Declined relay"), ("cancel", "Cancelled relay")])
+async def test_a_no_in_the_chat_is_a_no(action: str, expected: str) -> None:
+    async with connect(server_with(chat, store=Memory(), relay=True), modes=NOTHING) as client:
+        assert shown(await relayed(client, await client.call_tool("chat", {}), action=action)) == expected
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_relay_is_off_unless_it_is_asked_for(era: Era) -> None:
+    async with connect(server_with(book, store=Memory(), relay=True), era=era, modes=NOTHING) as client:
+        await _cannot(client, "book")
+    async with connect(server_with(chat, store=Memory()), era=era, modes=NOTHING) as client:
+        assert "midcall_answer" not in [tool.name for tool in (await client.list_tools()).tools]
+        await _cannot(client, "chat")
+
+
+async def _cannot(client: Client, tool: str) -> None:
+    try:
+        result = await client.call_tool(tool, {})
+    except MCPError as error:
+        said = error.message
+    else:
+        said = shown(result)
+    assert "no way to show the question" in said
+
+
+async def test_the_model_cannot_answer_in_the_place_of_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "HOLD_SECONDS", 0.02)
+    async with installed(book, relay=True) as (server, _), connect(server, modes=NOTHING) as client:
+        first = await client.call_tool("book", {})
+        forged = await relayed(client, first, action="accept", content={"city": "Oslo", "days": 3})
+        assert addresses(forged) == addresses(first), "it still waits for the page"

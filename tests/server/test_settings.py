@@ -1,0 +1,59 @@
+"""Settings by environment variable, for whoever runs a server that somebody else wrote."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from midcall import InstallError
+from midcall.portal.app import Portal
+from midcall.server.install import installations
+from tests.kinds import server_with
+
+
+async def tool() -> str:
+    return ""
+
+
+def installed(**options: Any) -> Any:
+    server = server_with(tool, **options)
+    [found] = [each for each in installations if each.server is server._lowlevel_server]
+    return found
+
+
+def test_what_the_author_left_open_can_be_set_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {"MAX_ROUNDS": "7", "HEARTBEAT": "2.5", "DOUBT": "0.25", "STATE_TTL": "120"}
+    for name, value in settings.items():
+        monkeypatch.setenv(f"MIDCALL_{name}", value)
+    here = installed()
+    assert (here.max_rounds, here.heartbeat, here.doubt, here.state_ttl) == (7, 2.5, 0.25, 120.0)
+
+
+def test_what_the_author_set_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("MAX_ROUNDS", "HEARTBEAT", "DOUBT", "STATE_TTL"):
+        monkeypatch.setenv(f"MIDCALL_{name}", "99")
+    here = installed(max_rounds=3, heartbeat=4.0, doubt=0.5, state_ttl=60.0)
+    assert (here.max_rounds, here.heartbeat, here.doubt, here.state_ttl) == (3, 4.0, 0.5, 60.0)
+
+
+@pytest.mark.parametrize("name", ["MAX_ROUNDS", "HEARTBEAT", "DOUBT", "STATE_TTL"])
+@pytest.mark.parametrize("value", ["many", "-1", "nan"])
+def test_a_setting_that_is_no_number_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(f"MIDCALL_{name}", value)
+    with pytest.raises(InstallError, match=f"MIDCALL_{name}"):
+        installed()
+
+
+def test_a_portal_can_be_placed_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIDCALL_PORTAL_URL", "https://mcp.example.com/midcall")
+    monkeypatch.setenv("MIDCALL_PORTAL_TTL", "60")
+    portal = Portal()
+    assert (portal.url, portal.ttl) == ("https://mcp.example.com/midcall", 60.0)
+    assert Portal("https://other.example.com").url == "https://other.example.com"
+
+
+async def test_the_port_of_a_portal_on_this_machine_can_be_set_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIDCALL_PORTAL_HOST", "localhost")
+    monkeypatch.setenv("MIDCALL_PORTAL_PORT", "1")
+    assert Portal()._listen == ("localhost", 1)  # pyright: ignore[reportPrivateUsage]

@@ -1,0 +1,98 @@
+"""A server that is about to end: calls that wait for a person are let go, and go on elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+import pytest
+
+import midcall
+from midcall import visit
+from midcall.stores.memory import Memory
+from midcall.testing import connect
+from tests.kinds import bare_server
+from tests.rounds import accept, raw_call, text
+from tests.server.test_store import code_of, go_on, shown
+
+KEYS = ["k" * 32]
+
+
+async def page() -> str:
+    return f"done {await visit('Please sign in', 'https://example.com/x', id='signing-in', key='v', wait=True)}"
+
+
+async def page_with_a_deadline() -> str:
+    await visit("Please sign in", "https://example.com/x", id="soon", key="v", wait=True, timeout=30.0)
+    return "done soon"
+
+
+def replica(store: Memory) -> tuple[Any, midcall.Installation]:
+    server = bare_server("mcpserver", page, page_with_a_deadline)
+    return server, midcall.install(server, keys=KEYS, store=store)
+
+
+async def held(installation: midcall.Installation) -> None:
+    """Wait until a call is held."""
+    async with asyncio.timeout(5):
+        while not installation.visits._held:  # pyright: ignore[reportPrivateUsage]
+            await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize(("tool", "id"), [("page", "signing-in"), ("page_with_a_deadline", "soon")])
+async def test_a_call_that_is_held_leaves_with_its_round_and_goes_on_at_another_replica(tool: str, id: str) -> None:
+    store = Memory()
+    (one, stopping), (two, other) = replica(store), replica(store)
+    async with asyncio.timeout(5), connect(one) as here, connect(two) as there:
+        first = await raw_call(here, tool, {})
+        again = {"state": first["requestState"], "answers": {"v": accept()}}
+        call = asyncio.create_task(raw_call(here, tool, {}, **again))
+        await held(stopping)
+        stopping.stop()
+        second = await call
+        assert "inputRequests" not in second
+        call = asyncio.create_task(raw_call(there, tool, {}, state=second["requestState"]))
+        await held(other)
+        assert await other.complete(id)
+        assert text(await call) == f"done {id}"
+
+
+async def test_a_call_that_comes_after_it_is_not_held_either() -> None:
+    server, installation = replica(Memory())
+    async with asyncio.timeout(5), connect(server) as client:
+        first = await raw_call(client, "page", {})
+        installation.stop()
+        second = await raw_call(client, "page", {}, state=first["requestState"], answers={"v": accept()})
+        assert "requestState" in second
+
+
+async def test_a_pushed_call_ends_with_a_code_that_another_replica_takes() -> None:
+    store = Memory()
+    (one, stopping), (two, other) = replica(store), replica(store)
+    async with asyncio.timeout(5), connect(one, ["go"], era="2025-11-25") as here:
+        call = asyncio.create_task(here.call_tool("page", {}))
+        await held(stopping)
+        stopping.stop()
+        ended = await call
+        assert code_of(ended)
+    await other.complete("signing-in")
+    async with connect(two, era="2025-11-25") as there:
+        assert shown(await go_on(there, ended)) == "done signing-in"
+
+
+async def test_a_server_that_closes_has_nothing_to_complain_of_and_can_be_used_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    server, installation = replica(Memory())
+    async with asyncio.timeout(5), connect(server, ["go"] * 2, era="2025-11-25") as client:
+        call = asyncio.create_task(client.call_tool("page", {}))
+        await held(installation)
+        await installation.close()
+        assert "NOT FINISHED YET" in shown(await call)
+        again = asyncio.create_task(go_on(client, call.result()))
+        await held(installation)
+        await installation.complete("signing-in")
+        assert shown(await again) == "done signing-in"
+    assert "watched" not in caplog.text
