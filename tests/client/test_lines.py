@@ -2,32 +2,38 @@ from __future__ import annotations
 
 import asyncio
 import os
+import queue
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from mcp import Client
 from mcp.client._memory import InMemoryTransport
 from mcp.server import MCPServer
-from mcp_types import (
-    INVALID_PARAMS,
-    ElicitRequestFormParams,
-    ElicitRequestURLParams,
-    ElicitResult,
-    ErrorData,
-    TextContent,
-)
+from mcp_types import TextContent
 from pydantic import BaseModel, Field
 
 import midcall
-from midcall import Question, ask, ask_all, visit
+from midcall import Accepted, Cancelled, Declined, Question, UrlElicitationRequired, ask, ask_all, choose, visit
+from midcall.client.answerer import Answerer, callback
+from midcall.client.asked import Asked, FormQuestion, VisitQuestion
+from midcall.client.columns import width
+from midcall.client.connecting import connect
 from midcall.client.ink import Ink
 from midcall.client.keyboard import Keyboard
 from midcall.client.lines import Lines
 from midcall.client.offer import Offer
+from midcall.client.waiting import Waiting, Waits
 from midcall.core import fields
 from midcall.core.form import Form
+from midcall.core.outcomes import Outcome
+from midcall.core.questions import Visit
 from midcall.testing import ERAS
 
 TRIP = Form(
@@ -57,14 +63,15 @@ class Session:
         self._lines = iter(lines)
         self._shown: list[str] = []
         self.opened: list[str] = []
-        self.answer = Lines(
-            keyboard=Keyboard(self._read),
-            write=self._shown.append,
-            ink=Ink(False),
-            open_url=lambda url: not self.opened.append(url),
-            width=80,
-            **options,
-        )
+        settings: dict[str, Any] = {
+            "keyboard": Keyboard(self._read),
+            "write": self._shown.append,
+            "ink": Ink(False),
+            "open_url": lambda url: not self.opened.append(url),
+            "width": 80,
+        }
+        self.lines = Lines(**settings | options)
+        self.answer = self.lines.answer
 
     def _read(self) -> str:
         line = next(self._lines, None)
@@ -79,15 +86,36 @@ class Session:
         return "".join(self._shown)
 
 
-def form_params(form: Form, message: str = "Tell me") -> ElicitRequestFormParams:
-    return ElicitRequestFormParams(message=message, requested_schema=form.schema())
+def form_asked(form: Form | None, message: str = "Tell me", **about: Any) -> Asked:
+    return Asked(FormQuestion(message, form), id=about.pop("id", "1"), **about)
 
 
-async def fill(form: Form, *lines: str) -> tuple[ElicitResult, str]:
+async def fill(form: Form, *lines: str) -> tuple[Outcome[Any], str]:
     session = Session(lines)
-    result = await session.answer(None, form_params(form))
-    assert isinstance(result, ElicitResult)
-    return result, session.screen
+    return await session.answer(form_asked(form)), session.screen
+
+
+async def shown(session: Session, text: str, times: int = 1) -> None:
+    """Wait until this is on the screen."""
+    async with asyncio.timeout(20):
+        while session.screen.count(text) < times:
+            await asyncio.sleep(0)
+
+
+class Typist:
+    """Lines that are typed when the test says so."""
+
+    def __init__(self) -> None:
+        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self.type = self._lines.put
+
+    def __call__(self) -> str:
+        return self._lines.get(timeout=20)
+
+
+def at_keyboard() -> tuple[Session, Typist]:
+    typist = Typist()
+    return Session(iter(lambda: typist, None)), typist
 
 
 # --- a form ----------------------------------------------------------------------------------
@@ -95,7 +123,7 @@ async def fill(form: Form, *lines: str) -> tuple[ElicitResult, str]:
 
 async def test_every_kind_of_field_is_asked_for_and_sent() -> None:
     result, _ = await fill(TRIP, *TYPED, "")
-    assert (result.action, result.content) == ("accept", ANSWERED)
+    assert result == Accepted(ANSWERED)
 
 
 async def test_the_user_sees_what_each_field_wants() -> None:
@@ -138,7 +166,7 @@ async def test_what_does_not_fit_is_said_at_once_and_asked_again(
 ) -> None:
     result, screen = await fill(Form(field), wrong, right, "")
     assert f"✗ {problem}" in screen
-    assert result.content == {field.name: value}
+    assert result == Accepted({field.name: value})
 
 
 async def test_an_empty_line_takes_the_default() -> None:
@@ -148,38 +176,28 @@ async def test_an_empty_line_takes_the_default() -> None:
         fields.Choices("many", ["a", "b"], default=["b"]),
     )
     result, screen = await fill(form, "", "", "", "")
-    assert result.content == {"text": "x", "number": 1.5, "many": ["b"]}
+    assert result == Accepted({"text": "x", "number": 1.5, "many": ["b"]})
     assert "Enter takes what is in [brackets]" in screen
 
 
 async def test_an_optional_field_that_is_left_empty_is_omitted() -> None:
     form = Form(fields.Text("text", required=False), fields.Flag("flag", required=False))
     result, screen = await fill(form, "", "", "")
-    assert result.content == {}
+    assert result == Accepted({})
     assert "1  text  (left empty)" in screen
 
 
 async def test_none_of_several_options_is_an_answer() -> None:
     result, screen = await fill(Form(fields.Choices("extras", ["a", "b"])), "", "")
-    assert result.content == {"extras": []}
+    assert result == Accepted({"extras": []})
     assert "Send (none)?" in screen
 
 
 async def test_a_form_without_fields_takes_a_yes_or_a_no() -> None:
-    params = ElicitRequestFormParams(message="Go on?", requested_schema={"type": "object", "properties": {}})
-    assert await Session(["what", "Yes"]).answer(None, params) == ElicitResult(action="accept", content={})
-    assert await Session(["no"]).answer(None, params) == ElicitResult(action="decline")
-    assert await Session([":cancel"]).answer(None, params) == ElicitResult(action="cancel")
-
-
-async def test_a_form_that_cannot_be_shown_is_refused_and_the_user_told() -> None:
-    schema = {"type": "object", "properties": {"deep": {"type": "object", "properties": {}}}}
-    session = Session([])
-    result = await session.answer(None, ElicitRequestFormParams(message="?", requested_schema=schema))
-    assert isinstance(result, ErrorData)
-    assert result.code == INVALID_PARAMS
-    assert "properties.deep" in result.message
-    assert "✗ A server without a name asked something that cannot be shown" in session.screen
+    asked = form_asked(None, "Go on?")
+    assert await Session(["what", "Yes"]).answer(asked) == Accepted({})
+    assert await Session(["no"]).answer(asked) == Declined()
+    assert await Session([":cancel"]).answer(asked) == Cancelled()
 
 
 # --- the review ------------------------------------------------------------------------------
@@ -195,32 +213,33 @@ async def test_all_values_are_shown_before_they_are_sent() -> None:
 @pytest.mark.parametrize("order", ["change 3", "c 3", "3", "CHANGE 3"])
 async def test_a_value_can_be_changed_before_it_is_sent(order: str) -> None:
     result, screen = await fill(TRIP, *TYPED, order, "31", "7", "send")
-    assert result.content == ANSWERED | {"days": 7}
+    assert result == Accepted(ANSWERED | {"days": 7})
     assert "[4] > 31\n  ✗ Days must be at most 30." in screen
 
 
 async def test_what_is_changed_with_an_empty_line_stays_as_it_was() -> None:
     result, _ = await fill(TRIP, *TYPED, "3", "", "6", "", "")
-    assert result.content == ANSWERED
+    assert result == Accepted(ANSWERED)
 
 
 async def test_an_optional_value_can_be_emptied_again() -> None:
     result, screen = await fill(TRIP, *TYPED[:-1], "A quiet room", "7", ":clear", "")
-    assert result.content == ANSWERED
+    assert result == Accepted(ANSWERED)
     assert "7/7 Wishes · optional · :clear empties it" in screen
 
 
 @pytest.mark.parametrize("nonsense", ["change 9", "0", "change", "what?", "no", "²"])
 async def test_an_order_that_is_not_understood_sends_nothing(nonsense: str) -> None:
     result, screen = await fill(TRIP, *TYPED, nonsense, "decline")
-    assert result.action == "decline"
-    assert "✗ Type send (or just Enter), change and a number from 1 to 7, decline or cancel." in screen
+    assert result == Declined()
+    told = "✗ Type send (or just Enter), change and a number from 1 to 7, decline or cancel."
+    assert told in " ".join(screen.split())
 
 
 async def test_a_single_value_is_reviewed_on_one_line() -> None:
     form = Form(fields.Number("n", title="Days", integer=True))
     result, screen = await fill(form, "3", "change", "4", "")
-    assert result.content == {"n": 4}
+    assert result == Accepted({"n": 4})
     assert "Send 3? Enter, or change, decline, cancel > change" in screen
 
 
@@ -228,25 +247,25 @@ async def test_a_single_value_is_reviewed_on_one_line() -> None:
 
 
 @pytest.mark.parametrize("typed_before", range(len(TYPED) + 1))
-@pytest.mark.parametrize(("word", "action"), [(":decline", "decline"), (":CANCEL", "cancel")])
+@pytest.mark.parametrize(("word", "outcome"), [(":decline", Declined()), (":CANCEL", Cancelled())])
 async def test_the_user_can_decline_and_cancel_at_every_prompt(
-    typed_before: int, word: str, action: Literal["decline", "cancel"]
+    typed_before: int, word: str, outcome: Declined | Cancelled
 ) -> None:
     result, screen = await fill(TRIP, *TYPED[:typed_before], word)
-    assert (result.action, result.content) == (action, None)
-    assert screen.endswith("✗ Declined.\n" if action == "decline" else "✗ Cancelled: nothing was sent.\n")
+    assert result == outcome
+    assert screen.endswith("✗ Declined.\n" if outcome == Declined() else "✗ Cancelled: nothing was sent.\n")
 
 
-@pytest.mark.parametrize("action", ["decline", "cancel"])
-async def test_the_review_takes_decline_and_cancel_as_words(action: str) -> None:
-    result, _ = await fill(TRIP, *TYPED, action)
-    assert result.action == action
+@pytest.mark.parametrize(("word", "outcome"), [("decline", Declined()), ("cancel", Cancelled())])
+async def test_the_review_takes_decline_and_cancel_as_words(word: str, outcome: Declined | Cancelled) -> None:
+    result, _ = await fill(TRIP, *TYPED, word)
+    assert result == outcome
 
 
 @pytest.mark.parametrize("typed_before", range(len(TYPED) + 1))
 async def test_the_end_of_input_cancels(typed_before: int) -> None:
     result, _ = await fill(TRIP, *TYPED[:typed_before])
-    assert result.action == "cancel"
+    assert result == Cancelled()
 
 
 async def test_ctrl_c_cancels_the_question_and_the_next_one_is_asked() -> None:
@@ -259,13 +278,257 @@ async def test_ctrl_c_cancels_the_question_and_the_next_one_is_asked() -> None:
         return "7"
 
     session = Session([interrupt, ""])
-    form = form_params(Form(fields.Number("n", title="Days")))
-    assert await session.answer(None, form) == ElicitResult(action="cancel")
-    second = asyncio.create_task(session.answer(None, form))
-    while session.screen.count("Days") < 2:
-        await asyncio.sleep(0)
+    asked = form_asked(Form(fields.Number("n", title="Days")))
+    assert await session.answer(asked) == Cancelled()
+    second = asyncio.create_task(session.answer(asked))
+    await shown(session, "Days", 2)
     interrupted.set()
-    assert await second == ElicitResult(action="accept", content={"n": 7})
+    assert await second == Accepted({"n": 7})
+
+
+# --- several questions -----------------------------------------------------------------------
+
+NIGHTS = Form(fields.Number("nights", title="Nights", integer=True))
+NAME = Form(fields.Text("name", title="Name"))
+
+
+async def several(session: Session, *asked: Asked) -> list[Outcome[Any]]:
+    return list(await asyncio.gather(*map(session.answer, asked)))
+
+
+def both(**about: Any) -> tuple[Asked, Asked]:
+    return form_asked(NIGHTS, "How long?", **about), form_asked(NAME, "Who?", **about)
+
+
+@pytest.mark.parametrize(
+    ("lines", "outcomes"),
+    [
+        (["3", "Ada", ""], [Accepted({"nights": 3}), Accepted({"name": "Ada"})]),
+        (["3", "Ada", "2", "Bob", "1", "4", ""], [Accepted({"nights": 4}), Accepted({"name": "Bob"})]),
+        ([":cancel", "Ada", ""], [Cancelled(), Accepted({"name": "Ada"})]),
+        ([":decline", "Ada", "change", "Bob", ""], [Declined(), Accepted({"name": "Bob"})]),
+        (["3", ":decline", ""], [Accepted({"nights": 3}), Declined()]),
+        (["3", "Ada", "decline"], [Declined(), Declined()]),
+        (["3", "Ada", ":cancel"], [Cancelled(), Cancelled()]),
+        (["3", "Ada", "2", ":decline", ""], [Accepted({"nights": 3}), Declined()]),
+        (["3", "Ada", "2", ":cancel", "change", ":decline"], [Declined(), Cancelled()]),
+        ([":cancel all"], [Cancelled(), Cancelled()]),
+        (["3", ":cancel all"], [Cancelled(), Cancelled()]),
+        ([], [Cancelled(), Cancelled()]),
+    ],
+)
+async def test_what_came_together_is_reviewed_together_and_ends_one_by_one(
+    lines: list[str], outcomes: list[Outcome[Any]]
+) -> None:
+    session = Session(lines)
+    assert await several(session, *both()) == outcomes
+    assert "question 1 of 2" in session.screen
+    assert "3, decline" not in session.screen
+
+
+async def test_a_visit_among_forms_is_decided_at_once() -> None:
+    session = Session(["3", "yes", ""])
+    outcomes = await several(session, form_asked(NIGHTS, "How long?"), replace(visit_asked(), server=""))
+    assert outcomes == [Accepted({"nights": 3}), Accepted(None)]
+
+
+async def test_questions_of_different_servers_are_not_mixed() -> None:
+    session = Session(["3", "", "Ada", ""])
+    asked = form_asked(NIGHTS, server="one"), form_asked(NAME, server="two")
+    assert await several(session, *asked) == [Accepted({"nights": 3}), Accepted({"name": "Ada"})]
+    assert session.screen.count("✓ Sent.") == 2
+    assert "of 2" not in session.screen
+
+
+async def test_a_question_that_is_withdrawn_takes_no_other_answer_along() -> None:
+    session, typist = at_keyboard()
+    first, second = (asyncio.create_task(session.answer(asked)) for asked in both())
+    await shown(session, "Nights")
+    typist.type("3")
+    await shown(session, "Name")
+    second.cancel()
+    await shown(session, "✗ The question was withdrawn.")
+    await shown(session, "Send 3?")
+    typist.type("")
+    assert await first == Accepted({"nights": 3})
+
+
+@pytest.mark.parametrize("withdrawn", [0, 1])
+async def test_a_question_that_is_withdrawn_during_the_review_leaves_it(withdrawn: int) -> None:
+    session, typist = at_keyboard()
+    tasks = [asyncio.create_task(session.answer(asked)) for asked in both()]
+    for label, line in (("Nights", "3"), ("Name", "Ada")):
+        await shown(session, label)
+        typist.type(line)
+    await shown(session, "Your answers")
+    tasks.pop(withdrawn).cancel()
+    await shown(session, "Send Ada?" if withdrawn == 0 else "Send 3?")
+    typist.type("")
+    assert await tasks[0] == Accepted({"name": "Ada"} if withdrawn == 0 else {"nights": 3})
+
+
+# --- without end -----------------------------------------------------------------------------
+
+
+async def timed(session: Session, asked: Asked) -> Outcome[Any]:
+    began = time.monotonic()
+    outcome = await session.answer(asked)
+    assert time.monotonic() - began < 5
+    return outcome
+
+
+@pytest.mark.parametrize("piece", ["x", "word ", "\n", "\x1b]", "\x9d", "\u202e", "東"])
+async def test_a_message_without_end_is_shown_up_to_a_limit_and_that_is_said(piece: str) -> None:
+    session = Session([":cancel"])
+    message = piece * (5_000_000 // len(piece))
+    await timed(session, form_asked(NAME, message, server=message, server_version=message))
+    assert len(session.screen) < 20_000
+    assert "more characters of this text are not shown." in session.screen
+
+
+async def test_texts_of_a_field_are_shown_up_to_a_limit() -> None:
+    long = "x" * 1_000_000
+    form = Form(
+        fields.Text("t", title=long, description=long, default=long, pattern=f"^x|{long}$"),
+        fields.Choice("c", {"a": long, "b": "B"}, title="C"),
+    )
+    session = Session(["", "none", "1", ""])
+    assert await timed(session, form_asked(form)) == Accepted({"t": long, "c": "a"})
+    assert len(session.screen) < 20_000
+    assert "(999,800 more characters)" in session.screen
+
+
+MANY = {f"c{number}": f"City {number}" for number in range(5000)} | {"osl": "Oslo", "brg": "Bergen"}
+
+
+async def test_of_many_options_the_first_are_shown_and_the_others_searched() -> None:
+    session = Session(["oslo", ""])
+    assert await timed(session, form_asked(Form(fields.Choice("city", MANY)))) == Accepted({"city": "osl"})
+    assert "  20  City 19\n" in session.screen
+    assert "City 20" not in session.screen
+    assert "... and 4,982 more. Type part of a name to search." in session.screen
+
+
+async def test_what_was_found_can_be_taken_with_enter_or_by_number() -> None:
+    session = Session(["berge", "", "change", "ity 499", "City 4990", ""])
+    assert await timed(session, form_asked(Form(fields.Choice("city", MANY)))) == Accepted({"city": "c4990"})
+    assert "5002  Bergen\n  [Bergen] > " in session.screen
+    assert " 500  City 499\n    4991  City 4990\n" in session.screen
+
+
+async def test_several_of_many_options_are_found_too() -> None:
+    session = Session(["osl, berg", "", ""])
+    outcome = await timed(session, form_asked(Form(fields.Choices("cities", MANY))))
+    assert outcome == Accepted({"cities": ["osl", "brg"]})
+
+
+async def test_all_of_many_options_can_be_the_default() -> None:
+    session = Session(["", ""])
+    field = fields.Choices("cities", MANY, default=list(MANY))
+    assert await timed(session, form_asked(Form(field))) == Accepted({"cities": list(MANY)})
+
+
+async def test_a_search_that_finds_nothing_says_what_is_wrong() -> None:
+    session = Session(["Rome", ":cancel"])
+    await timed(session, form_asked(Form(fields.Choice("city", MANY, title="City"))))
+    assert "✗ City must be one of: " in session.screen
+    assert len(session.screen) < 5_000
+
+
+async def test_a_form_with_a_thousand_fields_can_be_left() -> None:
+    form = Form(*(fields.Text(f"f{number}", required=False) for number in range(1000)))
+    session = Session([*[""] * 1000, "change 1000", "x", ""])
+    assert await timed(session, form_asked(form)) == Accepted({"f999": "x"})
+
+
+async def test_ten_thousand_questions_can_be_closed_at_once() -> None:
+    session = Session([":cancel all"])
+    began = time.monotonic()
+    outcomes = await several(session, *(form_asked(NAME, str(number)) for number in range(10_000)))
+    assert set(map(type, outcomes)) == {Cancelled}
+    assert time.monotonic() - began < 5
+
+
+async def test_more_questions_than_may_wait_are_cancelled_and_the_user_is_told() -> None:
+    session = Session([":decline", ":decline"], most_waiting=2)
+    outcomes = await several(session, *(form_asked(NAME, str(number)) for number in range(10)))
+    assert outcomes == [Declined()] * 2 + [Cancelled()] * 8
+    assert "✗ 8 more questions were cancelled without being shown: too many came at once.\n" in session.screen
+
+
+async def test_after_cancel_all_the_rest_of_a_flood_is_not_asked() -> None:
+    session = Session([":cancel all"], most_waiting=2)
+    asked = [form_asked(NAME, str(number)) for number in range(20)]
+    await several(session, *asked[:10])
+    assert await several(session, *asked[10:]) == [Cancelled()] * 10
+    await shown(session, "✗ 10 more questions were cancelled without being shown")
+    assert session.screen.count("asks") == 1
+
+
+async def test_questions_of_all_servers_can_be_closed_at_once() -> None:
+    session = Session([":cancel all"])
+    asked = [form_asked(NAME, server="one"), form_asked(NAME, server="two"), form_asked(NAME, server="three")]
+    assert await several(session, *asked) == [Cancelled()] * 3
+    assert ":cancel all closes all 3\n" in session.screen
+    assert "✗ 3 questions cancelled: nothing was sent.\n" in session.screen
+
+
+@pytest.mark.parametrize("where", ["prompt", "review"])
+async def test_questions_that_come_while_one_is_answered_are_told_once(where: str) -> None:
+    session, typist = at_keyboard()
+    first = asyncio.create_task(session.answer(form_asked(NAME, "Who?")))
+    await shown(session, "> ")
+    if where == "review":
+        typist.type("Ada")
+        await shown(session, "Send Ada?")
+    others = [asyncio.create_task(session.answer(form_asked(NAME, f"Who {number}?"))) for number in range(5)]
+    await shown(session, "! 5 more questions wait. :cancel all closes all of them.\n")
+    others.append(asyncio.create_task(session.answer(form_asked(NAME, "Who else?"))))
+    typist.type(":cancel all")
+    async with asyncio.timeout(20):
+        assert await asyncio.gather(first, *others) == [Cancelled()] * 7
+    assert session.screen.count("more questions wait") == 1
+
+
+# --- the heading -----------------------------------------------------------------------------
+
+
+async def test_the_user_sees_who_asks_and_how_it_came() -> None:
+    session = Session([":cancel"])
+    until = datetime(2030, 1, 1, 12, 0, tzinfo=UTC)
+    asked = form_asked(NAME, server="Hotel", server_version="2.0", via="round", protocol="2026-07-28", deadline=until)
+    await session.answer(asked)
+    local = until.astimezone().strftime("%H:%M:%S")
+    assert f"╭─ Hotel asks  2026-07-28 · round · version 2.0 · answer by {local}\n" in session.screen
+
+
+async def test_on_a_narrow_terminal_nothing_is_wider() -> None:
+    session = Session(["x", "1", ":cancel"], width=40)
+    form = Form(fields.Choice("seat", {"w": "Window"}, title="Seat"), fields.Text("t"))
+    await session.answer(form_asked(form, "word " * 30, server="Hotel", server_version="2.0", protocol="2026-07-28"))
+    assert max(map(width, session.screen.splitlines())) <= 40
+
+
+# --- without a terminal ----------------------------------------------------------------------
+
+ASKS = """
+import asyncio
+from midcall.client.asked import Asked, FormQuestion
+from midcall.client.lines import Lines
+print(asyncio.run(Lines().answer(Asked(FormQuestion("Go on?", None), id="1", server="Hotel"))))
+"""
+
+
+@pytest.mark.parametrize("stdin", [subprocess.DEVNULL, subprocess.PIPE])
+def test_without_a_terminal_nothing_hangs_and_standard_error_says_so(stdin: int) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", ASKS], stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as asks:
+        assert asks.wait(20) == 0  # the pipe of its input stays open
+        assert asks.stdout is not None
+        assert asks.stderr is not None
+        assert asks.stdout.read() == "Cancelled(via='push')\n"
+        assert "midcall: Hotel asked a question, and there is no terminal" in asks.stderr.read()
 
 
 # --- a visit ---------------------------------------------------------------------------------
@@ -273,31 +536,49 @@ async def test_ctrl_c_cancels_the_question_and_the_next_one_is_asked() -> None:
 URL = "https://auth.example.com/connect?" + "elicitationId=" + "x" * 100
 
 
-def visit_params(url: str = URL) -> ElicitRequestURLParams:
-    return ElicitRequestURLParams(message="Please sign in", url=url, elicitation_id="1")
+def visit_asked(url: str = URL, id: str = "1") -> Asked:
+    return Asked(VisitQuestion("Please sign in", url, id), id=id, server="Hotel")
 
 
 async def test_the_whole_address_is_shown_and_opened_after_a_yes() -> None:
     session = Session(["", "sure", "Yes"])
-    assert await session.answer(None, visit_params()) == ElicitResult(action="accept")
+    assert await session.answer(visit_asked()) == Accepted(None)
     assert f"\n  {URL}\n" in session.screen
     assert session.opened == [URL]
     assert session.screen.index(URL) < session.screen.index("Open this address")
 
 
-@pytest.mark.parametrize(("line", "action"), [("no", "decline"), (":decline", "decline"), (":cancel", "cancel")])
-async def test_nothing_is_opened_without_a_yes(line: str, action: Literal["decline", "cancel"]) -> None:
+async def test_the_site_is_named_on_a_line_of_its_own() -> None:
+    session = Session(["no"])
+    await session.answer(visit_asked())
+    assert "\n  Site: example.com\n" in session.screen
+
+
+async def test_with_colours_the_site_stands_out_in_the_address_too() -> None:
+    session = Session(["no"], ink=Ink(True))
+    await session.answer(visit_asked("https://auth.example.com/x"))
+    assert "  https://auth.\x1b[1;4mexample.com\x1b[0m/x\n" in session.screen
+
+
+async def test_every_doubt_about_an_address_is_said_before_consent() -> None:
+    session = Session(["no"])
+    await session.answer(visit_asked("http://bank.com@xn--pple-43d.com:8080/"))
+    warnings = session.screen[session.screen.index("Site:") : session.screen.index("Open this address")]
+    for doubt in ("before the @", 'reads "аpple.com"', "different scripts", "port 8080", "plain http"):
+        assert doubt in " ".join(warnings.split())
+    assert warnings.count("\n  ! ") == 6
+
+
+@pytest.mark.parametrize(("line", "outcome"), [("no", Declined()), (":decline", Declined()), (":cancel", Cancelled())])
+async def test_nothing_is_opened_without_a_yes(line: str, outcome: Declined | Cancelled) -> None:
     session = Session([line])
-    assert await session.answer(None, visit_params()) == ElicitResult(action=action)
+    assert await session.answer(visit_asked()) == outcome
     assert session.opened == []
 
 
 async def test_without_a_browser_the_user_is_told_to_open_it() -> None:
-    session = Session(["yes"])
-    lines = Lines(
-        keyboard=Keyboard(session._read), write=session._shown.append, ink=Ink(False), open_url=lambda url: False
-    )
-    assert await lines(None, visit_params()) == ElicitResult(action="accept")
+    session = Session(["yes"], open_url=lambda url: False)
+    assert await session.answer(visit_asked()) == Accepted(None)
     assert "open the address yourself" in session.screen
 
 
@@ -313,13 +594,66 @@ async def test_without_a_browser_the_user_is_told_to_open_it() -> None:
         "https://[::1",
     ],
 )
-async def test_an_address_that_does_not_show_itself_is_refused(url: str) -> None:
+async def test_an_address_that_does_not_show_itself_is_never_offered_and_the_user_told(url: str) -> None:
     session = Session(["yes"])
-    result = await session.answer(None, visit_params(url))
-    assert isinstance(result, ErrorData)
-    assert result.code == INVALID_PARAMS
+    assert await session.answer(visit_asked(url)) == Cancelled()
     assert session.opened == []
     assert url not in session.screen
+    assert "✗ Hotel asked something that cannot be shown" in session.screen
+
+
+# --- waiting for visits ----------------------------------------------------------------------
+
+
+def waiting_for(*ids: str) -> Waiting:
+    return Waiting([visit_asked(f"https://{id}.example.com/", id) for id in ids], 1, 3)
+
+
+@pytest.mark.parametrize(
+    ("lines", "retried"),
+    [([""], True), (["what?", "again"], True), ([":cancel"], False), (["cancel"], False), ([], False)],
+)
+async def test_while_a_call_waits_the_user_can_try_again_or_give_up(lines: list[str], retried: bool) -> None:
+    session = Session(lines)
+    assert await session.lines.wait(waiting_for("1")) is retried
+    assert "· example.com (not done yet)" in session.screen
+    assert "Enter tries again now (attempt 1 of 3) · :cancel gives up" in " ".join(session.screen.split())
+
+
+async def test_the_user_hears_which_visits_are_done() -> None:
+    session, _ = at_keyboard()
+    waiting = waiting_for("1", "2")
+    task = asyncio.create_task(session.lines.wait(waiting))
+    await shown(session, "not done yet", 2)
+    waiting.complete("1")
+    await shown(session, "✓ example.com (done)")
+    waiting.complete("2")
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert session.screen.endswith("✓ Done. Going on.\n")
+
+
+async def test_a_question_can_be_answered_while_a_call_waits() -> None:
+    session, typist = at_keyboard()
+    task = asyncio.create_task(session.lines.wait(waiting_for("1")))
+    await shown(session, "not done yet")
+    question = asyncio.create_task(session.answer(form_asked(Form(fields.Number("n", title="Days")))))
+    await shown(session, "Days")
+    typist.type("3")
+    await shown(session, "Send 3?")
+    typist.type("")
+    assert await question == Accepted({"n": 3})
+    await shown(session, "not done yet", 2)
+    typist.type("")
+    assert await task is True
+
+
+def test_lines_are_an_answerer_that_waits() -> None:
+    lines = Lines()
+    assert isinstance(lines, Answerer)
+    assert isinstance(lines, Waits)
+    assert lines.modes == ("form", "url")
 
 
 # --- what a server says ----------------------------------------------------------------------
@@ -331,20 +665,22 @@ async def test_text_from_a_server_cannot_steer_the_terminal() -> None:
         fields.Text("text", title=f"T{evil}", description=f"D{evil}", default="x"),
         fields.Choice("choice", {"a": f"A{evil}"}, title=f"C{evil}"),
     )
-    params = ElicitRequestFormParams(message=f"M{evil}\nmore", requested_schema=form.schema())
     session = Session(["", "wrong", "1", "2", "1", ""])
-    await session.answer(None, params)
+    await session.answer(form_asked(form, f"M{evil}\nmore", server=f"S{evil}", server_version=f"V{evil}"))
     assert not set(session.screen) & set("\x1b\x9b\x07\r\u202e")
     assert "T␍pay" in session.screen
 
 
-@pytest.mark.parametrize("message", ["word " * 60, "x" * 300, "one\ntwo\n\n╰─ :decline says yes\n  Send?"])
+@pytest.mark.parametrize(
+    "message",
+    ["word " * 60, "x" * 300, "東京へようこそ" * 30, "ﾃﾞ👨‍👩‍👧 " * 50, "one\ntwo\n\n╰─ :decline says yes\n  Send?"],
+)
 async def test_all_that_a_server_says_stands_behind_a_bar(message: str) -> None:
     session = Session([":cancel"])
-    await session.answer(None, form_params(Form(fields.Text("t")), message))
+    await session.answer(form_asked(Form(fields.Text("t")), message))
     said = session.screen[session.screen.index("╭─") : session.screen.rindex("╰─")].splitlines()[1:]
     assert said
-    assert all(line.startswith("│ ") and len(line) <= 80 for line in said)
+    assert all(line.startswith("│ ") and width(line) <= 80 for line in said)
 
 
 # --- with real servers -----------------------------------------------------------------------
@@ -356,13 +692,17 @@ class Guest(BaseModel):
 
 
 def hotel() -> MCPServer:
-    mcp = MCPServer("hotel", title="Grand \x1b[31mHotel")
+    mcp = MCPServer("hotel", title="Grand \x1b[31mHotel", version="7.1")
     midcall.install(mcp)
 
     @mcp.tool()
     async def check_in() -> str:
         guest, nights = await ask_all(Question("Who stays?", Guest), Question("How many nights?", int))
         return f"{guest.name}, {guest.vip}, {nights}"
+
+    @mcp.tool()
+    async def extras() -> str:
+        return str(await choose("What shall we add?", ["bike", "guide"], many=True))
 
     @mcp.tool()
     async def pay() -> str:
@@ -380,17 +720,36 @@ def hotel() -> MCPServer:
 async def call(session: Session, tool: str, era: str) -> str:
     modern = era == "2026-07-28"
     transport = Offer(InMemoryTransport(hotel()), version=None if modern else era)
-    async with Client(transport, mode="auto" if modern else "legacy", elicitation_callback=session.answer) as client:
+    asked = callback(session.lines)
+    async with Client(transport, mode="auto" if modern else "legacy", elicitation_callback=asked) as client:
         result = await client.call_tool(tool, {})
     return "".join(block.text for block in result.content if isinstance(block, TextContent))
 
 
-@pytest.mark.parametrize("era", ERAS)
-async def test_questions_of_one_round_are_answered_one_after_the_other(era: str) -> None:
-    session = Session(["A", "Ada", "y", "", "3", ""], note=lambda: era)
+async def test_questions_of_one_round_are_answered_in_turn_and_reviewed_together() -> None:
+    session = Session(["A", "Ada", "y", "3", "2", "no", "3", "4", ""])
+    assert await call(session, "check_in", "2026-07-28") == "Ada, False, 4"
+    assert "Grand Hotel asks  2026-07-28 · round · version 7.1 · question 1 of 2" in session.screen
+    assert "Grand Hotel asks  2026-07-28 · round · version 7.1 · question 2 of 2" in session.screen
+    assert session.screen.count("✓ Sent.") == 1
+    for line in ("Who stays?\n    1  Name  Ada", "How many nights?\n    3  Answer  3"):
+        assert line in session.screen
+
+
+@pytest.mark.parametrize("era", ERAS[:2])
+async def test_questions_that_are_pushed_are_reviewed_one_by_one(era: str) -> None:
+    session = Session(["A", "Ada", "y", "", "3", ""])
     assert await call(session, "check_in", era) == "Ada, True, 3"
-    assert session.screen.count(f"Grand Hotel asks  {era}") == 2
+    assert session.screen.count(f"Grand Hotel asks  {era} · push · version 7.1\n") == 2
     assert session.screen.index("✓ Sent.") < session.screen.index("How many nights?")
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_none_of_several_options_can_be_meant_on_every_version(era: str) -> None:
+    typed = ["", ":empty", ""] if era == "2025-06-18" else ["", ""]
+    session = Session(typed)
+    assert await call(session, "extras", era) == "[]"
+    assert ("type :empty" in session.screen) == (era == "2025-06-18")
 
 
 @pytest.mark.parametrize("era", ERAS[1:])
@@ -399,6 +758,27 @@ async def test_a_visit_is_agreed_to_on_every_version_that_has_it(era: str) -> No
     assert await call(session, "pay", era) == "paid"
     assert session.opened == ["https://pay.example.com/1"]
     assert "Grand Hotel asks you to open a web page" in session.screen
+
+
+async def test_after_an_error_that_needs_a_visit_the_call_waits_and_is_tried_again() -> None:
+    mcp, calls = MCPServer("hotel"), list[int]()
+    midcall.install(mcp)
+
+    @mcp.tool()
+    async def stay() -> str:
+        calls.append(1)
+        if len(calls) < 3:
+            raise UrlElicitationRequired([Visit("Pay here", "https://pay.example.com/1", id="v1")])
+        return "paid"
+
+    session = Session(["yes", "", ""])
+    async with connect(mcp, session.lines, era="2025-11-25") as client:
+        result = await client.call_tool("stay", {})
+    assert [block.text for block in result.content if isinstance(block, TextContent)] == ["paid"]
+    assert session.opened == ["https://pay.example.com/1"]
+    assert "hotel asks you to open a web page  2025-11-25 · required" in session.screen
+    assert "· example.com (not done yet)\n      Pay here\n" in session.screen
+    assert "attempt 2 of 3" in session.screen
 
 
 async def test_a_question_that_the_server_takes_back_says_so() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 import unicodedata
 
 import pytest
@@ -71,6 +72,20 @@ def test_half_a_character_can_be_printed() -> None:
 
 def test_a_label_stays_on_its_line() -> None:
     assert plain_line("Your\n  name\u2028please\t!") == "Your name please !"
+
+
+@pytest.mark.parametrize(
+    "piece", ["\x1b]", "\x9d", "\x1b[", "\x1b[1", "\x1bP\x1b[", "\x1b]0;a", "é", "\u202e", "\x1b "]
+)
+def test_text_without_end_is_made_plain_in_time(piece: str) -> None:
+    began = time.monotonic()
+    plain(piece * (1_000_000 // len(piece)))
+    plain(f"\x1b]{piece[-1] * 1_000_000}")
+    assert time.monotonic() - began < 5
+
+
+def test_a_sequence_that_another_breaks_off_is_shown() -> None:
+    assert plain("\x1b]0;pay\x1b[31m 5\x07") == "␛]0;pay 5␇"
 
 
 @given(st.text())

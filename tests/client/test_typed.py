@@ -77,6 +77,27 @@ def test_an_option_may_hold_a_comma_itself() -> None:
     assert typed.read(field, "New York, Washington, D.C.") == ["ny", "dc"]
 
 
+MANY = {f"c{number}": f"City {number}" for number in range(30)} | {"osl": "Oslo"}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "found"),
+    [
+        (Choice("city", MANY), "OSL", ["osl"]),
+        (Choice("city", MANY), "slo", ["osl"]),
+        (Choice("city", MANY), "city 2", ["c2", *(f"c{number}" for number in range(20, 30))]),
+        (Choice("city", MANY), "Rome", None),
+        (Choice("city", MANY), None, None),
+        (Choices("cities", MANY), ["c1", "slo"], ["osl"]),
+        (Choices("cities", MANY), ["c1"], None),
+        (Choice("seat", SEATS), "win", None),
+        (Text("city"), "Oslo", None),
+    ],
+)
+def test_many_options_are_searched_by_a_part_of_their_name(field: Field, value: Any, found: list[str] | None) -> None:
+    assert typed.search(field, value) == found
+
+
 @pytest.mark.parametrize(
     ("field", "words"),
     [

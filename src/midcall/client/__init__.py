@@ -1,1 +1,90 @@
-"""The client side: what answers a question."""
+"""The client side: what answers a question.
+
+    from midcall.client import Terminal, connect
+
+    async with connect("http://localhost:8000/mcp", Terminal()) as client:
+        result = await client.call_tool("book", {"destination": "Oslo"})
+
+The names are loaded when they are first used: only what an answerer needs is imported.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from midcall.client.answerer import Answerer, CannotAnswer, callback, fastmcp_handler
+    from midcall.client.asked import Asked, FormQuestion, VisitQuestion
+    from midcall.client.attaching import attach
+    from midcall.client.browser import Browser
+    from midcall.client.connecting import CannotConnect, connect
+    from midcall.client.consent import look, open_in_browser
+    from midcall.client.guard import Guard, Rate
+    from midcall.client.headless import Headless
+    from midcall.client.lines import Lines
+    from midcall.client.pending import Change, DoesNotFit, NotPending, Pending
+    from midcall.client.script import NoAnswer, Script
+    from midcall.client.script_file import BadScript
+    from midcall.client.terminal import Terminal
+    from midcall.client.waiting import Waiting, Waits
+
+_HOMES = {
+    "midcall.client.answerer": ("Answerer", "CannotAnswer", "callback", "fastmcp_handler"),
+    "midcall.client.asked": ("Asked", "FormQuestion", "VisitQuestion"),
+    "midcall.client.attaching": ("attach",),
+    "midcall.client.browser": ("Browser",),
+    "midcall.client.connecting": ("CannotConnect", "connect"),
+    "midcall.client.consent": ("look", "open_in_browser"),
+    "midcall.client.guard": ("Guard", "Rate"),
+    "midcall.client.headless": ("Headless",),
+    "midcall.client.lines": ("Lines",),
+    "midcall.client.pending": ("Change", "DoesNotFit", "NotPending", "Pending"),
+    "midcall.client.script": ("NoAnswer", "Script"),
+    "midcall.client.script_file": ("BadScript",),
+    "midcall.client.terminal": ("Terminal",),
+    "midcall.client.waiting": ("Waiting", "Waits"),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Answerer",
+    "Asked",
+    "BadScript",
+    "Browser",
+    "CannotAnswer",
+    "CannotConnect",
+    "Change",
+    "DoesNotFit",
+    "FormQuestion",
+    "Guard",
+    "Headless",
+    "Lines",
+    "NoAnswer",
+    "NotPending",
+    "Pending",
+    "Rate",
+    "Script",
+    "Terminal",
+    "VisitQuestion",
+    "Waiting",
+    "Waits",
+    "attach",
+    "callback",
+    "connect",
+    "fastmcp_handler",
+    "look",
+    "open_in_browser",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'midcall.client' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(home), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

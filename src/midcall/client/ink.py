@@ -17,15 +17,21 @@ class Ink:
     on: bool = False
 
     @classmethod
-    def on_stream(cls, stream: TextIO) -> Ink:
+    def on_stream(cls, stream: TextIO | None) -> Ink:
         """Coloured if this is a terminal that can, and nobody set NO_COLOR."""
-        return cls(stream.isatty() and not os.environ.get("NO_COLOR") and _understands_escapes())
+        return cls(stream is not None and stream.isatty() and not os.environ.get("NO_COLOR") and _understands_escapes())
 
     def bold(self, text: str) -> str:
         return self._painted("1", text)
 
     def dim(self, text: str) -> str:
         return self._painted("2", text)
+
+    def strong(self, text: str) -> str:
+        return self._painted("1;4", text)
+
+    def warn(self, text: str) -> str:
+        return self._painted("33", text)
 
     def bad(self, text: str) -> str:
         return self._painted("31", text)

@@ -5,15 +5,21 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
+from collections import deque
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from typing import Any, TypeAlias
+from time import monotonic
+from typing import Any, Final, TypeAlias
 
 __all__ = ["Keyboard", "Reader"]
 
 Reader: TypeAlias = Callable[[], str]
 """Reads a line and returns it without its end; blocks; raises `EOFError` where there are no more."""
+
+
+_IN_A_ROW: Final = 3
+_ROW_SECONDS: Final = 2.0
 
 
 class Keyboard:
@@ -28,11 +34,13 @@ class Keyboard:
     def __init__(self, read: Reader = input) -> None:
         self._read = read
         self._pending: Future[str | None] | None = None
+        self._presses: deque[float] = deque(maxlen=_IN_A_ROW)
 
     async def line(self, prompt: Callable[[], None] | None = None) -> str | None:
         """The next line, or None if the user wants out: Ctrl-C, or the end of the input.
 
-        The prompt is called to show itself once Ctrl-C is heard.
+        The prompt is called to show itself once Ctrl-C is heard. Who presses it again and again wants out
+        of the program, and not of one more question: the third in a row is the program's.
         """
         loop = asyncio.get_running_loop()
         woken: asyncio.Future[None] = loop.create_future()
@@ -41,7 +49,7 @@ class Keyboard:
             with suppress(RuntimeError):  # the loop may have ended by now
                 loop.call_soon_threadsafe(_settle, woken)
 
-        with _on_interrupt(wake):
+        with _on_interrupt(wake, self._presses):
             if prompt is not None:
                 prompt()
             pending = self._begun()
@@ -70,12 +78,22 @@ def _settle(future: asyncio.Future[None]) -> None:
 
 
 @contextmanager
-def _on_interrupt(call: Callable[..., None]) -> Generator[None]:
+def _on_interrupt(call: Callable[[], None], presses: deque[float]) -> Generator[None]:
     """While this is open, Ctrl-C calls this instead of ending the program. Only the main thread hears of it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, call)
+
+    def pressed(*_: Any) -> None:
+        presses.append(monotonic())
+        if len(presses) == _IN_A_ROW and presses[-1] - presses[0] < _ROW_SECONDS:
+            presses.clear()
+            signal.signal(signal.SIGINT, before)
+            signal.raise_signal(signal.SIGINT)
+        else:
+            call()
+
+    before = signal.signal(signal.SIGINT, pressed)
     try:
         yield
     finally:

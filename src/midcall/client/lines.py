@@ -1,6 +1,6 @@
 """Plain line prompts: questions answered at any terminal, one line at a time.
 
-    async with Client(server, elicitation_callback=Lines()) as client:
+    async with Client(server, elicitation_callback=callback(Lines())) as client:
         await client.call_tool("book", {"destination": "Oslo"})
 
 The user sees who asks and what, answers field by field, reviews all of it, and can decline or
@@ -10,61 +10,56 @@ cancel at every prompt. Nothing is sent that was not checked against the form.
 from __future__ import annotations
 
 import asyncio
-import sys
-import webbrowser
-from collections.abc import Callable
-from typing import Any, Literal, TypeAlias, cast
-from urllib.parse import urlsplit
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, Final
 
 import anyio
-from mcp.client.session import ClientRequestContext
-from mcp_types import (
-    INVALID_PARAMS,
-    ElicitRequestFormParams,
-    ElicitRequestParams,
-    ElicitRequestURLParams,
-    ElicitResult,
-    ErrorData,
-)
+from anyio.lowlevel import checkpoint
 
-from midcall.client import typed
+from midcall.client.asked import Asked, Mode
+from midcall.client.columns import one_line
+from midcall.client.consent import look, open_in_browser
+from midcall.client.crowd import MOST_WAITING, Crowd
+from midcall.client.filling import Filling
 from midcall.client.ink import Ink
 from midcall.client.keyboard import Keyboard
-from midcall.client.plain import plain_line
+from midcall.client.meanwhile import asking
+from midcall.client.prompt import Ended, Prompt
+from midcall.client.review import Review
+from midcall.client.screen import has_terminal, print_error, print_on_screen, screen_ink
 from midcall.client.sheet import Sheet, Writer
-from midcall.core.check import check
-from midcall.core.fields import Choices, Field, Flag
-from midcall.core.form import Form
-from midcall.errors import InvalidForm
-from midcall.wording import client as wording
+from midcall.client.turns import Batch, Turn, Turns
+from midcall.client.waiting import Waiting
+from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
+from midcall.wording.client import lines as wording
 
-__all__ = ["Lines", "print_text"]
+__all__ = ["Lines"]
 
-Order: TypeAlias = Literal["send", "decline", "cancel"] | int
-"""What the user wants at the review; a number is the index of the field to change."""
-
-
-class _Ended(Exception):
-    """The user wants no more of this question."""
-
-    def __init__(self, action: Literal["decline", "cancel"]) -> None:
-        super().__init__(action)
-        self.action: Literal["decline", "cancel"] = action
+_MOST_NAME: Final = 80
+_MOST_VERSION: Final = 30
 
 
 class Lines:
-    """Answers questions at line prompts. Use it as the `elicitation_callback` of an `mcp.Client`.
+    """An answerer at line prompts.
 
-    Several questions at once, as one round may bring, are answered one after the other.
+    Several questions at once, as one round may bring, are answered one after the other and then
+    reviewed together. Without a terminal every question is cancelled, and standard error says so.
 
     Args:
-        keyboard: Where lines come from; share one between all who read the same terminal.
-        write: Where text goes.
-        ink: Colours; by default, where standard output is a terminal.
+        keyboard: Where lines come from; share one between all who read the same terminal. One that is
+            given is trusted to be there.
+        write: Where text goes; by default standard output, or standard error where the former is none.
+        ink: Colours; by default, where text goes to a terminal that has them.
         open_url: Opens an address that the user agreed to visit, and tells whether it could.
-        note: Says more about the question that is shown, beside the server's name.
+        note: How a question came, beside the server's name; by default, protocol version and channel.
         width: Columns to write in; by default, those of the terminal.
+        most_waiting: How many questions of one server may wait at once; None for any number. What comes on
+            top is cancelled, and the user is told.
     """
+
+    modes: tuple[Mode, ...] = ("form", "url")
 
     def __init__(
         self,
@@ -72,203 +67,249 @@ class Lines:
         keyboard: Keyboard | None = None,
         write: Writer | None = None,
         ink: Ink | None = None,
-        open_url: Callable[[str], bool] = webbrowser.open,
-        note: Callable[[], str] | None = None,
+        open_url: Callable[[str], bool] = open_in_browser,
+        note: Callable[[Asked], str] | None = None,
         width: int | None = None,
+        most_waiting: int | None = MOST_WAITING,
     ) -> None:
-        self._keyboard = keyboard or Keyboard()
-        self._sheet = Sheet(write or print_text, ink or Ink.on_stream(sys.stdout), width)
+        self._needs_terminal = keyboard is None
+        self._sheet = sheet = Sheet(write or print_on_screen, ink or screen_ink(), width)
+        self._prompt = Prompt(keyboard or Keyboard(), sheet, self._news)
+        self._filling = Filling(self._prompt, sheet)
+        self._review = Review(self._prompt, sheet, self._end)
         self._open_url = open_url
-        self._note = note or str
+        self._note = note or _how_it_came
         self._lock = anyio.Lock()
+        self._turns = Turns()
+        self._crowd = Crowd(most_waiting)
+        self._teller: asyncio.Task[None] | None = None
 
-    async def __call__(
-        self, context: ClientRequestContext | None, params: ElicitRequestParams
-    ) -> ElicitResult | ErrorData:
-        async with self._lock:
-            try:
-                result = await self._answer(_server_name(context), params)
-            except _Ended as ended:
-                result = ElicitResult(action=ended.action)
-            except asyncio.CancelledError:
-                self._sheet.write("\n")
-                self._sheet.complain(wording.withdrawn())
-                raise
-            if isinstance(result, ElicitResult):
-                self._sheet.close(result.action)
-            return result
+    async def answer(self, asked: Asked) -> Outcome[Any]:
+        """Ask the user, after those who asked before."""
+        if self._needs_terminal and not has_terminal():
+            return _without_terminal(asked)
+        with self._crowd.one_more(asked.server) as may_wait:
+            return await self._in_turn(asked) if may_wait else self._turned_away()
 
-    async def _answer(self, server: str, params: ElicitRequestParams) -> ElicitResult | ErrorData:
-        match params:
-            case ElicitRequestURLParams():
-                return await self._visit(server, params)
-            case ElicitRequestFormParams() if params.requested_schema.get("properties"):
-                return await self._form(server, params)
-            case _:
-                return await self._bare(server, params)
-
-    # --- a form -------------------------------------------------------------------------------
-
-    async def _form(self, server: str, params: ElicitRequestFormParams) -> ElicitResult | ErrorData:
+    async def _in_turn(self, asked: Asked) -> Outcome[Any]:
+        turn = self._turns.join(asked)
         try:
-            form = Form.from_schema(params.requested_schema, strict=False)
-        except InvalidForm as error:
-            return self._refuse(server, plain_line(str(error)))
-        has_defaults = any(field.default is not None for field in form.fields)
-        self._sheet.open(wording.asks(server), params.message, wording.how_to_answer(has_defaults), self._note())
-        content: dict[str, Any] = {}
-        for index in range(len(form)):
-            await self._fill(form, index, content)
-        await self._review(form, content)
-        return ElicitResult(action="accept", content=content)
+            await checkpoint()  # let those come that come together, so that they are counted
+            async with self._terminal():
+                await self._take(turn)
+            while turn.outcome is None:
+                await turn.batch.changed.wait()
+                async with self._terminal():
+                    await self._finish(turn.batch)
+            return turn.outcome
+        finally:
+            self._turns.leave(turn)
 
-    async def _bare(self, server: str, params: ElicitRequestParams) -> ElicitResult:
-        """A form without fields: only the user's yes or no is asked."""
-        self._sheet.open(wording.asks(server), params.message, wording.how_to_answer(False), self._note())
-        agreed = await self._yes_or_no(wording.says_yes_or_no())
-        return ElicitResult(action="accept", content={}) if agreed else ElicitResult(action="decline")
-
-    async def _fill(self, form: Form, index: int, content: dict[str, Any]) -> None:
-        """Ask for one field until what is typed fits. What is there already stands as its default."""
-        field = form.fields[index]
-        current = content.get(field.name, field.default)
-        clearable = field.name in content and not field.required and field.default is None
-        self._sheet.field(form, index, clearable=clearable)
-        bracketed = "" if current is None else f"[{typed.shown(field, current)}] "
-        while True:
-            line = await self._prompt(bracketed)
-            value = _on_wire(typed.read(field, line) if line or _takes_none(field, current) else current)
-            if (value is None and not field.required) or (line == ":clear" and clearable):
-                content.pop(field.name, None)
-                break
-            problems = check(Form(field), {} if value is None else {field.name: value})
-            if not problems:
-                content[field.name] = value
-                break
-            if line and isinstance(field, Flag):
-                self._sheet.complain(wording.answer_yes_or_no())
-            else:
-                self._sheet.problems(field, problems)
-        if len(form) > 1:
-            self._sheet.write("\n")
-
-    async def _review(self, form: Form, content: dict[str, Any]) -> None:
-        """Return when the user wants it sent."""
-        while True:
-            match await self._order(form, content):
-                case "send":
-                    return
-                case "decline" | "cancel" as action:
-                    raise _Ended(action)
-                case int(index):
-                    self._sheet.write("\n")
-                    await self._fill(form, index, content)
-
-    async def _order(self, form: Form, content: dict[str, Any]) -> Order:
-        if len(form) == 1:
-            offer = wording.send_one(self._sheet.ink.bold(typed.shown(form.fields[0], content.get(form.names[0]))))
-        else:
-            self._sheet.answers(form, content)
-            offer = wording.send_all()
-        while (order := _order(await self._prompt(f"{offer} "), len(form))) is None:
-            self._sheet.complain(wording.not_understood(len(form)))
-        return order
-
-    def _refuse(self, server: str, why: str) -> ErrorData:
-        sentence = wording.not_readable(server, why)
-        self._sheet.complain(sentence)
-        return ErrorData(code=INVALID_PARAMS, message=sentence)
-
-    # --- a visit ------------------------------------------------------------------------------
-
-    async def _visit(self, server: str, params: ElicitRequestURLParams) -> ElicitResult | ErrorData:
-        if not _shows_itself(params.url):
-            return self._refuse(server, wording.cannot_be_opened())
-        self._sheet.open(wording.asks_to_open(server), params.message, wording.nothing_opens(), self._note())
-        self._sheet.address(params.url)
-        if not await self._yes_or_no(wording.open_it()):
-            return ElicitResult(action="decline")
-        opened = await anyio.to_thread.run_sync(self._open_url, params.url, abandon_on_cancel=True)
-        self._sheet.write(f"  {wording.opened() if opened else wording.open_it_yourself()}\n")
-        return ElicitResult(action="accept")
-
-    # --- prompts ------------------------------------------------------------------------------
-
-    async def _yes_or_no(self, question: str) -> bool:
-        while True:
-            match typed.read(Flag("agreed"), await self._prompt(f"{question} ")):
-                case bool(agreed):
-                    return agreed
-                case _:
-                    self._sheet.complain(wording.answer_yes_or_no())
-
-    async def _prompt(self, before: str) -> str:
-        """A line from the user, who can also end the question here."""
-        prompt = f"  {before}{self._sheet.ink.accent('>')} "
-        while True:
-            line = await self._keyboard.line(lambda: self._sheet.write(prompt))
-            if line is None:
+    async def wait(self, waiting: Waiting) -> bool:
+        """Show what a call waits for, until the user wants it tried again or given up."""
+        if self._needs_terminal and not has_terminal():
+            return False
+        try:
+            while True:
+                async with self._terminal():  # let go at each change, since a question may come meanwhile
+                    news = partial(_news, waiting, _done(waiting), self._turns.arrived)
+                    self._sheet.waiting(waiting, _site)
+                    line = await self._prompt.line_unless(news)
+                match line.casefold() if line is not None else None:
+                    case "" | "again" | "retry" | "yes" | "y":
+                        return True
+                    case "cancel" | "no" | "n":
+                        return self._given_up()
+                    case None:
+                        pass
+                    case _:
+                        self._sheet.complain(wording.wait_not_understood())
+        except Ended:
+            return self._given_up()
+        except asyncio.CancelledError:
+            if waiting.finished:
                 self._sheet.write("\n")
-                raise _Ended("cancel")
-            line = line.strip()
-            match line.casefold():
-                case ":decline":
-                    raise _Ended("decline")
-                case ":cancel":
-                    raise _Ended("cancel")
-                case _ if _has_controls(line):
-                    self._sheet.complain(wording.no_control_characters())
-                case _:
-                    return line
+                self._sheet.say(wording.visits_done())
+            else:
+                self._withdrawn()
+            raise
 
+    @asynccontextmanager
+    async def _terminal(self) -> AsyncGenerator[None]:
+        """The terminal, for one at a time, and for nothing else."""
+        async with self._lock:
+            with asking():
+                yield
 
-def print_text(text: str) -> None:
-    """Write to standard output, whatever its encoding, at once."""
-    encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
-    sys.stdout.flush()
+    # --- in turn ------------------------------------------------------------------------------
 
+    async def _take(self, turn: Turn) -> None:
+        """Ask this question, and go on to the review if it was the last."""
+        if turn.outcome is not None:
+            return
+        try:
+            turn.outcome = await self._ask(turn)
+        except Ended as ended:
+            self._end(turn, ended)
+        except asyncio.CancelledError:
+            self._withdrawn()
+            raise
+        turn.batch.tell()
+        await self._finish(turn.batch)
+        self._tell_turned_away()
 
-def _server_name(context: ClientRequestContext | None) -> str:
-    info = context.session.server_info if context is not None else None
-    return plain_line((info.title or info.name) if info is not None else "") or wording.unnamed_server()
+    def _end(self, turn: Turn, ended: Ended) -> None:
+        if ended.all:
+            self._cancel_all()
+            return
+        turn.outcome = ended.outcome if turn.outcome is None else turn.outcome
+        self._sheet.close(ended.outcome)
 
+    def _cancel_all(self) -> None:
+        """The user wants none of them, whoever asks."""
+        self._crowd.dismiss()
+        turns = self._turns.waiting
+        for turn in turns:
+            turn.outcome = Cancelled()
+        for batch in {turn.batch: None for turn in turns}:
+            batch.tell()
+        self._sheet.complain(wording.all_cancelled(len(turns)))
 
-def _order(line: str, fields: int) -> Order | None:
-    """What the user wants at the review, if this says it."""
-    match line.casefold().split():
-        case [] | ["send" | "s" | "yes" | "y"]:
-            return "send"
-        case ["decline"]:
-            return "decline"
-        case ["cancel"]:
-            return "cancel"
-        case ["change" | "c"] if fields == 1:
-            return 0
-        case ["change" | "c", number] | [number] if number in map(str, range(1, fields + 1)):
-            return int(number) - 1
-        case _:
-            return None
+    # --- very many ----------------------------------------------------------------------------
 
+    def _turned_away(self) -> Cancelled:
+        if self._teller is None or self._teller.done():
+            self._teller = asyncio.create_task(self._tell_when_calm(), name="midcall lines, turned away")
+        return Cancelled()
 
-def _takes_none(field: Field, current: Any) -> bool:
-    """Whether an empty line is an answer: none of several options, where one has to be given."""
-    return isinstance(field, Choices) and bool(field.required) and current is None
+    async def _tell_when_calm(self) -> None:
+        await self._crowd.calm()
+        async with self._terminal():
+            self._tell_turned_away()
 
+    def _tell_turned_away(self) -> None:
+        if count := self._crowd.told():
+            self._sheet.complain(wording.turned_away(count))
 
-def _on_wire(value: Any) -> Any:
-    """The default of a multiple choice is a tuple; what is sent is a list."""
-    return list(cast("tuple[str, ...]", value)) if isinstance(value, tuple) else value
+    async def _news(self) -> str:
+        """Others that came after this question was shown."""
+        return wording.others_wait(await self._turns.more() - 1)
 
+    # --- one question -------------------------------------------------------------------------
 
-def _has_controls(line: str) -> bool:
-    return any(ord(char) < 32 or 127 <= ord(char) < 160 for char in line)
+    def _withdrawn(self) -> None:
+        self._sheet.write("\n")
+        self._sheet.complain(wording.withdrawn())
 
+    async def _ask(self, turn: Turn) -> Outcome[Any] | None:
+        """The outcome, or None for a form that is filled and not reviewed yet."""
+        asked = turn.asked
+        if asked.url is not None:
+            return await self._visit(turn, asked.url)
+        if asked.form is None:
+            return await self._bare(turn)
+        has_defaults = any(field.default is not None for field in asked.form.fields)
+        self._open(turn, wording.asks(_server(asked)), wording.how_to_answer(has_defaults))
+        turn.content = await self._filling.form(asked.form)
+        return None
 
-def _shows_itself(url: str) -> bool:
-    """Whether this is a web address, and the user sees exactly what would be opened."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
+    def _open(self, turn: Turn, title: str, advice: str) -> None:
+        asked, batch = turn.asked, turn.batch
+        place = batch.size - len(batch.turns) + batch.turns.index(turn) + 1
+        notes = [self._note(asked), wording.version(one_line(asked.server_version or "", _MOST_VERSION))]
+        if asked.deadline is not None:
+            notes.append(wording.answer_by(asked.deadline.astimezone().strftime("%H:%M:%S")))
+        if batch.size > 1:
+            notes.append(wording.question_of(place, batch.size))
+        if (waiting := self._turns.known()) > 1:
+            advice = f"{advice} · {wording.cancel_all(waiting)}"
+        self._sheet.open(title, asked.message, advice, " · ".join(filter(None, notes)))
+
+    # --- a question that is decided at once ---------------------------------------------------
+
+    async def _bare(self, turn: Turn) -> Outcome[Any]:
+        """A form without fields: only the user's yes or no is asked."""
+        self._open(turn, wording.asks(_server(turn.asked)), wording.how_to_agree())
+        agreed = await self._prompt.yes_or_no(wording.agree())
+        outcome: Outcome[dict[str, Any]] = Accepted({}) if agreed else Declined()
+        self._sheet.close(outcome)
+        return outcome
+
+    async def _visit(self, turn: Turn, url: str) -> Outcome[Any]:
+        address = look(url)
+        if not address.openable:
+            self._sheet.complain(wording.not_readable(_server(turn.asked), address.why_not))
+            return Cancelled()
+        self._open(turn, wording.asks_to_open(_server(turn.asked)), wording.nothing_opens())
+        self._sheet.address(address)
+        if not await self._prompt.yes_or_no(wording.open_it()):
+            self._sheet.close(Declined())
+            return Declined()
+        if await anyio.to_thread.run_sync(self._open_url, url, abandon_on_cancel=True):
+            self._sheet.say(wording.opened())
+        else:
+            self._sheet.warn(wording.open_it_yourself())
+        return Accepted(None)
+
+    # --- the review ---------------------------------------------------------------------------
+
+    async def _finish(self, batch: Batch) -> None:
+        """Review what is filled, if nothing else is left to ask. All of it is sent at once."""
+        if not batch.filled or not batch.drafts:
+            return
+        try:
+            await self._review.go(batch)
+            self._send(batch, None)
+        except Ended as ended:
+            self._cancel_all() if ended.all else self._send(batch, ended.outcome)
+        except asyncio.CancelledError:
+            self._withdrawn()
+            raise
+        batch.tell()
+
+    def _send(self, batch: Batch, ended: Declined | Cancelled | None) -> None:
+        drafts = batch.drafts
+        for draft in drafts:
+            draft.outcome = Accepted(draft.content) if ended is None else ended
+        if drafts:
+            self._sheet.close(Accepted(None) if ended is None else ended)
+
+    def _given_up(self) -> bool:
+        self._sheet.complain(wording.waiting_given_up())
         return False
-    return parts.scheme in ("http", "https") and bool(parts.hostname) and url.isprintable() and " " not in url
+
+
+def _done(waiting: Waiting) -> list[bool]:
+    return list(map(waiting.is_done, waiting.asked))
+
+
+async def _news(waiting: Waiting, known: list[bool], arrived: anyio.Event) -> None:
+    """Return when a visit is done that was not known to be, or another question comes."""
+    if _done(waiting) != known:
+        return
+    async with anyio.create_task_group() as tasks:
+        for event in (waiting.changed, arrived.wait):
+            tasks.start_soon(_then, event, tasks.cancel_scope.cancel)
+
+
+async def _then(event: Callable[[], Awaitable[None]], call: Callable[[], None]) -> None:
+    await event()
+    call()
+
+
+def _without_terminal(asked: Asked) -> Cancelled:
+    print_error(f"midcall: {wording.no_terminal(_server(asked))}\n")
+    return Cancelled()
+
+
+def _server(asked: Asked) -> str:
+    return one_line(asked.server, _MOST_NAME) or wording.unnamed_server()
+
+
+def _how_it_came(asked: Asked) -> str:
+    return " · ".join(filter(None, (one_line(asked.protocol or "", _MOST_VERSION), asked.via)))
+
+
+def _site(url: str) -> str:
+    address = look(url)
+    return address.domain or wording.unnamed_site()

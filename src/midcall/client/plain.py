@@ -17,12 +17,13 @@ _SEQUENCE: Final = re.compile(
     r"""
       (?: \x1b\[ | \x9b ) [0-?]* [ -/]* [@-~]                              # CSI: colours, cursor, screen
     | (?: \x1b[\]PX^_] | [\x9d\x90\x98\x9e\x9f] )                          # OSC, DCS and their like,
-      (?: (?! \x1b\\ | [\x07\x9c] ) [^\n] )* (?: \x1b\\ | [\x07\x9c] )     #   up to their end
+      [^\n\x07\x1b\x90\x98\x9c-\x9f]* (?: \x1b\\ | [\x07\x9c] )            #   up to their end
     | \x1b [ -/]+ [0-~]                                                    # character sets
     | \x1b [0-Z\\^-~]                                                      # single commands
     """,
     re.VERBOSE,
 )
+_TO_LOOK_AT: Final = re.compile(r"[^\n -~]+")
 _JOINERS: Final = frozenset("\u200c\u200d")
 """Invisible, but scripts and emoji need them."""
 
@@ -35,7 +36,7 @@ def plain(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     text = _SEQUENCE.sub("", text.replace("\r\n", "\n"))
-    return "".join(map(_shown, text))
+    return _TO_LOOK_AT.sub(lambda found: "".join(map(_shown, found[0])), text)
 
 
 def plain_line(text: str) -> str:

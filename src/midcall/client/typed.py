@@ -6,19 +6,21 @@ Pure. What cannot be read is left as the text it is, and `check` says what is wr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from midcall.client.plain import plain_line
 from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.schema import splitter
-from midcall.wording import client as wording
+from midcall.wording.client import fields as wording
 
-__all__ = ["hints", "numbered", "read", "shown"]
+__all__ = ["hints", "numbered", "read", "search", "searched", "shown"]
 
 _FLAGS: Final = {"yes": True, "y": True, "true": True, "no": False, "n": False, "false": False}
 _NUMBER: Final = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _LONGEST_NUMBER: Final = 300
+_MANY: Final = 20
+"""More options than this are not listed, but searched."""
 
 
 # --- to the user -----------------------------------------------------------------------------
@@ -38,20 +40,26 @@ def shown(field: Field, value: Any) -> str:
         case Flag():
             return wording.yes_or_no(value)
         case Choice():
-            return _title(field, value)
+            return _title(field.labels, value)
         case Choices():
-            return ", ".join(_title(field, item) for item in value) or wording.nothing_chosen()
+            labels = field.labels
+            return ", ".join(_title(labels, item) for item in value) or wording.nothing_chosen()
         case Text() | Number():
             return plain_line(str(value))
 
 
-def _title(field: Choice | Choices, value: str) -> str:
-    return plain_line(field.labels.get(value, value))
+def _title(labels: Mapping[str, str], value: str) -> str:
+    return plain_line(labels.get(value, value))
 
 
 def numbered(field: Choice | Choices) -> bool:
     """Whether options can be chosen by number: not where an option itself is one."""
     return not any(text.strip().isdigit() for text in (*field.values, *field.labels.values()))
+
+
+def searched(field: Choice | Choices) -> bool:
+    """Whether there are so many options that they are searched for by a part of their name."""
+    return len(field.options) > _MANY
 
 
 def _constraints(field: Field) -> Iterable[str]:
@@ -87,6 +95,19 @@ def read(field: Field, line: str) -> Any:
             return _option(field, line)
         case Choices():
             return list(dict.fromkeys(_option(field, item) for item in splitter(field)(line)))
+
+
+def search(field: Field, value: Any) -> list[str] | None:
+    """The options that this may mean, where there are too many to list; None where there are none such."""
+    if not isinstance(field, (Choice, Choices)) or not searched(field):
+        return None
+    known, words = set(field.values), [value] if isinstance(value, str) else list(value or ())
+    parts = [word.casefold() for word in words if word not in known]
+    return [
+        option
+        for option, title in field.labels.items()
+        if any(part in option.casefold() or part in plain_line(title).casefold() for part in parts)
+    ] or None
 
 
 def _number(line: str) -> int | float | str:

@@ -1,0 +1,46 @@
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from midcall import Accepted, Cancelled, Choice, Choices, Declined, Flag, Number, Outcome, Text
+from midcall.client import Asked
+from midcall.client.plain import plain, plain_line
+from midcall.core.check import check
+
+Say = Callable[[str], Awaitable[str | None]]
+"""Writes into the chat, and comes back with the user's reply, or None if they left."""
+
+
+class Chat:
+    """Asks in a chat, field by field."""
+
+    modes = ("form",)  # it opens no web pages, so servers are not told that it could
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+
+    async def answer(self, asked: Asked) -> Outcome[dict[str, Any]]:
+        content: dict[str, Any] = {}
+        question = f"{plain_line(asked.server)} asks: {plain(asked.message)}"
+        for field in asked.form or ():
+            reply = await self._say(f"{question}\n{plain_line(field.label)}?")
+            if reply is None:
+                return Cancelled()  # nobody decided anything
+            if reply == "/no":
+                return Declined()  # the user says no
+            content[field.name] = value(field, reply)
+        if asked.form is not None and (problems := check(asked.form, content)):
+            await self._say("\n".join(str(problem) for problem in problems))
+            return await self.answer(asked)
+        return Accepted(content)
+
+
+def value(field: Text | Number | Flag | Choice | Choices, reply: str) -> Any:
+    match field:
+        case Number() if reply.isdigit():
+            return int(reply)
+        case Flag():
+            return {"yes": True, "no": False}.get(reply.lower(), reply)
+        case Choices():
+            return [item.strip() for item in reply.split(",") if item.strip()]
+        case _:
+            return reply

@@ -1,0 +1,30 @@
+from typing import Any
+
+from midcall import Accepted, Declined, Outcome
+from midcall.client import Asked, Waiting
+from midcall.client.consent import look
+
+
+class Kiosk:
+    """Agrees to visits of one site, and shows how far they are."""
+
+    modes = ("url",)
+
+    def __init__(self, site: str) -> None:
+        self._site = site
+        self.shown: list[str] = []
+
+    async def answer(self, asked: Asked) -> Outcome[Any]:
+        address = look(asked.url or "")
+        return Accepted(None) if address.openable and address.registrable == self._site else Declined()
+
+    async def wait(self, waiting: Waiting) -> bool:
+        """True: call again now. False: give up. Cancelled when all visits are done."""
+        while not waiting.finished:
+            left = [asked for asked in waiting.asked if not waiting.is_done(asked)]
+            self.shown.append(f"{len(left)} to go")
+            await waiting.changed()
+        return True
+
+    def completed(self, id: str) -> None:
+        self.shown.append(f"{id} is done")

@@ -1,0 +1,31 @@
+import asyncio
+
+from docs_src.quickstart import mcp
+from midcall.client import Asked, Pending, connect
+
+ANSWERS = {"answer": 3, "choice": "w", "confirmed": True}
+
+
+async def chat(pending: Pending) -> None:
+    """Stands for your own user interface: it hears of questions, and answers them when it likes."""
+    async for asked in pending:
+        print(f"{asked.server} asks: {asked.message}")
+        pending.accept(asked.id, content_for(asked))
+
+
+def content_for(asked: Asked) -> dict[str, object]:
+    return {field.name: ANSWERS[field.name] for field in asked.form or ()}
+
+
+async def main() -> None:
+    pending = Pending()
+    chatting = asyncio.create_task(chat(pending))
+    async with connect(mcp, pending) as client:
+        result = await client.call_tool("book", {"destination": "Oslo"})
+        print(result.content[0].text)
+    pending.close()
+    await chatting
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,141 @@
+"""A question as it reached the client, whatever carried it."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Literal, TypeAlias
+
+from midcall.core.form import Form
+
+__all__ = ["Asked", "Carrier", "FormQuestion", "Mode", "VisitQuestion"]
+
+Mode: TypeAlias = Literal["form", "url"]
+Carrier: TypeAlias = Literal["push", "round", "required"]
+"""How a question came: pushed while the call waits, in a round, or with the error -32042."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormQuestion:
+    """A form to fill. `form` is None where there are no fields: then only a yes or no is asked.
+
+    All texts are the server's, and as it sent them: whoever shows them makes them safe to show.
+    """
+
+    message: str
+    form: Form | None
+
+    mode: Final = "form"
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The form as JSON Schema."""
+        return self.form.schema() if self.form is not None else {"type": "object", "properties": {}}
+
+
+@dataclass(frozen=True, slots=True)
+class VisitQuestion:
+    """An address to visit. Accepting is consent to open it, and no more than that."""
+
+    message: str
+    url: str
+    id: str | None = None
+
+    mode: Final = "url"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question, and what the user should know about it.
+
+    Args:
+        question: What is asked.
+        id: Names this asking, among all that wait at this client.
+        server: The name that the server gives itself; it is not proven.
+        server_version: Its version, if it says one.
+        via: How the question came.
+        protocol: The protocol version of the connection.
+        deadline: When the question is given up, if it ever is.
+        key: What the server calls the question: its key in a round, or the id of its request.
+    """
+
+    question: FormQuestion | VisitQuestion
+    id: str
+    server: str = ""
+    server_version: str | None = None
+    via: Carrier = "push"
+    protocol: str | None = None
+    deadline: datetime | None = None
+    key: str = ""
+
+    @property
+    def message(self) -> str:
+        return self.question.message
+
+    @property
+    def mode(self) -> Mode:
+        return self.question.mode
+
+    @property
+    def form(self) -> Form | None:
+        """The form to fill, if there is one."""
+        return self.question.form if isinstance(self.question, FormQuestion) else None
+
+    @property
+    def url(self) -> str | None:
+        """The address to visit, if there is one."""
+        return self.question.url if isinstance(self.question, VisitQuestion) else None
+
+    @property
+    def digest(self) -> str:
+        """A short name for what is asked, which tells nothing of it: for logs."""
+        match self.question:
+            case FormQuestion(message, form):
+                text = f"form\0{message}\0{form.digest if form is not None else ''}"
+            case VisitQuestion(message, url):
+                text = f"visit\0{message}\0{url}"
+        raw = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+        return urlsafe_b64encode(raw[:9]).decode()
+
+    def as_data(self) -> dict[str, Any]:
+        """The question as JSON-ready data: for another process, a page, an agent framework."""
+        data: dict[str, Any] = {
+            "id": self.id,
+            "mode": self.mode,
+            "message": self.message,
+            "server": {"name": self.server, "version": self.server_version},
+            "via": self.via,
+            "protocol": self.protocol,
+            "deadline": self.deadline.isoformat() if self.deadline is not None else None,
+        }
+        match self.question:
+            case FormQuestion():
+                data["schema"] = self.question.schema
+            case VisitQuestion(_, url, id):
+                data |= {"url": url, "elicitationId": id}
+        return data
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Asked:
+        """The question that `as_data` described."""
+        server: Mapping[str, Any] = data.get("server") or {}
+        question: FormQuestion | VisitQuestion
+        if data["mode"] == "url":
+            question = VisitQuestion(data["message"], data["url"], data.get("elicitationId"))
+        else:
+            schema: Mapping[str, Any] = data.get("schema") or {}
+            form = Form.from_schema(schema, strict=False) if schema.get("properties") else None
+            question = FormQuestion(data["message"], form)
+        deadline = data.get("deadline")
+        return cls(
+            question,
+            data["id"],
+            server.get("name") or "",
+            server.get("version"),
+            data.get("via", "push"),
+            data.get("protocol"),
+            datetime.fromisoformat(deadline) if deadline else None,
+        )

@@ -1,0 +1,93 @@
+"""How many questions may wait for one person at once, and what becomes of the rest.
+
+What comes on top is turned away: it is cancelled, and the user is told how many there were. When the user
+has cancelled all, the rest of such a burst goes the same way, and does not open one form after the other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from time import monotonic
+from typing import Final
+
+__all__ = ["MOST_WAITING", "Crowd"]
+
+MOST_WAITING: Final = 100
+"""Of one server. It is more than a person would ever want to answer, and more than a round has."""
+
+_MANY: Final = 20
+"""So many of one server are a burst, of which there may be more."""
+_CALM: Final = 1.0
+"""Seconds without a question after which a burst is over."""
+_PAUSE: Final = 0.2
+
+
+class Crowd:
+    """Counts who waits.
+
+    Args:
+        most: How many questions of one server may wait; None for any number.
+        clock: Seconds that only grow.
+    """
+
+    def __init__(self, most: int | None = MOST_WAITING, clock: Callable[[], float] = monotonic) -> None:
+        self.most = most
+        self.turned_away = 0
+        """How many were, since the user was last told."""
+        self._clock = clock
+        self._waiting: Counter[str] = Counter()
+        self._overrun: set[str] = set()
+        self._hushed: dict[str, float] = {}
+
+    @contextmanager
+    def one_more(self, server: str) -> Generator[bool]:
+        """Tells whether one more question of this server may wait; if so, it does while this is open."""
+        if not self._has_room(server):
+            self.turned_away += 1
+            yield False
+            return
+        self._waiting[server] += 1
+        try:
+            yield True
+        finally:
+            self._waiting[server] -= 1
+            if not self._waiting[server]:
+                del self._waiting[server]
+                self._overrun.discard(server)
+
+    def dismiss(self) -> None:
+        """The user has cancelled all. Of servers that ask too much, that means what is still on its way, too."""
+        now = self._clock()
+        many = {server for server, count in self._waiting.items() if count >= _MANY}
+        self._hushed.update((server, now) for server in self._overrun | many)
+        self._overrun.clear()
+
+    async def calm(self) -> None:
+        """Return when nobody has been turned away for a moment."""
+        seen = -1
+        while seen != self.turned_away:
+            seen = self.turned_away
+            await asyncio.sleep(_PAUSE)
+
+    def told(self) -> int:
+        """How many were turned away, for a sentence that tells the user. They are not told again."""
+        count, self.turned_away = self.turned_away, 0
+        return count
+
+    def _has_room(self, server: str) -> bool:
+        if self._is_hushed(server):
+            return False
+        if self.most is None or self._waiting[server] < self.most:
+            return True
+        self._overrun.add(server)
+        return False
+
+    def _is_hushed(self, server: str) -> bool:
+        now, last = self._clock(), self._hushed.pop(server, None)
+        if last is None or now - last >= _CALM:
+            return False
+        self._hushed[server] = now
+        return True

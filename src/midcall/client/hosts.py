@@ -1,0 +1,172 @@
+"""The host of a web address: what it is called, where it leads, and which part of it someone registered.
+
+Pure, and nothing is looked up: the list of public suffixes comes with the package `publicsuffixlist`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cache
+from ipaddress import IPv4Address, IPv6Address
+from typing import Any, Final, Literal, TypeAlias
+
+__all__ = ["BadHost", "Host", "IpAddress", "Place", "as_ascii", "decoded", "read_host"]
+
+IpAddress: TypeAlias = IPv4Address | IPv6Address
+Place: TypeAlias = Literal["internet", "network", "computer"]
+"""Where a host is: on the internet, in the user's own network, or the user's own computer."""
+
+_DOTS: Final = str.maketrans("。．｡", "...")
+"""Browsers take these for dots; each is one character, so that places stay."""
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_.-]*")
+_NUMERIC: Final = re.compile(r"[0-9]+|0[xX][0-9A-Fa-f]*")
+_OWN_NETWORK: Final = ("local", "internal", "lan", "home", "intranet", "corp", "private", "home.arpa")
+_LONGEST: Final = 253
+
+
+class BadHost(ValueError):
+    """No browser would go there, or not where it seems to lead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A host.
+
+    Args:
+        text: As it was written.
+        name: As a browser asks for it: lower case, in plain letters; an IP address in its usual form.
+        labels: The parts between the dots, decoded; empty for an IP address.
+        ip: The IP address that it is, if it is one.
+        domain: The part of `text` that someone registered, and that tells whose host it is.
+    """
+
+    text: str
+    name: str
+    labels: tuple[str, ...]
+    ip: IpAddress | None
+    domain: str
+
+    @property
+    def registrable(self) -> str:
+        """The domain in plain letters, to be compared."""
+        if self.ip is not None:
+            return self.name
+        return ".".join(self.name.split(".")[-len(self.domain.translate(_DOTS).split(".")) :])
+
+    @property
+    def place(self) -> Place:
+        if self.ip is not None:
+            return _place_of(self.ip)
+        if self.name == "localhost" or self.name.endswith(".localhost"):
+            return "computer"
+        alone = "." not in self.name or any(self.name.endswith(f".{suffix}") for suffix in _OWN_NETWORK)
+        return "network" if alone else "internet"
+
+
+def read_host(text: str) -> Host:
+    """The host that is written so, or `BadHost`."""
+    if text.startswith("["):
+        return _ipv6(text)
+    dotted = text.translate(_DOTS).removesuffix(".")
+    name = ".".join(map(as_ascii, dotted.split(".")))
+    if not name or len(name) > _LONGEST:
+        raise BadHost
+    if _NUMERIC.fullmatch(name.rpartition(".")[2]):
+        ip = _ipv4(name)
+        return Host(text, str(ip), (), ip, text)
+    labels = tuple(map(decoded, name.split(".")))
+    return Host(text, name, labels, None, _last_labels(text, dotted, _registrable_size(name)))
+
+
+# --- names -----------------------------------------------------------------------------------
+def as_ascii(label: str) -> str:
+    """The label as it goes over the wire."""
+    if not label or not all(map(_may_stand, label)):
+        raise BadHost
+    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", label).lower())
+    if plain.isascii():
+        if not plain or not _PLAIN.fullmatch(plain) or "." in plain:
+            raise BadHost
+        return plain
+    return f"xn--{plain.encode('punycode').decode()}"
+
+
+def decoded(label: str) -> str:
+    """The label as it is meant to be read, or as it is where it cannot be decoded."""
+    if not label.startswith("xn--"):
+        return label
+    try:
+        text = label[4:].encode().decode("punycode")
+    except (UnicodeError, ValueError, OverflowError):
+        return label
+    return text if all(map(_may_stand, text)) else label
+
+
+def _may_stand(char: str) -> bool:
+    """Whether this may be part of a name: letters, digits, marks and pictures; nothing that looks like a slash."""
+    if char.isascii():
+        return _PLAIN.fullmatch(char) is not None
+    category = unicodedata.category(char)
+    return char.isprintable() and (category[0] in "LMN" or category == "So")
+
+
+def _last_labels(text: str, dotted: str, size: int) -> str:
+    """The last labels of the host, as they are written in it."""
+    skipped = len(".".join(dotted.split(".")[:-size]))
+    return text[skipped + 1 if skipped else 0 : len(dotted)]
+
+
+def _registrable_size(name: str) -> int:
+    """How many labels of it were registered as one: two in example.com, three in example.co.uk."""
+    suffixes = _suffixes()
+    registered = suffixes.privatesuffix(name) if suffixes is not None else None
+    return len((registered or name).split("."))
+
+
+@cache
+def _suffixes() -> Any:
+    """The list of public suffixes, or None without the package. Then the whole host stands for its domain."""
+    try:
+        from publicsuffixlist import PublicSuffixList
+    except ImportError:
+        return None
+    return PublicSuffixList()
+
+
+# --- numbers ---------------------------------------------------------------------------------
+def _ipv4(name: str) -> IPv4Address:
+    """An IPv4 address in any form that browsers take: 127.0.0.1, 127.1, 2130706433, 0x7f000001, 0177.0.0.1."""
+    *first, last = (_number(part) for part in name.split("."))
+    if len(first) > 3 or any(part > 255 for part in first) or last >= 256 ** (4 - len(first)):
+        raise BadHost
+    return IPv4Address(sum(part << (24 - 8 * place) for place, part in enumerate(first)) + last)
+
+
+def _number(part: str) -> int:
+    if not _NUMERIC.fullmatch(part) or len(part) > 40:
+        raise BadHost
+    try:
+        if part[:2] in ("0x", "0X"):
+            return int(part[2:] or "0", 16)
+        return int(part, 8 if part.startswith("0") else 10)
+    except ValueError:
+        raise BadHost from None
+
+
+def _ipv6(text: str) -> Host:
+    try:
+        if not text.endswith("]") or "%" in text:
+            raise BadHost
+        ip = IPv6Address(text[1:-1])
+    except ValueError:
+        raise BadHost from None
+    return Host(text, f"[{ip.compressed}]", (), ip, text)
+
+
+def _place_of(ip: IpAddress) -> Place:
+    ip = (isinstance(ip, IPv6Address) and ip.ipv4_mapped) or ip
+    if ip.is_loopback or ip.is_unspecified:
+        return "computer"
+    return "internet" if ip.is_global else "network"

@@ -1,0 +1,36 @@
+"""Settings that are wrong are told where they are given, and not when the first question comes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from math import isfinite
+from typing import Final, cast
+
+from midcall.client.asked import Mode
+from midcall.wording.client import settings as wording
+
+__all__ = ["BOTH", "check_modes", "check_seconds"]
+
+BOTH: Final[tuple[Mode, ...]] = ("form", "url")
+
+
+def check_modes(modes: object) -> tuple[Mode, ...]:
+    """These modes. One text is refused: its letters would be taken for modes."""
+    if isinstance(modes, (str, bytes)) or not isinstance(modes, Collection):
+        raise TypeError(wording.modes_not_listed(repr(modes), BOTH))
+    several = tuple(cast("Collection[Mode]", modes))
+    for mode in several:
+        if mode not in BOTH:
+            raise ValueError(wording.unknown_mode(repr(mode), BOTH))
+    return several
+
+
+def check_seconds(name: str, seconds: object) -> float | None:
+    """This many seconds; None for no limit."""
+    if seconds is None:
+        return None
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+        raise TypeError(wording.bad_seconds(name, repr(seconds)))
+    if not isfinite(seconds) or seconds <= 0:
+        raise ValueError(wording.bad_seconds(name, repr(seconds)))
+    return seconds

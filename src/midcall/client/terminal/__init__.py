@@ -1,0 +1,11 @@
+"""Forms in the terminal.
+
+    async with Client(server, elicitation_callback=callback(Terminal())) as client:
+        await client.call_tool("book", {"destination": "Oslo"})
+
+Textual is loaded when the first form is shown.
+"""
+
+from midcall.client.terminal.answering import Terminal
+
+__all__ = ["Terminal"]

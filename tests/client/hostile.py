@@ -1,0 +1,63 @@
+"""How tests talk to `hostile_server.py`: over stdio and over HTTP, on versions that push and the one with rounds."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.client.hostile_server import FLOOD, ODD, URLS
+
+SERVER = Path(__file__).with_name("hostile_server.py")
+STDIO = f"{sys.executable} {SERVER}"
+PUSH, ROUNDS = ERAS = ["2025-11-25", "2026-07-28"]
+OVER = ["stdio", "http"]
+SECONDS = 60.0
+"""How long an attack may take on a machine that has other things to do. Most take one or two."""
+MEGABYTES = 200
+"""What a client may grow by, whatever comes."""
+BASE = 120
+"""What the command line takes with its imports and an empty form, with room to spare."""
+POSTED = 2_000
+"""Over HTTP each pushed question is answered by a request of its own: fewer of them take as long."""
+COUNTS = {
+    "long": 1,
+    "lines": 1,
+    "choices": 1,
+    "fields": 1,
+    "controls": 1,
+    "urls": len(URLS),
+    "odd": len(ODD),
+    "slow": 1,
+}
+
+pty = pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals need a POSIX system")
+proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
+
+
+def flood(over: str, era: str) -> int:
+    """How many questions come at once."""
+    return POSTED if (over, era) == ("http", PUSH) else FLOOD
+
+
+def is_too_large(attack: str, over: str, era: str) -> bool:
+    """Whether the SDK takes no event that large."""
+    return attack in ("long", "lines") and (over, era) == ("http", PUSH)
+
+
+def answered(text: str) -> dict[str, int]:
+    """What the server was told: how many were answered how."""
+    said = text.rpartition("Answered: ")[2].strip()
+    return {kind: int(count) for kind, _, count in (each.rpartition(" ") for each in said.split(", "))}
+
+
+ACTS = re.compile(r"\x1b[]PX^_c]|[\x00\x07\x08\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\ufeff]|777m|1049l")
+"""What neither Textual nor we write, and the server does."""
+POINTER = re.compile(r"\x1b]22;\w+\x07")
+"""How Textual shapes the mouse pointer."""
+
+
+def acting(text: str) -> list[str]:
+    return [found[0] for found in ACTS.finditer(POINTER.sub("", text))]

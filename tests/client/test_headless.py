@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp.client._memory import InMemoryTransport
+from mcp.server import MCPServer
+from mcp_types import TextContent
+
+import midcall
+from midcall import Accepted, Cancelled, Declined, Question, ask_all, visit
+from midcall.client.answerer import Answerer, CannotAnswer, callback
+from midcall.client.asked import Asked, FormQuestion, VisitQuestion
+from midcall.client.headless import Headless, Policy
+from midcall.client.offer import Offer
+from midcall.core.fields import Choices, Flag, Number, Text
+from midcall.core.form import Form
+from midcall.testing import ERAS
+
+
+def form(*fields: Any) -> Asked:
+    return Asked(FormQuestion("How many days?", Form(*fields) if fields else None), id="1", server="travel")
+
+
+FILLED = form(Number("days", default=3), Choices("c", ["a", "b"], default=["b"]), Text("wish", required=False))
+OPEN = form(Number("days", default=3), Flag("sure"))
+BARE = form()
+VISIT = Asked(VisitQuestion("Please sign in", "https://example.com/", "v1"), id="2", server="travel")
+
+
+@pytest.mark.parametrize("asked", [FILLED, OPEN, BARE, VISIT])
+@pytest.mark.parametrize(("policy", "outcome"), [("cancel", Cancelled()), ("decline", Declined())])
+async def test_every_question_ends_by_the_policy(asked: Asked, policy: Policy, outcome: Any) -> None:
+    assert await Headless(policy).answer(asked) == outcome
+
+
+@pytest.mark.parametrize("asked", [FILLED, OPEN, BARE, VISIT])
+async def test_a_policy_can_be_to_fail(asked: Asked) -> None:
+    with pytest.raises(CannotAnswer, match="Nobody is there"):
+        await Headless("fail").answer(asked)
+
+
+async def test_defaults_are_taken_where_they_are_enough() -> None:
+    headless = Headless("defaults")
+    assert await headless.answer(FILLED) == Accepted({"days": 3, "c": ["b"]})
+    assert await headless.answer(OPEN) == Cancelled()
+    assert await headless.answer(BARE) == Cancelled()
+    assert await headless.answer(VISIT) == Cancelled()
+
+
+async def test_it_cancels_unless_told_otherwise() -> None:
+    assert Headless().policy == "cancel"
+    with pytest.raises(ValueError, match="policy='accept' is none of: cancel, decline, defaults, fail"):
+        Headless("accept")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("policy", "asked", "how"),
+    [
+        ("cancel", FILLED, "was cancelled"),
+        ("decline", VISIT, "was declined, as this host is set up to do"),
+        ("defaults", FILLED, "was answered with its defaults"),
+        ("defaults", OPEN, "was cancelled, since it has no default for sure"),
+    ],
+)
+async def test_it_says_so(policy: Policy, asked: Asked, how: str, caplog: pytest.LogCaptureFixture) -> None:
+    told: list[str] = []
+    with caplog.at_level(logging.WARNING, "midcall.client"):
+        await Headless(policy, tell=told.append).answer(asked)
+    assert [record.getMessage() for record in caplog.records] == [
+        f"question {asked.digest} of travel {how}: nobody is here to answer"
+    ]
+    assert told == [f'travel asked "{asked.message}". Nobody is here to answer: it {how}.']
+
+
+async def test_a_hostile_question_cannot_fill_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    evil, told = "\x1b[2J\n" + "x" * 1_000_000, list[str]()
+    fields = [Text(f"{number}{evil}") for number in range(100)]
+    asked = Asked(FormQuestion(evil, Form(*fields)), id="1", server=evil)
+    await Headless("defaults", tell=told.append).answer(asked)
+    assert "and 95 more" in told[0]
+    for text in (caplog.text, told[0]):
+        assert len(text) < 5_000
+        assert "\x1b" not in text
+
+
+def test_it_declares_what_it_can_serve() -> None:
+    assert Headless("defaults").modes == ("form",)
+    assert Headless().modes == ("form", "url")
+    assert isinstance(Headless(), Answerer)
+
+
+# --- with a real server ----------------------------------------------------------------------
+
+
+def travel() -> MCPServer:
+    mcp = MCPServer("travel")
+    midcall.install(mcp)
+
+    @mcp.tool()
+    async def book() -> str:
+        days, news = await ask_all(Question("How many days?", int, default=3), Question("News?", bool, default=False))
+        return f"{days}, {news}"
+
+    @mcp.tool()
+    async def pay() -> str:
+        await visit("Pay here", "https://pay.example.com/1")
+        return "paid"
+
+    return mcp
+
+
+async def call(answerer: Answerer, tool: str, era: str) -> str:
+    modern = era == "2026-07-28"
+    transport = Offer(InMemoryTransport(travel()), version=None if modern else era)
+    asked = callback(answerer)
+    async with Client(transport, mode="auto" if modern else "legacy", elicitation_callback=asked) as client:
+        result = await client.call_tool(tool, {})
+    return "".join(block.text for block in result.content if isinstance(block, TextContent))
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_call_ends_politely_where_nobody_is(era: str) -> None:
+    assert "closed the question" in await call(Headless(), "book", era)
+    assert "declined to answer" in await call(Headless("decline"), "book", era)
+
+
+@pytest.mark.parametrize("era", ERAS[1:])
+async def test_a_visit_is_never_made(era: str) -> None:
+    assert "closed the question" in await call(Headless(), "pay", era)

@@ -1,0 +1,300 @@
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, MCPError
+
+from midcall.client import connect
+from midcall.client.visits import Visits
+from midcall.client.waiting import Waiting
+from midcall.core.outcomes import Accepted, Cancelled, Declined
+from midcall.errors import UserCancelled, UserDeclined
+from tests.client.answerers import Answers, Watcher
+from tests.client.raw import Raw, Refusal, told
+
+URL = "https://example.com/connect"
+Call = Callable[[Client], Awaitable[Any]]
+
+CALLS: dict[str, Call] = {
+    "tools/call": lambda client: client.call_tool("it", {"a": 1}),
+    "prompts/get": lambda client: client.get_prompt("it"),
+    "resources/read": lambda client: client.read_resource("it://1"),
+}
+RESULTS: dict[str, Any] = {
+    "tools/call": told(),
+    "prompts/get": {"messages": []},
+    "resources/read": {"contents": []},
+}
+
+
+def needs(*ids: str, url: str = URL) -> Refusal:
+    listed = [{"mode": "url", "message": f"Visit {id}", "url": url, "elicitationId": id} for id in ids]
+    return Refusal(-32042, "Please connect first", {"elicitations": listed})
+
+
+def refusing(*refusals: Exception, then: dict[str, Any] | None = None) -> Raw:
+    """A server that refuses call after call, and then gives a result."""
+    left = list(refusals)
+
+    async def handle(raw: Raw, call: dict[str, Any]) -> dict[str, Any]:
+        if left:
+            raise left.pop(0)
+        return then or told()
+
+    return Raw(handle)
+
+
+async def never(waiting: Waiting) -> bool:
+    await anyio.sleep_forever()
+    raise AssertionError("unreachable")
+
+
+async def at_once(waiting: Waiting) -> bool:
+    return True
+
+
+def completing(raw: Raw, *ids: str) -> Answers:
+    """A user who opens the pages, which are done before the question is answered."""
+
+    async def answer(asked: Any) -> Any:
+        await raw.complete(asked.question.id)
+        return Accepted(None)
+
+    return Answers(answer)
+
+
+@pytest.mark.parametrize("method", CALLS)
+async def test_tools_prompts_and_resources_go_on_when_the_visits_are_done(method: str) -> None:
+    raw = refusing(needs("a", "b"), then=RESULTS[method])
+    answerer = completing(raw)
+    with anyio.fail_after(10):
+        async with connect(raw.transport(), answerer) as client:
+            await CALLS[method](client)
+    first, again = raw.calls(method)
+    for params in (first, again):
+        params.get("_meta", {}).pop("traceparent", None)  # where the process is traced, each has a span of its own
+    assert first == again
+    assert [(asked.url, asked.message, asked.via, asked.server) for asked in answerer.asked] == [
+        (URL, "Visit a", "required", "Raw server"),
+        (URL, "Visit b", "required", "Raw server"),
+    ]
+
+
+async def test_the_call_waits_until_the_server_says_that_all_are_done() -> None:
+    raw = refusing(needs("a", "b"))
+
+    async def word(waiting: Waiting) -> bool:
+        assert (waiting.attempt, waiting.attempts, waiting.finished) == (1, 3, False)
+        await raw.complete("unknown", "a", "a")
+        await waiting.changed()
+        assert [waiting.is_done(asked) for asked in waiting.asked] == [True, False]
+        assert len(raw.calls()) == 1
+        await raw.complete("b")
+        return await never(waiting)
+
+    answerer = Watcher(word)
+    with anyio.fail_after(10):
+        async with connect(raw.transport(), answerer) as client:
+            await client.call_tool("it")
+    assert len(answerer.waited) == 1
+
+
+async def test_the_user_can_try_again_at_once_and_is_not_asked_for_the_same_visit_twice() -> None:
+    raw = refusing(needs("a"), needs("a"))
+    answerer = Watcher(at_once)
+    async with connect(raw.transport(), answerer) as client:
+        await client.call_tool("it")
+    assert [waiting.attempt for waiting in answerer.waited] == [1, 2]
+    assert len(answerer.asked) == 1
+    assert len(raw.calls()) == 3
+
+
+async def test_a_visit_that_was_done_and_is_needed_again_is_asked_for_again() -> None:
+    raw = refusing(needs("a"), needs("a"))
+    answerer = completing(raw)
+    with anyio.fail_after(10):
+        async with connect(raw.transport(), answerer) as client:
+            await client.call_tool("it")
+    assert len(answerer.asked) == 2
+
+
+async def test_after_three_retries_the_servers_error_comes_out() -> None:
+    raw = refusing(*[needs(str(number)) for number in range(9)])
+    async with connect(raw.transport(), Watcher(at_once)) as client:
+        with pytest.raises(MCPError, match="Please connect first") as caught:
+            await client.call_tool("it")
+    assert caught.value.code == -32042
+    assert caught.value.__notes__ == ["The call was made 3 more times, and the server still wants the visit."]
+    assert len(raw.calls()) == 4
+
+
+async def test_another_error_after_a_visit_comes_out_as_it_is() -> None:
+    raw = refusing(needs("a"), Refusal(-32603, "broken"))
+    async with connect(raw.transport(), Watcher(at_once)) as client:
+        with pytest.raises(MCPError, match="broken"):
+            await client.call_tool("it")
+
+
+@pytest.mark.parametrize(("outcome", "error"), [(Declined(), UserDeclined), (Cancelled(), UserCancelled)])
+async def test_one_visit_that_is_not_made_ends_the_call(outcome: Any, error: type[Exception]) -> None:
+    raw = refusing(needs("a", "b", "c"))
+    answerer = Answers(lambda asked: outcome if asked.question.id == "b" else Accepted(None))
+    async with connect(raw.transport(), answerer) as client:
+        with pytest.raises(error, match="Raw server needs"):
+            await client.call_tool("it")
+    assert [asked.question.id for asked in answerer.asked] == ["a", "b"]
+    assert len(raw.calls()) == 1
+
+
+async def test_an_answerer_that_fails_is_a_cancel() -> None:
+    def answer(asked: Any) -> Any:
+        raise RuntimeError
+
+    async with connect(refusing(needs("a")).transport(), Answers(answer)) as client:
+        with pytest.raises(UserCancelled):
+            await client.call_tool("it")
+
+
+async def test_the_user_can_give_up() -> None:
+    async def word(waiting: Waiting) -> bool:
+        return False
+
+    raw = refusing(needs("a"))
+    async with connect(raw.transport(), Watcher(word)) as client:
+        with pytest.raises(UserCancelled, match="You gave up waiting for what Raw server needs"):
+            await client.call_tool("it")
+    assert len(raw.calls()) == 1
+
+
+async def test_where_nobody_watches_the_patience_ends_with_the_servers_error_and_advice() -> None:
+    async with connect(refusing(needs("a")).transport(), Answers(), patience=0.05) as client:
+        with pytest.raises(MCPError, match="Please connect first") as caught:
+            await client.call_tool("it")
+    [note] = caught.value.__notes__
+    assert "did not say within 0.05 s" in note
+
+
+async def test_an_answerer_whose_waiting_fails_leaves_it_to_the_servers_word() -> None:
+    raw = refusing(needs("a"))
+
+    async def word(waiting: Waiting) -> bool:
+        await raw.complete("a")
+        raise RuntimeError("boom")
+
+    with anyio.fail_after(10):
+        async with connect(raw.transport(), Watcher(word)) as client:
+            await client.call_tool("it")
+
+
+async def test_cancelling_the_call_ends_the_waiting() -> None:
+    ended = anyio.Event()
+
+    async def word(waiting: Waiting) -> bool:
+        try:
+            return await never(waiting)
+        finally:
+            ended.set()
+
+    async with connect(refusing(needs("a")).transport(), Watcher(word)) as client:
+        with anyio.move_on_after(0.1):
+            await client.call_tool("it")
+        assert ended.is_set()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        [],
+        "rubbish",
+        {},
+        {"elicitations": None},
+        {"elicitations": []},
+        {"elicitations": [7]},
+        {"elicitations": [{"mode": "form", "message": "x", "requestedSchema": {}}]},
+        {"elicitations": [{"mode": "url", "message": "x", "url": URL}]},
+        {"elicitations": [{"mode": "url", "message": "x", "url": "file:///etc/passwd", "elicitationId": "a"}]},
+        {"elicitations": [{"mode": "url", "url": URL, "elicitationId": "a"}]},
+    ],
+)
+async def test_of_a_malformed_error_nothing_is_asked_and_it_comes_out(data: Any) -> None:
+    answerer = Answers()
+    async with connect(refusing(Refusal(-32042, "odd", data)).transport(), answerer) as client:
+        with pytest.raises(MCPError, match="odd"):
+            await client.call_tool("it")
+    assert answerer.asked == []
+
+
+async def test_an_answerer_without_visits_is_not_asked_to_make_one() -> None:
+    answerer = Answers(modes=("form",))
+    async with connect(refusing(needs("a")).transport(), answerer) as client:
+        with pytest.raises(MCPError, match="Please connect first"):
+            await client.call_tool("it")
+    assert answerer.asked == []
+
+
+async def test_the_end_of_a_visit_counts_even_if_it_is_heard_before_the_visit() -> None:
+    async def handle(raw: Raw, call: dict[str, Any]) -> dict[str, Any]:
+        if len(raw.calls()) == 1:
+            await raw.complete("a")
+            raise needs("a")
+        return told()
+
+    with anyio.fail_after(10):
+        async with connect(Raw(handle).transport(), Answers(lambda asked: Accepted(None))) as client:
+            await client.call_tool("it")
+
+
+# --- who hears of the end ----------------------------------------------------------------------
+
+
+async def test_hosts_and_answerers_hear_of_each_visit_that_is_done_once() -> None:
+    heard: list[str] = []
+    seen: list[str] = []
+    all_sent = anyio.Event()
+
+    async def handle(raw: Raw, call: dict[str, Any]) -> dict[str, Any]:
+        for id in ("yes", "no"):
+            await raw.ask(mode="url", message="Go", url=URL, elicitationId=id)
+        await raw.complete("yes", "no", "yes", "unknown")
+        return told()
+
+    async def on_complete(id: str) -> None:
+        heard.append(id)
+        all_sent.set()
+
+    answerer = Answers(
+        lambda asked: Accepted(None) if asked.question.id == "yes" else Declined(), completed=seen.append
+    )
+    with anyio.fail_after(10):
+        async with connect(Raw(handle).transport(), answerer, on_complete=on_complete) as client:
+            await client.call_tool("it")
+            await all_sent.wait()
+            await client.call_tool("it")
+    assert set(heard) == {"yes"}
+    assert heard == seen
+
+
+async def test_a_listener_that_fails_keeps_nothing_from_the_others(caplog: pytest.LogCaptureFixture) -> None:
+    heard: list[str] = []
+
+    def fails(id: str) -> None:
+        raise RuntimeError("hunter2")
+
+    visits = Visits([fails, heard.append])
+    await visits.begin("a")
+    await visits.heard("a")
+    await visits.heard("a")
+    assert heard == ["a"]
+    assert "RuntimeError" in caplog.text
+    assert "hunter2" not in caplog.text
+
+
+async def test_ids_that_nobody_knows_are_not_kept_without_end() -> None:
+    visits = Visits()
+    for number in range(10_000):
+        await visits.heard(f"rubbish {number}")
+    assert len(visits._early._ids) <= 256

@@ -1,0 +1,72 @@
+"""Settings of a client that are wrong are told where they are given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.server import MCPServer
+
+from midcall.client import connect
+from midcall.client.answerer import callback, fastmcp_handler
+from midcall.client.guard import Guard, Rate
+from midcall.client.pending import Pending
+from midcall.client.script import Script
+from tests.client.answerers import Answers
+
+
+@pytest.mark.parametrize(
+    ("modes", "error", "told"),
+    [
+        ("form", TypeError, r"modes='form': modes are given as a tuple, such as \('form', 'url'\)"),
+        (5, TypeError, "modes=5: modes are given as a tuple"),
+        (("forms",), ValueError, "modes: 'forms' is no mode; there are 'form' and 'url'"),
+    ],
+)
+async def test_modes_that_there_are_not_are_told(modes: Any, error: type[Exception], told: str) -> None:
+    with pytest.raises(error, match=told):
+        Pending(modes=modes)
+    with pytest.raises(error, match=told):
+        callback(Answers(modes=modes))
+    with pytest.raises(error, match=told):
+        callback(Answers(), modes=modes)
+    with pytest.raises(error, match=told):
+        async with connect(MCPServer("x"), Answers(modes=modes)):
+            pass
+
+
+@pytest.mark.parametrize("seconds", [0, -1, "5", True, float("nan"), float("inf")])
+async def test_seconds_that_are_none_are_told(seconds: Any) -> None:
+    told = "timeout=.*: it takes a positive number of seconds, or None for no limit"
+    for give in (callback, fastmcp_handler):
+        with pytest.raises((TypeError, ValueError), match=f"^{told}"):
+            give(Answers(), timeout=seconds)
+    for name in ("timeout", "connect_timeout"):
+        with pytest.raises((TypeError, ValueError), match=f"^{name}={seconds!r}: it takes a positive"):
+            async with connect(MCPServer("x"), Answers(), **{name: seconds}):
+                pass
+
+
+@pytest.mark.parametrize("rate", ["5/min", 5, (5, 60)])
+def test_what_is_no_rate_is_told(rate: Any) -> None:
+    with pytest.raises(TypeError, match=r"a rate is written as Rate\(5, per=60\)"):
+        Guard(Answers(), rate=rate)
+
+
+@pytest.mark.parametrize(("count", "per"), [("5", 60), (5, "min"), (True, 60)])
+def test_a_rate_is_made_of_numbers(count: Any, per: Any) -> None:
+    with pytest.raises(ValueError, match="at least one question, and a positive number of seconds"):
+        Rate(count, per=per)
+
+
+@pytest.mark.parametrize("answers", [5, None, "answers.yaml", b"x", Path("answers.yaml"), {1, 2}])
+def test_what_is_no_script_is_told(answers: Any) -> None:
+    with pytest.raises(TypeError, match="takes a dict, a list or a function"):
+        Script(answers)
+
+
+@pytest.mark.parametrize("limit", [0, -1, "5", None, True])
+def test_a_limit_of_nothing_is_told(limit: Any) -> None:
+    with pytest.raises(ValueError, match=r"limit=.*at least 1"):
+        Pending(limit=limit)
