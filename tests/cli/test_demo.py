@@ -2,107 +2,28 @@ from __future__ import annotations
 
 import os
 import re
-import select
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 import pytest
 
 from midcall.cli import ERAS
 from midcall.cli.games import GAMES
+from tests.cli.shell import SECONDS, Screen, midcall, screen
+from tests.client.test_terminal_tmux import QUICKEST, Pane
+from tests.client.test_terminal_tmux import pytestmark as needs_tmux
 
-pty = pytest.importorskip("pty", reason="pseudo-terminals need a POSIX system")
+pytest.importorskip("pty", reason="pseudo-terminals need a POSIX system")
 
-SECONDS = 60
 DEMO = [sys.executable, "-m", "midcall", "demo"]
 
 
-def midcall(*args: str, **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "midcall", *args],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=SECONDS,
-        stdin=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8", **env},
-    )
-
-
-class Terminal:
-    """A program in a terminal of its own."""
-
-    def __init__(self, process: subprocess.Popen[bytes], fd: int) -> None:
-        self._process = process
-        self._fd = fd
-        self.screen = ""
-        self._seen = 0
-
-    def sees(self, *texts: str) -> str:
-        """Wait until one of these is shown, after what was waited for before."""
-        until = time.monotonic() + SECONDS
-        while True:
-            found = [(at, text) for text in texts if (at := self.screen.find(text, self._seen)) >= 0]
-            if found:
-                at, text = min(found)
-                self._seen = at + len(text)
-                return text
-            ready, _, _ = select.select([self._fd], [], [], max(0.0, until - time.monotonic()))
-            if not ready or not self._read():
-                raise AssertionError(f"{texts} were not shown:\n{self.screen[self._seen :]}")
-
-    def type(self, *lines: str) -> None:
-        """Answer one prompt after the other."""
-        for line in lines:
-            self.press(f"{line}\n")
-
-    def press(self, key: str, prompt: str = "> ") -> None:
-        self.sees(prompt)
-        os.write(self._fd, key.encode())
-
-    def exit_code(self) -> int:
-        while self._read():
-            pass
-        return self._process.wait(SECONDS)
-
-    def _read(self) -> bool:
-        try:
-            data = os.read(self._fd, 65536)
-        except OSError:  # how Linux says that the other side is gone
-            return False
-        self.screen += data.decode("utf-8", "replace").replace("\r\n", "\n")
-        return bool(data)
-
-
-TAKES_TERMINAL = """
-import fcntl, os, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-os.execv(sys.executable, [sys.executable, "-m", "midcall", "demo", *sys.argv[1:]])
-"""
-"""Makes its terminal the one that Ctrl-C comes from."""
-
-
-@contextmanager
-def terminal(*args: str, **env: str) -> Iterator[Terminal]:
-    here, there = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-c", TAKES_TERMINAL, *args],
-        stdin=there,
-        stdout=there,
-        stderr=there,
-        start_new_session=True,
-        env={**os.environ, "TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "100", "PYTHONUTF8": "1", **env},
-    )
-    os.close(there)
-    try:
-        yield Terminal(process, here)
-    finally:
-        process.kill()
-        process.wait(SECONDS)
-        os.close(here)
+def demo_at(*args: str, **env: str) -> AbstractContextManager[Screen]:
+    """The demo in a terminal that is too small for forms, and has no colours."""
+    return screen("demo", *args, **{"NO_COLOR": "1", **env})
 
 
 # --- from a script ---------------------------------------------------------------------------
@@ -194,11 +115,59 @@ def test_the_games_of_the_command_line_are_those_that_there_are() -> None:
     assert cli.ERAS == testing.ERAS
 
 
-# --- at a terminal ---------------------------------------------------------------------------
+# --- at a terminal that can show forms -------------------------------------------------------
+
+
+@pytest.fixture
+def pane(request: pytest.FixtureRequest) -> Iterator[Pane]:
+    pane = Pane(f"midcall-demo-{os.getpid()}-{abs(hash(request.node.nodeid))}", (100, 40))
+    yield pane
+    pane.end()
+
+
+def play(pane: Pane, *arguments: str, **env: str) -> None:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "LC_ALL") if name in os.environ}
+    settings = {**kept, "TERM": "xterm-256color", "PYTHONUTF8": "1", **env}
+    pane.run(sys.executable, "-m", "midcall", "demo", *arguments, env=settings)
+
+
+@needs_tmux
+@pytest.mark.parametrize(
+    ("era", "way", "shown"), [("2025-11-25", "push", "pushed"), ("2026-07-28", "round 1", "in a round")]
+)
+def test_in_a_capable_terminal_questions_are_forms_that_say_how_they_came(
+    pane: Pane, era: str, way: str, shown: str
+) -> None:
+    play(pane, "guess", "--era", era)
+    pane.see("Game corner asks", f"MCP {era} · {shown}", "Do you want to play a game?", "Decline ^D", "Cancel Esc")
+    pane.press("n")
+    screen = pane.agree("✓ Game corner: Sent.", "✓ The tool returned", "Maybe next time!")
+    assert f"[{era} · {way}] Game corner asks: Do you want to play a game?" in screen
+
+
+@needs_tmux
+def test_the_menu_the_forms_and_the_menu_again_share_one_terminal(pane: Pane) -> None:
+    play(pane)
+    pane.see("What do you want to play?")
+    pane.press("2", "Enter")
+    pane.see("On which protocol version?")
+    pane.press("Enter")
+    pane.see("1 of 2", "Who is travelling?")
+    time.sleep(2 * QUICKEST)
+    pane.press(*"Ada", "Tab", *"ada@example.com", "C-s")  # in one burst
+    pane.see("2 of 2", "Tell me about your trip to Oslo.")
+    pane.press("Escape")
+    screen = pane.see("Your answers to 2 questions", "Nothing has been sent yet.", "cancelled")
+    assert "ada@example.com" in screen
+    pane.agree("✗ Fjord Travel: Cancelled", "The tool returned", "Once more?")
+    assert pane.ask("#{cursor_flag} #{alternate_on} #{mouse_any_flag}") == "1 0 0"
+
+
+# --- at one that cannot, or is not wanted to --------------------------------------------------
 
 
 def test_at_a_terminal_the_game_is_played_by_hand() -> None:
-    with terminal() as demo:
+    with demo_at() as demo:
         demo.sees("What do you want to play?")
         demo.type("7")
         demo.sees("✗ Type a number from 1 to 2.")
@@ -225,15 +194,17 @@ def test_at_a_terminal_the_game_is_played_by_hand() -> None:
         demo.sees("Once more?")
         demo.type("no")
         assert demo.exit_code() == 0
-        assert f"╭─ Game corner asks  2026-07-28 · round {rounds}" in demo.screen
-        assert "\x1b" not in demo.screen
+        assert f"╭─ Game corner asks  2026-07-28 · round {rounds}" in demo.text
+        assert "\x1b" not in demo.text
 
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_trip_is_booked_by_hand_on_every_version(era: str) -> None:
-    with terminal("trip", "--era", era) as demo:
+    with demo_at("trip", "--era", era) as demo:
         demo.sees(f"╭─ Fjord Travel asks  {era} · {'round 1' if era == '2026-07-28' else 'push'}")
-        demo.type("Ada", "ada@example.com", "", "")
+        demo.type("Ada", "ada@example.com", "")
+        if era != "2026-07-28":  # pushed one by one; a round is reviewed as a whole
+            demo.type("")
         demo.type("2026-08-01", "4", "120.50", "full board" if era == "2025-06-18" else "3", "bag, skis", "", "")
         demo.type("aisle", "2", "")
         demo.type("ins", "")
@@ -245,13 +216,13 @@ def test_a_trip_is_booked_by_hand_on_every_version(era: str) -> None:
 
 
 def test_declining_and_cancelling_end_the_tool_politely() -> None:
-    with terminal("trip", "--era", "2025-11-25") as demo:
+    with demo_at("trip", "--era", "2025-11-25") as demo:
         demo.type(":decline")
         demo.sees("The user declined to answer")
         assert demo.exit_code() == 0
-    with terminal("guess", "--era", "2026-07-28") as demo:
+    with demo_at("guess", "--era", "2026-07-28") as demo:
         demo.type("yes", "")
-        demo.press("\x03")
+        demo.press("\x03", prompt="> ")
         demo.sees("✗ Cancelled: nothing was sent.")
         demo.sees("You gave up.")
         assert demo.exit_code() == 0
@@ -259,20 +230,20 @@ def test_declining_and_cancelling_end_the_tool_politely() -> None:
 
 @pytest.mark.parametrize("key", ["\x03", "\x04", "q\n"])
 def test_the_menu_can_be_left(key: str) -> None:
-    with terminal() as demo:
-        demo.press(key)
+    with demo_at() as demo:
+        demo.press(key, prompt="> ")
         assert demo.exit_code() == 0
-        assert "Traceback" not in demo.screen
+        assert "Traceback" not in demo.text
 
 
 def test_colours_are_for_terminals_that_want_them() -> None:
-    with terminal("guess", "--era", "2025-06-18", NO_COLOR="") as demo:
+    with demo_at("guess", "--era", "2025-06-18", NO_COLOR="") as demo:
         demo.sees("\x1b[1mConfirm\x1b[0m")
         demo.press(":cancel\n", prompt="\x1b[36m>\x1b[0m ")
         assert demo.exit_code() == 0
 
 
 def test_scripted_plays_from_the_script_also_at_a_terminal() -> None:
-    with terminal("guess", "--scripted") as demo:
+    with demo_at("guess", "--scripted") as demo:
         assert demo.exit_code() == 0
-        assert "Every scene ended as it must." in demo.screen
+        assert "Every scene ended as it must." in demo.text

@@ -7,21 +7,29 @@ import random
 import sys
 import textwrap
 from collections.abc import Callable, Mapping
-from typing import Final
+from importlib.util import find_spec
+from typing import Any, Final
 
 import anyio
+from mcp.client.session import ElicitationFnT
 
 from midcall.cli import ERAS
 from midcall.cli.games import GAMES
 from midcall.cli.match import MODERN, matched
 from midcall.cli.scenes import play_scenes
 from midcall.client import typed
+from midcall.client.answerer import Answerer, callback
+from midcall.client.asked import Asked
 from midcall.client.ink import Ink
 from midcall.client.keyboard import Keyboard
-from midcall.client.lines import Lines, print_text
-from midcall.client.plain import plain
+from midcall.client.lines import Lines
+from midcall.client.plain import plain, plain_line
+from midcall.client.screen import print_text
 from midcall.client.sheet import Writer
+from midcall.client.terminal import Terminal
+from midcall.client.terminal.place import place
 from midcall.core.fields import Choice, Flag
+from midcall.core.outcomes import Outcome
 
 __all__ = ["Table", "run"]
 
@@ -64,6 +72,28 @@ def _tell(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+class Announced:
+    """An answerer whose forms are gone once they are answered: a line stays that says what was asked, and how it came.
+
+    Args:
+        answerer: What shows the forms.
+        way: How the question came.
+        write: Where the line goes.
+        ink: Its colours.
+    """
+
+    def __init__(self, answerer: Answerer, way: Callable[[], str], write: Writer, ink: Ink) -> None:
+        self._answerer = answerer
+        self._way = way
+        self._write = write
+        self._ink = ink
+
+    async def answer(self, asked: Asked) -> Outcome[Any]:
+        server, message = plain_line(asked.server), plain_line(asked.message)
+        self._write(f"{self._ink.accent(f'[{self._way()}]')} {server} asks: {message}\n")
+        return await self._answerer.answer(asked)
+
+
 class _Leaves(Exception):
     """The user has had enough."""
 
@@ -92,16 +122,20 @@ class Table:
         game, ink = _GAMES[name], self._ink
         self._write(f"\n{ink.dim('Calling')} {game.tool} {ink.dim(f'on {era} ...')}\n")
 
-        def lines(way: Callable[[], str]) -> Lines:
-            return Lines(keyboard=self._keyboard, write=self._write, ink=ink, note=way)
-
-        async with matched(game, era, random.randint, lines) as match:
+        async with matched(game, era, random.randint, self._person) as match:
             result = await match.play()
             mark = ink.bad("✗") if result.failed else ink.good("✓")
             self._write(f"\n{mark} {ink.bold('The tool returned')}\n")
             for line in plain(result.text).splitlines():
                 self._write(f"{textwrap.fill(line, _COLUMNS, initial_indent='  ', subsequent_indent='  ')}\n")
             self._write(f"  {ink.dim(match.account)}\n")
+
+    def _person(self, way: Callable[[], str]) -> ElicitationFnT:
+        """Forms where the terminal can show them, and line prompts where it cannot."""
+        lines = Lines(keyboard=self._keyboard, write=self._write, ink=self._ink, note=lambda asked: way())
+        if place() != "form" or find_spec("textual") is None:
+            return callback(lines)
+        return callback(Announced(Terminal(lines=lines, write=self._write), way, self._write, self._ink))
 
     async def _choose(self, message: str, options: Mapping[str, tuple[str, str]], default: str) -> str:
         field = Choice("option", {name: title for name, (title, _) in options.items()}, default=default)

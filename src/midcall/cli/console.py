@@ -1,0 +1,85 @@
+"""What a command writes: the result on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Final
+
+from midcall.cli.hangup import let_go, outlive_terminal
+from midcall.client.ink import Ink
+from midcall.client.meanwhile import LastLines
+from midcall.client.screen import print_error, print_text
+
+__all__ = ["Console", "print_out"]
+
+_CLEAR: Final = "\r\x1b[2K"
+
+
+def print_out(text: str) -> None:
+    """Write to standard output, whatever its encoding, also where the reader of a pipe, or the terminal, has gone."""
+    try:
+        print_text(text)
+    except OSError:
+        let_go(sys.stdout)
+
+
+class Console:
+    """Standard error: lines that stay, and one status line below them.
+
+    While a question is shown the screen belongs to it: the last lines are kept until it is answered.
+    """
+
+    def __init__(self) -> None:
+        self.ink = Ink.on_stream(sys.stderr)
+        self._lock = threading.RLock()  # the server's log is read in a thread
+        self._status = ""
+        self._questions = 0
+        self._undo: Callable[[], None] = _nothing
+        self._held = LastLines()
+
+    def say(self, line: str) -> None:
+        """A line of its own."""
+        with self._lock:
+            if self._questions:
+                self._held.add(line)
+                return
+            self._show(f"{line}\n", self._status)
+
+    def status(self, text: str) -> None:
+        """Replace the line at the bottom. It is only there on a terminal."""
+        with self._lock:
+            if self.ink.on and not self._questions:
+                self._show("", text)
+            self._status = text
+
+    @contextmanager
+    def questioned(self, *, here: bool = True) -> Generator[None]:
+        """While this is open, a question has the screen. If it is asked `here`, it ends with the terminal."""
+        with self._lock:
+            if not self._questions:
+                self._show("", "")
+                self._undo = outlive_terminal() if here else _nothing
+            self._questions += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._questions -= 1
+                if not self._questions:
+                    self._undo()
+                    self._show("".join(f"{line}\n" for line in self._held.taken()), self._status)
+
+    def _show(self, lines: str, status: str) -> None:
+        if self.ink.on:
+            columns = shutil.get_terminal_size().columns - 1
+            print_error(f"{_CLEAR}{lines}{self.ink.dim(status[:columns])}")
+        elif lines:
+            print_error(lines)
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,31 @@
+"""How a command ends: codes that scripts can use."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["DONE", "INTERRUPTED", "NOT_CONNECTED", "TOOL_FAILED", "UNANSWERED", "USAGE", "Ends", "Lost"]
+
+DONE: Final = 0
+TOOL_FAILED: Final = 1
+USAGE: Final = 2
+UNANSWERED: Final = 3
+"""A question was declined or cancelled, or had no answer."""
+NOT_CONNECTED: Final = 4
+INTERRUPTED: Final = 130
+
+
+class Ends(Exception):
+    """Ends the command with this code, and says why on standard error."""
+
+    def __init__(self, code: int, sentence: str = "") -> None:
+        super().__init__(sentence)
+        self.code = code
+        self.sentence = sentence
+
+
+class Lost(Ends):
+    """The server went away in the middle: whatever became of its questions, nobody said no."""
+
+    def __init__(self) -> None:
+        super().__init__(TOOL_FAILED)

@@ -1,0 +1,128 @@
+"""The command line, run as a stranger would; and any program, in a terminal of its own."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+SECONDS = 60
+BARE = f"{sys.executable} {Path(__file__).with_name('bare_server.py')}"
+
+
+def midcall(*args: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run it without a terminal."""
+    return subprocess.run(
+        [sys.executable, "-m", "midcall", *args],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=SECONDS,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "100", **env},
+    )
+
+
+TAKES_TERMINAL = """
+import signal, fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # whoever runs the tests in the background has it ignored
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+"""Makes its terminal the one that Ctrl-C comes from."""
+
+
+class Screen:
+    """A program in a terminal of its own. Standard output can go elsewhere."""
+
+    def __init__(self, process: subprocess.Popen[bytes], fd: int) -> None:
+        self._process = process
+        self._fd = fd
+        self.text = ""
+        self._seen = 0
+
+    def sees(self, *texts: str) -> str:
+        """Wait until one of these is shown, after what was waited for before."""
+        until = time.monotonic() + SECONDS
+        while not (found := [(at, text) for text in texts if (at := self.text.find(text, self._seen)) >= 0]):
+            ready, _, _ = select.select([self._fd], [], [], max(0.0, until - time.monotonic()))
+            assert ready, f"{texts} were not shown:\n{self.text[self._seen :]}"
+            assert self._read(), f"{texts} were not shown:\n{self.text[self._seen :]}"
+        at, text = min(found)
+        self._seen = at + len(text)
+        return text
+
+    def press(self, keys: str, prompt: str = "") -> None:
+        """Press these keys, once the prompt is shown."""
+        if prompt:
+            self.sees(prompt)
+        os.write(self._fd, keys.encode())
+
+    def type(self, *lines: str) -> None:
+        """Answer one line prompt after the other."""
+        for line in lines:
+            self.press(f"{line}\n", prompt="> ")
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def quiet(self, seconds: float) -> bool | None:
+        """Whether nothing more is shown for so long; None once nothing can be."""
+        ready, _, _ = select.select([self._fd], [], [], seconds)
+        if not ready:
+            return True
+        return False if self._read() else None
+
+    def exit_code(self) -> int:
+        while self._read():
+            pass
+        return self._process.wait(SECONDS)
+
+    def _read(self) -> bool:
+        try:
+            data = os.read(self._fd, 65536)
+        except OSError:  # how Linux says that the other side is gone
+            return False
+        self.text += data.decode("utf-8", "replace").replace("\r\n", "\n")
+        return bool(data)
+
+
+@contextmanager
+def screen(
+    *args: str,
+    program: tuple[str, ...] = ("-m", "midcall"),
+    stdout: IO[str] | None = None,
+    size: tuple[int, int] | None = None,
+    **env: str,
+) -> Iterator[Screen]:
+    """A terminal that does not tell its size, and so is too small for forms; or of this size, columns and rows."""
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    here, there = pty.openpty()
+    if size is not None:
+        fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, "-c", TAKES_TERMINAL, *program, *args],
+        stdin=there,
+        stdout=there if stdout is None else stdout,
+        stderr=there,
+        start_new_session=True,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "100", "PYTHONUTF8": "1", **env},
+    )
+    os.close(there)
+    try:
+        yield Screen(process, here)
+    finally:
+        process.kill()
+        process.wait(SECONDS)
+        os.close(here)

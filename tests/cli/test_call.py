@@ -1,0 +1,255 @@
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from midcall.cli import main
+from tests.cli.shell import BARE, midcall, screen
+from tests.serving import serving
+
+pty = pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals need a POSIX system")
+RUBBISH = f"{sys.executable} {Path(__file__).with_name('rubbish_server.py')}"
+BROKEN = Path(__file__).with_name("broken_server.py")
+WITHOUT_TEXTUAL = "import sys; sys.modules['textual'] = None; from midcall.cli import main; sys.exit(main())"
+ERAS = ["2025-06-18", "2025-11-25", "2026-07-28"]
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    log = tmp_path_factory.mktemp("bare") / "log"
+    with serving(Path(__file__).with_name("bare_server.py"), log) as url:
+        yield url
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> str:
+    path = tmp_path / "answers.yaml"
+    path.write_text("Who are you?: {name: Ada}\nSign in: no\n")
+    return str(path)
+
+
+# --- arguments and results ---------------------------------------------------------------------
+
+
+def test_arguments_are_typed_by_the_tools_own_schema() -> None:
+    given = ["count=3", "share=2.5", "flag=yes", "board=full", "tags=a", "tags=b", "numbers=[1]", 'extra={"k": 1}']
+    done = midcall("call", BARE, "typed", *given, "name=007")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "(3, 2.5, True, 'full', ['a', 'b'], [1], {'k': 1}, '007')\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["typed"], "missing: count (a whole number)"),
+        (["typed", "count=x"], "count: must be a whole number, and not 'x'"),
+        (["typed", "count=10"], "count: 10 is greater than the maximum of 9"),
+        (["typed", "conut=1"], "conut: the tool has no such argument. Did you mean 'count'?"),
+        (["typed", "count"], "'count': an argument is written as key=value, or key:=json"),
+        (["typd", "count=1"], "there is no tool 'typd'. Did you mean 'typed'?"),
+        (["zzz"], "there is no tool 'zzz'. `midcall tools` lists those that there are"),
+        (["typed", "count=1", "--answers", "/no/such.yaml"], "/no/such.yaml: the file cannot be read"),
+        (["typed", "count=1", "--answers", "x.yaml", "--browser"], "--answers and --browser exclude each other"),
+        (["typed", "count=1", "--audit", "/no/such/dir/x"], "--audit /no/such/dir/x: the file cannot be written"),
+        (["typed", "count=1", "--timeout", "0"], "Invalid value for '--timeout'"),
+        ([], "Missing argument 'TOOL'"),
+    ],
+)
+def test_wrong_usage_is_told_in_a_line_and_exits_with_2(url: str, given: list[str], told: str) -> None:
+    done = midcall("call", url, *given)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1].startswith(f"midcall call: error: {told}")
+
+
+def test_a_tool_that_fails_exits_with_1_and_says_why_on_stderr(url: str) -> None:
+    done = midcall("call", url, "fails")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "✗ The tool failed:\n" in done.stderr
+    assert "this tool is broken" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("tool", ["asks_inside_once", "divides"])
+def test_after_a_mistake_in_the_tools_code_the_way_to_the_servers_log_is_told(tool: str, tmp_path: Path) -> None:
+    told = "With -v you see what the server wrote about it."
+    command = f"{sys.executable} {BROKEN}"
+    assert midcall("call", command, tool).stderr.splitlines()[-1] == told
+    assert told not in midcall("call", command, tool, "-v").stderr
+    assert told not in midcall("call", BARE, "fails").stderr
+    with serving(BROKEN, tmp_path / "log") as url:
+        assert told not in midcall("call", url, tool).stderr
+
+
+@pytest.mark.parametrize("command", [["tools", BARE], ["call", BARE, "fails"], ["doctor", BARE]])
+def test_a_header_for_a_command_is_wrong_usage(command: list[str]) -> None:
+    done = midcall(*command, "-H", "X: y")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("midcall: error: --header is for a URL, and this server is a command")
+
+
+def test_json_is_the_result_and_nothing_else(url: str) -> None:
+    done = midcall("call", url, "fails", "--json")
+    assert done.returncode == 1
+    result = json.loads(done.stdout)
+    assert result["isError"] is True
+    assert "this tool is broken" in result["content"][0]["text"]
+
+
+def test_what_is_no_text_is_described(url: str) -> None:
+    done = midcall("call", url, "several")
+    assert done.stdout == "one\n[image, image/png, 5 bytes]\n"
+
+
+def test_into_a_pipe_text_goes_as_it_is(url: str) -> None:
+    assert midcall("call", url, "escapes").stdout == "\x1b[2J\x1b]0;owned\x07plain\n"
+
+
+def test_no_server_is_4() -> None:
+    done = midcall("call", "http://127.0.0.1:9/mcp", "x")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr.startswith("✗ Cannot connect to http://127.0.0.1:9/mcp: nothing answers there")
+
+
+def test_a_tool_that_takes_too_long_is_cancelled() -> None:
+    done = midcall("call", BARE, "waits", "--timeout", "2")
+    assert (done.returncode, done.stderr) == (1, "✗ No result within 2 s: the call was cancelled.\n")
+
+
+def test_a_result_that_is_none_is_told_in_a_line() -> None:
+    done = midcall("call", RUBBISH, "evil")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("✗ The call failed unexpectedly, with ValidationError: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pty
+@pytest.mark.parametrize("args", [("tools",), ("tools", "--json"), ("call", "evil"), ("call", "evil", "x=1")])
+def test_nothing_that_a_server_says_can_act_on_the_terminal(args: tuple[str, ...]) -> None:
+    with screen(args[0], RUBBISH, *args[1:], NO_COLOR="1") as shown:
+        assert shown.exit_code() in (0, 1, 2)
+        assert not [char for char in shown.text if char != "\n" and not char.isprintable()]
+
+
+# --- questions ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_questions_are_answered_from_a_file_on_every_version(era: str, answers: str, tmp_path: Path) -> None:
+    audit = tmp_path / "audit.jsonl"
+    done = midcall("call", BARE, "greet", "greeting=Hi", "--answers", answers, "--era", era, "--audit", str(audit))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Hi, Ada!\n", "")
+    [record] = map(json.loads, audit.read_text().splitlines())
+    assert (record["server"], record["outcome"]) == ("Bare Server", "accept")
+    assert "Ada" not in audit.read_text()
+
+
+def test_questions_are_answered_over_http(url: str, answers: str) -> None:
+    done = midcall("call", url, "greet", "greeting=Hi", "--answers", answers, "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["content"][0]["text"] == "Hi, Ada!"
+
+
+@pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
+def test_a_question_without_an_answer_exits_with_3_and_is_named(era: str, tmp_path: Path) -> None:
+    (tmp_path / "answers.json").write_text('{"Something else?": 1}')
+    done = midcall("call", BARE, "greet", "greeting=Hi", "--answers", str(tmp_path / "answers.json"), "--era", era)
+    assert (done.returncode, done.stdout) == (3, "Hi, cancel!\n")
+    assert 'no answer for the question "Who are you?" of Bare Server (fields: name)' in done.stderr
+
+
+def test_a_declined_question_exits_with_3(tmp_path: Path) -> None:
+    (tmp_path / "answers.json").write_text('{"Who are you?": {"action": "decline"}}')
+    done = midcall("call", BARE, "greet", "greeting=Hi", "--answers", str(tmp_path / "answers.json"))
+    assert (done.returncode, done.stdout, done.stderr) == (3, "Hi, decline!\n", "✗ Declined: Who are you?\n")
+
+
+def test_without_a_terminal_a_question_is_cancelled_and_that_is_said(url: str) -> None:
+    done = midcall("call", url, "greet", "greeting=Hi")
+    assert (done.returncode, done.stdout) == (3, "Hi, cancel!\n")
+    assert "Nobody is here to answer" in done.stderr
+    assert "Run it in a terminal, or with --answers FILE or --browser." in done.stderr
+
+
+def test_a_visit_that_is_needed_and_declined_exits_with_3(answers: str) -> None:
+    done = midcall("call", BARE, "needs", "--answers", answers, "--era", "legacy")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "You declined to open the page that Bare Server needs" in done.stderr
+
+
+# --- at a terminal -----------------------------------------------------------------------------
+
+
+@pty
+def test_at_a_terminal_a_form_is_shown_and_the_result_goes_to_its_own_place(tmp_path: Path) -> None:
+    with (tmp_path / "out.json").open("w") as out:
+        with screen("call", BARE, "greet", "greeting=Hi", "--json", stdout=out, NO_COLOR="1") as shown:
+            shown.sees("Bare Server asks")
+            shown.sees("> ")
+            shown.press("Ada\n")
+            shown.sees("> ")
+            shown.press("\n")
+            assert shown.exit_code() == 0
+    assert json.loads((tmp_path / "out.json").read_text())["content"][0]["text"] == "Hi, Ada!"
+
+
+@pty
+@pytest.mark.parametrize(("no_color", "told"), [("", True), ("1", False)])
+def test_without_textual_questions_are_asked_line_by_line(no_color: str, told: bool) -> None:
+    """Who wants plain text misses nothing."""
+    program = ("-c", WITHOUT_TEXTUAL)
+    given = ("call", BARE, "greet", "greeting=Hi")
+    with screen(*given, program=program, size=(100, 30), NO_COLOR=no_color) as shown:
+        shown.sees("Bare Server")
+        shown.press("Ada\n", prompt=">")
+        shown.press("\n", prompt=">")
+        assert shown.exit_code() == 0
+        assert "Hi, Ada!" in shown.text
+        assert ("pip install 'midcall[terminal]'" in shown.text) is told
+
+
+@pty
+def test_while_a_tool_runs_a_spinner_tells_the_seconds_and_ctrl_c_cancels() -> None:
+    with screen("call", BARE, "waits", NO_COLOR="") as shown:
+        shown.sees("waits · 1 s · 25% · still here")
+        shown.press("\x03")
+        shown.sees("Cancelled.")
+        assert shown.exit_code() == 130
+        assert "Traceback" not in shown.text
+
+
+def test_an_interrupt_that_comes_out_in_a_group_is_one_nevertheless(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def again(argv: object) -> int:
+        raise BaseExceptionGroup("", [BaseExceptionGroup("", [KeyboardInterrupt()]), ValueError()])
+
+    monkeypatch.setattr("midcall.cli.commands.run", again)
+    assert main([]) == 130
+    assert capsys.readouterr().err == "\nCancelled.\n"
+
+
+@pty
+def test_at_a_terminal_text_of_a_server_is_made_safe() -> None:
+    with screen("call", BARE, "escapes", NO_COLOR="1") as shown:
+        assert shown.exit_code() == 0
+        assert shown.text == "plain\n"
+
+
+# --- hints -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["call", BARE, "scape"], "Did you mean 'escapes'?"),
+        (["call", BARE, "gree"], "Did you mean 'greet'?"),
+        (["call", BARE, "ESC"], "Did you mean 'escapes'?"),
+        (["tools", "localhost:9/mcp"], "If it is an address, write http://localhost:9/mcp"),
+    ],
+)
+def test_a_slip_is_answered_with_what_may_have_been_meant(given: list[str], told: str) -> None:
+    assert told in midcall(*given).stderr

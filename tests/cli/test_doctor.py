@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import BARE, midcall
+from tests.serving import ROOT, serving
+
+EVERYWHERE = ROOT / "examples/everywhere.py"
+HOW = {"MIDCALL_STORE": "memory://", "MIDCALL_KEYS": "k" * 32}
+COMMAND = f"{sys.executable} {EVERYWHERE}"
+
+PLAIN = """
+import midcall
+from mcp.server import MCPServer
+
+print("a word while it is imported")
+mcp = MCPServer("plain", title="Plain server")
+midcall.install(mcp)
+"""
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Path:
+    path = tmp_path / "plain_server.py"
+    path.write_text(PLAIN)
+    return path
+
+
+# --- the server's side -------------------------------------------------------------------------
+
+
+def test_a_file_is_imported_and_every_channel_told() -> None:
+    done = midcall("doctor", str(EVERYWHERE), **HOW)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Fjord Travel\n\nChannels, in the order in which they are tried\n  ✓ push ")
+    for line in ("  ✓ round ", "  ✓ page ", "  ✓ app ", "  ✓ link ", "  – relay ", "  ✓ default ", "  ✓ keys "):
+        assert f"\n{line}" in done.stdout
+    assert "starts by itself, on loopback" in done.stdout
+
+
+def test_what_is_missing_comes_with_advice(plain: Path) -> None:
+    done = midcall("doctor", f"{plain}:mcp", MIDCALL_STORE="", MIDCALL_KEYS="")
+    assert done.returncode == 0
+    assert done.stdout.startswith("Plain server\n")
+    assert "  – link      No portal is installed" in done.stdout
+    assert "→ Add one: install(..., portal=Portal())" in done.stdout
+    assert "  ! keys " in done.stdout
+
+
+def test_a_module_is_found_from_here(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(plain.parent)
+    assert midcall("doctor", "plain_server:mcp").stdout.startswith("Plain server\n")
+
+
+def test_json_is_the_whole_report_and_nothing_else(plain: Path) -> None:
+    done = midcall("doctor", str(plain), "--json")
+    report = json.loads(done.stdout)
+    assert [finding["name"] for finding in report["channels"]][:2] == ["push", "round"]
+    assert "a word while it is imported" in done.stderr
+
+
+def test_a_store_that_is_away_ends_with_1(plain: Path) -> None:
+    done = midcall("doctor", str(plain), MIDCALL_STORE="redis://127.0.0.1:9/0")
+    assert done.returncode == 1
+    assert "  ✗ store " in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        ("nowhere.py", "there is no file 'nowhere.py'"),
+        ("no.such.module:mcp", "there is no module 'no.such.module'"),
+        ("{plain}:nothing", "has no 'nothing'. Servers there: mcp."),
+        ("json:dumps", "midcall is not installed on a server in json:dumps"),
+        ("{broken}", "could not be imported: ZeroDivisionError: division by zero"),
+        ("{exits}", "could not be imported: SystemExit: 3"),
+        ("{lacks}", "could not be imported: ModuleNotFoundError: No module named 'not_there'"),
+        ("{bare}", "midcall is not installed on a server in"),
+        ("{two}", "has several servers: name one of one, two"),
+    ],
+)
+def test_what_cannot_be_looked_at_is_told_in_a_line(target: str, told: str, plain: Path, tmp_path: Path) -> None:
+    files = {
+        "broken": "1 / 0",
+        "exits": "raise SystemExit(3)",
+        "lacks": "import not_there",
+        "bare": "from mcp.server import MCPServer; mcp = MCPServer('bare')",
+        "two": PLAIN.replace("mcp =", "one =").replace("(mcp)", "(one)")
+        + "two = MCPServer('two')\nmidcall.install(two)",
+    }
+    for name, text in files.items():
+        (tmp_path / f"{name}_server.py").write_text(text)
+    paths = {name: str(tmp_path / f"{name}_server.py") for name in files}
+    done = midcall("doctor", target.format(plain=plain, **paths))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+
+
+# --- the client's side -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("era", ["2025-06-18", "2025-11-25", "2026-07-28"])
+def test_a_server_is_asked_what_it_offers_and_its_probe_is_called(era: str) -> None:
+    done = midcall("doctor", COMMAND, "--era", era, **HOW)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"Fjord Travel  {era}\n")
+    assert "✓ tools  3: plan, midcall_probe, midcall_continue" in done.stdout
+    channel = "round" if era == "2026-07-28" else "push"
+    for kind in ("text", "integer", "yes/no", "choice", "choices", "defaults"):
+        assert f"| {kind} | {channel} | accepted |" in done.stdout
+    assert f"| visit | {'link' if era == '2025-06-18' else channel} | accepted |" in done.stdout
+
+
+def test_over_http_it_is_the_same_as_data(tmp_path: Path) -> None:
+    with serving(EVERYWHERE, tmp_path / "log", **HOW) as url:
+        done = midcall("doctor", url, "--json")
+    told = json.loads(done.stdout)
+    assert told["tools"] == ["plan", "midcall_probe", "midcall_continue"]
+    assert {finding["answer"] for finding in told["probe"]["found"]} == {"accepted"}
+
+
+def test_a_server_without_midcall_is_told_as_that() -> None:
+    done = midcall("doctor", BARE)
+    assert done.returncode == 0
+    assert "– later  midcall_continue is not listed" in done.stdout
+    assert "– probe  midcall_probe is not listed" in done.stdout
+
+
+def test_where_there_is_no_server_it_is_told_in_a_line() -> None:
+    done = midcall("doctor", "http://127.0.0.1:9/mcp")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_its_help_says_what_a_target_is() -> None:
+    assert "midcall doctor package.module:mcp" in midcall("doctor", "--help").stdout

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import BARE, SECONDS, midcall
+from tests.serving import serving
+
+
+@pytest.fixture(scope="module")
+def listed() -> str:
+    done = midcall("tools", BARE)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_tools_are_listed_with_what_they_take(listed: str) -> None:
+    assert listed.startswith("Bare Server  1.2.3 · 2026-07-28\n")
+    assert (
+        "greet\n  Greet somebody whose name is asked for.\n  greeting*  text · required\n             How to begin\n"
+    ) in listed
+    assert "  count*   a whole number · required\n" in listed
+    assert "  share    a number · default 0.5\n" in listed
+    assert "  flag     yes or no · default false\n" in listed
+    assert "  board    one of half, full · default half\n" in listed
+    assert "  tags     a list of text\n" in listed
+
+
+def test_in_a_pipe_the_list_is_plain_text(listed: str) -> None:
+    assert not [char for char in listed if char != "\n" and not char.isprintable()]
+
+
+def test_json_is_the_tools_as_the_server_sent_them() -> None:
+    done = midcall("tools", BARE, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    tools = {tool["name"]: tool for tool in json.loads(done.stdout)}
+    assert tools["typed"]["inputSchema"]["required"] == ["count"]
+
+
+@pytest.mark.parametrize("era", ["legacy", "2025-06-18", "2025-11-25", "2026-07-28"])
+def test_every_version_and_http_work(era: str, tmp_path: Path) -> None:
+    with serving(Path(__file__).with_name("bare_server.py"), tmp_path / "log") as url:
+        done = midcall("tools", url, "--era", era)
+    spoken = "2025-11-25" if era == "legacy" else era
+    assert done.stdout.startswith(f"Bare Server  1.2.3 · {spoken}\n")
+
+
+HALF = f"{sys.executable} {Path(__file__).with_name('half_server.py')}"
+ERAS = ["2025-06-18", "2025-11-25", "2026-07-28"]
+UNUSABLE = (
+    "✗ The server describes the tool formless in a way that cannot be understood (inputSchema: Field required).",
+    "✗ The server describes the tool no. 3 in a way that cannot be understood (name: Field required).",
+    "✗ The server describes the tool no. 4 in a way that cannot be understood (Input should be a valid dictionary",
+    "✗ The server describes the tool oddclick in a way that cannot be understood (description: Input should be a",
+)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_tools_that_cannot_be_understood_are_named_and_hide_no_others(era: str) -> None:
+    done = midcall("tools", HALF, "--era", era)
+    assert done.returncode == 1
+    assert done.stdout == f"half  1 · {era}\n\ngood\n\nfine\n"
+    assert all(line.startswith(told) for line, told in zip(done.stderr.splitlines(), UNUSABLE, strict=True))
+
+
+def test_json_holds_the_tools_that_can_be_understood() -> None:
+    done = midcall("tools", HALF, "--json")
+    assert done.returncode == 1
+    assert [tool["name"] for tool in json.loads(done.stdout)] == ["good", "fine"]
+    assert len(done.stderr.splitlines()) == len(UNUSABLE)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_tool_beside_those_can_be_called_and_one_of_those_cannot(era: str) -> None:
+    done = midcall("call", HALF, "fine", "--era", era)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "called fine\n", "")
+    done = midcall("call", HALF, "formless", "--era", era)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"{UNUSABLE[0]}\n")
+
+
+def test_a_server_that_does_not_start_is_told_with_what_it_said() -> None:
+    done = midcall("tools", f"{BARE} --broken")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr.startswith("✗ Cannot connect to ")
+    assert "it ended, or closed the connection, before it answered" in done.stderr
+    assert "  │ ready\n  │ Exception: no configuration\n" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        ("no-such-program", "there is no such command"),
+        ("", "there is no such command"),
+        ("http://127.0.0.1:9/mcp", "nothing answers there"),
+        ("gopher://example.com", "it is not a web address"),
+        ("python 'x", "the command cannot be read"),
+        ("cat", "it does not answer as an MCP server does"),
+    ],
+)
+def test_where_there_is_no_server_it_is_told_in_a_line(target: str, told: str) -> None:
+    done = midcall("tools", target)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert told in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_with_a_timeout_nothing_hangs() -> None:
+    done = midcall("tools", f'{sys.executable} -c "input(); input()"', "--timeout", "0.5")
+    assert done.returncode == 4
+    assert "no answer within 0.5 s" in done.stderr
+
+
+def test_verbose_shows_what_the_server_writes() -> None:
+    assert "  │ ready\n" in midcall("tools", BARE, "--verbose").stderr
+
+
+def test_a_reader_that_goes_away_is_no_reason_to_fail() -> None:
+    command = [sys.executable, "-m", "midcall", "tools", BARE]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as tools:
+        assert tools.stdout is not None
+        assert tools.stderr is not None
+        tools.stdout.close()
+        assert tools.stderr.read() == b""
+        assert tools.wait(SECONDS) == 0
+
+
+@pytest.mark.parametrize("args", [("tools",), ("tools", "x", "--era", "1999"), ("tools", "x", "-H", "nonsense")])
+def test_bad_usage_is_told_in_a_line(args: tuple[str, ...]) -> None:
+    done = midcall(*args)
+    assert done.returncode == 2
+    assert ": error: " in done.stderr.splitlines()[-1]
+
+
+def test_help_imports_neither_mcp_nor_textual_and_names_the_commands() -> None:
+    program = (
+        "import sys; from midcall.cli import main\n"
+        "for args in (['--help'], ['call', '--help'], ['tools', '-h'], ['--version']): assert main(args) == 0\n"
+        "heavy = {'mcp', 'mcp_types', 'pydantic', 'anyio', 'asyncio', 'textual', 'rich', 'jinja2', 'yaml'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=SECONDS)
+    assert (done.returncode, done.stderr) == (0, "")
+    for command in ("demo", "tools", "call"):
+        assert f"\n  {command} " in done.stdout
+
+
+def test_without_click_it_says_what_to_install() -> None:
+    program = "import sys; sys.modules['click'] = None; from midcall.cli import main; sys.exit(main(['--help']))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode == 2
+    assert done.stderr == "midcall: error: The command line needs more packages: pip install 'midcall[cli]'\n"

@@ -1,0 +1,186 @@
+"""What is kept, for whoever runs the server: `midcall vault` and `midcall store`, as a stranger would run them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from midcall.portal.vault import Vault
+from midcall.stores import Record, open_store
+from midcall.stores.postgres.schema import schema_sql
+from tests.cli.shell import midcall, screen
+
+OLD, NEW = "o" * 32, "n" * 32
+ADA, EVE = "https://id.example.com ada", "local:1000"
+TOKEN = {"value": "hidden-hunter2"}
+MOMENT = 1_790_000_000.0
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    """A store in which two users keep something, sealed with the old key."""
+    url = f"sqlite:///{tmp_path}/kept.db"
+
+    async def fill() -> None:
+        store = open_store(url)
+        vault = Vault(store, [OLD])
+        await vault.keep(ADA, "github", TOKEN, now=MOMENT)
+        await vault.keep(ADA, "oauth:calendar", TOKEN, now=MOMENT)
+        await vault.keep(EVE, "github", TOKEN, now=MOMENT)
+        await store.close()
+
+    asyncio.run(fill())
+    return url
+
+
+def kept(url: str, key: str, owner: str, name: str) -> dict[str, str] | None:
+    async def look() -> dict[str, str] | None:
+        store = open_store(url)
+        try:
+            return await Vault(store, [key]).get(owner, name)
+        finally:
+            await store.close()
+
+    return asyncio.run(look())
+
+
+# --- list ------------------------------------------------------------------------------------
+
+
+def test_what_is_kept_is_listed_by_owner_and_name_and_never_shown(url: str) -> None:
+    done = midcall("vault", "list", "--store", url)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["OWNER", "NAME", "SINCE"]
+    assert [line.split("  ")[0] for line in lines[1:]] == [f"'{ADA}'", f"'{ADA}'", EVE]
+    assert [line.split()[-3] for line in lines[1:]] == ["github", "oauth:calendar", "github"]
+    assert "hunter2" not in done.stdout
+
+
+def test_the_list_can_be_of_one_owner_and_in_json(url: str) -> None:
+    done = midcall("vault", "list", ADA, "--json", MIDCALL_STORE=url)
+    assert (done.returncode, done.stderr) == (0, "")
+    listed = json.loads(done.stdout)
+    assert [(each["owner"], each["name"]) for each in listed] == [(ADA, "github"), (ADA, "oauth:calendar")]
+    assert "hunter2" not in done.stdout
+    nobody = midcall("vault", "list", "nobody", "--store", url)
+    assert (nobody.returncode, nobody.stdout) == (0, "Nothing is kept for this owner.\n")
+
+
+def test_names_that_would_steer_the_terminal_are_made_safe(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/kept.db"
+
+    async def fill() -> None:
+        store = open_store(url)
+        await Vault(store, [OLD]).keep("\x1b[2Jeve", "a\nb", TOKEN, now=MOMENT)
+        await store.close()
+
+    asyncio.run(fill())
+    with screen("vault", "list", "--store", url) as shown:
+        assert shown.exit_code() == 0
+    assert "\x1b[2J" not in shown.text
+    assert "\neve    'a b'  " in shown.text
+
+
+# --- forget ----------------------------------------------------------------------------------
+
+
+def test_one_value_is_deleted_and_no_other(url: str) -> None:
+    done = midcall("vault", "forget", ADA, "github", "--store", url)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Deleted github.\n", "")
+    assert kept(url, OLD, ADA, "github") is None
+    assert kept(url, OLD, EVE, "github") == TOKEN
+    again = midcall("vault", "forget", ADA, "github", "--store", url)
+    assert again.returncode == 1
+    assert "nothing under this owner and name" in again.stdout
+
+
+def test_who_forgets_an_account_hears_that_the_provider_does_not_know(url: str) -> None:
+    done = midcall("vault", "forget", ADA, "oauth:calendar", "--store", url)
+    assert (done.returncode, done.stdout) == (0, "Deleted oauth:calendar.\n")
+    assert "calendar was not told" in done.stderr
+
+
+# --- rotate ----------------------------------------------------------------------------------
+
+
+def test_after_a_rotation_the_new_key_alone_opens_everything(url: str) -> None:
+    done = midcall("vault", "rotate", "--store", url, MIDCALL_KEYS=f"{NEW},{OLD}")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "Sealed 3 values anew. Everything is sealed with the first key now.\n"
+    assert kept(url, NEW, ADA, "github") == TOKEN
+    again = midcall("vault", "rotate", "--store", url, MIDCALL_KEYS=NEW)
+    assert (again.returncode, again.stdout) == (0, "Everything is sealed with the first key already.\n")
+
+
+def test_without_the_earlier_key_nothing_is_lost_and_the_command_says_what_to_do(url: str) -> None:
+    done = midcall("vault", "rotate", "--store", url, MIDCALL_KEYS=NEW)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "3 values could not be opened" in done.stderr
+    assert "Add the earlier key to MIDCALL_KEYS" in done.stderr
+    assert kept(url, OLD, EVE, "github") == TOKEN
+
+
+def test_without_keys_of_the_environment_those_of_this_machine_are_used(tmp_path: Path) -> None:
+    home = {"XDG_DATA_HOME": str(tmp_path), "HOME": str(tmp_path), "LOCALAPPDATA": str(tmp_path), "MIDCALL_KEYS": ""}
+    done = midcall("vault", "rotate", "--store", f"sqlite:///{tmp_path}/kept.db", **home)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+# --- what is wrong ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keys", "code", "said"),
+    [
+        (["vault", "rotate", "--store", "sqlite:///{}/x.db"], "short", 2, "Key 1 (of keys=, or MIDCALL_KEYS) has 5"),
+        (["vault", "rotate", "--store", "redis://127.0.0.1:1/0"], NEW, 4, "cannot be reached"),
+        (["vault", "list", "--store", "mysql://ann:hunter2@db/x"], NEW, 2, "no store for mysql://"),
+        (["vault", "list", "--store", "postgresql://ann:hunter2@127.0.0.1:1/x"], NEW, 4, "cannot be reached"),
+        (["vault", "list", "--store", "sqlite:///{}/no/where/x.db"], NEW, 4, "no directory"),
+        (["vault", "forget", "ada"], NEW, 2, "Missing argument 'NAME'"),
+        (["vault"], NEW, 2, "Missing command"),
+        (["store", "check", "redis://:hunter2@127.0.0.1:1/0"], NEW, 4, "cannot be reached"),
+        (["store", "sweep", "--keep", "-1"], NEW, 2, "--keep"),
+        (["store", "schema", "redis://:hunter2@db"], NEW, 2, "only PostgreSQL"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence_without_passwords_and_with_a_code(
+    arguments: list[str], keys: str, code: int, said: str, tmp_path: Path
+) -> None:
+    done = midcall(*(part.format(tmp_path) for part in arguments), MIDCALL_KEYS=keys)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "hunter2" not in done.stderr
+
+
+# --- store -----------------------------------------------------------------------------------
+
+
+def test_a_store_is_checked_and_swept_by_url_or_environment(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/kept.db"
+    checked = midcall("store", "check", url)
+    assert (checked.returncode, checked.stderr) == (0, "")
+    assert checked.stdout.endswith("works.\n")
+
+    async def fill() -> None:
+        store = open_store(url)
+        now = time.time()
+        for age in (10, 100_000):
+            await store.create(Record(f"r{age}", "form", ADA, "{}", now - age - 1, now - age))
+        await store.close()
+
+    asyncio.run(fill())
+    assert midcall("store", "sweep", MIDCALL_STORE=url).stdout == "Removed 1 record.\n"
+    assert midcall("store", "sweep", url, "--keep", "0").stdout == "Removed 1 record.\n"
+
+
+def test_the_sql_for_postgresql_is_printed_for_the_schema_that_is_meant() -> None:
+    assert midcall("store", "schema").stdout == schema_sql()
+    assert midcall("store", "schema", "--schema", "app").stdout == schema_sql("app")
+    assert midcall("store", "schema", "postgresql://ann@db/x?schema=app").stdout == schema_sql("app")
