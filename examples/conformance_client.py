@@ -1,0 +1,39 @@
+"""The client for the official conformance suite: it calls every tool, and sends each form as it is pre-filled.
+
+    python examples/conformance_client.py http://localhost:3000/mcp
+
+`make conformance` runs the suite with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from typing import Any
+
+from midcall.client import Asked, Headless, connect
+from midcall.core.outcomes import Accepted, Outcome
+
+
+class Agrees(Headless):
+    """Takes defaults, and says yes to what has none."""
+
+    def __init__(self) -> None:
+        super().__init__("defaults")
+
+    async def answer(self, asked: Asked) -> Outcome[Any]:
+        if asked.form is not None and asked.form.names == ("confirmed",):
+            return Accepted({"confirmed": True})
+        return await super().answer(asked)
+
+
+async def main(url: str, version: str | None) -> None:
+    async with connect(url, Agrees(), era="auto" if version == "2026-07-28" else "legacy") as client:
+        for tool in (await client.list_tools()).tools:
+            result = await client.call_tool(tool.name, {})
+            print(tool.name, "failed" if result.is_error else "done")
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[-1], os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION")))

@@ -1,0 +1,387 @@
+"""Calls the tool of examples/everywhere.py from every client that there is: `python -m scripts.everywhere`.
+
+It prints a line for each client, and writes the table in docs/everywhere.md, if all are there and green. What this
+machine lacks (`make peers`) is told, and the table is left as it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import secrets
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any, Final
+
+import fastmcp
+from mcp import Client
+from mcp.client.extension import advertise
+from mcp.client.stdio import StdioServerParameters
+from mcp.server.apps import APP_MIME_TYPE, EXTENSION_ID
+from mcp_types import CallToolResult, ElicitResult, TextContent
+
+from midcall.testing import Asked, Era, Script, connect
+from scripts.filling import Person
+from scripts.peers import PEERS, ROOT, missing, node, package
+
+SERVER: Final = ROOT / "examples" / "everywhere.py"
+PAGE: Final = ROOT / "docs" / "everywhere.md"
+BEGIN, END = "<!-- everywhere: begin -->", "<!-- everywhere: end -->"
+
+TYPESCRIPT: Final = "@modelcontextprotocol/client"
+INSPECTOR: Final = "@modelcontextprotocol/inspector"
+APPS: Final = advertise(EXTENSION_ID, {"mimeTypes": [APP_MIME_TYPE]})
+SECONDS: Final = 60.0
+
+ARGUMENTS: Final = {"city": "Oslo"}
+EXTRAS: Final = ["car", "guide"]
+ANSWERS: Final[dict[str, Any]] = {
+    "Who is travelling?": "Ada",
+    "How many days in Oslo?": 3,
+    "Which seat?": "a",
+    "What shall we add?": EXTRAS,
+    "Plan 3 days in Oslo for Ada?": True,
+}
+ON_PAPER: Final[dict[str, Any]] = {
+    "Who is travelling?": "Ada",
+    "How many days in Oslo?": "3",
+    "Which seat?": "On the aisle",
+    "What shall we add?": EXTRAS,
+    "Plan 3 days in Oslo for Ada?": "Yes",
+}
+"""The same answers, as a person reads them on a page."""
+EXPECTED: Final = "Ada: 3 days in Oslo. Seat: On the aisle. Added: car, guide. Asked by "
+
+
+@dataclass(frozen=True)
+class Came:
+    """What came of the call, as the client saw it."""
+
+    text: str
+    protocol: str = ""
+    """The version that was spoken, where the client tells."""
+    questions: int = 0
+    """How many of them the client, or its user on a page, answered."""
+
+
+@dataclass(frozen=True)
+class Caller:
+    """One client."""
+
+    name: str
+    protocol: str
+    declares: str
+    via: str
+    """The channel by which it should be asked."""
+    call: Callable[[str], Awaitable[Came]]
+    needs: str | None = None
+    """The npm package that it is."""
+    transport: str = "HTTP"
+
+    def __str__(self) -> str:
+        return f"{self.name}, {self.protocol}, {self.transport}"
+
+    @property
+    def missing(self) -> str | None:
+        """Why it cannot run here."""
+        return None if self.needs is None else missing(self.needs)
+
+    async def wrong(self, url: str) -> str | None:
+        """Call the tool. What was not as it should be; None if all five questions were asked and answered."""
+        async with asyncio.timeout(SECONDS):
+            came = await self.call(url)
+        if came.text != f"{EXPECTED}{self.via}.":
+            return came.text
+        if came.protocol not in ("", self.protocol):
+            return f"it spoke {came.protocol}"
+        return None if came.questions == len(ANSWERS) else f"{came.questions} questions were answered"
+
+
+def text_of(result: CallToolResult) -> str:
+    return _joined(result.content)
+
+
+def _joined(blocks: Sequence[object]) -> str:
+    return "\n".join(block.text for block in blocks if isinstance(block, TextContent))
+
+
+def answer(asked: Asked) -> Any:
+    """As the version can say it: an old one types several choices into one line."""
+    given: Any = ANSWERS[asked.message]
+    kinds = [field["type"] for field in (asked.schema or {})["properties"].values()]
+    return ", ".join(EXTRAS) if given == EXTRAS and kinds == ["string"] else given
+
+
+# --- clients that show forms ---------------------------------------------------------------------
+def python(era: Era, *, stdio: bool = False) -> Callable[[str], Awaitable[Came]]:
+    async def call(url: str) -> Came:
+        script = Script(answer)
+        async with connect(_process() if stdio else url, script, era=era, max_rounds=10) as client:
+            result = await client.call_tool("plan", ARGUMENTS)
+            return Came(text_of(result), client.protocol_version, len(script.asked))
+
+    return call
+
+
+def _process() -> StdioServerParameters:
+    return StdioServerParameters(command=sys.executable, args=[str(SERVER)], env=dict(os.environ))
+
+
+def fastmcp_client(mode: Any) -> Callable[[str], Awaitable[Came]]:
+    async def call(url: str) -> Came:
+        asked: list[str] = []
+
+        async def handler(message: str, response_type: Any, params: Any, context: Any) -> Any:
+            asked.append(message)
+            [name] = params.requested_schema["properties"]
+            return {name: ANSWERS[message]}
+
+        async with fastmcp.Client(url, elicitation_handler=handler, mode=mode) as client:
+            result = await client.call_tool("plan", ARGUMENTS)
+            return Came(_joined(result.content), client.protocol_version or "", len(asked))
+
+    return call
+
+
+def typescript(era: str) -> Callable[[str], Awaitable[Came]]:
+    async def call(url: str) -> Came:
+        content = {message: {"choice": EXTRAS} if given == EXTRAS else given for message, given in ANSWERS.items()}
+        script = str(PEERS / "ts_client.mjs")
+        told = await _run(script, url, era, "plan", json.dumps(ARGUMENTS), json.dumps(content))
+        said = told["result"]["content"][0]["text"] if "result" in told else str(told["error"])
+        return Came(said, told["protocolVersion"], len(told["questions"]))
+
+    return call
+
+
+async def _run(*args: str) -> dict[str, Any]:
+    """What a program of Node.js printed."""
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        str(node()), *args, stdin=asyncio.subprocess.DEVNULL, stdout=pipe, stderr=pipe
+    )
+    out, err = await process.communicate()
+    assert out, err.decode()
+    return json.loads(out)
+
+
+# --- clients that can only be sent somewhere -------------------------------------------------------
+class Visiting(Script):
+    """Agrees to every address, after a person did there what was to be done."""
+
+    def __init__(self, person: Person) -> None:
+        super().__init__()
+        self._person = person
+
+    async def __call__(self, context: Any, params: Any) -> ElicitResult:
+        assert params.mode == "url", "it was never to be sent a form"
+        await self._person.visits(params.url)
+        return ElicitResult(action="accept")
+
+
+def urls_only(era: Era) -> Callable[[str], Awaitable[Came]]:
+    async def call(url: str) -> Came:
+        person = Person(ON_PAPER)
+        async with connect(url, Visiting(person), era=era, modes=["url"], max_rounds=10) as client:
+            result = await _to_the_end(client, await client.call_tool("plan", ARGUMENTS), person)
+            return Came(text_of(result), client.protocol_version, person.filled)
+
+    return call
+
+
+def nothing(era: Era) -> Callable[[str], Awaitable[Came]]:
+    async def call(url: str) -> Came:
+        person = Person(ON_PAPER)
+        async with connect(url, era=era, modes=()) as client:
+            result = await _to_the_end(client, await client.call_tool("plan", ARGUMENTS), person)
+            return Came(text_of(result), client.protocol_version, person.filled)
+
+    return call
+
+
+async def _to_the_end(client: Client, result: CallToolResult, person: Person) -> CallToolResult:
+    """What a model does with a result that is not finished: shows the address, and goes on with the code."""
+    while (code := code_in(text_of(result))) is not None:
+        for address in addresses_in(text_of(result)):
+            await person.visits(address)
+        result = await client.call_tool("midcall_continue", {"code": code})
+    return result
+
+
+def inspector(era: str) -> Callable[[str], Awaitable[Came]]:
+    async def call(url: str) -> Came:
+        person = Person(ON_PAPER)
+        said = await _inspected(url, era, "plan", ARGUMENTS)
+        while (code := code_in(said)) is not None:
+            for address in addresses_in(said):
+                await person.visits(address)
+            said = await _inspected(url, era, "midcall_continue", {"code": code})
+        return Came(said, questions=person.filled)
+
+    return call
+
+
+async def _inspected(url: str, era: str, tool: str, arguments: Mapping[str, Any]) -> str:
+    launcher = f"{package(INSPECTOR)}/clients/launcher/build/index.js"
+    how = ["--method", "tools/call", "--tool-name", tool, "--tool-args-json", json.dumps(arguments)]
+    told = await _run(launcher, "--cli", url, *how, "--protocol-era", era, "--format", "json", "--quiet")
+    return "\n".join(block["text"] for block in told["result"]["content"])
+
+
+def code_in(text: str) -> str | None:
+    found = re.search(r'midcall_continue with \{"code": "([\w-]+)"\}', text)
+    return found[1] if found else None
+
+
+def addresses_in(text: str) -> list[str]:
+    return re.findall(r"^  (http\S+)$", text, re.M)
+
+
+# --- a host that shows Apps ------------------------------------------------------------------------
+def apps_only(era: Era) -> Callable[[str], Awaitable[Came]]:
+    async def call(url: str) -> Came:
+        person = Person(ON_PAPER)
+        async with connect(url, era=era, modes=(), extensions=[APPS]) as client:
+            result = await _beside_its_app(client, person, {}, "plan", ARGUMENTS)
+            while (code := code_in(text_of(result))) is not None:
+                known = (result.meta or {})["midcall/app"]
+                result = await _beside_its_app(client, person, known, "midcall_continue", {"code": code})
+            return Came(text_of(result), client.protocol_version, person.filled)
+
+    return call
+
+
+async def _beside_its_app(
+    client: Client, person: Person, known: dict[str, Any], tool: str, arguments: dict[str, Any]
+) -> CallToolResult:
+    """Call this tool, and show its App beside it."""
+    ended = asyncio.Event()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(_app(client, person, known, ended))
+        try:
+            return await client.call_tool(tool, arguments)
+        finally:
+            ended.set()
+
+
+async def _app(client: Client, person: Person, said: dict[str, Any], ended: asyncio.Event) -> None:
+    """What the App does in its frame: finds its questions, while the call is held or from its result, and answers."""
+    while not ended.is_set():
+        if said.get("state") == "asking":
+            fields = [list(pair) for pair in person.fills(said["html"])]
+            place = {name: said[name] for name in ("nonce", "step", "question")}
+            said = await _app_tool(client, action="accept", fields=fields, **place)
+        elif "nonce" in said:
+            said = await _app_tool(client, action="look", nonce=said["nonce"], step=said["step"])
+        else:
+            said = await _app_tool(client, action="find", tool="plan", arguments=ARGUMENTS, frame="one")
+        await asyncio.sleep(0.02)
+
+
+async def _app_tool(client: Client, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool("midcall_app", arguments)
+    return (result.meta or {})["midcall/app"]
+
+
+# --- the table -----------------------------------------------------------------------------------
+BOTH, FORMS, URLS, UI, NONE = "forms and URLs", "forms", "URLs", "MCP Apps", "nothing"
+SDK, FAST = f"Python client (mcp {version('mcp')})", f"FastMCP's client ({version('fastmcp')})"
+TS, CLI = "TypeScript client (2.4.0)", "MCP Inspector's CLI (2.12.0)"
+
+CALLERS: Final = (
+    Caller(SDK, "2025-06-18", FORMS, "push", python("2025-06-18")),
+    Caller(SDK, "2025-11-25", BOTH, "push", python("2025-11-25")),
+    Caller(SDK, "2026-07-28", BOTH, "round", python("2026-07-28")),
+    Caller(SDK, "2025-11-25", BOTH, "push", python("2025-11-25", stdio=True), transport="stdio"),
+    Caller(SDK, "2026-07-28", BOTH, "round", python("2026-07-28", stdio=True), transport="stdio"),
+    Caller(FAST, "2025-11-25", BOTH, "push", fastmcp_client("legacy")),
+    Caller(FAST, "2026-07-28", BOTH, "round", fastmcp_client("auto")),
+    Caller(TS, "2025-11-25", BOTH, "push", typescript("legacy"), TYPESCRIPT),
+    Caller(TS, "2026-07-28", BOTH, "round", typescript("2026-07-28"), TYPESCRIPT),
+    Caller(CLI, "2025-11-25", NONE, "link", inspector("legacy"), INSPECTOR),
+    Caller(CLI, "2026-07-28", NONE, "link", inspector("modern"), INSPECTOR),
+    Caller("A client with URL mode only", "2025-11-25", URLS, "page", urls_only("2025-11-25")),
+    Caller("A client with URL mode only", "2026-07-28", URLS, "page", urls_only("2026-07-28")),
+    Caller("A host with Apps only", "2025-11-25", UI, "app", apps_only("2025-11-25")),
+    Caller("A host with Apps only", "2026-07-28", UI, "app", apps_only("2026-07-28")),
+    Caller("A client with nothing", "2025-06-18", NONE, "link", nothing("2025-06-18")),
+    Caller("A client with nothing", "2025-11-25", NONE, "link", nothing("2025-11-25")),
+    Caller("A client with nothing", "2026-07-28", NONE, "link", nothing("2026-07-28")),
+)
+
+
+def table(callers: tuple[Caller, ...] = CALLERS) -> str:
+    """The table of the docs, where all are green."""
+    head = ("client", "protocol", "transport", "declares", "asked by", "five questions")
+    rows = [(c.name, c.protocol, c.transport, c.declares, f"`{c.via}`", "✓ asked and answered") for c in callers]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ("---",) * len(head), *rows))
+
+
+@asynccontextmanager
+async def serving() -> AsyncGenerator[str]:
+    """The example over HTTP, in a process of its own, with a store of its own."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = await asyncio.create_subprocess_exec(sys.executable, str(SERVER), "--http", str(port))
+    try:
+        await _listens(port, process)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        await process.wait()
+
+
+async def _listens(port: int, process: asyncio.subprocess.Process) -> None:
+    async with asyncio.timeout(SECONDS):
+        while process.returncode is None:
+            try:
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+            except OSError:
+                await asyncio.sleep(0.05)
+            else:
+                writer.close()
+                return
+    raise SystemExit("The server did not start.")
+
+
+async def main() -> int:
+    green = True
+    with tempfile.TemporaryDirectory() as directory:
+        os.environ["MIDCALL_STORE"] = f"sqlite:///{directory}/store.db"
+        os.environ["MIDCALL_KEYS"] = secrets.token_hex(32)
+        async with serving() as url:
+            for caller in CALLERS:
+                green &= await _shown(caller, url)
+    if green:
+        before, _, rest = PAGE.read_text().partition(BEGIN)
+        PAGE.write_text(f"{before}{BEGIN}\n{table()}\n{END}{rest.partition(END)[2]}")
+        print(f"All green: {PAGE.relative_to(ROOT)} is up to date.")
+    return 0 if green else 1
+
+
+async def _shown(caller: Caller, url: str) -> bool:
+    begun = time.monotonic()
+    if caller.missing is not None:
+        print(f"  - {caller}: {caller.missing}", flush=True)
+        return False
+    try:
+        wrong = await caller.wrong(url)
+    except Exception as error:
+        wrong = f"{type(error).__name__}: {error}"
+    took = time.monotonic() - begun
+    print(f"  {'✗' if wrong else '✓'} {caller}: {wrong or caller.via} ({took:.1f} s)", flush=True)
+    return wrong is None
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))
