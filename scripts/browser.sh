@@ -1,16 +1,19 @@
 #!/usr/bin/env bash
-# Chromium for the tests that open pages, where none is installed.
+# What the tests look at pages and terminals with: Chromium and tmux, where they are not installed.
 set -euo pipefail
 
 found() { command -v chromium || command -v chromium-browser || command -v google-chrome; }
 
-if ! found >/dev/null; then
+install_package() {
     if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-        echo "Please install Chromium: only root on Debian or Ubuntu can do it from here." >&2
+        echo "Please install $1: only root on Debian or Ubuntu can do it from here." >&2
         exit 1
     fi
     export DEBIAN_FRONTEND=noninteractive
     apt-get update -qq
-    apt-get install -y -qq --no-install-recommends chromium >/dev/null
-fi
-echo "Browser: $(found)"
+    apt-get install -y -qq --no-install-recommends "$1" >/dev/null
+}
+
+found >/dev/null || install_package chromium
+command -v tmux >/dev/null || install_package tmux
+echo "Browser: $(found), terminal: $(command -v tmux)"

@@ -1,4 +1,4 @@
-"""Runs the official MCP conformance suite against examples/conformance_server.py.
+"""Runs the official MCP conformance suite against examples/conformance_server.py and conformance_client.py.
 
     python -m scripts.conformance [PATTERN]      # only the scenarios whose name contains PATTERN
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import socket
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from scripts.peers import ROOT, missing, node, package
 
 SUITE = "@modelcontextprotocol/conformance"
 PUSHED = ["tools-call-elicitation", "elicitation-sep1034-defaults", "elicitation-sep1330-enums"]
+CLIENT = [("elicitation-sep1034-client-defaults", "2025-11-25"), ("sep-2322-client-request-state", "2026-07-28")]
 TIME_LIMIT = 60.0
 
 
@@ -33,7 +35,12 @@ def main() -> int:
     pattern = sys.argv[1] if len(sys.argv) > 1 else ""
     wanted = [(name, version) for name, version in scenarios() if pattern in name]
     with tempfile.TemporaryDirectory() as folder, served(Path(folder) / "server.log") as url:
-        passed = [report(name, version, run(name, version, url, Path(folder) / name)) for name, version in wanted]
+        target = ["server", "--url", url]
+        passed = [report(name, version, run(name, version, target, Path(folder) / name)) for name, version in wanted]
+    with tempfile.TemporaryDirectory() as folder:
+        target = ["client", "--command", shlex.join([sys.executable, str(ROOT / "examples/conformance_client.py")])]
+        wanted = [(name, version) for name, version in CLIENT if pattern in name]
+        passed += [report(name, version, run(name, version, target, Path(folder) / name)) for name, version in wanted]
     print(f"Conformance: {sum(passed)} of {len(passed)} scenarios pass.")
     return 0 if passed and all(passed) else 1
 
@@ -47,14 +54,16 @@ def scenarios() -> list[tuple[str, str]]:
     return [(name, "2025-11-25") for name in PUSHED] + [(name, "2026-07-28") for name in rounds]
 
 
-def run(name: str, version: str, url: str, folder: Path) -> list[dict[str, Any]] | str:
+def run(name: str, version: str, target: list[str], folder: Path) -> list[dict[str, Any]] | str:
     """The checks of one scenario, or what went wrong instead."""
     try:
-        done = suite("server", "--url", url, "--scenario", name, "--spec-version", version, "-o", str(folder))
+        done = suite(*target, "--scenario", name, "--spec-version", version, "-o", str(folder))
     except subprocess.TimeoutExpired:
         return f"no result after {TIME_LIMIT:.0f} s"
     found = list(folder.glob("*/checks.json"))
-    return json.loads(found[0].read_text()) if found else (done.stdout + done.stderr).strip()
+    if not found or "CLIENT EXITED WITH ERROR" in done.stdout + done.stderr:
+        return (done.stdout + done.stderr).strip()
+    return json.loads(found[0].read_text())
 
 
 def report(name: str, version: str, checks: list[dict[str, Any]] | str) -> bool:

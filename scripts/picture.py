@@ -30,7 +30,7 @@ TYPED = [
     "",
     "",
 ]
-FIRST = ["Ada Lovelace", "ada@example.com", "no", ""]
+FIRST = ["Ada Lovelace", "ada@example.com", "no"]
 
 # Rich's own frame loads a font from elsewhere; ours loads nothing.
 FRAME = """\
@@ -68,6 +68,7 @@ def play(arguments: list[str], typed: list[str]) -> str:
             "COLUMNS": str(COLUMNS),
             "LINES": str(ROWS),
             "PYTHONUTF8": "1",
+            "MIDCALL_PLAIN": "1",  # the line prompts: a form is drawn by scripts.terminal_picture
         }
         environment.pop("NO_COLOR", None)
         os.execve(sys.executable, [sys.executable, "-m", "midcall", *arguments], environment)
