@@ -1,0 +1,52 @@
+"""A server whose effect can be cut off in the middle: while the file GATE is there, it does not come to its end.
+
+python tests/chaos/cut_off_server.py --port 8000 --store URL --files DIRECTORY
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from pathlib import Path
+
+from mcp.server import MCPServer
+
+import midcall
+from midcall import ask, once
+from midcall.server import claims
+
+
+def build(store: str, files: Path) -> MCPServer:
+    mcp = MCPServer("till", log_level="ERROR")
+    midcall.install(mcp, store=store)
+
+    @mcp.tool()
+    async def charge() -> str:
+        """Charge, at most once."""
+        card = await ask("Which card?", str, key="card")
+        return await once("charge", effect, card)
+
+    @mcp.tool()
+    async def charge_again() -> str:
+        """Charge, by a function that is safe to repeat."""
+        card = await ask("Which card?", str, key="card")
+        return await once.retry("charge", effect, card)
+
+    async def effect(card: str) -> str:
+        with (files / "ledger").open("a") as ledger:
+            ledger.write(f"{card}\n")
+        while (files / "gate").exists():
+            await asyncio.sleep(0.02)
+        return f"charged {card}"
+
+    return mcp
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int)
+    parser.add_argument("--store")
+    parser.add_argument("--files", type=Path)
+    args = parser.parse_args()
+    vars(claims)["_OTHER_SECONDS"] = 0.5  # a test has no time to wait for the dead
+    build(args.store, args.files).run("streamable-http", port=args.port)

@@ -1,0 +1,26 @@
+"""One of several processes that post the same page at the same moment.
+
+Reads lines of JSON, as `tests/contract/racer.py` does: a URL, and the headers and the data of a post. It connects, says
+`ready`, posts when the next line comes in, and prints the status of the answer.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import httpx2
+
+
+def run(url: str, action: str, given: dict[str, Any]) -> None:
+    with httpx2.Client(headers=given["headers"], timeout=30) as http:
+        http.get(url.partition("/i/")[0] + "/health")  # it is connected by now
+        print("ready", flush=True)
+        sys.stdin.readline()
+        print(http.post(url, data=given["data"]).status_code, flush=True)
+
+
+if __name__ == "__main__":
+    while line := sys.stdin.readline():
+        run(**json.loads(line))

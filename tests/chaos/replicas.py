@@ -1,0 +1,82 @@
+"""Three replicas of the portal example on one store, behind a proxy, and an issuer whose tokens they take.
+
+The service that users connect is somebody else's: it runs here, and no replica that dies takes it along.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from examples.portal_parts.tracker import Tracker
+from tests.chaos.proxy import Proxy, proxy
+from tests.contract.conftest import place
+from tests.portal.issuers import Issuer, issuing
+from tests.portal.running import Process, listening, running, start
+from tests.serving import free_port
+
+THREE = range(3)
+
+
+@dataclass
+class Replicas:
+    """What runs, and how to end one of it."""
+
+    front: Proxy
+    issuer: Issuer
+    home: Path
+    options: tuple[str, ...]
+    hold: float
+    processes: list[Process] = field(default_factory=list)
+
+    @property
+    def mcp(self) -> str:
+        return f"{self.front.url}/mcp"
+
+    def begin(self, number: int, port: int) -> Process:
+        log = self.home / f"log-{number}"
+        return start(log, self.options[0], *self.options[1:], "--stateless", hold=self.hold, port=port)
+
+    def kill(self, number: int) -> None:
+        self.processes[number].kill()
+
+    async def stop(self, number: int) -> int:
+        """As an operator would; what it ended with."""
+        self.processes[number].popen.terminate()
+        return await asyncio.to_thread(self.processes[number].popen.wait, 10)
+
+    async def restart(self, number: int) -> None:
+        """The same one again, where it was."""
+        port = int(self.processes[number].url.rpartition(":")[2])
+        self.processes[number] = self.begin(number, port)
+        await asyncio.to_thread(listening, self.processes[number])
+
+    def token(self, sub: str) -> str:
+        return self.issuer.token(self.mcp, sub=sub, exp=4_000_000_000)
+
+    @property
+    def payments(self) -> list[str]:
+        """What was paid, by the key that its call gave it."""
+        ledger = self.home / "ledger"
+        return [line.split()[0] for line in ledger.read_text().splitlines()] if ledger.exists() else []
+
+    @property
+    def logs(self) -> str:
+        return "\n".join((self.home / f"log-{number}").read_text() for number in THREE)
+
+
+@asynccontextmanager
+async def replicas(kind: str, home: Path, *, hold: float = 20.0) -> AsyncGenerator[Replicas]:
+    """Three on a store of this kind, all of which listen."""
+    async with place(kind, home) as store, issuing() as issuer, proxy() as front:
+        tracker = Tracker(f"{front.url}/tracker", f"{front.url}/midcall/callback", "what the tracker signs with")
+        front.serve("/tracker", tracker.app)
+        shared = ("--base-url", front.url, "--issuer", issuer.url, "--ledger", str(home / "ledger"))
+        found = Replicas(front, issuer, home, (store, *shared), hold)
+        found.processes = [found.begin(number, free_port()) for number in THREE]
+        front.replicas = [each.url for each in found.processes]
+        with running(found.processes):
+            yield found
