@@ -1,10 +1,39 @@
-"""Where MIDCALL_NO_SKIPS=1, as in CI, a skipped test fails the run: nothing may be left out unnoticed."""
+"""What every run of the suite has.
+
+All that is logged, traced and audited is looked through for ids and values (`tests/scanning.py`). Where
+MIDCALL_NO_SKIPS=1, as in CI, a skipped test fails the run: nothing may be left out unnoticed. What a server
+keeps if nobody says where goes into a directory of this run: the user's own files are no place for tests.
+"""
 
 from __future__ import annotations
 
+import logging
 import os
+from collections.abc import Iterator
+from tempfile import TemporaryDirectory
 
 import pytest
+
+from tests.scanning import Scanning
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Scanning())
+    data = TemporaryDirectory(prefix="midcall-data-", ignore_cleanup_errors=True)
+    os.environ["XDG_DATA_HOME"] = data.name
+    config.add_cleanup(data.cleanup)
+
+
+@pytest.fixture(autouse=True)
+def own_loggers() -> Iterator[None]:
+    """A command line takes loggers over for its process, and some libraries switch all others off; tests share one."""
+    yield
+    for name, logger in logging.root.manager.loggerDict.items():
+        if name.partition(".")[0] == "midcall" and isinstance(logger, logging.Logger):
+            logger.handlers.clear()
+            logger.propagate, logger.disabled = True, False
+            logger.setLevel(logging.NOTSET)
+
 
 NO_SKIPS = os.environ.get("MIDCALL_NO_SKIPS") == "1"
 

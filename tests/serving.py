@@ -46,14 +46,15 @@ def serving(script: Path, log: Path, *args: str, flag: str = "--http", **env: st
             env=environment(**env),
         )
         try:
-            _wait_for(port, process, log)
+            await_port(port, process, log)
             yield f"http://127.0.0.1:{port}/mcp"
         finally:
             process.terminate()
             process.wait(10)
 
 
-def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+def await_port(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait until somebody listens there."""
     until = time.monotonic() + STARTS_WITHIN
     while time.monotonic() < until:
         assert process.poll() is None, log.read_text()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+from importlib.util import find_spec
+from typing import NoReturn
+
 import pytest
 
 from scripts.peers import missing
@@ -11,3 +15,20 @@ def needs_peer(npm_package: str) -> pytest.MarkDecorator:
     """Skips where Node.js 22+ or the npm package is not installed."""
     reason = missing(npm_package)
     return pytest.mark.skipif(reason is not None, reason=reason or "")
+
+
+def chromium() -> str | None:
+    """Where Chromium is, if it is."""
+    found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
+    return next((path for path in found if path), None)
+
+
+def needs_chromium() -> pytest.MarkDecorator:
+    """Skips where there is no Chromium, or no Playwright to drive it."""
+    missing = find_spec("playwright") is None or chromium() is None
+    return pytest.mark.skipif(missing, reason="Chromium or Playwright is missing: make venv browser")
+
+
+def without(what: str) -> NoReturn:
+    """Skips where a server that a test talks to is neither reachable nor installed."""
+    pytest.skip(f"{what} is neither reachable nor installed: make services")

@@ -1,0 +1,261 @@
+"""Looks through all that midcall says in a run of the suite: logs, traces, audit lines, and what servers of tests log.
+
+None of it may hold the id of a page, a code to go on with, or a value that somebody entered. What is said is written
+down, and looked through when the run is over: an id may be said before it is known here that it is one.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+import pytest
+
+LEAST_ID: Final = 16
+LEAST_VALUE: Final = 8
+"""What is shorter may stand in a log by chance."""
+TOKEN: Final = re.compile(rf"[A-Za-z0-9_\-]{{{LEAST_ID},}}")
+PAGE: Final = re.compile(r"/i/([A-Za-z0-9_\-]+)$")
+NOT_HIDDEN: Final = frozenset({"expires", "renew", "scopes", "client", "grantor"})
+"""What is kept of an account beside its tokens."""
+LOGS: Final = re.compile(r"log(-\d+)?|stderr|err")
+LARGEST: Final = 20_000_000
+LEAKS: Final = "midcall leaks"
+
+
+class Hidden:
+    """What nobody may see."""
+
+    def __init__(self) -> None:
+        self._ids: set[str] = set()
+        self._values: set[str] = set()
+
+    def id(self, id: object) -> None:
+        if isinstance(id, str) and len(id) >= LEAST_ID:
+            self._ids.add(id)
+
+    def value(self, value: object) -> None:
+        if isinstance(value, str) and len(value.strip()) >= LEAST_VALUE:
+            self._values.add(value)
+
+    def seen_in(self, text: str) -> Iterator[str]:
+        """What of it is there, as it may be told."""
+        lengths = {len(id) for id in self._ids}
+        for token in TOKEN.findall(text):
+            yield from (f"an id ({_digest(id)})" for id in _windows(token, lengths) if id in self._ids)
+        yield from (f"a value ({_digest(value)})" for value in self._values if value in text)
+
+
+def _windows(token: str, lengths: set[int]) -> Iterator[str]:
+    """All pieces of these lengths: an id may be a part of a longer word."""
+    return (token[at : at + length] for length in lengths for at in range(len(token) - length + 1))
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:8]
+
+
+class Said:
+    """What was said, in a file: a run says a lot."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile("w+", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115
+        self._process = os.getpid()
+
+    def note(self, place: str, text: str) -> None:
+        if os.getpid() == self._process:
+            test = os.environ.get("PYTEST_CURRENT_TEST", "").partition(" ")[0]
+            self._file.write(json.dumps([f"{place}, in {test}", text]) + "\n")
+
+    def everything(self) -> Iterator[tuple[str, str]]:
+        self._file.seek(0)
+        for line in self._file:
+            place, text = json.loads(line)
+            yield place, text
+
+    def close(self) -> None:
+        self._file.close()
+
+
+# --- who is listened to ------------------------------------------------------------------------
+def listen_to_logs(said: Said, patch: pytest.MonkeyPatch) -> None:
+    """All records of midcall, of every level. Other handlers get those that they would have got."""
+    enabled, handle, whole = logging.Logger.isEnabledFor, logging.Logger.handle, logging.Formatter("%(message)s")
+
+    def is_enabled(self: logging.Logger, level: int) -> bool:
+        return _is_ours(self) or enabled(self, level)
+
+    def handled(self: logging.Logger, record: logging.LogRecord) -> None:
+        if _is_ours(self):
+            place = f"{record.name} {record.levelname} at {Path(record.pathname).name}:{record.lineno}"
+            said.note(place, whole.format(record))
+            if not enabled(self, record.levelno):
+                return
+        handle(self, record)
+
+    patch.setattr(logging.Logger, "isEnabledFor", is_enabled)
+    patch.setattr(logging.Logger, "handle", handled)
+
+
+def _is_ours(logger: logging.Logger) -> bool:
+    return logger.name.partition(".")[0] == "midcall"
+
+
+def listen_to_traces(said: Said) -> None:
+    """All spans and their events, where the OpenTelemetry SDK is there."""
+    try:
+        from opentelemetry import trace
+        from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
+    except ImportError:
+        return
+
+    class Listening(SpanProcessor):
+        def on_end(self, span: ReadableSpan) -> None:
+            told = [span.attributes, [(event.name, event.attributes) for event in span.events], span.status.description]
+            said.note(f"span {span.name}", f"{span.name} {_plain(told)}")
+
+    provider = TracerProvider()
+    provider.add_span_processor(Listening())
+    trace.set_tracer_provider(provider)
+
+
+def _plain(told: Any) -> str:
+    return json.dumps(told, default=lambda each: dict(each) if isinstance(each, Mapping) else str(each))
+
+
+def listen_to_audits(said: Said, patch: pytest.MonkeyPatch) -> None:
+    """Every line of every audit log."""
+    from midcall.client.guard.records import Recorder
+
+    begin = Recorder.__init__
+
+    @wraps(begin)
+    def begun(self: Recorder, target: Any) -> None:
+        begin(self, target)
+        if (write := self._write) is not None:
+            self._write = lambda record: (said.note("audit line", _plain(record)), write(record))[1]
+
+    patch.setattr(Recorder, "__init__", begun)
+
+
+# --- what is hidden ----------------------------------------------------------------------------
+def learn(hidden: Hidden, patch: pytest.MonkeyPatch) -> None:
+    """Ids where pages and visits begin, codes where they are made, values where they are sealed."""
+    from midcall.portal.interactions import Interactions
+    from midcall.portal.seal import Seal
+    from midcall.server.keeping import Keeping
+    from midcall.server.visits import Visits
+
+    def sealed(_: Seal, owner: str, name: str, value: Mapping[str, Any]) -> None:
+        for part, text in value.items() if isinstance(value, Mapping) else ():
+            if part == "id":
+                hidden.id(text)
+            elif part not in NOT_HIDDEN:
+                hidden.value(text)
+
+    _before(patch, Interactions, "begin", lambda _, id, *rest: hidden.id(id))
+    _before(patch, Visits, "begin", lambda _, call, id: hidden.id(id))
+    _before(patch, Seal, "close", sealed)
+    for name in ("put_code", "put_journal"):
+        _after(patch, Keeping, name, lambda made: hidden.id(made.rpartition("@")[2]))
+    _learn_from_browsers(hidden, patch)
+
+
+def _learn_from_browsers(hidden: Hidden, patch: pytest.MonkeyPatch) -> None:
+    """Servers in other processes have pages too: whoever opens one here knows its id, and what they type there."""
+    import httpx2
+
+    def sent(_: Any, request: httpx2.Request, **__: Any) -> None:
+        if (page := PAGE.search(request.url.path)) is None:
+            return
+        hidden.id(page[1])
+        typed = request.content.decode("utf-8", "replace") if request.method == "POST" else ""
+        for name, value in parse_qsl(typed):
+            if re.fullmatch(r"s\d+", name):
+                hidden.value(value)
+
+    _before(patch, httpx2.AsyncClient, "send", sent)
+    _before(patch, httpx2.Client, "send", sent)
+
+
+def _before(patch: pytest.MonkeyPatch, cls: type, name: str, look: Callable[..., object]) -> None:
+    original = getattr(cls, name)
+
+    @wraps(original)
+    def looked(*args: Any, **kwargs: Any) -> Any:
+        look(*args, **kwargs)
+        return original(*args, **kwargs)
+
+    patch.setattr(cls, name, looked)
+
+
+def _after(patch: pytest.MonkeyPatch, cls: type, name: str, look: Callable[[Any], object]) -> None:
+    original = getattr(cls, name)
+
+    @wraps(original)
+    async def looked(*args: Any, **kwargs: Any) -> Any:
+        result = await original(*args, **kwargs)
+        look(result)
+        return result
+
+    patch.setattr(cls, name, looked)
+
+
+# --- for pytest --------------------------------------------------------------------------------
+class Scanning:
+    """The plugin: listens from the beginning, and looks in the end. A hit fails the run."""
+
+    def __init__(self) -> None:
+        self._hidden = Hidden()
+        self._said = Said()
+        self._patch = pytest.MonkeyPatch()
+        self._leaks: list[str] = []
+
+    def pytest_sessionstart(self) -> None:
+        listen_to_logs(self._said, self._patch)
+        listen_to_traces(self._said)
+        listen_to_audits(self._said, self._patch)
+        learn(self._hidden, self._patch)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        self._patch.undo()
+        self._leaks += self._found(session.config)
+        self._said.close()
+        worker: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
+        if worker is not None:
+            worker[LEAKS] = self._leaks
+        elif self._leaks and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        self._leaks += getattr(node, "workeroutput", {}).get(LEAKS, [])
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self._leaks:
+            terminalreporter.section("what nobody may see was logged, traced or audited", red=True)
+            for leak in dict.fromkeys(self._leaks):
+                terminalreporter.line(leak)
+
+    def _found(self, config: pytest.Config) -> list[str]:
+        said = [*self._said.everything(), *_logs_of_servers(config)]
+        return [f"{what}: {place}" for place, text in said for what in self._hidden.seen_in(text)]
+
+
+def _logs_of_servers(config: pytest.Config) -> Iterator[tuple[str, str]]:
+    """What other processes wrote into files that tests keep."""
+    kept: Any = getattr(config, "_tmp_path_factory", None)
+    home: Path | None = getattr(kept, "_basetemp", None)
+    for path in sorted(home.rglob("*")) if home is not None else ():
+        if LOGS.fullmatch(path.name) and path.is_file() and path.stat().st_size < LARGEST:
+            yield f"the log of a process, {path.relative_to(home or path)}", path.read_text("utf-8", "replace")
