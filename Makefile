@@ -5,20 +5,21 @@ VENV := .venv/.installed
 PEERS := peers/node_modules/.installed
 BENCH_ARGS ?=
 PYTEST_ARGS ?=
+ROUNDS ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check bench conformance peers services browser docs pictures wheel clean
+.PHONY: help venv demo test check bench conformance everywhere peers chaos services browser docs pictures wheel clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 venv: $(VENV) ## Build .venv with all that development needs (PYTHON=python3.13 chooses one)
 
-demo: $(VENV) ## Show it: a game and a booking, server and client in one go
+demo: $(VENV) ## Show it: a game and a booking, answered in forms in your terminal
 	$(BIN)/python -m midcall demo
 
 test: $(VENV) ## Run the tests; what this machine lacks is skipped, with a reason
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 check: $(VENV) ## Lint, formatting and strict types
 	$(BIN)/ruff check .
@@ -28,22 +29,30 @@ check: $(VENV) ## Lint, formatting and strict types
 bench: $(VENV) ## Measure (BENCH_ARGS=--short for a quick look)
 	$(BIN)/python -m bench $(BENCH_ARGS)
 
-conformance: $(PEERS) ## Run the official conformance suite against our example server
+conformance: $(PEERS) ## Run the official conformance suite against our server and our client
 	$(BIN)/python -m scripts.conformance
 
+everywhere: $(PEERS) ## Call one tool from every client there is, and write the table in docs/everywhere.md
+	$(BIN)/python -m scripts.everywhere
+
 peers: $(PEERS) ## Install the npm packages that we are tested against
+
+chaos: $(VENV) ## Kill replicas at random while people and clients are at work (ROUNDS=20)
+	MIDCALL_CHAOS_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos -s $(PYTEST_ARGS)
 
 services: ## Install and start PostgreSQL and Redis where they are missing
 	scripts/services.sh
 
-browser: ## Install Chromium where it is missing
+browser: ## Install Chromium and tmux where they are missing
 	scripts/browser.sh
 
 docs: $(VENV) ## Check the links of the docs, and their snippets against docs_src/
 	$(BIN)/python -m scripts.check_docs
 
-pictures: $(VENV) ## Draw the README's picture anew
+pictures: $(VENV) ## Draw the pictures of the docs anew: forms, line prompts, and pages (with Chromium)
 	$(BIN)/python -m scripts.picture
+	$(BIN)/python -m scripts.terminal_picture
+	$(BIN)/python -m scripts.browser_picture
 
 wheel: $(VENV) ## Build the sdist and the wheel into dist/
 	$(BIN)/python -m build --no-isolation --outdir dist .

@@ -15,13 +15,13 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from typing import Any, Final
 
-from bench import asking, importing, silence, waiting
+from bench import asking, choosing, first_form, importing, pages, silence, stores, waiting
 from bench.candidates import SIZES
 from bench.clients import TRANSPORTS, Wrong
 from bench.report import Target, summary
 
-PARTS: Final = (*TRANSPORTS, "silence", "import", "waiting")
-SHORT_PARTS: Final = ("memory", "silence", "import", "waiting")
+PARTS: Final = (*TRANSPORTS, "silence", "choosing", "import", "form", "waiting", "pages", "stores")
+SHORT_PARTS: Final = ("memory", "silence", "choosing", "import", "form", "waiting", "pages")
 
 
 async def measure(part: str, short: bool) -> list[Target]:
@@ -30,9 +30,17 @@ async def measure(part: str, short: bool) -> list[Target]:
             return await asking.compare(part, SIZES[:3] if short else SIZES, short=short)
         case "silence":
             return await silence.compare(70 if short else 400)
+        case "choosing":
+            return await choosing.compare(20 if short else 100)
         case "import":
             seconds = importing.seconds_more(5 if short else 20)
             return [Target("import midcall, on top of mcp.server", seconds * 1e3, 60, "ms")]
+        case "form":
+            return first_form.compare(5 if short else 20)
+        case "pages":
+            return await pages.compare(100 if short else 400)
+        case "stores":
+            return await stores.compare(short)
         case _:
             count = 2_000 if short else 10_000
             return [Target(f"{count:,} calls that wait, memory a call", waiting.bytes_per_call(count), 1024, "bytes")]

@@ -24,6 +24,61 @@ CHECK = "tests/core/test_check.py::"
 AGREES = "tests/core/test_check_agrees_with_jsonschema.py::"
 SECRETS = "tests/core/test_secrets.py::"
 LINKS = "tests/core/test_links.py::"
+ANSWERER = "tests/client/test_answerer.py::"
+CONNECT = "tests/client/test_connect.py::"
+ATTACH = "tests/client/test_attach.py::"
+REQUIRED = "tests/client/test_required.py::"
+CONSENT = "tests/client/test_consent.py::"
+PLAIN = "tests/client/test_plain.py::"
+LINES = "tests/client/test_lines.py::"
+TYPED = "tests/client/test_typed.py::"
+TERMINAL = "tests/client/test_terminal_forms.py::"
+FLOWS = "tests/client/test_terminal_flows.py::"
+SERVER_LOG = "tests/client/test_server_log.py::"
+HOSTILE = "tests/client/test_hostile.py::"
+HOSTILE_TERMINAL = "tests/client/test_hostile_terminal.py::"
+HOSTILE_PAGE = "tests/client/test_hostile_page.py::"
+TERMINAL_GONE = "tests/client/test_terminal_gone.py::"
+TERMINAL_CALLS = "tests/client/test_terminal_end_to_end.py::"
+TMUX = "tests/client/test_terminal_tmux.py::"
+PAGE = "tests/client/test_browser_http.py::"
+CHROMIUM = "tests/client/test_browser_chromium.py::"
+PENDING = "tests/client/test_pending.py::"
+SCRIPT = "tests/client/test_script.py::"
+HEADLESS = "tests/client/test_headless.py::"
+GUARD = "tests/client/test_guard.py::"
+DRAW = "tests/render/test_draw.py::"
+CALL = "tests/cli/test_call.py::"
+STORE = "tests/server/test_store.py::"
+INSTALLING = "tests/server/test_install.py::"
+COMPLETION = "tests/server/test_completion.py::"
+PAGES_OF_TOOLS = "tests/server/test_out_of_band.py::"
+UNSEEN = "tests/server/test_unseen.py::"
+CONTRACT = "tests/contract/test_contract.py::"
+RACES = "tests/contract/test_processes.py::"
+REPLICAS = "tests/chaos/test_replicas.py::"
+EIGHT = "tests/chaos/test_double_submit.py::"
+SCANNING = "tests/test_scanning.py::"
+PORTAL = "tests/portal/test_pages.py::"
+ATTACKS = "tests/portal/test_attacks.py::"
+IDENTITY = "tests/portal/test_identity.py::"
+LOOPBACK = "tests/portal/test_loopback.py::"
+SETTINGS = "tests/portal/test_settings.py::"
+MINE = "tests/portal/test_mine.py::"
+VAULT = "tests/portal/test_vault.py::"
+OAUTH = "tests/portal/test_oauth.py::"
+OAUTH_ATTACKS = "tests/portal/test_oauth_attacks.py::"
+CONNECTING = "tests/portal/test_authorize.py::"
+PORTAL_CHROMIUM = "tests/portal/test_chromium.py::"
+EXAMPLES = "tests/portal/test_examples.py::"
+OPERATORS = "tests/cli/test_vault.py::"
+REACH = "tests/server/test_reach.py::"
+SENT_AWAY = "tests/server/test_required.py::"
+RELAY = "tests/server/test_relay.py::"
+PAGES_EACH = "tests/server/test_pages.py::"
+APPS = "tests/server/test_apps.py::"
+DOCTOR = "tests/server/test_doctor.py::"
+EVERYWHERE = "tests/peers/test_everywhere.py::"
 
 SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     "ASK-1": (
@@ -114,6 +169,13 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         CHECK + "test_each_problem_is_a_code_and_a_sentence_for_the_user",
         CHECK + "test_all_problems_are_told_in_the_order_of_the_fields",
         ASKING + "test_an_answer_that_does_not_fit_is_asked_again_with_the_problem_named",
+        LINES + "test_what_does_not_fit_is_said_at_once_and_asked_again",
+        TERMINAL + "test_what_does_not_fit_is_not_sent_and_the_field_says_why",
+        TERMINAL + "test_what_a_draft_says_of_one_field_is_what_the_check_says",
+        DRAW + "test_the_problems_on_the_page_are_those_of_check_word_for_word",
+        DRAW + "test_whatever_is_posted_can_be_read_and_judged",
+        PAGE + "test_what_does_not_fit_is_shown_again_with_its_problems_and_sent_when_it_does",
+        PENDING + "test_content_that_does_not_fit_is_refused_with_all_problems_and_the_question_stays_open",
     ),
     "FORM-6": (
         AGREES + "test_our_verdict_is_that_of_the_reference_for_the_whole_and_for_each_field",
@@ -146,17 +208,33 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         REPLAY + "test_code_that_changes_its_message_every_run_is_a_mismatch",
         REPLAY + "test_code_that_took_another_way_once_is_simply_asked",
         REPLAY + "test_code_that_went_past_a_recorded_effect_is_a_mismatch",
+        REACH + "test_code_that_took_another_way_past_an_effect_does_not_go_on",
         MACHINE + "test_the_order_in_which_distinct_questions_are_met_does_not_matter",
     ),
     "RPL-4": (
         REPLAY + "test_once_runs_its_function_once_and_gives_its_type_back",
         REPLAY + "test_an_effect_that_is_running_when_a_round_leaves_is_awaited_and_recorded",
+        STORE + "test_an_effect_runs_once_also_when_an_old_state_is_sent_again",
+        STORE + "test_an_effect_runs_once_when_two_replicas_get_the_same_state",
+        STORE + "test_an_effect_that_was_cut_off_is_not_run_again",
+        STORE + "test_an_effect_that_is_safe_to_repeat_is_repeated",
+        STORE + "test_an_effect_that_failed_runs_again",
+        REPLICAS + "test_the_last_round_at_all_replicas_at_once_pays_once",
     ),
     "RPL-5": (
         REPLAY + "test_with_a_shared_key_another_replica_goes_on",
         PROCESSES + "test_a_call_goes_on_in_another_process_after_the_first_has_died",
+        INSTALLING + "test_on_one_machine_a_server_that_is_started_again_goes_on_with_its_states_and_codes",
+        STORE + "test_a_code_works_on_another_replica_after_the_first_is_gone",
+        REPLICAS + "test_question_page_and_answer_are_with_three_replicas_and_the_first_is_dead",
     ),
-    "RPL-6": (REPLAY + "test_a_call_never_runs_into_a_stock_clients_cap",),
+    "RPL-6": (
+        REPLAY + "test_a_call_never_runs_into_a_stock_clients_cap",
+        STORE + "test_a_call_with_more_rounds_than_a_client_takes_goes_on_with_a_code",
+        STORE + "test_a_person_who_takes_long_is_served_by_going_on",
+        VISITS + "test_the_last_round_is_never_spent_on_waiting",
+        EXAMPLES + "test_a_person_who_takes_longer_than_a_call_is_served_by_going_on",
+    ),
     "RPL-7": (
         REPLAY + "test_a_journal_of_another_version_is_refused",
         REPLAY + "test_a_journal_of_the_version_before_is_read",
@@ -194,16 +272,362 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         VISITS + "test_a_url_that_is_not_fit_to_be_visited_is_refused",
         VISITS + "test_https_and_loopback_may_be_visited",
     ),
-    "URL-2": (VISITS + "test_accepting_is_consent_and_not_completion",),
-    "URL-3": PLANNED,
+    "URL-2": (
+        VISITS + "test_accepting_is_consent_and_not_completion",
+        REQUIRED + "test_the_call_waits_until_the_server_says_that_all_are_done",
+    ),
+    "URL-3": (
+        VISITS + "test_the_client_that_was_asked_hears_of_the_completion",
+        COMPLETION + "test_only_the_client_that_was_asked_is_told",
+        COMPLETION + "test_a_page_that_is_answered_is_told_to_the_client_that_was_sent_there",
+        COMPLETION + "test_nothing_is_told_before_the_store_has_the_outcome",
+        COMPLETION + "test_what_the_store_could_not_take_is_told_to_nobody",
+        COMPLETION + "test_a_version_without_the_notification_is_sent_none",
+    ),
     "URL-4": (
         VISITS + "test_where_the_version_has_it_the_error_reaches_the_client",
         VISITS + "test_a_client_that_cannot_visit_is_not_sent_the_error",
         VISITS + "test_required_needs_at_least_one_visit_with_an_id",
+        SENT_AWAY + "test_where_the_author_says_that_all_call_again_a_stock_client_gets_the_error",
+        SENT_AWAY + "test_where_there_is_a_way_back_the_question_is_pushed",
+        SENT_AWAY + "test_a_client_that_is_known_to_lack_url_mode_is_not_sent_it",
     ),
     "URL-5": (VISITS + "test_a_url_that_is_not_fit_to_be_visited_is_refused",),
-    "URL-6": PLANNED,
-    **{f"CLI-{number}": PLANNED for number in range(1, 15)},
-    **{f"PRT-{number}": PLANNED for number in range(1, 19)},
-    **{f"RCH-{number}": PLANNED for number in range(1, 6)},
+    "URL-6": (
+        ASKING + "test_complete_alone_works_outside_a_call",
+        STORE + "test_a_visit_is_completed_from_another_replica",
+        COMPLETION + "test_the_client_is_told_when_another_replica_says_so",
+        COMPLETION + "test_a_notification_that_cannot_be_sent_is_logged_and_fails_nothing",
+        COMPLETION + "test_a_client_that_has_left_is_no_hindrance",
+        COMPLETION + "test_a_server_that_knows_nothing_of_the_visit_is_not_asked",
+    ),
+    "CLI-1": (
+        ANSWERER + "test_the_answerer_knows_who_asks_and_how_the_question_came",
+        LINES + "test_the_user_sees_who_asks_and_how_it_came",
+        LINES + "test_all_that_a_server_says_stands_behind_a_bar",
+        TERMINAL + "test_the_user_sees_who_asks_what_and_what_each_field_takes",
+        PAGE + "test_two_servers_are_told_apart_and_answered_in_any_order",
+    ),
+    "CLI-2": (
+        LINES + "test_the_user_can_decline_and_cancel_at_every_prompt",
+        LINES + "test_the_review_takes_decline_and_cancel_as_words",
+        TERMINAL + "test_decline_and_cancel_are_in_sight_in_every_size",
+        TERMINAL + "test_keys_and_buttons_end_a_form_and_one_line_is_left",
+        TERMINAL + "test_the_mouse_does_the_same",
+        TERMINAL_CALLS + "test_a_no_and_a_cancel_reach_the_tool_as_two_things",
+        PAGE + "test_decline_and_cancel_are_two_things_and_need_no_valid_form",
+        CHROMIUM + "test_decline_and_cancel_are_always_there",
+        ANSWERER + "test_an_outcome_reaches_the_server_as_what_it_is",
+    ),
+    "CLI-3": (
+        LINES + "test_all_values_are_shown_before_they_are_sent",
+        LINES + "test_a_value_can_be_changed_before_it_is_sent",
+        LINES + "test_an_empty_line_takes_the_default",
+        LINES + "test_what_came_together_is_reviewed_together_and_ends_one_by_one",
+        FLOWS + "test_the_questions_of_one_round_are_one_flow_with_a_review_before_anything_is_sent",
+        FLOWS + "test_every_answer_can_be_changed_from_the_review",
+        TERMINAL + "test_an_untouched_draft_holds_the_defaults_and_nothing_else",
+        DRAW + "test_defaults_are_filled_in",
+        CHROMIUM + "test_problems_stand_at_the_fields_and_what_was_typed_is_kept",
+    ),
+    "CLI-4": (
+        ANSWERER + "test_an_answer_that_does_not_fit_never_leaves",
+        ANSWERER + "test_a_missing_mode_means_form",
+        ANSWERER + "test_a_mode_that_was_not_declared_is_refused",
+        ANSWERER + "test_a_version_without_visits_sends_none",
+        ANSWERER + "test_a_malformed_question_that_is_pushed_is_refused_with_32602",
+        ANSWERER + "test_a_malformed_question_in_a_round_is_cancelled_and_the_others_go_on",
+        ANSWERER + "test_an_empty_form_is_a_plain_yes_or_no",
+        CONNECT + "test_only_the_modes_that_the_answerer_can_serve_are_declared",
+        ATTACH + "test_it_declares_only_what_its_answerer_can_serve",
+        LINES + "test_a_form_without_fields_takes_a_yes_or_a_no",
+        TERMINAL + "test_a_form_without_fields_is_a_plain_accept_decline_or_cancel",
+        PAGE + "test_a_form_without_fields_is_a_yes_or_a_no",
+        TERMINAL + "test_what_does_not_fit_is_not_sent_and_the_field_says_why",
+    ),
+    "CLI-5": (
+        CONSENT + "test_the_parts_are_always_the_whole_address_and_nothing_raises",
+        CONSENT + "test_the_domain_is_the_part_that_someone_registered",
+        LINES + "test_the_whole_address_is_shown_and_opened_after_a_yes",
+        LINES + "test_with_colours_the_site_stands_out_in_the_address_too",
+        LINES + "test_nothing_is_opened_without_a_yes",
+        FLOWS + "test_the_whole_address_is_shown_with_its_domain_and_opened_after_a_yes",
+        FLOWS + "test_nothing_opens_without_a_yes",
+        FLOWS + "test_without_a_browser_the_address_is_left_to_copy",
+        PAGE + "test_a_visit_shows_the_whole_address_and_opens_nothing_before_consent",
+        CHROMIUM + "test_an_address_is_opened_by_the_users_own_click_after_consent_and_not_before",
+    ),
+    "CLI-6": (
+        CONSENT + "test_every_doubtful_kind_is_called_out",
+        CONSENT + "test_what_does_not_show_where_it_leads_is_not_offered",
+        LINES + "test_every_doubt_about_an_address_is_said_before_consent",
+        FLOWS + "test_every_doubt_is_spelled_out",
+        PAGE + "test_every_doubt_about_an_address_is_spelled_out",
+    ),
+    "CLI-7": (
+        REQUIRED + "test_the_call_waits_until_the_server_says_that_all_are_done",
+        REQUIRED + "test_hosts_and_answerers_hear_of_each_visit_that_is_done_once",
+        REQUIRED + "test_ids_that_nobody_knows_are_not_kept_without_end",
+    ),
+    "CLI-8": (
+        REQUIRED + "test_tools_prompts_and_resources_go_on_when_the_visits_are_done",
+        REQUIRED + "test_the_user_can_try_again_at_once_and_is_not_asked_for_the_same_visit_twice",
+        REQUIRED + "test_after_three_retries_the_servers_error_comes_out",
+        REQUIRED + "test_one_visit_that_is_not_made_ends_the_call",
+        REQUIRED + "test_the_user_can_give_up",
+        CONNECT + "test_a_required_visit_is_made_and_its_end_heard_over_real_transports",
+        ATTACH + "test_fastmcps_client_makes_required_visits_too",
+        SENT_AWAY + "test_our_client_is_sent_to_the_page_by_the_error_and_calls_again",
+        SENT_AWAY + "test_prompts_and_resources_are_served_so_too",
+        LINES + "test_while_a_call_waits_the_user_can_try_again_or_give_up",
+        FLOWS + "test_while_a_call_waits_the_user_can_try_again_or_give_up",
+        CHROMIUM + "test_while_a_call_waits_for_visits_the_user_can_try_again_or_give_up",
+        CALL + "test_a_visit_that_is_needed_and_declined_exits_with_3",
+    ),
+    "CLI-9": (
+        GUARD + "test_past_its_rate_a_server_is_cancelled_and_the_user_told_once",
+        GUARD + "test_each_server_has_a_rate_of_its_own",
+        GUARD + "test_a_rate_is_never_exceeded",
+        GUARD + "test_ten_thousand_questions_in_a_second_stay_bounded",
+        PENDING + "test_beyond_the_limit_questions_are_cancelled_never_declined_and_it_is_said_once",
+        FLOWS + "test_more_questions_than_may_wait_are_cancelled_and_the_user_is_told",
+        LINES + "test_more_questions_than_may_wait_are_cancelled_and_the_user_is_told",
+        HOSTILE_TERMINAL + "test_one_word_of_the_user_ends_ten_thousand_questions",
+    ),
+    "CLI-10": (
+        ANSWERER + "test_the_state_is_echoed_exactly",
+        ANSWERER + "test_a_round_without_a_state_is_answered_without_one",
+    ),
+    "CLI-11": (
+        LINES + "test_without_a_terminal_nothing_hangs_and_standard_error_says_so",
+        FLOWS + "test_without_a_terminal_questions_are_cancelled_and_that_is_said",
+        CALL + "test_without_a_terminal_a_question_is_cancelled_and_that_is_said",
+        HEADLESS + "test_it_cancels_unless_told_otherwise",
+        HEADLESS + "test_defaults_are_taken_where_they_are_enough",
+        HEADLESS + "test_it_says_so",
+        ANSWERER + "test_an_answerer_that_fails_cancels_its_question_alone",
+        ANSWERER + "test_in_a_round_such_an_error_is_a_cancel_so_that_the_others_are_sent",
+        SCRIPT + "test_one_question_without_an_answer_takes_no_other_along",
+    ),
+    "CLI-12": (
+        PLAIN + "test_escape_sequences_are_removed_whole",
+        PLAIN + "test_what_turns_text_around_is_removed",
+        PLAIN + "test_nothing_that_steers_a_terminal_is_left",
+        LINES + "test_text_from_a_server_cannot_steer_the_terminal",
+        TERMINAL + "test_text_from_a_server_is_text",
+        PAGE + "test_what_the_server_says_cannot_steer_the_page",
+        DRAW + "test_no_text_of_the_server_is_ever_markup",
+        DRAW + "test_nothing_becomes_a_link",
+        GUARD + "test_what_the_user_is_told_is_safe_to_show",
+        CALL + "test_nothing_that_a_server_says_can_act_on_the_terminal",
+        SERVER_LOG + "test_lines_of_a_server_wait_until_its_form_is_gone",
+        SERVER_LOG + "test_a_function_gets_each_line_made_safe",
+        HOSTILE + "test_tools_of_a_hostile_server_are_listed_as_text",
+        HOSTILE_TERMINAL + "test_at_a_terminal_the_user_sees_text_and_can_cancel",
+        HOSTILE_TERMINAL + "test_nothing_of_a_server_can_act_on_the_terminal_of_a_program",
+        HOSTILE_PAGE + "test_on_a_page_the_user_sees_text_and_can_cancel",
+        HOSTILE_PAGE + "test_in_a_real_browser_the_largest_and_strangest_forms_can_be_used_and_sent",
+    ),
+    "CLI-13": (
+        TERMINAL + "test_keys_and_buttons_end_a_form_and_one_line_is_left",
+        TMUX + "test_ctrl_c_cancels_the_question_and_the_program_goes_on",
+        TMUX + "test_a_question_that_the_server_takes_back_closes_its_form",
+        FLOWS + "test_a_question_that_is_given_up_closes_its_form_and_says_so",
+        LINES + "test_ctrl_c_cancels_the_question_and_the_next_one_is_asked",
+        LINES + "test_a_question_that_the_server_takes_back_says_so",
+        CHROMIUM + "test_escape_cancels_where_nothing_was_typed",
+        CHROMIUM + "test_escape_goes_to_cancel_first_where_something_was_typed",
+        CHROMIUM + "test_closing_the_page_cancels_what_it_showed",
+        CHROMIUM + "test_a_withdrawn_question_vanishes_and_says_so",
+        TERMINAL_GONE + "test_when_the_terminal_is_gone_the_question_is_cancelled_and_the_code_says_so",
+        PENDING + "test_a_call_that_is_given_up_withdraws_its_question",
+    ),
+    "CLI-14": (
+        TYPED + "test_a_yes_is_taken_in_any_case",
+        TYPED + "test_a_no_is_taken_in_any_case",
+        TYPED + "test_numbers_are_written_with_a_point",
+        TYPED + "test_what_could_mean_another_number_elsewhere_is_none",
+        DRAW + "test_numbers_are_read_the_same_in_every_country",
+    ),
+    "PRT-1": (
+        UNSEEN + "test_the_address_of_a_page_holds_an_id_that_cannot_be_guessed_and_nothing_else",
+        PORTAL + "test_the_address_holds_only_the_id_under_the_base_url",
+        ATTACKS + "test_an_edited_address_opens_nothing_and_guessing_is_slowed_down",
+    ),
+    "PRT-2": (
+        ATTACKS + "test_without_sign_in_a_page_shows_nothing",
+        PORTAL + "test_without_an_identity_only_plain_forms_are_served",
+        PORTAL + "test_a_form_of_somebody_is_not_open_to_all",
+        SETTINGS + "test_it_is_closed_by_default",
+        SETTINGS + "test_an_identity_that_could_prove_nothing_is_refused",
+        IDENTITY + "test_a_bare_header_or_a_bad_assertion_is_nobody",
+        IDENTITY + "test_a_caller_that_is_not_fully_known_is_nobody",
+        SENT_AWAY + "test_where_nobody_can_be_identified_only_forms_are_pages",
+    ),
+    "PRT-3": (
+        ATTACKS + "test_another_signed_in_user_sees_nothing_and_it_stays_pending",
+        IDENTITY + "test_another_user_of_the_issuer_is_refused_and_may_change_accounts",
+        IDENTITY + "test_the_same_subject_of_another_issuer_is_somebody_else",
+        EXAMPLES + "test_another_user_who_is_signed_in_gets_nothing_and_changes_nothing",
+        PORTAL_CHROMIUM + "test_signing_in_and_changing_accounts_with_a_real_provider",
+    ),
+    "PRT-4": (
+        ATTACKS + "test_identity_is_asked_again_when_the_page_is_posted",
+        CONNECTING + "test_a_callback_in_another_browser_or_for_another_user_is_refused",
+        MINE + "test_deleting_needs_our_page_this_browser_and_who_is_signed_in",
+    ),
+    "PRT-5": (
+        PORTAL + "test_submitting_twice_at_once_stores_once",
+        PORTAL + "test_a_page_that_was_answered_says_how",
+        PORTAL_CHROMIUM + "test_a_second_tab_comes_too_late",
+        CONTRACT + "test_a_record_is_completed_by_its_owner_once_and_in_time",
+        RACES + "test_of_eight_processes_one_completes",
+        EIGHT + "test_of_eight_processes_that_approve_one_does_and_it_is_paid_once",
+        EIGHT + "test_of_eight_processes_that_enter_a_secret_one_does_and_only_its_secret_is_kept",
+        EIGHT + "test_of_eight_processes_that_say_yes_and_no_one_is_heard",
+    ),
+    "PRT-6": (
+        PORTAL + "test_a_page_whose_time_is_over_is_gone",
+        PAGES_OF_TOOLS + "test_a_page_that_was_not_answered_in_time_ends_the_tool",
+    ),
+    "PRT-7": (
+        ATTACKS + "test_a_post_without_the_token_of_this_browser_is_refused",
+        ATTACKS + "test_a_token_is_made_anew_for_every_page",
+        ATTACKS + "test_a_post_from_a_foreign_origin_is_refused",
+        PORTAL_CHROMIUM + "test_another_site_cannot_answer_for_the_user",
+    ),
+    "PRT-8": (
+        PORTAL + "test_get_changes_nothing",
+        MINE + "test_looking_deletes_nothing",
+    ),
+    "PRT-9": (
+        ATTACKS + "test_every_response_carries_the_headers_and_loads_nothing_from_elsewhere",
+        ATTACKS + "test_only_the_page_that_leads_on_to_a_provider_may_post_elsewhere",
+        PORTAL_CHROMIUM + "test_a_page_cannot_be_framed",
+    ),
+    "PRT-10": (
+        ATTACKS + "test_cookies_are_host_bound_secure_http_only_lax_and_signed",
+        PORTAL_CHROMIUM + "test_a_browser_takes_the_cookies_on_https",
+        SETTINGS + "test_a_base_url_that_is_no_address_for_a_portal_is_refused",
+    ),
+    "PRT-11": (
+        PORTAL + "test_a_page_names_the_server_the_client_the_purpose_and_the_time",
+        PORTAL + "test_decline_and_cancel_reach_the_tool_as_that",
+        PAGES_OF_TOOLS + "test_a_no_on_the_page_is_a_no_to_the_tool",
+        PORTAL_CHROMIUM + "test_a_page_can_be_declined_and_cancelled",
+    ),
+    "PRT-12": (
+        PORTAL + "test_a_page_of_one_replica_is_answered_at_another",
+        REPLICAS + "test_question_page_and_answer_are_with_three_replicas_and_the_first_is_dead",
+        REPLICAS + "test_a_replica_that_dies_while_it_holds_the_call_takes_nothing_with_it",
+        EXAMPLES + "test_a_call_goes_on_after_the_server_was_restarted",
+        PAGES_OF_TOOLS + "test_a_code_goes_on_after_a_restart_also_where_the_portal_has_another_address_then",
+        RACES + "test_who_waits_in_another_process_is_woken",
+        RACES + "test_a_record_outlives_the_process_that_made_it",
+    ),
+    "PRT-13": (
+        ATTACKS + "test_logs_hold_no_id_and_no_value",
+        ATTACKS + "test_the_access_log_of_the_server_around_us_is_masked",
+        ATTACKS + "test_a_failure_inside_says_nothing_of_what_it_was_about",
+        ATTACKS + "test_an_edited_address_opens_nothing_and_guessing_is_slowed_down",
+        UNSEEN + "test_a_trace_holds_no_id_and_no_secret",
+        LOOPBACK + "test_its_own_server_logs_no_paths",
+        OAUTH + "test_after_a_whole_life_logs_and_store_hold_no_token_code_verifier_state_or_id",
+        SCANNING + "test_whatever_is_said_of_an_id_or_a_value_fails_the_run",
+    ),
+    "PRT-14": (
+        PAGES_OF_TOOLS + "test_a_secret_goes_from_the_page_to_the_tool_and_nowhere_else",
+        PORTAL + "test_a_secret_goes_to_the_vault_and_nowhere_else",
+        PORTAL_CHROMIUM + "test_problems_are_shown_values_are_kept_and_secrets_are_not",
+        VAULT + "test_a_row_copied_to_another_owner_or_name_does_not_open",
+        VAULT + "test_rotating_seals_everything_with_the_first_key_and_changes_nothing_else",
+        VAULT + "test_no_value_and_no_key_shows_in_store_print_log_or_error",
+        OPERATORS + "test_after_a_rotation_the_new_key_alone_opens_everything",
+    ),
+    "PRT-15": (
+        PAGES_OF_TOOLS + "test_a_token_comes_from_the_provider_once_and_then_from_the_vault",
+        OAUTH + "test_the_authorization_request_says_all_it_must_and_nothing_of_ours",
+        OAUTH + "test_a_user_who_says_no_at_the_provider_has_declined",
+        OAUTH + "test_a_token_that_has_run_out_is_renewed_and_the_rotated_refresh_token_kept",
+        OAUTH_ATTACKS + "test_a_callback_that_comes_twice_counts_once",
+        OAUTH_ATTACKS + "test_a_callback_in_another_browser_is_refused_and_the_right_one_can_go_on",
+        OAUTH_ATTACKS + "test_an_answer_after_ten_minutes_is_refused",
+        OAUTH_ATTACKS + "test_an_answer_from_another_issuer_is_refused",
+        OAUTH_ATTACKS + "test_a_code_from_another_flow_is_refused_by_the_verifier",
+        CONNECTING + "test_consent_comes_first_and_then_the_provider_and_then_the_vault",
+        CONNECTING + "test_a_callback_in_another_browser_or_for_another_user_is_refused",
+        PORTAL_CHROMIUM + "test_connecting_an_account_leads_to_the_provider_and_back",
+    ),
+    "PRT-16": (
+        PAGES_OF_TOOLS + "test_an_approval_is_a_decision_on_exactly_these_details",
+        PAGES_OF_TOOLS + "test_an_approval_is_taken_once_also_when_its_state_is_sent_again",
+        PORTAL + "test_an_approval_shows_every_detail_in_full",
+        PORTAL + "test_an_approval_is_bound_to_the_digest_of_what_was_shown",
+        PORTAL + "test_details_that_changed_while_the_page_was_open_are_not_approved",
+        REPLICAS + "test_the_last_round_at_all_replicas_at_once_pays_once",
+    ),
+    "PRT-17": (
+        LOOPBACK + "test_it_listens_on_a_random_port_when_it_is_started_and_stops_when_it_is_closed",
+        LOOPBACK + "test_a_rebound_host_is_refused",
+        LOOPBACK + "test_a_cross_site_post_is_refused",
+        LOOPBACK + "test_another_user_of_this_machine_is_refused",
+        LOOPBACK + "test_who_listens_on_the_port_of_a_client_that_is_gone_is_not_taken_for_it",
+        LOOPBACK + "test_a_proxy_does_not_speak_for_the_user_of_this_machine",
+        LOOPBACK + "test_cookies_are_named_per_instance",
+        LOOPBACK + "test_where_the_system_does_not_tell_the_id_has_to_do",
+    ),
+    "PRT-18": (
+        PORTAL_CHROMIUM + "test_a_page_is_answered",
+        PORTAL_CHROMIUM + "test_everything_works_with_the_keyboard_alone",
+        PORTAL_CHROMIUM + "test_a_screen_reader_finds_its_way",
+        PORTAL_CHROMIUM + "test_every_page_fits_a_phone_in_light_and_dark",
+    ),
+    "RCH-1": (
+        REACH + "test_can_ask_tells_the_channels_in_their_order",
+        REACH + "test_a_client_with_urls_only_gets_a_form_as_a_page",
+        REACH + "test_a_strong_confirmation_takes_a_link_but_no_default_and_no_relay",
+        APPS + "test_the_app_comes_before_the_link",
+        PAGES_EACH + "test_several_questions_come_on_a_page_each",
+        SENT_AWAY + "test_our_client_is_sent_to_the_page_by_the_error_and_calls_again",
+        SENT_AWAY + "test_a_stock_client_gets_the_link",
+        SENT_AWAY + "test_after_three_times_the_rest_goes_by_links",
+        SENT_AWAY + "test_a_question_can_refuse_it",
+        EVERYWHERE + "test_every_client_is_asked_all_five_questions",
+        DOCTOR + "test_every_channel_is_reported_in_the_order_in_which_they_are_tried",
+    ),
+    "RCH-2": (
+        REACH + "test_a_client_with_nothing_gets_a_link_and_goes_on_with_the_code",
+        REACH + "test_a_whole_interview_works_from_a_client_that_has_never_heard_of_elicitation",
+        REACH + "test_equal_calls_never_share_answers",
+        SENT_AWAY + "test_a_retry_goes_on_once",
+        SENT_AWAY + "test_a_retry_is_for_the_request_that_was_sent_away_and_for_no_other",
+        SENT_AWAY + "test_a_retry_is_for_the_user_who_was_sent_away",
+        REACH + "test_what_was_done_before_the_question_is_not_done_again",
+        STORE + "test_a_code_works_on_another_replica_after_the_first_is_gone",
+        STORE + "test_a_code_works_once",
+        STORE + "test_a_code_is_for_its_owner_alone",
+        EVERYWHERE + "test_every_client_is_asked_all_five_questions",
+    ),
+    "RCH-3": (
+        APPS + "test_a_form_that_is_shown_while_the_call_is_held_answers_that_call",
+        APPS + "test_a_form_that_is_shown_with_the_result_answers_and_the_model_goes_on",
+        APPS + "test_nobody_else_is_told_anything",
+        APPS + "test_a_nonce_that_was_made_up_opens_nothing",
+        APPS + "test_the_nonce_of_one_user_opens_nothing_for_another",
+        APPS + "test_two_calls_at_once_never_mix",
+    ),
+    "RCH-4": (
+        REACH + "test_a_no_faster_than_a_person_reads_leads_to_a_page",
+        REACH + "test_a_no_faster_than_a_person_reads_leads_to_a_link_where_there_are_no_urls",
+        REACH + "test_a_second_no_stands",
+        REACH + "test_without_another_channel_a_quick_no_stands",
+        REACH + "test_a_no_is_never_answered_by_a_default",
+        REACH + "test_an_accept_without_content_is_asked_again_and_then_taken_for_not_shown",
+    ),
+    "RCH-5": (
+        REACH + "test_relay_is_off_unless_it_is_asked_for",
+        REACH + "test_the_model_cannot_answer_in_the_place_of_a_page",
+        RELAY + "test_what_wants_a_person_is_never_relayed",
+        RELAY + "test_without_a_page_it_is_not_asked_at_all",
+    ),
 }

@@ -12,7 +12,7 @@ from scripts.check_docs import FENCE, LINK, prose
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
-SHOWN = re.compile(r"<!-- file: (docs_src/\S+) -->\n```python\n")
+SHOWN = re.compile(r"<!-- file: ((?:docs_src|examples/recipes)/\S+) -->\n```python\n")
 PROMISE = re.compile(r"- ([A-Z]+-\d+) (MUST|SHOULD) (\S.*?\S)( \(planned\))?")
 
 
@@ -35,8 +35,8 @@ def test_every_python_block_is_a_tested_file(page: Path) -> None:
 
 
 def test_every_snippet_is_shown() -> None:
-    shown = {name for page in PAGES for name in SHOWN.findall(page.read_text())}
-    assert shown == {f"docs_src/{path.name}" for path in (ROOT / "docs_src").glob("*.py")}
+    shown = {ROOT / name for page in PAGES for name in SHOWN.findall(page.read_text())}
+    assert shown == {*(ROOT / "docs_src").glob("*.py"), *(ROOT / "examples" / "recipes").glob("*.py")}
 
 
 def test_every_line_of_the_promises_has_an_id_of_its_own() -> None:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import builtins
 import importlib.util
 import itertools
+import json
 import os
 import random
+import re
 import runpy
 import secrets
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -25,14 +27,22 @@ import httpx2
 import pytest
 import uvicorn
 from mcp.client.streamable_http import streamable_http_client
-from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver import MCPServer
 from mcp.shared.exceptions import MCPError
 from mcp_types import ElicitRequestURLParams, ElicitResult, InputRequiredResult
 from starlette.applications import Starlette
 
 import midcall
 from midcall import Cancelled, Declined
+from midcall.client.connecting import connect as client_connect
+from midcall.portal import Caller
+from midcall.stores import StoreError
 from midcall.testing import ERAS, Answers, Asked, Era, NotReplayable, Script, connect, replayed, run
+from tests.portal.authorization_server import CLIENT, authorization_server
+from tests.portal.stand import Visitor as PageVisitor
+from tests.server.test_apps import Frame, host
+from tests.server.test_out_of_band import Person, connects, fills, presses
+from tests.server.test_store import shown as shown_text
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "docs_src"
@@ -447,55 +457,6 @@ async def test_a_required_visit_is_a_round_on_the_newest_version() -> None:
     assert [asked.mode for asked in done.asked] == ["url"]
 
 
-@shows("client_required", "csharp_required")
-@pytest.mark.parametrize(
-    ("file", "tool", "store"),
-    [
-        ("visits_required", "list_files", lambda module: module.CONNECTED.add("ada")),
-        ("csharp_required", "access_third_party_resource", lambda module: module.TOKENS.update(ada="t")),
-    ],
-)
-async def test_a_client_that_knows_32042_shows_the_urls_and_calls_again(
-    file: str, tool: str, store: Callable[[ModuleType], None]
-) -> None:
-    module, client_side = another(file), snippet("client_required")
-    seen: list[ElicitRequestURLParams] = []
-
-    async def show(visit: ElicitRequestURLParams) -> bool:
-        seen.append(visit)
-        store(module)
-        return True
-
-    async with connect(module.mcp, era="2025-11-25") as client:
-        result = await client_side.call_tool(client, tool, {"user": "ada"}, show)
-    assert not result.is_error
-    [visit] = seen
-    assert visit.elicitation_id
-    assert visit.url.endswith(visit.elicitation_id)
-
-
-async def test_a_user_who_says_no_to_a_required_url_ends_the_call() -> None:
-    async def show(visit: ElicitRequestURLParams) -> bool:
-        return False
-
-    async with connect(another("visits_required").mcp, era="2025-11-25") as client:
-        assert await snippet("client_required").call_tool(client, "list_files", {"user": "bo"}, show) is None
-
-
-@shows("client_completed")
-async def test_a_client_hears_that_a_visit_is_done(capsys: pytest.CaptureFixture[str]) -> None:
-    server = MCPServer[Any]("visits")
-
-    @server.tool()
-    async def finish(ctx: Context) -> str:
-        await ctx.session.send_elicit_complete("visit-1")
-        return "ok"
-
-    async with snippet("client_completed").client_of(server) as client:
-        await client.call_tool("finish")
-    assert capsys.readouterr().out == "Visit visit-1 is done.\n"
-
-
 @shows("go_auth")
 @pytest.mark.parametrize("era", WITH_URLS)
 async def test_a_visit_comes_back_with_its_id_at_consent(era: Era) -> None:
@@ -515,30 +476,60 @@ async def test_a_stock_client_books_the_trip(capsys: pytest.CaptureFixture[str])
     assert last == "Booked 3 days in Oslo, seat w. Reference: OSL-03"
 
 
-@pytest.fixture
-def typed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """What the user types, line after line."""
-    lines: list[str] = []
-    monkeypatch.setattr(builtins, "input", lambda prompt: lines.pop(0))
-    yield lines
-    assert lines == []
+# --- pending questions ----------------------------------------------------------------------------
 
 
-@shows("client_console", "csharp_guess")
-async def test_the_game_is_played_at_the_console(
-    typed: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    game = another("csharp_guess")
-    monkeypatch.setattr(game.random, "randint", lambda low, high: 7)
-    typed.extend(["yes", "3", "7"])
-    await snippet("client_console").play(game.mcp)
-    assert capsys.readouterr().out.splitlines()[-1] == "Right! It was 7."
+@shows("pending_task")
+async def test_another_task_books_the_trip(capsys: pytest.CaptureFixture[str]) -> None:
+    await another("pending_task").main()
+    first, *_, last = capsys.readouterr().out.splitlines()
+    assert first == f"travel asks: {DAYS}"
+    assert last == "Booked 3 days in Oslo, seat w. Reference: OSL-03"
 
 
-async def test_the_console_asks_before_it_opens_a_url(typed: list[str]) -> None:
-    typed.append("no")
-    params = ElicitRequestURLParams(message="Go", url="https://example.com/x", elicitation_id="x")
-    assert (await snippet("client_console").answer(None, params)).action == "decline"
+@shows("pending_http")
+async def test_another_process_books_the_trip_over_http() -> None:
+    module, content = another("pending_http"), {DAYS: {"answer": 3}, SEAT: {"choice": "w"}, SURE: {"confirmed": True}}
+    async with serving(module.app) as base, client_connect(another("quickstart").mcp, module.pending) as client:
+        async with httpx2.AsyncClient(base_url=base) as http, http.stream("GET", "/changes") as changes:
+            call = asyncio.create_task(client.call_tool("book", OSLO))
+            async for line in changes.aiter_lines():
+                change = json.loads(line.removeprefix("data: ")) if line else {}
+                if change.get("change") != "opened":
+                    continue
+                asked, id = change["question"], change["id"]
+                assert (await http.get("/questions")).json() == [asked]
+                wrong = await http.post("/answers", json={"id": id, "action": "accept", "content": {}})
+                assert (wrong.status_code, wrong.json()["problems"][0]["code"]) == (422, "required")
+                assert (await http.post("/answers", content=b"?")).status_code == 400
+                reply = {"id": id, "action": "accept", "content": content[asked["message"]]}
+                assert (await http.post("/answers", json=reply)).status_code == 204
+                assert (await http.post("/answers", json=reply)).status_code == 404
+                if asked["message"] == SURE:
+                    break
+            module.pending.close()
+        assert (await call).content[0].text == "Booked 3 days in Oslo, seat w. Reference: OSL-03"
+
+
+FORM = re.compile(r'action="(?P<action>[^"]+)".*?name="token" value="(?P<token>[^"]+)"', re.DOTALL)
+
+
+@shows("pending_browser")
+async def test_a_page_in_the_browser_books_the_trip(capsys: pytest.CaptureFixture[str]) -> None:
+    module, told = another("pending_browser"), asyncio.Queue[str]()
+    module.Browser = partial(module.Browser, open=None, tell=told.put_nowait)
+    call = asyncio.create_task(module.main())
+    address = (await told.get()).split()[-1]
+    home = address.partition("/open/")[0]
+    origin = home.rpartition("/")[0]
+    async with httpx2.AsyncClient(headers={"origin": origin}) as http, asyncio.timeout(20):
+        await http.get(address)
+        for answer in ("3", "0", "yes"):
+            while (form := FORM.search((await http.get(f"{home}/")).text)) is None:
+                await asyncio.sleep(0)
+            await http.post(origin + form["action"], data={"token": form["token"], "f0": answer, "do": "send"})
+        await call
+    assert capsys.readouterr().out == "Booked 3 days in Oslo, seat w. Reference: OSL-03\n"
 
 
 # --- migrating ------------------------------------------------------------------------------------
@@ -652,6 +643,221 @@ async def test_the_log_of_questions_holds_no_word_of_them(caplog: pytest.LogCapt
     assert not any("phone" in line or "12 34" in line for line in told)
 
 
+# --- the portal -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def portal_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {
+        "MIDCALL_STORE": "memory://",
+        "MIDCALL_KEYS": "k" * 32,
+        "PORTAL_STORE": "memory://",
+        "PORTAL_KEY": "k" * 32,
+        "PORTAL_CLIENT_SECRET": "hush",
+    }.items():
+        monkeypatch.setenv(name, value)
+
+
+@shows("portal_stdio")
+@pytest.mark.usefixtures("portal_settings")
+@pytest.mark.parametrize("era", WITH_URLS)
+async def test_a_secret_goes_through_a_page_on_this_machine(era: Era) -> None:
+    module = another("portal_stdio")
+    done = await run(module.mcp, "count_repositories", {}, Person(fills("ghp_12")), era=era)
+    assert done.text == "Counted with a token of 6 characters."
+    await module.portal.close()
+
+
+@shows("portal_mounted")
+@pytest.mark.usefixtures("portal_settings")
+async def test_a_portal_is_mounted_beside_the_server() -> None:
+    module = another("portal_mounted")
+    transport = httpx2.ASGITransport(module.app)
+    async with httpx2.AsyncClient(transport=transport, base_url="https://mcp.example.com") as http:
+        assert (await http.get("/midcall/health")).json() == {"status": "ok"}
+        assert (await http.get("/midcall/i/nothing-of-this-kind-is-here")).status_code == 404
+    assert module.portal.address("x") == "https://mcp.example.com/midcall/i/x"
+
+
+@shows("portal_checks")
+async def test_a_check_asks_the_api(monkeypatch: pytest.MonkeyPatch) -> None:
+    def api(request: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200 if request.headers["authorization"] == "Bearer good" else 401)
+
+    module = another("portal_checks")
+    monkeypatch.setattr(httpx2, "AsyncClient", partial(httpx2.AsyncClient, transport=httpx2.MockTransport(api)))
+    assert await module.github_takes_it("good") is None
+    assert await module.github_takes_it("bad") == "was not accepted by GitHub"
+    assert module.portal.provider("calendar").title == "Example Calendar"
+
+
+CALLER = Caller("https://id.example.com", "ada", "a-client", {"email": "ada@example.com", "tid": "t", "oid": "o"})
+
+
+@shows("identity_oidc", "identity_key", "identity_proxy", "identity_callable")
+@pytest.mark.usefixtures("portal_settings")
+@pytest.mark.parametrize(
+    ("file", "key"),
+    [
+        ("identity_oidc", "https://id.example.com ada"),
+        ("identity_key", "t o"),
+        ("identity_proxy", "ada@example.com"),
+        ("identity_callable", "https://id.example.com ada"),
+    ],
+)
+async def test_each_identity_makes_its_key_of_a_caller(file: str, key: str) -> None:
+    portal = another(file).portal
+    assert portal.owner_of(CALLER) == key
+    assert portal.owner_of(Caller()) == ""
+    assert portal.why_not("secret", key) is None
+    assert portal.why_not("secret", "") is not None
+
+
+# --- secrets, accounts, approvals, and calls that go on later -------------------------------------
+
+
+@shows("secrets_token")
+@pytest.mark.usefixtures("portal_settings")
+async def test_a_token_is_checked_on_the_page_and_a_no_is_taken_as_one() -> None:
+    module = another("secrets_token")
+
+    async def act(visitor: PageVisitor, id: str) -> None:
+        wrong = await visitor.press(id, "accept", {"s0": "gho_1"})
+        assert "github must begin with ghp_" in wrong.text
+        await fills("ghp_12")(visitor, id)
+
+    async with connect(module.mcp, Person(presses("decline"))) as client:
+        assert told(await client.call_tool("list_repositories", {})) == "Then I can list only public ones."
+    async with connect(module.mcp, Person(act)) as client:
+        assert told(await client.call_tool("list_repositories", {})) == "Listed with a token of 6 characters."
+    await module.portal.close()
+
+
+@shows("secrets_fields")
+@pytest.mark.usefixtures("portal_settings")
+async def test_an_account_has_two_fields() -> None:
+    module = another("secrets_fields")
+    done = await run(module.mcp, "count_mails", {}, Person(fills("ada", "hidden")))
+    assert done.text == "Signed in as ada, with 6 characters."
+    await module.portal.close()
+
+
+@shows("secrets_authorize")
+@pytest.mark.usefixtures("portal_settings")
+async def test_an_account_is_connected(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with authorization_server() as acme:
+        monkeypatch.setenv("CALENDAR_ISSUER", acme.url)
+        monkeypatch.setenv("CALENDAR_CLIENT_ID", CLIENT[0])
+        monkeypatch.setenv("CALENDAR_CLIENT_SECRET", CLIENT[1])
+        module = another("secrets_authorize")
+        person = Person(connects(acme))
+        async with connect(module.mcp, person) as client:
+            assert told(await client.call_tool("next_event", {})) == "Looked it up: True."
+        assert person.asked[0].message == "To look up your next event."
+        await module.portal.close()
+
+
+@shows("secrets_providers")
+def test_providers_are_described_in_a_few_lines() -> None:
+    portal = snippet("secrets_providers").portal
+    assert [provider.name for provider in portal.providers] == ["github", "crm", "wiki"]
+    assert [provider.discovered for provider in portal.providers] == [False, True, False]
+
+
+@shows("secrets_approve")
+@pytest.mark.usefixtures("portal_settings")
+@pytest.mark.parametrize("era", WITH_URLS)
+async def test_only_what_was_approved_is_paid(era: Era) -> None:
+    module = another("secrets_approve")
+    for button, expected in (("decline", "Nothing was paid."), ("accept", "Paid 40 EUR to ACME.")):
+        done = await run(module.mcp, "pay", {"euros": 40, "to": "ACME"}, Person(presses(button)), era=era)
+        assert done.text == expected
+    assert len(module.PAID) == 1
+    await module.portal.close()
+
+
+@shows("later_signing")
+@pytest.mark.usefixtures("portal_settings")
+@pytest.mark.parametrize("era", WITH_URLS)
+async def test_a_call_goes_on_with_its_code(era: Era, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("midcall.server.waiting.HOLD_SECONDS", 0.01)
+    seen: list[str] = []
+
+    def reads(asked: Asked) -> object:
+        seen.append(str(asked.url))
+        return "go"
+
+    async with connect(another("later_signing").mcp, reads, era=era, max_rounds=10) as client:
+        first = await client.call_tool("sign", {"contract": "lease"})
+        assert first.is_error
+        assert told(first).startswith("NOT FINISHED YET, and nothing is wrong.")
+        await midcall.complete(seen[0].rpartition("/")[2])
+        last = await client.call_tool("midcall_continue", {"code": (first.meta or {})["midcall/code"]})
+    assert told(last) == "Signed, and filed as F-5."
+    assert len(seen) == 1
+
+
+@shows("once_store")
+@pytest.mark.usefixtures("portal_settings")
+async def test_an_effect_that_was_cut_off_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    from midcall.server import claims
+
+    module = another("once_store")
+    run_it = claims._run  # pyright: ignore[reportPrivateUsage]
+
+    async def dies(call: Any, id: str, work: Any) -> Any:
+        await work()
+        raise StoreError("the lights went out")
+
+    async with connect(module.mcp) as client:
+        asked = await client.session.call_tool("send_letter", {"to": "Ada"}, allow_input_required=True)
+        [(key, request)] = asked.input_requests.items()
+        [field] = request.params.requested_schema["properties"]
+        retry = {
+            "input_responses": {key: ElicitResult(action="accept", content={field: True})},
+            "request_state": asked.request_state,
+            "allow_input_required": True,
+        }
+        monkeypatch.setattr(claims, "_run", dies)
+        assert (await client.session.call_tool("send_letter", {"to": "Ada"}, **retry)).is_error
+        monkeypatch.setattr(claims, "_run", run_it)
+        monkeypatch.setattr(claims, "_OTHER_SECONDS", 0.01)
+        last = await client.session.call_tool("send_letter", {"to": "Ada"}, **retry)
+    assert told(last) == "Found: L-1."
+    assert module.SENT == ["Ada"]
+
+
+@shows("visits_webhook")
+@pytest.mark.usefixtures("portal_settings")
+async def test_a_webhook_counts_only_if_it_was_signed() -> None:
+    module = another("visits_webhook")
+    async with serving(module.mcp.streamable_http_app()) as base, httpx2.AsyncClient(base_url=base) as http:
+        assert (await http.post("/paid?id=1&until=99999999999&signature=x")).status_code == 403
+
+        calls: list[asyncio.Task[httpx2.Response]] = []
+
+        def pays(asked: Asked) -> object:
+            query = module.callback_for(str(asked.url).rpartition("/")[2]).partition("?")[2]
+            calls.append(asyncio.get_running_loop().create_task(http.post(f"/paid?{query}")))
+            return "go"
+
+        done = await run(module.mcp, "order", {"article": "oak table"}, pays)
+        assert (await calls[0]).status_code == 200
+    assert done.text == "Paid: oak table."
+
+
+@shows("operations_stop")
+@pytest.mark.usefixtures("portal_settings")
+async def test_the_store_is_let_go_when_the_server_stops() -> None:
+    module = another("operations_stop")
+    async with serving(module.app) as base, httpx2.AsyncClient(base_url=base) as http:
+        assert (await http.get("/midcall/health")).json() == {"status": "ok"}
+
+
+def told(result: Any) -> str:
+    return "\n".join(block.text for block in result.content)
+
+
 # --- tests as users write them --------------------------------------------------------------------
 
 TESTS = (
@@ -673,5 +879,61 @@ def test_the_tests_that_the_docs_show_pass() -> None:
     assert "15 passed" in done.stdout
 
 
+# --- stores -------------------------------------------------------------------------------------
+
+
+@shows("stores_choose")
+def test_a_store_is_chosen_with_its_settings_and_connects_later() -> None:
+    assert repr(another("stores_choose").store) == "<PostgreSQL at db.example.com/shop>"
+
+
+@shows("stores_lifespan")
+async def test_the_store_is_open_and_swept_while_the_server_runs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MIDCALL_STORE", f"sqlite://{tmp_path / 'shop.db'}")
+    module = another("stores_lifespan")
+    async with module.lifespan(module.app):
+        assert (tmp_path / "shop.db").exists()
+        assert "midcall store: sweep" in {task.get_name() for task in asyncio.all_tasks()}
+    with pytest.raises(StoreError, match="closed"):
+        await module.store.read("an-id")
+
+
+# --- Apps ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def own_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("midcall.stores.sqlite.places._data_directory", lambda: tmp_path)
+
+
+@shows("apps_form")
+@pytest.mark.usefixtures("own_directory")
+async def test_a_trip_is_booked_in_an_app() -> None:
+    async with host(another("apps_form").mcp) as client:
+        call = asyncio.create_task(client.call_tool("book", {"destination": "Oslo"}))
+        frame = Frame(client)
+        await frame.finds({"destination": "Oslo"})
+        await frame.answers(3)
+        await frame.looks_on()
+        await frame.answers("yes")
+        assert shown_text(await call) == "Booked 3 days in Oslo."
+
+
+@shows("apps_own")
+@pytest.mark.usefixtures("own_directory")
+async def test_a_tool_keeps_its_own_app_and_another_one_asks() -> None:
+    async with host(another("apps_own").mcp) as client:
+        tools = {tool.name: (tool.meta or {})["ui"]["resourceUri"] for tool in (await client.list_tools()).tools}
+        assert (tools["cart"], tools["order"]) == ("ui://shop/cart", "ui://midcall/form")
+        call = asyncio.create_task(client.call_tool("order", {}))
+        frame = Frame(client)
+        await frame.finds({}, tool="order")
+        await frame.answers("yes")
+        assert shown_text(await call) == "Ordered."
+
+
 def test_every_snippet_has_a_test() -> None:
-    assert {path.stem for path in SOURCES.glob("*.py")} == COVERED
+    elsewhere = import_module("tests.docs.test_answering_snippets").COVERED
+    assert {path.stem for path in SOURCES.glob("*.py")} == COVERED | elsewhere
