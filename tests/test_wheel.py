@@ -55,6 +55,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_the_package_its_types_and_its_licence_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert "midcall/py.typed" in names
+    assert "midcall/errors.md" in names, "for `midcall explain`"
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert {name.partition("/")[0].partition("-")[0] for name in names} == {"midcall"}
 

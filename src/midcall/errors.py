@@ -115,6 +115,11 @@ class MidcallError(Exception):
         """The page that explains this error."""
         return f"{DOCS}#{type(self).__name__.lower()}"
 
+    @property
+    def explained(self) -> str:
+        """Where to read about it, also where there are no docs: the command line has the page too."""
+        return f"See {self.docs}, or run: midcall explain {type(self).__name__}"
+
 
 class NotAnswered(MidcallError):
     """A question was not answered with a value."""

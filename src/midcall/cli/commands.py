@@ -163,6 +163,20 @@ def doctor(target: str, as_json: bool, **options: Any) -> int:
     return run(Link.of(target, **options), as_json=as_json)
 
 
+@midcall.command()
+@click.argument("error", required=False)
+def explain(error: str | None) -> int:
+    """Tell what an error means: what happened, what the model sees, what to do.
+
+    \b
+      midcall explain NoChannel
+      midcall explain             lists the errors
+    """
+    from midcall.cli.explain import run
+
+    return run(error)
+
+
 # --- for whoever runs a server ---------------------------------------------------------------
 
 _OPERATORS_EXITS: Final = """\b

@@ -54,7 +54,7 @@ def surfaced(error: MidcallError, call: Call | None) -> MidcallError:
     if isinstance(error, MCPError):
         return error
     if call is None and isinstance(error, NoCall):  # midcall may not be installed: then nobody else says it
-        logger.error("%s See %s", error, error.docs)
+        logger.error("%s %s", error, error.explained)
     base = MCPError if call is None else call.installation.error_base
     cls = let_through(type(error), base)
     copy = cls.__new__(cls)
@@ -130,11 +130,11 @@ def ending(error: MidcallError, call: Call) -> dict[str, Any]:
     if isinstance(error, NotAnswered):
         logger.info("call ended: %s", type(error).__name__)
         if isinstance(error, NoChannel):
-            call.installation.warn_once(f"no channel: {error}", f"{error} See {error.docs}")
+            call.installation.warn_once(f"no channel: {error}", f"{error} {error.explained}")
     else:
         called = (call.params or {}).get("name") or (call.params or {}).get("uri")
         what = wording.mistake(type(error).__name__, called, _place_of(error))
-        logger.error("%s: %s See %s", what, error, error.docs, exc_info=error)
+        logger.error("%s: %s %s", what, error, error.explained, exc_info=error)
     is_protocol = isinstance(error, (MalformedAnswer, InvalidJournal)) or (isinstance(error, NoChannel) and call.modern)
     if is_protocol or call.method != "tools/call":
         raise protocol_error(error, call) from error

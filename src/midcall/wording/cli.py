@@ -17,6 +17,15 @@ def usage(command: str, sentence: str) -> str:
     return f"{command}: error: {sentence}"
 
 
+def errors_to_explain(names: list[str]) -> str:
+    return "\n".join(["midcall explain ERROR tells what happened and what to do. The errors are:", "", *names])
+
+
+def unknown_error(name: str, near: str | None) -> str:
+    meant = f" Did you mean {near}?" if near is not None else " `midcall explain` lists them."
+    return f"midcall explain: there is no error {name[:100]!r}.{meant}"
+
+
 def bad_header(text: str) -> str:
     return f"--header {text!r}: a header looks like 'Name: value'"
 

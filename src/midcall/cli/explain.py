@@ -1,0 +1,48 @@
+"""`midcall explain`: what an error means, and what to do about it. The errors page comes with the package."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final
+
+import midcall
+from midcall.cli.console import print_out
+from midcall.cli.exits import DONE, USAGE, Ends
+from midcall.wording import cli as wording
+
+__all__ = ["run", "sections"]
+
+_PACKAGE: Final = Path(midcall.__file__).parent
+_PAGES: Final = (_PACKAGE / "errors.md", _PACKAGE.parent.parent / "docs" / "errors.md")
+"""In the wheel, and where this is the repository itself."""
+_SECTION: Final = re.compile(r"^## (\w+)\n+(.*?)\s*(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_LINK: Final = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
+
+
+def run(name: str | None) -> int:
+    """Print what the page says of this error; without a name, which errors there are."""
+    known = sections()
+    if name is None:
+        print_out(f"{wording.errors_to_explain(list(known))}\n")
+        return DONE
+    wanted = name.rpartition(".")[2].rpartition("#")[2]
+    names = {each.lower(): each for each in known}
+    if (found := names.get(wanted.lower())) is None:
+        near = get_close_matches(wanted.lower(), names, n=1)
+        raise Ends(USAGE, wording.unknown_error(wanted, names[near[0]] if near else None))
+    print_out(f"{found}\n\n{_LINK.sub(_told, known[found]).replace('**', '')}\n")
+    return DONE
+
+
+def sections() -> dict[str, str]:
+    """What the page says, by the names of the errors."""
+    page = next(page for page in _PAGES if page.is_file())
+    return dict(_SECTION.findall(page.read_text("utf-8")))
+
+
+def _told(link: re.Match[str]) -> str:
+    """A link, for a terminal: other pages are named, and what is on this one needs no name."""
+    words, target = link.groups()
+    return words if target.startswith("#") else f"{words} (docs/{target})".replace("docs/../", "")

@@ -1,0 +1,50 @@
+"""`midcall explain`: the errors page, at hand where there are no docs."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from midcall.cli.explain import sections
+from midcall.errors import NoChannel
+from tests.cli.shell import midcall
+from tests.docs.test_errors_page import SECTIONS
+
+
+def test_an_error_is_explained_by_its_section_of_the_page() -> None:
+    told = midcall("explain", "NoChannel")
+    assert (told.returncode, told.stderr) == (0, "")
+    assert told.stdout.startswith("NoChannel\n\nWhat happened. This client has no way to be asked.")
+    assert "What to do. Give the question a `default=`" in told.stdout
+    assert "see Operations (docs/operations.md#stateless-http)" in told.stdout
+    assert told.stdout.endswith("(docs/identity.md).\n")
+
+
+@pytest.mark.parametrize("name", ["nochannel", "midcall.errors.NoChannel", "docs/errors.md#nochannel"])
+def test_it_is_found_as_a_log_or_a_traceback_names_it(name: str) -> None:
+    assert midcall("explain", name).stdout.startswith("NoChannel\n")
+
+
+def test_what_the_log_says_to_run_can_be_run() -> None:
+    command = NoChannel("Nobody can be asked").explained.rpartition("run: ")[2].split()
+    assert midcall(*command[1:]).returncode == 0
+
+
+def test_without_a_name_the_errors_are_listed() -> None:
+    told = midcall("explain")
+    assert told.returncode == 0
+    assert told.stdout.split("\n\n")[1].split() == list(SECTIONS) == list(sections())
+
+
+def test_an_unknown_name_is_told_with_the_nearest() -> None:
+    told = midcall("explain", "NoChanel")
+    assert (told.returncode, told.stdout) == (2, "")
+    assert told.stderr == "midcall explain: there is no error 'NoChanel'. Did you mean NoChannel?\n"
+    assert "`midcall explain` lists them" in midcall("explain", "zzz").stderr
+
+
+def test_no_markdown_link_is_left() -> None:
+    linked = [name for name, text in SECTIONS.items() if "](" in text]
+    assert linked
+    assert not re.search(r"\]\(", midcall("explain", linked[0]).stdout)
