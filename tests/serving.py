@@ -19,7 +19,8 @@ ROOT = Path(__file__).parent.parent
 
 
 def environment(**extra: str) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDEVMODE": "0", **extra}
+    """Ours, without the development mode that the tests may run in: any text but the empty one would switch it on."""
+    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDEVMODE": "", **extra}
 
 
 def stdio(script: Path, log: IO[str], *args: str) -> AbstractAsyncContextManager[Any]:
@@ -38,16 +39,18 @@ def free_port() -> int:
 def serving(script: Path, log: Path, *args: str, flag: str = "--http", **env: str) -> Iterator[str]:
     """The URL of this script, served over HTTP in a process of its own."""
     port = free_port()
+    with listening([sys.executable, str(script), flag, str(port), *args], port, log, environment(**env)):
+        yield f"http://127.0.0.1:{port}/mcp"
+
+
+@contextmanager
+def listening(command: list[str], port: int, log: Path, env: dict[str, str]) -> Iterator[None]:
+    """A server as a process, from when it listens on this port."""
     with log.open("w") as stderr:
-        process = subprocess.Popen(
-            [sys.executable, str(script), flag, str(port), *args],
-            stdout=subprocess.DEVNULL,
-            stderr=stderr,
-            env=environment(**env),
-        )
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr, env=env)
         try:
             await_port(port, process, log)
-            yield f"http://127.0.0.1:{port}/mcp"
+            yield
         finally:
             process.terminate()
             process.wait(10)

@@ -1,11 +1,18 @@
-"""Small answerers for tests."""
+"""Small answerers for tests, and what a tool says to one."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from mcp import Client
+from mcp.client._memory import InMemoryTransport
+from mcp.server import MCPServer
+from mcp_types import TextContent
+
+from midcall.client.answerer import Answerer, callback
 from midcall.client.asked import Asked
+from midcall.client.offer import Offer
 from midcall.client.waiting import Waiting
 from midcall.core.outcomes import Accepted, Outcome
 
@@ -36,3 +43,13 @@ class Watcher(Answers):
     async def wait(self, waiting: Waiting) -> bool:
         self.waited.append(waiting)
         return await self._word(waiting)
+
+
+async def result_of(server: MCPServer, answerer: Answerer, tool: str, era: str) -> str:
+    """What this tool returns on this version, to a client of the SDK with this answerer."""
+    modern = era == "2026-07-28"
+    transport = Offer(InMemoryTransport(server), version=None if modern else era)
+    asked = callback(answerer)
+    async with Client(transport, mode="auto" if modern else "legacy", elicitation_callback=asked) as client:
+        result = await client.call_tool(tool, {})
+    return "".join(block.text for block in result.content if isinstance(block, TextContent))

@@ -14,24 +14,21 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp import Client
-from mcp.client._memory import InMemoryTransport
 from mcp.server import MCPServer
-from mcp_types import TextContent
 
 import midcall
 from midcall import Accepted, Cancelled, Declined, Question, ask, ask_all, visit
-from midcall.client.answerer import Answerer, CannotAnswer, callback, modes_of
+from midcall.client.answerer import Answerer, CannotAnswer, modes_of
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
 from midcall.client.guard import Guard, Rate
 from midcall.client.headless import Headless
-from midcall.client.offer import Offer
 from midcall.client.script import Script
 from midcall.client.waiting import Waiting, Waits
 from midcall.core.fields import Number
 from midcall.core.form import Form
 from midcall.core.outcomes import Outcome
 from midcall.testing import ERAS
+from tests.client.answerers import result_of
 
 YES = Accepted({"days": 3})
 
@@ -397,22 +394,13 @@ def travel() -> MCPServer:
     return mcp
 
 
-async def call(answerer: Answerer, tool: str, era: str) -> str:
-    modern = era == "2026-07-28"
-    transport = Offer(InMemoryTransport(travel()), version=None if modern else era)
-    asked = callback(answerer)
-    async with Client(transport, mode="auto" if modern else "legacy", elicitation_callback=asked) as client:
-        result = await client.call_tool(tool, {})
-    return "".join(block.text for block in result.content if isinstance(block, TextContent))
-
-
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_guard_serves_real_clients_on_every_version(era: str) -> None:
     records: list[Mapping[str, Any]] = []
     script = Script(lambda asked: 3 if "many" in asked.message else True)
     guard, told = guarded(script, rate=Rate(4, per=3600), audit=records.append)
-    assert await call(guard, "book", era) == "(3, 3)"
-    assert "closed the question" in await call(guard, "nag", era)
+    assert await result_of(travel(), guard, "book", era) == "(3, 3)"
+    assert "closed the question" in await result_of(travel(), guard, "nag", era)
     assert [record["outcome"] for record in records] == ["accept"] * 4 + ["cancel"]
     assert {record["channel"] for record in records} == {"round" if era == "2026-07-28" else "push"}
     assert len(told) == 1
@@ -421,5 +409,5 @@ async def test_a_guard_serves_real_clients_on_every_version(era: str) -> None:
 @pytest.mark.parametrize("era", ERAS[1:])
 async def test_a_host_that_is_not_allowed_is_not_visited(era: str) -> None:
     guard, told = guarded(Script({"Pay here": True}), hosts=["example.org"])
-    assert "closed the question" in await call(guard, "pay", era)
+    assert "closed the question" in await result_of(travel(), guard, "pay", era)
     assert told == ["travel wanted to send you to pay.example.com, which is not allowed here: it was cancelled."]

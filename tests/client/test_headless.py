@@ -4,20 +4,17 @@ import logging
 from typing import Any
 
 import pytest
-from mcp import Client
-from mcp.client._memory import InMemoryTransport
 from mcp.server import MCPServer
-from mcp_types import TextContent
 
 import midcall
 from midcall import Accepted, Cancelled, Declined, Question, ask_all, visit
-from midcall.client.answerer import Answerer, CannotAnswer, callback
+from midcall.client.answerer import Answerer, CannotAnswer
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
 from midcall.client.headless import Headless, Policy
-from midcall.client.offer import Offer
 from midcall.core.fields import Choices, Flag, Number, Text
 from midcall.core.form import Form
 from midcall.testing import ERAS
+from tests.client.answerers import result_of
 
 
 def form(*fields: Any) -> Asked:
@@ -112,21 +109,12 @@ def travel() -> MCPServer:
     return mcp
 
 
-async def call(answerer: Answerer, tool: str, era: str) -> str:
-    modern = era == "2026-07-28"
-    transport = Offer(InMemoryTransport(travel()), version=None if modern else era)
-    asked = callback(answerer)
-    async with Client(transport, mode="auto" if modern else "legacy", elicitation_callback=asked) as client:
-        result = await client.call_tool(tool, {})
-    return "".join(block.text for block in result.content if isinstance(block, TextContent))
-
-
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_call_ends_politely_where_nobody_is(era: str) -> None:
-    assert "closed the question" in await call(Headless(), "book", era)
-    assert "declined to answer" in await call(Headless("decline"), "book", era)
+    assert "closed the question" in await result_of(travel(), Headless(), "book", era)
+    assert "declined to answer" in await result_of(travel(), Headless("decline"), "book", era)
 
 
 @pytest.mark.parametrize("era", ERAS[1:])
 async def test_a_visit_is_never_made(era: str) -> None:
-    assert "closed the question" in await call(Headless(), "pay", era)
+    assert "closed the question" in await result_of(travel(), Headless(), "pay", era)

@@ -11,24 +11,21 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp import Client
-from mcp.client._memory import InMemoryTransport
 from mcp.server import MCPServer
-from mcp_types import TextContent
 from pydantic import BaseModel
 
 import midcall
 from midcall import Accepted, Cancelled, Declined, Question, ask_all, choose, confirm, visit
-from midcall.client.answerer import Answerer, CannotAnswer, callback
+from midcall.client.answerer import Answerer, CannotAnswer
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
 from midcall.client.headless import Headless
-from midcall.client.offer import Offer
 from midcall.client.script import NoAnswer, Script
 from midcall.client.script_file import BadScript
 from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.form import Form
 from midcall.core.outcomes import Outcome
 from midcall.testing import ERAS
+from tests.client.answerers import result_of
 
 DAYS = Number("days", title="Days", integer=True, maximum=30)
 SEAT = Choice("seat", {"w": "Window", "a": "Aisle"}, default="w")
@@ -419,30 +416,21 @@ def hotel() -> MCPServer:
     return mcp
 
 
-async def call(answerer: Answerer, tool: str, era: str) -> str:
-    modern = era == "2026-07-28"
-    transport = Offer(InMemoryTransport(hotel()), version=None if modern else era)
-    asked = callback(answerer)
-    async with Client(transport, mode="auto" if modern else "legacy", elicitation_callback=asked) as client:
-        result = await client.call_tool(tool, {})
-    return "".join(block.text for block in result.content if isinstance(block, TextContent))
-
-
 @pytest.mark.parametrize("era", ERAS)
 async def test_one_script_answers_on_every_version(era: str) -> None:
     answers = {"name": "Ada", "How many nights?": 3, "Extras?": "Bike, Skis", "Sure?": True}
     script = Script(answers)
-    assert await call(script, "check_in", era) == "Ada, False, 3, ['b', 's'], True"
+    assert await result_of(hotel(), script, "check_in", era) == "Ada, False, 3, ['b', 's'], True"
     assert script.missing == []
 
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_one_question_without_an_answer_takes_no_other_along(era: str) -> None:
     script = Script({"name": "Ada", "Extras?": "Bike", "Sure?": True})
-    assert "closed the question" in await call(script, "check_in", era)
+    assert "closed the question" in await result_of(hotel(), script, "check_in", era)
     assert [asked.message for asked in script.missing] == ["How many nights?"]
 
 
 @pytest.mark.parametrize("era", ERAS[1:])
 async def test_a_script_agrees_to_a_visit(era: str) -> None:
-    assert await call(Script({"Pay here": True}), "pay", era) == "paid"
+    assert await result_of(hotel(), Script({"Pay here": True}), "pay", era) == "paid"

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import socket
-import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,13 +11,11 @@ import pytest
 
 from scripts.peers import node, package
 from tests.cli.shell import midcall
-from tests.serving import free_port
+from tests.serving import free_port, listening
 from tests.skips import needs_peer
 
 NPM = "@modelcontextprotocol/server-everything"
 pytestmark = needs_peer(NPM)
-
-STARTS_WITHIN = 30.0
 
 
 def command(*args: str) -> list[str]:
@@ -31,25 +26,8 @@ def command(*args: str) -> list[str]:
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     port = free_port()
     log = tmp_path_factory.mktemp("everything") / "log"
-    with log.open("w") as out:
-        process = subprocess.Popen(command("streamableHttp"), stdout=out, stderr=out, env={"PORT": str(port)})
-        try:
-            _wait_for(port, process, log)
-            yield f"http://127.0.0.1:{port}/mcp"
-        finally:
-            process.terminate()
-            process.wait(10)
-
-
-def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    until = time.monotonic() + STARTS_WITHIN
-    while time.monotonic() < until:
-        assert process.poll() is None, log.read_text()
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    raise AssertionError(f"no server on {port}: {log.read_text()}")
+    with listening(command("streamableHttp"), port, log, {"PORT": str(port)}):
+        yield f"http://127.0.0.1:{port}/mcp"
 
 
 @pytest.fixture(params=["stdio", "http"])

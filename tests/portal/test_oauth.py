@@ -221,15 +221,21 @@ async def test_two_that_renew_at_once_use_the_refresh_token_once(
     assert await there.token() == acme.grants[0].access, "the rotated refresh token was lost"
 
 
-async def test_a_caller_who_goes_away_during_a_renewal_loses_nothing(
-    here: Replica, acme: AuthorizationServer, clock: Clock
-) -> None:
+async def renewing(here: Replica, acme: AuthorizationServer, clock: Clock) -> asyncio.Task[str | None]:
+    """Somebody who wants a token, while its renewal is held at the provider's."""
     await here.connect()
     clock.now += 4000
     acme.at_token.clear()
     acme.gate.clear()
     caller = asyncio.create_task(here.token())
     await acme.at_token.wait()
+    return caller
+
+
+async def test_a_caller_who_goes_away_during_a_renewal_loses_nothing(
+    here: Replica, acme: AuthorizationServer, clock: Clock
+) -> None:
+    caller = await renewing(here, acme, clock)
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
         await caller
@@ -242,12 +248,7 @@ async def test_a_caller_who_goes_away_during_a_renewal_loses_nothing(
 async def test_an_account_that_is_connected_anew_during_a_renewal_stays(
     here: Replica, acme: AuthorizationServer, clock: Clock
 ) -> None:
-    await here.connect()
-    clock.now += 4000
-    acme.at_token.clear()
-    acme.gate.clear()
-    caller = asyncio.create_task(here.token())
-    await acme.at_token.wait()
+    caller = await renewing(here, acme, clock)
     fresh = await here.vault.get(OWNER, "oauth:acme") or {}
     fresh |= {"access": "connected anew", "expires": "inf", "renew": "inf"}
     await here.vault.keep(OWNER, "oauth:acme", fresh, now=clock())
@@ -260,12 +261,7 @@ async def test_an_account_that_is_connected_anew_during_a_renewal_stays(
 async def test_an_account_that_is_forgotten_during_a_renewal_does_not_come_back(
     here: Replica, acme: AuthorizationServer, clock: Clock
 ) -> None:
-    await here.connect()
-    clock.now += 4000
-    acme.at_token.clear()
-    acme.gate.clear()
-    caller = asyncio.create_task(here.token())
-    await acme.at_token.wait()
+    caller = await renewing(here, acme, clock)
     await here.vault.forget(OWNER, "oauth:acme")
     acme.gate.set()
     assert await caller is None
