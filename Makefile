@@ -8,7 +8,7 @@ PYTEST_ARGS ?=
 ROUNDS ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check bench conformance everywhere peers chaos services browser docs pictures wheel clean
+.PHONY: help venv demo test check bench conformance everywhere peers chaos hostile services browser docs pictures wheel clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ peers: $(PEERS) ## Install the npm packages that we are tested against
 
 chaos: $(VENV) ## Kill replicas at random while people and clients are at work (ROUNDS=20)
 	MIDCALL_CHAOS_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos -s $(PYTEST_ARGS)
+
+hostile: $(VENV) ## Attack the client side in every way there is (make test does it in some)
+	MIDCALL_HOSTILE=full $(BIN)/python -m pytest -n auto --dist worksteal tests/client/test_hostile*.py $(PYTEST_ARGS)
 
 services: ## Install and start PostgreSQL and Redis where they are missing
 	scripts/services.sh

@@ -13,7 +13,16 @@ from mcp_types import CallToolResult, TextContent
 from midcall.client import connect
 from tests.client.browsing import desk
 from tests.client.chromium import looking
-from tests.client.hostile import ACTS, COUNTS, ERAS, OVER, SECONDS, answered, flood, is_too_large
+from tests.client.hostile import (
+    ACTS,
+    COUNTS,
+    SECONDS,
+    WAYS,
+    answered,
+    every_way,
+    flood,
+    is_too_large,
+)
 from tests.client.hostile_server import CHOICES, FIELDS
 from tests.client.test_browser_http import let_in
 from tests.skips import needs_chromium
@@ -33,8 +42,7 @@ def told(result: CallToolResult) -> dict[str, int]:
 SHOWN = [
     (attack, over, era)
     for attack in ("long", "lines", "choices", "fields", "controls", "urls", "flood")
-    for over in OVER
-    for era in ERAS
+    for over, era in WAYS
     if not is_too_large(attack, over, era)
 ]
 
@@ -89,8 +97,7 @@ DEEDS = {"choices": choose, "fields": fill_the_last, "controls": look_at_control
 
 
 @needs_chromium()
-@pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("over", OVER)
+@every_way
 @pytest.mark.parametrize("attack", DEEDS)
 async def test_in_a_real_browser_the_largest_and_strangest_forms_can_be_used_and_sent(
     browser: Any, attack: str, over: str, era: Any, hostile: str
@@ -110,8 +117,7 @@ async def test_in_a_real_browser_the_largest_and_strangest_forms_can_be_used_and
 
 
 @needs_chromium()
-@pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("over", OVER)
+@every_way
 @pytest.mark.parametrize("button", ["Decline", "Cancel"])
 async def test_in_a_real_browser_there_is_always_a_way_out(
     browser: Any, button: str, over: str, era: Any, hostile: str

@@ -17,12 +17,13 @@ from tests.client.hostile import (
     BASE,
     ERAS,
     MEGABYTES,
-    OVER,
     PUSH,
     SECONDS,
     STDIO,
+    WAYS,
     acting,
     answered,
+    every_way,
     flood,
     is_too_large,
     proc,
@@ -84,10 +85,10 @@ ON_HTTP = ("long", "choices", "fields", "controls")
 
 @pty
 @proc
-@pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(
-    ("attack", "over"), [(attack, over) for over in OVER for attack in ATTACKS if over == "stdio" or attack in ON_HTTP]
+    ("attack", "over", "era"),
+    [(attack, over, era) for over, era in WAYS for attack in ATTACKS if over == "stdio" or attack in ON_HTTP],
 )
 def test_at_a_terminal_the_user_sees_text_and_can_cancel(
     attack: str, over: str, place: str, era: str, hostile: str
@@ -107,8 +108,7 @@ def test_at_a_terminal_the_user_sees_text_and_can_cancel(
 
 @pty
 @proc
-@pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("over", OVER)
+@every_way
 @pytest.mark.parametrize("place", PLACES)
 def test_of_ten_thousand_questions_a_user_sees_a_few_and_can_leave(
     place: str, over: str, era: str, hostile: str
@@ -123,8 +123,7 @@ def test_of_ten_thousand_questions_a_user_sees_a_few_and_can_leave(
 
 @pty
 @proc
-@pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("over", OVER)
+@every_way
 def test_no_address_opens_by_itself_and_none_can_act(over: str, era: str, hostile: str) -> None:
     with screen("call", hostile, "urls", "--era", era, **PLACES["lines"]) as shown:
         shown.sees("Hostile")
@@ -136,8 +135,7 @@ def test_no_address_opens_by_itself_and_none_can_act(over: str, era: str, hostil
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux (apt-get install tmux)")
-@pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("over", OVER)
+@every_way
 def test_a_real_terminal_is_left_as_it_was(over: str, era: str, hostile: str) -> None:
     pane = Pane(f"midcall-hostile-{os.getpid()}-{over}-{era}")
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "LC_ALL") if name in os.environ}
@@ -178,8 +176,7 @@ QUICK = 10.0
 
 @pty
 @proc
-@pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("over", OVER)
+@every_way
 @pytest.mark.parametrize("place", PLACES)
 def test_one_word_of_the_user_ends_ten_thousand_questions(place: str, over: str, era: str, hostile: str) -> None:
     count = flood(over, era)
