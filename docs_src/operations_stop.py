@@ -1,4 +1,4 @@
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from mcp.server import MCPServer
@@ -15,7 +15,7 @@ mcp_app = mcp.streamable_http_app()
 
 
 @asynccontextmanager
-async def lifespan(app: Starlette) -> AsyncIterator[None]:
+async def lifespan(app: Starlette) -> AsyncGenerator[None]:
     async with mcp_app.router.lifespan_context(app):
         yield
     await installation.close()  # after the last request: lets go of the store

@@ -1,16 +1,46 @@
 import os
 from contextlib import asynccontextmanager
+from typing import Any
 
 from mcp.server import MCPServer
+from mcp.server.auth.provider import AccessToken
+from mcp.server.auth.settings import AuthSettings
+from mcp.server.transport_security import TransportSecuritySettings
+from pydantic import AnyHttpUrl
 from starlette.applications import Starlette
 
 import midcall
 from midcall import approve
 from midcall.portal import Oidc, Portal
 
-mcp = MCPServer("payments")
-portal = Portal("https://mcp.example.com/midcall", identity=Oidc("https://id.example.com", "payments-portal"))
-midcall.install(mcp, keys=[os.environ["PORTAL_KEY"]], store=os.environ["PORTAL_STORE"], portal=portal)
+ISSUER = "https://id.example.com"
+
+
+async def claims_of(token: str) -> dict[str, Any] | None:
+    """Stands for your check of an access token: signature, issuer, audience, expiry. None if it is no good."""
+    return None
+
+
+class Tokens:
+    """Tells who makes a call. Without the subject and the issuer, nobody can be recognised on a page."""
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        claims = await claims_of(token)
+        if claims is None:
+            return None
+        return AccessToken(
+            token=token, client_id=claims["client_id"], scopes=[], subject=claims["sub"], claims={"iss": claims["iss"]}
+        )
+
+
+auth = AuthSettings(
+    issuer_url=AnyHttpUrl(ISSUER),
+    resource_server_url=AnyHttpUrl("https://mcp.example.com/mcp"),
+    validate_token_resource=False,
+)
+mcp = MCPServer("payments", auth=auth, token_verifier=Tokens())
+portal = Portal("https://mcp.example.com/midcall", identity=Oidc(ISSUER, "payments-portal"))
+installation = midcall.install(mcp, keys=[os.environ["PORTAL_KEY"]], store=os.environ["PORTAL_STORE"], portal=portal)
 
 
 @mcp.tool()
@@ -21,13 +51,18 @@ async def pay(to: str, euros: int) -> str:
     return f"Paid {euros} EUR to {to}."
 
 
-mcp_app = mcp.streamable_http_app()
+mcp_app = mcp.streamable_http_app(  # the SDK answers to localhost alone, unless it is told another name
+    transport_security=TransportSecuritySettings(
+        allowed_hosts=["mcp.example.com"], allowed_origins=["https://mcp.example.com"]
+    )
+)
 
 
 @asynccontextmanager
 async def lifespan(app: Starlette):
     async with mcp_app.router.lifespan_context(app):
         yield
+    await installation.close()
 
 
 app = Starlette(lifespan=lifespan)

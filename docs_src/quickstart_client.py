@@ -6,13 +6,13 @@ from mcp_types import ElicitRequestParams, ElicitResult
 
 from docs_src.quickstart import mcp
 
-REPLIES = iter([{"answer": 3}, {"choice": "w"}, {"confirmed": True}])
+REPLIES = iter([("answer", 3), ("choice", "w"), ("confirmed", True)])
 
 
 async def answer(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
-    content = next(REPLIES)  # a real client would show a form here
-    print(params.message, content)
-    return ElicitResult(action="accept", content=content)
+    field, value = next(REPLIES)  # a real client would show a form here
+    print(params.message, value)
+    return ElicitResult(action="accept", content={field: value})
 
 
 async def main() -> None:

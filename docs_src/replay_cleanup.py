@@ -1,4 +1,4 @@
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from mcp.server import MCPServer
@@ -13,7 +13,7 @@ TRAIL: list[str] = []
 
 
 @asynccontextmanager
-async def workspace() -> AsyncIterator[None]:
+async def workspace() -> AsyncGenerator[None]:
     try:
         yield
     finally:

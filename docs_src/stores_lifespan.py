@@ -1,4 +1,4 @@
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from mcp.server import MCPServer
@@ -15,7 +15,7 @@ mcp_app = mcp.streamable_http_app()
 
 
 @asynccontextmanager
-async def lifespan(app: Starlette) -> AsyncIterator[None]:
+async def lifespan(app: Starlette) -> AsyncGenerator[None]:
     await store.open()  # a store that cannot be used stops the start, and not the first user
     try:
         async with Sweeper(store), mcp.session_manager.run():

@@ -14,6 +14,7 @@ machine.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -29,10 +30,13 @@ from portal_parts.options import add_options, keys_of, provider_of, store_of
 from portal_parts.shop import Shop
 from portal_parts.tools import add_tools
 from portal_parts.tracker import Tracker
+from sse_starlette.sse import AppStatus
 from starlette.applications import Starlette
 
 import midcall
 from midcall.portal import Oidc, Portal
+
+STREAMS_END_AFTER = 1.0
 
 
 def build(args: argparse.Namespace) -> tuple[Starlette, midcall.Installation]:
@@ -100,14 +104,20 @@ def options() -> argparse.Namespace:
 
 
 class Server(uvicorn.Server):
-    """Lets go of the calls that wait for a person before it waits for them to end."""
+    """Lets go of the calls that wait for a person before it waits for them to end.
+
+    The SDK's streams end by themselves right after the signal, whatever was still to be said on them. Here they get a
+    moment more, in which a pushed call says its code.
+    """
 
     def __init__(self, config: uvicorn.Config, installation: midcall.Installation) -> None:
         super().__init__(config)
         self._installation = installation
+        AppStatus.enable_automatic_graceful_drain = False
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
         self._installation.stop()
+        asyncio.get_running_loop().call_later(STREAMS_END_AFTER, setattr, AppStatus, "should_exit", True)
         await super().shutdown(sockets)
 
 

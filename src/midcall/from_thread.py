@@ -18,7 +18,6 @@ from typing import Any, ParamSpec, TypeVar, cast, overload
 
 import anyio.from_thread
 
-from midcall import wording
 from midcall.errors import Misuse
 from midcall.server import verbs
 from midcall.server.call import current_call, running_call
@@ -26,6 +25,7 @@ from midcall.server.rounds import in_thread
 from midcall.server.surface import surfaced
 from midcall.server.verbs import can_ask, suspending
 from midcall.server.verbs.once import Keyed
+from midcall.wording import mistakes as wording
 
 __all__ = [
     "approve",

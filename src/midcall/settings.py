@@ -6,14 +6,18 @@ What the author sets in code comes first.
 from __future__ import annotations
 
 import os
+import re
+from math import isfinite
 from typing import Final
 
 from midcall.errors import InstallError
+from midcall.wording import settings as wording
 
-__all__ = ["flag", "number", "text"]
+__all__ = ["flag", "number", "text", "whole"]
 
 _YES: Final = ("1", "true", "yes", "on")
 _NO: Final = ("0", "false", "no", "off")
+_WHOLE: Final = re.compile(r"\+?[0-9]{1,9}(\.0*)?")
 
 
 def text(name: str) -> str | None:
@@ -25,7 +29,7 @@ def number(name: str, *, least: float = 0.0) -> float | None:
     """The number in this variable; None if it is not set.
 
     Raises:
-        InstallError: It is no number, or too small.
+        InstallError: It is no number, without end, or too small.
     """
     value = text(name)
     if value is None:
@@ -34,8 +38,23 @@ def number(name: str, *, least: float = 0.0) -> float | None:
         found = float(value)
     except ValueError:
         found = float("nan")
-    if not found >= least:
-        raise InstallError(f"{name} must be a number from {least:g} on", advice="Change the environment variable.")
+    if not isfinite(found) or found < least:
+        raise _wrong(wording.not_a_number(name, value, least))
+    return found
+
+
+def whole(name: str, *, least: int = 0, most: int | None = None) -> int | None:
+    """The whole number in this variable; None if it is not set.
+
+    Raises:
+        InstallError: It is no whole number, too small or too large.
+    """
+    value = text(name)
+    if value is None:
+        return None
+    found = int(float(value)) if _WHOLE.fullmatch(value) else None
+    if found is None or found < least or (most is not None and found > most):
+        raise _wrong(wording.not_a_whole_number(name, value, least, most))
     return found
 
 
@@ -45,7 +64,13 @@ def flag(name: str) -> bool | None:
     Raises:
         InstallError: It says neither yes nor no.
     """
-    value = (text(name) or "").lower()
-    if value and value not in (*_YES, *_NO):
-        raise InstallError(f"{name} must be 1 or 0", advice="Change the environment variable.")
-    return value in _YES if value else None
+    value = text(name)
+    if value is None:
+        return None
+    if value.lower() not in (*_YES, *_NO):
+        raise _wrong(wording.neither_yes_nor_no(name, value))
+    return value.lower() in _YES
+
+
+def _wrong(sentence: str) -> InstallError:
+    return InstallError(sentence, advice=wording.change_the_variable())

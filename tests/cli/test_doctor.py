@@ -125,6 +125,29 @@ def test_over_http_it_is_the_same_as_data(tmp_path: Path) -> None:
     assert {finding["answer"] for finding in told["probe"]["found"]} == {"accepted"}
 
 
+STATELESS = """
+import sys
+from mcp.server import MCPServer
+import midcall
+from midcall.portal import Portal
+
+mcp = MCPServer("links")
+midcall.install(mcp, portal=Portal(), probe=True)
+if __name__ == "__main__":
+    mcp.run("streamable-http", port=int(sys.argv[2]), stateless_http=True)
+"""
+
+
+def test_a_probe_that_asks_by_a_link_has_not_failed(tmp_path: Path) -> None:
+    path = tmp_path / "links_server.py"
+    path.write_text(STATELESS)
+    with serving(path, tmp_path / "log", **HOW) as url:
+        done = midcall("doctor", url, "--era", "2025-11-25")
+    assert done.returncode == 0, done.stderr
+    assert "! probe  midcall_probe asked by a link" in done.stdout
+    assert "code" not in done.stdout
+
+
 def test_a_server_without_midcall_is_told_as_that() -> None:
     done = midcall("doctor", BARE)
     assert done.returncode == 0

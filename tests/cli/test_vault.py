@@ -145,6 +145,8 @@ def test_without_keys_of_the_environment_those_of_this_machine_are_used(tmp_path
         (["vault", "forget", "ada"], NEW, 2, "Missing argument 'NAME'"),
         (["vault"], NEW, 2, "Missing command"),
         (["store", "check", "redis://:hunter2@127.0.0.1:1/0"], NEW, 4, "cannot be reached"),
+        (["store", "check", "redis://:hunter2@localhost:99999"], NEW, 2, "Correct the port"),
+        (["store", "check", "postgresql://ann:hunter2@localhost:99999/x"], NEW, 2, "Correct the port"),
         (["store", "sweep", "--keep", "-1"], NEW, 2, "--keep"),
         (["store", "schema", "redis://:hunter2@db"], NEW, 2, "only PostgreSQL"),
     ],
@@ -184,3 +186,5 @@ def test_the_sql_for_postgresql_is_printed_for_the_schema_that_is_meant() -> Non
     assert midcall("store", "schema").stdout == schema_sql()
     assert midcall("store", "schema", "--schema", "app").stdout == schema_sql("app")
     assert midcall("store", "schema", "postgresql://ann@db/x?schema=app").stdout == schema_sql("app")
+    assert midcall("store", "schema", MIDCALL_STORE="postgresql://ann@db/x?schema=app").stdout == schema_sql("app")
+    assert midcall("store", "schema", MIDCALL_STORE="redis://db/0?schema=app").stdout == schema_sql()

@@ -42,7 +42,7 @@ async def test_seconds_that_are_none_are_told(seconds: Any) -> None:
     for give in (callback, fastmcp_handler):
         with pytest.raises((TypeError, ValueError), match=f"^{told}"):
             give(Answers(), timeout=seconds)
-    for name in ("timeout", "connect_timeout"):
+    for name in ("timeout", "connect_timeout", "patience"):
         with pytest.raises((TypeError, ValueError), match=f"^{name}={seconds!r}: it takes a positive"):
             async with connect(MCPServer("x"), Answers(), **{name: seconds}):
                 pass

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from midcall.stores import Record, Store, StoreError, Value, open_store
+from midcall.stores.trying import try_out
 
 PENDING = Record("an-id", "approve", "ann", '{"message": "Pay 40 EUR"}', created=1000.0, expires=1900.5)
 DONE = '{"action": "accept"}'
@@ -301,3 +302,16 @@ async def watched(store: Store) -> None:
             await asyncio.sleep(0.01)
         for _ in range(5):
             await store.read("an-id")
+
+
+# --- trying it out -----------------------------------------------------------------------------
+
+
+async def test_trying_it_out_leaves_nothing_and_takes_nothing(store: Store) -> None:
+    await store.create(PENDING)
+    await store.put(Value("ann", "token", b"x", 1.0))
+    for _ in range(2):
+        await try_out(store)
+        assert await store.read("check") is None
+    assert await store.read(PENDING.id) == PENDING
+    assert [value.name async for value in store.all_values()] == ["token"]

@@ -679,6 +679,23 @@ async def test_a_portal_is_mounted_beside_the_server() -> None:
     assert module.portal.address("x") == "https://mcp.example.com/midcall/i/x"
 
 
+@pytest.mark.usefixtures("portal_settings")
+async def test_a_mounted_portal_has_a_page_for_whoever_the_access_token_names() -> None:
+    module = another("portal_mounted")
+
+    async def claims_of(token: str) -> dict[str, str] | None:
+        return {"iss": module.ISSUER, "sub": token, "client_id": "chat"} if token == "ada" else None
+
+    module.claims_of = claims_of
+    arriving = {"host": "mcp.example.com", "authorization": "Bearer ada"}
+    async with serving(module.app) as base, httpx2.AsyncClient(headers=arriving) as http:
+        async with connect(streamable_http_client(f"{base}/mcp", http_client=http), modes=()) as client:
+            told = shown_text(await client.call_tool("pay", {"to": "ACME", "euros": 40}))
+        stranger = await http.post(f"{base}/mcp", json={}, headers={"authorization": "Bearer eve"})
+    assert "https://mcp.example.com/midcall/i/" in told
+    assert stranger.status_code == 401
+
+
 @shows("portal_checks")
 async def test_a_check_asks_the_api(monkeypatch: pytest.MonkeyPatch) -> None:
     def api(request: httpx2.Request) -> httpx2.Response:

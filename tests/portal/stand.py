@@ -60,12 +60,21 @@ class Stand:
     async def _finished(self, id: str) -> None:
         self.finished.append(id)
 
-    async def begin(self, kind: Kind = "form", *, owner: str = ADA, lasts: float = 600.0, **about: Any) -> str:
+    async def begin(
+        self,
+        kind: Kind = "form",
+        *,
+        owner: str = ADA,
+        server: str = "Travel desk",
+        client: str = "Chat Client",
+        lasts: float = 600.0,
+        **about: Any,
+    ) -> str:
         id, now = secrets.token_urlsafe(24), time.time()
         said = {**ABOUT[kind], **about}
         message = "So that I can look at your repositories."
         await self.portal.interactions.begin(
-            id, Interaction(kind, owner, "Travel desk", "Chat Client", message, now, now + lasts, said)
+            id, Interaction(kind, owner, server, client, message, now, now + lasts, said)
         )
         return id
 

@@ -120,6 +120,19 @@ async def test_a_post_from_a_foreign_origin_is_refused(headers: dict[str, Any]) 
         assert (await ada.post(f"/i/{id}", controls)).status_code == 200
 
 
+async def test_a_host_that_was_refused_is_logged_once_and_only_so_many(caplog: pytest.LogCaptureFixture) -> None:
+    """An operator whose proxy changes the name finds it there; whoever makes names up does not fill the log."""
+    at = stand()
+    async with visiting(at) as ada:
+        for host in ("inside:8080", "inside:8080", *(f"made-up-{n}.example" for n in range(50))):
+            assert (await ada.get("/mine", headers={"host": host})).status_code == 421
+    told = [record.getMessage() for record in caplog.records if record.name == "midcall.portal"]
+    assert len(told) == 10
+    assert "'inside:8080'" in told[0]
+    assert "mcp.example.com" in told[0]
+    assert "hosts=" in told[0]
+
+
 @pytest.mark.parametrize(
     "host", ["evil.example", "mcp.example.com:8443", "mcp.example.com.evil.example", "127.0.0.1", ""]
 )

@@ -107,6 +107,21 @@ async def test_who_does_not_agree_to_the_address_is_left_alone(at_home: tuple[Er
     assert not person.visits
 
 
+async def test_a_server_that_is_told_to_stop_says_the_code_of_a_pushed_call_first(tmp_path: Path) -> None:
+    process = start(tmp_path / "log", f"sqlite://{tmp_path}/store.db")
+    person = Person(APPROVES, ready=asyncio.Event())  # who never gets there
+    with running([process]):
+        async with asyncio.timeout(30), connect(process.mcp, person, era="2025-11-25") as client:
+            call = asyncio.create_task(client.call_tool("pay", {}))
+            while not person.visits:
+                await asyncio.sleep(0.01)
+            process.popen.terminate()
+            assert code_of(await call)
+        await asyncio.to_thread(process.popen.wait, 10)
+    for visit in person.visits:
+        visit.cancel()
+
+
 async def test_access_that_is_denied_at_the_third_party_is_a_no(at_home: tuple[Era, str]) -> None:
     era, url = at_home
     keeps = url.removesuffix("/mcp") + "/midcall/mine"

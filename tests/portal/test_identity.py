@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import pytest
+from itsdangerous import TimestampSigner
 from joserfc.jwk import KeySet, OctKey, RSAKey
 from starlette.requests import Request
 
@@ -163,7 +164,9 @@ async def test_a_sign_in_works_once() -> None:
     ],
     ids=str,
 )
-async def test_an_id_token_that_is_not_for_this_sign_in_is_refused(wrong: dict[str, Any]) -> None:
+async def test_an_id_token_that_is_not_for_this_sign_in_is_refused(
+    wrong: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
     async with issuing(claims=wrong) as issuer:
         if "sub" in wrong:
             issuer.sub = ""
@@ -174,6 +177,8 @@ async def test_an_id_token_that_is_not_for_this_sign_in_is_refused(wrong: dict[s
             assert page.status_code == 403
             assert "could not be signed in" in page.text
             assert "ACME" not in page.text
+            claim = "azp" if isinstance(wrong.get("aud"), list) else next(iter(wrong))
+            assert f"Error ({claim})" in caplog.text
 
 
 @pytest.mark.parametrize("how", ["another key", "none", "shared secret"])
@@ -239,6 +244,24 @@ async def test_a_session_is_short_and_ends_with_the_settings_it_was_made_under()
             at.portal.identity._client_id = "renamed"
             assert (await ada.open(id)).status_code == 303
         assert await at.action(id) is None
+
+
+@pytest.mark.parametrize(("ahead", "taken"), [(1, True), (50, True), (3600, False)])
+async def test_a_replica_whose_clock_is_behind_takes_what_another_has_signed(
+    monkeypatch: pytest.MonkeyPatch, ahead: int, taken: bool
+) -> None:
+    """The sign-in comes back, the session is used and the form is posted within the same second, often elsewhere."""
+    now = int(time.time())
+    async with issuing() as issuer:
+        at = with_issuer(issuer.url)
+        id = await at.begin("approve", owner=at.portal.owner_of(Caller(issuer.url, "ada")))
+        async with surfing(at) as ada:
+            monkeypatch.setattr(TimestampSigner, "get_timestamp", lambda _: now + ahead)
+            assert (await ada.follow(f"/midcall/i/{id}")).status_code == 200
+            controls = await ada.controls(id)
+            monkeypatch.setattr(TimestampSigner, "get_timestamp", lambda _: now)
+            answer = await ada.post(f"/i/{id}", {**controls, "do": "accept"})
+            assert answer.status_code == (200 if taken else 401)
 
 
 async def test_where_subjects_differ_by_client_another_claim_is_the_key() -> None:

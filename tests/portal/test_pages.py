@@ -40,6 +40,16 @@ async def test_a_page_names_the_server_the_client_the_purpose_and_the_time(kind:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+async def test_a_page_writes_the_names_of_the_server_and_the_client_as_they_are(kind: Kind) -> None:
+    at = stand()
+    id = await at.begin(kind, server="tRavel", client="mCp")
+    async with visiting(at) as ada:
+        page = await ada.open(id)
+    assert page.text.count("mCp") == page.text.lower().count("mcp") > 0
+    assert page.text.count("tRavel") == page.text.lower().count("travel") - page.text.count("Travel desk") > 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("action", ["decline", "cancel"])
 async def test_decline_and_cancel_reach_the_tool_as_that(kind: Kind, action: str) -> None:
     at = stand()
@@ -326,7 +336,19 @@ class Gone(Memory):
         return await super().complete(id, outcome, owner=owner, now=now)
 
 
-async def test_while_the_store_is_away_a_page_says_so_and_nothing_is_lost() -> None:
+async def test_health_does_not_wait_for_a_store_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Silent(Memory):
+        async def read(self, id: str) -> Any:
+            await asyncio.Event().wait()
+
+    monkeypatch.setattr("midcall.portal.app._PROMPT", 0.01)
+    at = stand(store=Silent())
+    async with asyncio.timeout(5), visiting(at) as prober:
+        answer = await prober.get("/health")
+    assert (answer.status_code, answer.json()) == (503, {"status": "unavailable"})
+
+
+async def test_while_the_store_is_away_a_page_says_so_and_nothing_is_lost(caplog: pytest.LogCaptureFixture) -> None:
     store = Gone()
     at = stand(store=store)
     id = await at.begin()
@@ -336,6 +358,7 @@ async def test_while_the_store_is_away_a_page_says_so_and_nothing_is_lost() -> N
         for answer in (await ada.open(id), await ada.post(f"/i/{id}", {**controls, **FILLED, "do": "accept"})):
             assert answer.status_code == 503
             assert "Nothing is lost" in answer.text
+        assert "the store cannot be reached: gone" in caplog.text
         assert (await ada.get("/health")).json() == {"status": "unavailable"}
         store.away = False
         assert (await ada.get("/health")).json() == {"status": "ok"}

@@ -15,6 +15,8 @@ from midcall.portal.oauth import Provider
 from midcall.stores.memory import Memory
 from tests.portal.stand import BASE, KEY, by_header, stand
 
+ACME = Provider("acme", authorize_url="https://a.example/a", token_url="https://a.example/t", client_id="c")
+
 
 @pytest.mark.parametrize(
     ("url", "why"),
@@ -51,6 +53,32 @@ def test_a_base_url_that_is_no_address_for_a_portal_is_refused(url: str, why: st
 def test_a_wrong_setting_is_told_at_once(how: dict[str, Any]) -> None:
     with pytest.raises(InstallError):
         Portal(BASE, **how)
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ({"port": 99999}, "port=99999 must be a whole number from 0 to 65535"),
+        ({"port": -1}, "port=-1 must be"),
+        ({"port": "80a"}, "port='80a' must be"),
+        ({"port": 80.5}, "port=80.5 must be"),
+        ({"port": True}, "port=True must be"),
+        ({"ttl": "1h"}, "ttl='1h' must be a positive number of seconds"),
+        ({"ttl": float("inf")}, "ttl=inf must be"),
+        ({"ttl": float("nan")}, "ttl=nan must be"),
+        ({"providers": "x"}, r"providers= takes a list, \[Provider\(\.\.\.\)\], and not str"),
+        ({"providers": ACME}, r"providers= takes a list, .* and not Provider"),
+        ({"providers": ["x"]}, r"providers= takes a list of Provider\(\.\.\.\), and there is str in it"),
+        ({"hosts": "x"}, "hosts= takes a list of texts, .* and not str"),
+        ({"hosts": [7]}, "hosts= takes a list of texts"),
+        ({"checks": ["github"]}, "checks= takes a mapping of async functions .* and not list"),
+        ({"checks": []}, "checks= takes a mapping"),
+        ({"checks": {"github": "x"}}, "checks= must be async functions, one for each secret: github"),
+    ],
+)
+def test_a_setting_of_the_wrong_kind_is_told_when_the_portal_is_made(how: dict[str, Any], told: str) -> None:
+    with pytest.raises(InstallError, match=told):
+        Portal(**how)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +152,6 @@ async def test_health_is_told_to_anyone_and_tells_nothing_more() -> None:
 
 
 def test_providers_are_told_where_to_send_browsers_back_to() -> None:
-    acme = Provider("acme", authorize_url="https://a.example/a", token_url="https://a.example/t", client_id="c")
-    at = stand(providers=[acme])
-    assert at.portal.oauth.provider("acme") is acme
+    at = stand(providers=[ACME])
+    assert at.portal.oauth.provider("acme") is ACME
     assert at.portal._redirect_uri() == f"{BASE}/callback"

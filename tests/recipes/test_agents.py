@@ -17,10 +17,10 @@ import pytest
 from mcp.server import MCPServer
 
 import midcall
-from midcall import wording
 from midcall.client.answerer import fastmcp_handler
 from midcall.client.connecting import Era
 from midcall.client.pending import Pending
+from midcall.wording import unanswered as wording
 from tests.recipes.agents import AGENTS, Talking, langgraph, openai_agents, pydantic_ai, recipe, two_at_once
 
 ERAS: tuple[Era, ...] = ("2025-11-25", "2026-07-28")

@@ -17,8 +17,8 @@ import httpx2
 import pytest
 import uvicorn
 
-from midcall import wording
 from midcall.client.connecting import Era, connect
+from midcall.wording import unanswered as wording
 from tests.skips import chromium, needs_chromium
 
 ERAS: tuple[Era, ...] = ("2025-11-25", "2026-07-28")

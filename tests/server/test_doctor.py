@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -10,19 +11,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp.server.auth.settings import AuthSettings
+from mcp.server.mcpserver import MCPServer
+from pydantic import AnyHttpUrl
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 
 from midcall.client.browser.listening import Listening, bound
 from midcall.portal.app import Portal
+from midcall.portal.identity import Oidc
 from midcall.server.doctor import Finding, Report, examined, looked_at
-from midcall.server.install import Installation, installation_on, installations
+from midcall.server.install import Installation, install, installation_on, installations
 from midcall.server.reach import CHANNELS
-from midcall.server.surroundings import Surroundings
+from midcall.server.surroundings import SETTINGS, Surroundings
 from midcall.stores.memory import Memory
 from midcall.stores.redis import Redis
 from midcall.stores.sqlite import SQLite
 from tests.kinds import KINDS, Kind, server_with
+from tests.portal.issuers import issuing
 
 KEYS = ["k" * 32]
 AT_HOME = Surroundings()
@@ -162,7 +168,12 @@ async def answering(status: int) -> AsyncGenerator[str]:
 
 
 @pytest.mark.parametrize(
-    ("status", "state", "told"), [(404, "broken", "Something else answers"), (503, "broken", "its store is away")]
+    ("status", "state", "told"),
+    [
+        (404, "broken", "Something else answers"),
+        (503, "broken", "its store is away"),
+        (200, "doubtful", "not as a portal does"),
+    ],
 )
 async def test_what_else_answers_at_its_address_is_told(status: int, state: str, told: str) -> None:
     async with answering(status) as url:
@@ -198,6 +209,66 @@ def test_a_portal_that_knows_nobody_says_what_it_cannot_serve() -> None:
     found = by_name(examined(installation).installation)["identity"]
     assert found.state == "doubtful"
     assert "only plain forms" in found.text
+
+
+MOUNTED = "https://mcp.example.com/midcall"
+
+
+@pytest.mark.parametrize(
+    ("how", "state"),
+    [
+        ({}, "doubtful"),
+        ({"principal": lambda ctx: "https://id.example.com ada"}, "ok"),
+        ({"identity": None}, "doubtful"),
+        ({"at": None, "identity": None}, "ok"),
+    ],
+)
+def test_a_sign_in_is_of_no_use_where_nobody_knows_who_calls(how: dict[str, Any], state: str) -> None:
+    how = dict(how)
+    identity = how.pop("identity", Oidc("https://id.example.com", "portal"))
+    portal = Portal(how.pop("at", MOUNTED), identity=identity)
+    _server, installation = installed(keys=KEYS, store=Memory(), portal=portal, **how)
+    assert by_name(examined(installation).installation)["identity"].state == state
+
+
+def test_a_server_with_authorization_knows_who_calls() -> None:
+    class Tokens:
+        async def verify_token(self, token: str) -> None: ...
+
+    auth = AuthSettings(
+        issuer_url=AnyHttpUrl("https://id.example.com"),
+        resource_server_url=AnyHttpUrl("https://mcp.example.com/mcp"),
+        validate_token_resource=False,
+    )
+    portal = Portal(MOUNTED, identity=Oidc("https://id.example.com", "portal"))
+    for where, state in ((portal, "ok"), (Portal(), "doubtful")):
+        server = MCPServer("travel", auth=auth, token_verifier=Tokens())
+        installation = install(server, keys=KEYS, store=Memory(), portal=where)
+        assert by_name(examined(installation).installation)["identity"].state == state
+
+
+async def test_an_issuer_that_does_not_answer_or_has_another_name_is_told() -> None:
+    async with issuing() as issuer:
+        for url, broken in ((issuer.url, False), (f"{issuer.url}/", True), ("http://127.0.0.1:9", True)):
+            portal = Portal("http://127.0.0.1:9/midcall", identity=Oidc(url, "portal"))
+            found = by_name((await look(keys=KEYS, store=Memory(), portal=portal)).installation)["identity"]
+            assert (found.state == "broken") is broken
+            assert ("issuer" in found.text) is broken
+
+
+async def test_a_variable_that_is_no_setting_is_called_out() -> None:
+    here = Surroundings.here({"MIDCALL_KEY": "hush", "MIDCALL_STORE": "x", "midcall_portal_url": "x", "PATH": "/"})
+    found = by_name((await look(here)).installation)["settings"]
+    assert found.state == "doubtful"
+    assert "MIDCALL_KEY (meant MIDCALL_KEYS?), midcall_portal_url (meant MIDCALL_PORTAL_URL?)" in found.text
+    assert "hush" not in found.text
+    assert "settings" not in by_name((await look()).installation)
+
+
+def test_every_variable_in_the_docs_is_known() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
+    table = page[page.index("## Settings by environment") : page.index("## install, in full")]
+    assert set(re.findall(r"MIDCALL_[A-Z_]+", table)) | {"MIDCALL_PLAIN"} == SETTINGS
 
 
 # --- surroundings ------------------------------------------------------------------------------

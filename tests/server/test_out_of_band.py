@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 import pytest
+from starlette.requests import Request
 
 from midcall import Declined, InvalidQuestion, NoChannel, approve, ask, authorize, secret
 from midcall.portal.app import Portal
@@ -348,6 +349,32 @@ async def test_an_approval_is_a_decision_on_exactly_these_details(
     assert bank.paid == ([40] if button == "accept" else [])
 
 
+@pytest.mark.parametrize(
+    ("details", "told"),
+    [
+        (["a"], "must be a mapping of labels to values, and not list"),
+        ([], "must be a mapping of labels to values, and not list"),
+        ("12 EUR", "must be a mapping of labels to values, and not str"),
+        ({"amount": object()}, "must be plain data: Object of type object"),
+    ],
+)
+async def test_details_that_cannot_be_shown_are_told_before_anybody_is_asked(details: Any, told: str) -> None:
+    found: list[str] = []
+
+    async def tool() -> str:
+        try:
+            return str(await approve("Pay", details))
+        except InvalidQuestion as exc:
+            found.append(str(exc))
+            return "no"
+
+    person = Person(presses("accept"))
+    async with installed(tool) as (server, _), connect(server, person) as client:
+        assert shown(await client.call_tool("tool", {})) == "no"
+    assert told in found[0]
+    assert person.asked == []
+
+
 async def test_an_approval_is_taken_once_also_when_its_state_is_sent_again() -> None:
     from tests.rounds import raw_call, text
 
@@ -470,3 +497,14 @@ async def test_a_caller_from_another_machine_is_not_taken_for_the_user_of_this_o
         assert installation.owner(here) == portal.owner_of(Caller())  # pyright: ignore[reportArgumentType]
         assert installation.owner(there) == ""  # pyright: ignore[reportArgumentType]
         assert portal.why_not("secret", "") is not None
+
+
+@pytest.mark.parametrize("header", ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"])
+async def test_a_call_that_a_proxy_has_passed_on_is_not_taken_for_one_of_this_machine(header: str) -> None:
+    """A tunnel or a proxy on this machine brings anybody, and all of them from its loopback address."""
+    from types import SimpleNamespace
+
+    async with installed(read_repo) as (_, portal):
+        [installation] = [each for each in installations if each.portal is portal]
+        passed_on = Request({"type": "http", "client": ("127.0.0.1", 4711), "headers": [(header.encode(), b"x")]})
+        assert installation.owner(SimpleNamespace(request=passed_on)) == ""  # pyright: ignore[reportArgumentType]

@@ -31,11 +31,11 @@ from midcall import (
     once,
     secret,
     visit,
-    wording,
 )
 from midcall.server import waiting
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect
+from midcall.wording import replay as wording
 from tests.kinds import KINDS, Kind, server_with
 from tests.portal.stand import Visitor
 from tests.server.test_out_of_band import TOKEN, WITH_URLS, Act, Person, fills, installed, presses

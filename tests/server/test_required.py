@@ -533,7 +533,7 @@ async def test_the_author_can_say_so_by_the_environment(monkeypatch: pytest.Monk
     async with stateless(Repo().read_repo, required=False) as url, stock(url, era=ERA) as client:
         assert "NOT FINISHED YET" in shown(await client.call_tool("read_repo", {}))
     monkeypatch.setenv("MIDCALL_REQUIRED", "perhaps")
-    with pytest.raises(InstallError, match="MIDCALL_REQUIRED must be 1 or 0"):
+    with pytest.raises(InstallError, match="MIDCALL_REQUIRED='perhaps' must be 1 or 0"):
         server_with()
 
 

@@ -38,10 +38,24 @@ def test_what_the_author_set_stands(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", ["MAX_ROUNDS", "HEARTBEAT", "DOUBT", "STATE_TTL"])
-@pytest.mark.parametrize("value", ["many", "-1", "nan"])
+@pytest.mark.parametrize("value", ["many", "-1", "nan", "inf"])
 def test_a_setting_that_is_no_number_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(f"MIDCALL_{name}", value)
     with pytest.raises(InstallError, match=f"MIDCALL_{name}"):
+        installed()
+
+
+@pytest.mark.parametrize("name", ["HEARTBEAT", "STATE_TTL"])
+def test_no_seconds_at_all_are_not_the_default(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(f"MIDCALL_{name}", "0")
+    with pytest.raises(InstallError, match=name.lower()):
+        installed()
+
+
+@pytest.mark.parametrize("value", ["2.5", "0", "1e99", "١"])
+def test_rounds_are_counted_in_whole_numbers(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("MIDCALL_MAX_ROUNDS", value)
+    with pytest.raises(InstallError, match=f"MIDCALL_MAX_ROUNDS='{value}' must be a whole number from 1 on"):
         installed()
 
 
@@ -57,3 +71,10 @@ async def test_the_port_of_a_portal_on_this_machine_can_be_set_from_outside(monk
     monkeypatch.setenv("MIDCALL_PORTAL_HOST", "localhost")
     monkeypatch.setenv("MIDCALL_PORTAL_PORT", "1")
     assert Portal()._listen == ("localhost", 1)  # pyright: ignore[reportPrivateUsage]
+
+
+@pytest.mark.parametrize("value", ["inf", "nan", "80.5", "70000", "-1", "80a"])
+def test_a_port_that_does_not_exist_is_told_with_its_variable(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("MIDCALL_PORTAL_PORT", value)
+    with pytest.raises(InstallError, match=f"MIDCALL_PORTAL_PORT='{value}' must be a whole number from 0 to 65535"):
+        Portal()

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 import midcall
 from midcall import visit
+from midcall.portal import Portal
+from midcall.stores import StoreError
 from midcall.stores.memory import Memory
+from midcall.stores.sqlite import SQLite
 from midcall.testing import connect
 from tests.kinds import bare_server
 from tests.rounds import accept, raw_call, text
@@ -96,3 +101,15 @@ async def test_a_server_that_closes_has_nothing_to_complain_of_and_can_be_used_a
         await installation.complete("signing-in")
         assert shown(await again) == "done signing-in"
     assert "watched" not in caplog.text
+
+
+async def test_a_replica_that_has_only_served_pages_lets_go_of_its_store_too(tmp_path: Path) -> None:
+    store = SQLite(tmp_path / "pages.db")
+    server, portal = bare_server("mcpserver"), Portal("https://mcp.example.com/midcall")
+    installation = midcall.install(server, keys=KEYS, store=store, portal=portal)
+    transport = httpx2.ASGITransport(portal)
+    async with httpx2.AsyncClient(transport=transport, base_url="https://mcp.example.com") as http:
+        assert (await http.get("/health")).status_code == 200
+    await installation.close()
+    with pytest.raises(StoreError, match="closed"):
+        await store.read("an-id")

@@ -58,7 +58,9 @@ class Away(Memory):
         raise StoreError("PostgreSQL at db.internal cannot be reached")
 
 
-async def test_a_store_that_is_away_is_no_mistake_of_the_tool_and_the_model_may_try_again() -> None:
+async def test_a_store_that_is_away_is_no_mistake_of_the_tool_and_the_model_may_try_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async def tool() -> str:
         name = await ask("Name?", str)
         return await once("greet", str.upper, name)
@@ -68,6 +70,8 @@ async def test_a_store_that_is_away_is_no_mistake_of_the_tool_and_the_model_may_
     assert result.is_error
     assert "Call the tool again in a little while" in shown(result)
     assert "db.internal" not in shown(result)
+    [told] = [record for record in caplog.records if "db.internal" in record.getMessage()]
+    assert (told.levelname, told.exc_info) == ("ERROR", None), "a line for each call, and not a traceback"
 
 
 async def test_a_provider_that_is_away_is_named_to_the_model(monkeypatch: pytest.MonkeyPatch) -> None:

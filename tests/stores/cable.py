@@ -18,8 +18,17 @@ class Cable:
         self._open: set[asyncio.StreamWriter] = set()
         self._passing: set[asyncio.Task[None]] = set()
         self.connections = 0
+        self._passes = asyncio.Event()
+        self._passes.set()
+
+    def go_silent(self) -> None:
+        """Connections stay, and can be made, and nothing comes through: a firewall, a machine that hangs."""
+        self._passes.clear()
 
     async def mend(self) -> None:
+        self._passes.set()
+        if self._server is not None:
+            return
         self._server = await asyncio.start_server(self._connect, "127.0.0.1", self.port)
 
     async def cut(self) -> None:
@@ -54,6 +63,7 @@ class Cable:
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while data := await reader.read(65536):
+                await self._passes.wait()
                 writer.write(data)
                 await writer.drain()
         except OSError:

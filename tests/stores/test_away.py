@@ -69,6 +69,22 @@ async def test_a_server_that_comes_later_is_used_then(direct: str) -> None:
         await store.close()
 
 
+async def test_a_server_that_does_not_answer_is_a_clear_error_in_time_and_later_it_works_again(
+    direct: str, cable: Cable
+) -> None:
+    store = open_store(f"{through(direct, cable.port)}&timeout=0.5")
+    await store.create(PENDING)
+    cable.go_silent()
+    for attempt in (store.read("an-id"), store.complete("an-id", "yes", owner="ann", now=1001.0), store.sweep(1.0)):
+        with pytest.raises(StoreError):
+            async with asyncio.timeout(5):
+                await attempt
+    await cable.mend()
+    async with asyncio.timeout(10):
+        assert (await store.read("an-id")) is not None
+        await store.close()
+
+
 async def test_a_server_that_goes_away_is_a_clear_error_and_later_it_works_again(cabled: Store, cable: Cable) -> None:
     await cabled.create(PENDING)
     await cable.cut()

@@ -18,6 +18,7 @@ from midcall.stores import Record, Store, StoreError, Value, open_store
 from midcall.stores.postgres import SCHEMA, PostgreSQL, schema, schema_sql
 from midcall.stores.postgres import store as store_module
 from midcall.stores.postgres.failures import explained
+from midcall.stores.trying import try_out
 from tests.contract import servers
 from tests.contract.conftest import place
 from tests.stores import pgbouncer
@@ -109,6 +110,7 @@ async def test_an_unknown_database_and_an_unknown_user_are_told_apart() -> None:
         (asyncpg.CannotConnectNowError("starting up"), "cannot be reached"),
         (asyncpg.ConnectionDoesNotExistError("closed"), "nobody knows whether the change was made"),
         (TimeoutError(), "did not answer in time"),
+        (asyncpg.InsufficientPrivilegeError("permission denied for zoe"), "USAGE on the schema"),
         (asyncpg.DeadlockDetectedError("zoe"), "failed with DeadlockDetectedError"),
     ],
 )
@@ -116,6 +118,36 @@ def test_what_goes_wrong_is_said_in_words_that_tell_nothing_of_the_user(error: E
     text = str(explained(error, "PostgreSQL at db:5432/app"))
     assert re.search(said, text)
     assert "zoe" not in text
+
+
+async def test_an_option_that_nobody_knows_is_told_with_those_that_there_are(url: str) -> None:
+    store = open_store(f"{url}&creat=false")
+    with pytest.raises(StoreError, match=r"misspelled.*create, schema, listen, pool, timeout") as caught:
+        await store.open()
+    assert "creat=" not in str(caught.value)
+
+
+@pytest.mark.parametrize("missing", ["UPDATE ON {}.midcall_records", "DELETE ON {}.midcall_values"])
+async def test_trying_a_store_out_finds_a_right_that_is_missing(url: str, missing: str) -> None:
+    role, name = f"midcall_test_{secrets.token_hex(4)}", name_in(url)
+    parts = urlsplit(servers.postgres())
+    owner = open_store(url)
+    await try_out(owner)
+    await owner.close()
+    await servers.run_sql(
+        f"CREATE ROLE {role} LOGIN",
+        f"GRANT USAGE ON SCHEMA {name} TO {role}",
+        f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {name} TO {role}",
+        f"REVOKE {missing.format(name)} FROM {role}",
+    )
+    limited = PostgreSQL(f"postgresql://{role}@127.0.0.1:{parts.port}{parts.path}", schema=name, create=False)
+    try:
+        assert await limited.read("an-id") is None
+        with pytest.raises(StoreError, match="this user may not do that"):
+            await try_out(limited)
+    finally:
+        await limited.close()
+        await servers.run_sql(f"DROP OWNED BY {role}", f"DROP ROLE {role}")
 
 
 # --- versions -----------------------------------------------------------------------------------

@@ -160,3 +160,8 @@ async def test_a_user_with_the_rights_that_the_docs_name_needs_no_more() -> None
         await store.create(PENDING)
     await store.close()
     servers.end(process)
+
+
+async def test_an_option_that_nobody_knows_is_told_with_those_that_there_are(url: str) -> None:
+    with pytest.raises(StoreError, match=r"misspelled.*prefix, pool, timeout"):
+        await open_store(f"{url}&pol=3").open()

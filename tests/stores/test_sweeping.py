@@ -8,13 +8,11 @@ import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from midcall.stores import Record, Store, StoreError, Sweeper, open_store
 from midcall.stores.memory import Memory
-from midcall.stores.postgres import schema_sql
 
 NOW = time.time()
 FRESH = Record("fresh", "form", "ann", "{}", created=NOW, expires=NOW + 100_000)
@@ -64,7 +62,7 @@ async def test_it_sweeps_in_the_background_and_goes_on_after_a_failure(caplog: p
 
 
 def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "midcall.stores", *arguments]
+    line = [sys.executable, "-m", "midcall", "store", *arguments]
     return subprocess.run(line, capture_output=True, text=True, env={**os.environ, **environment}, timeout=30)
 
 
@@ -80,17 +78,3 @@ async def test_the_command_checks_and_sweeps_the_store_of_the_environment(shared
     assert (swept.stdout, swept.stderr) == ("Removed 1 record.\n", "")
     swept = await asyncio.to_thread(command, "sweep", shared_url, "--keep", "0")
     assert swept.stdout == "Removed 1 record.\n"
-
-
-def test_the_command_prints_the_sql_for_those_who_may_make_tables() -> None:
-    assert command("schema").stdout == schema_sql()
-    assert command("schema", "--schema", "app").stdout == schema_sql("app")
-
-
-@pytest.mark.parametrize("url", ["mysql://ann:hunter2@db", "redis://:hunter2@127.0.0.1:1/0", "sqlite:///nowhere/x.db"])
-def test_the_command_says_what_is_wrong_without_a_traceback(url: str, tmp_path: Path) -> None:
-    failed = command("check", url)
-    assert failed.returncode == 1
-    assert "Traceback" not in failed.stderr
-    assert "hunter2" not in failed.stderr
-    assert failed.stderr.count("\n") == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -56,6 +57,10 @@ def draw() -> int:
     return 4
 
 
+def total(amounts: list[int], start: int = 0) -> int:
+    return sum(amounts, start)
+
+
 async def pay(euros: int, *, idempotency_key: str) -> str:
     return idempotency_key
 
@@ -84,6 +89,8 @@ async def verbs() -> None:
     assert_type(await once("draw", draw), int)
     assert_type(await once("pay", pay, 4), str)
     assert_type(await once.retry("pay", pay, 4), str)
+    assert_type(await once("sum", asyncio.to_thread, total, [1], start=2), int)
+    assert_type(await once.retry("sum", asyncio.to_thread, total, [1]), int)
 
 
 async def outcomes() -> str:

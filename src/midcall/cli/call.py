@@ -24,7 +24,7 @@ from midcall.client.columns import one_line
 from midcall.client.plain import plain, plain_line
 from midcall.errors import NotAnswered
 from midcall.wording import cli as wording
-from midcall.wording import model_broken
+from midcall.wording.mistakes import model_broken
 
 __all__ = ["run"]
 

@@ -252,7 +252,7 @@ def store() -> None:
 @store.command(epilog=_OPERATORS_EXITS)
 @click.argument("url", required=False, envvar="MIDCALL_STORE")
 def check(url: str | None) -> int:
-    """Connect, make or migrate the tables, and read something."""
+    """Connect, make or migrate the tables, and write and read something."""
     from midcall.cli.store import check
 
     return check(url)

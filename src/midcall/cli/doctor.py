@@ -186,6 +186,8 @@ def _offers(names: Sequence[str], probe: CallToolResult | str | None) -> list[Fi
             found.append(Finding("probe", "off", wording.no_probe_there()))
         case str():
             found.append(Finding("probe", "broken", wording.probe_failed(probe)))
+        case _ if (probe.meta or {}).get(CODE_META):
+            found.append(Finding("probe", "doubtful", wording.probe_unfinished()))
         case _ if probe.is_error:
             found.append(Finding("probe", "broken", wording.probe_failed(_text(probe))))
         case _:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
@@ -13,6 +14,7 @@ from midcall.client.plain import plain
 from midcall.errors import InstallError, MidcallError, StoreError, VaultLocked
 from midcall.stores import Store, Sweeper, open_store
 from midcall.stores.address import scheme_of
+from midcall.stores.trying import try_out
 from midcall.wording import cli as wording
 from midcall.wording import stores as words
 
@@ -22,10 +24,10 @@ T = TypeVar("T")
 
 
 def check(url: str | None) -> int:
-    """Connect, bring the tables to where they must be, and read something."""
+    """Connect, bring the tables to where they must be, and write and read something."""
 
     async def work(store: Store) -> str:
-        await store.read("check")
+        await try_out(store)
         return words.store_works(repr(store))
 
     return _told(with_store(url, work))
@@ -41,14 +43,19 @@ def sweep(url: str | None, keep: float) -> int:
 
 
 def schema(url: str | None, name: str | None) -> int:
-    """Print the SQL that makes the tables, for whoever may run it."""
+    """Print the SQL that makes the tables, for whoever may run it: in the schema that is named, or that a URL names."""
     from midcall.stores.postgres.schema import schema_sql
 
-    if url is not None and scheme_of(url) not in ("postgresql", "postgres"):
+    if url is not None and not _is_postgresql(url):
         raise Ends(USAGE, wording.usage("midcall store schema", wording.schema_only_for_postgresql()))
-    named = parse_qs(urlsplit(url or "").query).get("schema", [None])[-1]
+    meant = url or os.environ.get("MIDCALL_STORE", "")
+    named = parse_qs(urlsplit(meant).query).get("schema", [None])[-1] if _is_postgresql(meant) else None
     print_out(schema_sql(name or named))
     return DONE
+
+
+def _is_postgresql(url: str) -> bool:
+    return scheme_of(url) in ("postgresql", "postgres")
 
 
 async def with_store(url: str | None, work: Callable[[Store], Awaitable[T]]) -> T:

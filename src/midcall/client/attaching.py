@@ -33,7 +33,7 @@ def attach(
     answerer: Answerer,
     *,
     timeout: float | None = None,
-    patience: float = PATIENCE,
+    patience: float | None = PATIENCE,
     on_complete: OnComplete | None = None,
 ) -> ClientT:
     """Let this answerer answer for a client that is not connected yet. Returns the client.
@@ -48,7 +48,7 @@ def attach(
         answerer: What answers.
         timeout: Seconds after which a question is cancelled.
         patience: Seconds to wait for the server to say that a required visit is done, where the
-            answerer has no `wait` that puts the user in charge of it.
+            answerer has no `wait` that puts the user in charge of it; None for no limit.
         on_complete: Called with the id of each visit that the server says is done.
 
     Raises:

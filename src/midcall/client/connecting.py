@@ -44,7 +44,7 @@ async def connect(
     *,
     era: Era = "auto",
     timeout: float | None = None,
-    patience: float = PATIENCE,
+    patience: float | None = PATIENCE,
     on_complete: OnComplete | None = None,
     connect_timeout: float | None = _WITHIN,
     env: Mapping[str, str] | None = None,
@@ -71,7 +71,7 @@ async def connect(
             newest that pushes its questions.
         timeout: Seconds after which a question is cancelled.
         patience: Seconds to wait for the server to say that a required visit is done, where the
-            answerer has no `wait`.
+            answerer has no `wait`; None for no limit.
         on_complete: Called with the id of each visit that the server says is done.
         connect_timeout: Seconds until there must be a connection.
         env: For a command: variables on top of the few that are inherited (PATH, HOME, ...).

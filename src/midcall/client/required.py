@@ -16,6 +16,7 @@ from midcall import meta
 from midcall.client.answerer import Answerer, asked_on, modes_of, outcome_of, question_of, server_of
 from midcall.client.asked import Asked, VisitQuestion
 from midcall.client.columns import one_line
+from midcall.client.settings import check_seconds
 from midcall.client.visits import Visits
 from midcall.client.waiting import Waiting, Waits
 from midcall.core.outcomes import Accepted, Declined
@@ -41,14 +42,14 @@ class Required:
         answerer: Is asked for consent, and may keep the user in charge of the waiting.
         visits: Where the ends of visits are heard.
         timeout: Seconds after which a question is cancelled.
-        patience: Seconds to wait for the server's word, for an answerer that cannot `wait`.
+        patience: Seconds to wait for the server's word, for an answerer that cannot `wait`; None for no limit.
     """
 
-    def __init__(self, answerer: Answerer, visits: Visits, timeout: float | None, patience: float) -> None:
+    def __init__(self, answerer: Answerer, visits: Visits, timeout: float | None, patience: float | None) -> None:
         self._answerer = answerer
         self._visits = visits
         self._timeout = timeout
-        self._patience = patience
+        self._patience = check_seconds("patience", patience)
 
     async def call(self, session: ClientSession, send: Callable[[Mapping[str, Any]], Awaitable[T]]) -> T:
         """What `send` gives, once what it needs is done. It is handed what the request is to say in its `_meta`.

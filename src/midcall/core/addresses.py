@@ -6,8 +6,8 @@ import re
 from ipaddress import ip_address
 from urllib.parse import parse_qsl, urlsplit
 
-from midcall import wording
 from midcall.errors import InvalidQuestion
+from midcall.wording import questions as wording
 
 __all__ = ["check_address", "is_loopback"]
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from midcall import wording
 from midcall.core.fields import Choices
 from midcall.core.form import Form
+from midcall.wording import answers as wording
 
 __all__ = ["Problem", "check", "fill", "tidy"]
 

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, TypeAlias, cast
 
-from midcall import wording
 from midcall.core.formats import FORMATS, Format
 from midcall.core.rules import (
     Rule,
@@ -24,6 +23,7 @@ from midcall.core.rules import (
     text_rule,
 )
 from midcall.errors import InvalidForm
+from midcall.wording import forms as wording
 
 __all__ = ["Choice", "Choices", "Field", "Flag", "Number", "Options", "Text"]
 

@@ -21,8 +21,8 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from pydantic_core import from_json, to_json
 
-from midcall import wording
 from midcall.errors import InvalidJournal
+from midcall.wording import journal as wording
 
 __all__ = ["VERSION", "Entry", "Foreign", "Journal", "Kind", "Target", "decode", "encode", "is_journal"]
 

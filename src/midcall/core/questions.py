@@ -15,7 +15,6 @@ from typing import Any, Final, Generic, cast, get_args
 
 from typing_extensions import TypeForm, TypeVar
 
-from midcall import wording
 from midcall.core.addresses import check_address
 from midcall.core.check import Problem, check, tidy
 from midcall.core.form import Form
@@ -24,6 +23,7 @@ from midcall.core.links import form_texts, links_in
 from midcall.core.outcomes import Via
 from midcall.core.secrets import refuse_secrets
 from midcall.errors import InvalidQuestion
+from midcall.wording import questions as wording
 
 __all__ = ["ATTEMPTS", "MISSING", "Missing", "Question", "Unfit", "Visit", "plain_question"]
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NoReturn, TypeVar
 
-from midcall import wording
 from midcall.core.check import Problem, tidy
 from midcall.core.journal import Entry, Journal, Kind
 from midcall.core.questions import MISSING, Missing, Question, Visit
 from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
+from midcall.wording import replay as wording
 
 __all__ = ["DOUBT", "Replay", "parse_answer"]
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias, cast
 
-from midcall import wording
 from midcall.core.formats import FORMATS, Format
+from midcall.wording import answers as wording
 
 __all__ = [
     "Fault",

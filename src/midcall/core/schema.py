@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from midcall import wording
 from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
+from midcall.wording import forms as wording
 
 __all__ = ["FULL_SINCE", "NEWEST", "Split", "property_of", "schema_of", "splitter"]
 

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from midcall import wording
 from midcall.core.fields import Field, Number, Text
 from midcall.core.form import Form
 from midcall.errors import SecretInForm
+from midcall.wording import forms as wording
 
 __all__ = ["refuse_secrets", "secret_fields"]
 

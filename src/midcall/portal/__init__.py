@@ -44,7 +44,7 @@ def __getattr__(name: str) -> Any:
     except ImportError as exc:
         if exc.name is not None and exc.name.partition(".")[0] not in _PACKAGES:
             raise
-        from midcall.wording.portal import needs_extra
+        from midcall.wording.portal.settings import needs_extra
 
         raise ImportError(needs_extra()) from None
     return value

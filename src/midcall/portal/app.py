@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import inspect
 import logging
@@ -34,19 +35,21 @@ from midcall.portal.kinds import Page
 from midcall.portal.kinds.approve import Approve
 from midcall.portal.kinds.authorize import Authorize
 from midcall.portal.kinds.hosted import Hosted
-from midcall.portal.kinds.secret import ONE, Check, Secret
+from midcall.portal.kinds.secret import Check, Secret
 from midcall.portal.limits import BadOpens
 from midcall.portal.logs import logger, mask_access_logs
 from midcall.portal.mine import Mine
 from midcall.portal.oauth import OAuth, Provider
 from midcall.portal.place import Place, place_at
 from midcall.portal.returning import Returning
+from midcall.portal.settings import LAST_PORT, checks_of, hosts_of, port_of, providers_of, seconds_of
 from midcall.portal.vault import Vault, VaultLocked
 from midcall.portal.views import Views, icon, pages, style
-from midcall.settings import number
+from midcall.settings import number, whole
 from midcall.settings import text as setting
 from midcall.stores.base import Store, StoreError
-from midcall.wording import portal as wording
+from midcall.wording.portal import logs, told
+from midcall.wording.portal import settings as wording
 
 if TYPE_CHECKING:
     from midcall.client.browser.listening import Listening
@@ -55,6 +58,8 @@ __all__ = ["Portal"]
 
 TTL: Final = 3600.0
 HOST: Final = "127.0.0.1"
+_PROMPT: Final = 3.0
+_HOSTS_TOLD: Final = 10
 
 
 class Portal:
@@ -102,23 +107,21 @@ class Portal:
     ) -> None:
         base_url = setting("MIDCALL_PORTAL_URL") if base_url is None else base_url
         host = (setting("MIDCALL_PORTAL_HOST") or host) if host == HOST else host
-        port = port or int(number("MIDCALL_PORTAL_PORT") or 0)
-        ttl = (number("MIDCALL_PORTAL_TTL") or ttl) if ttl == TTL else ttl
-        self._hosts = tuple(hosts)
+        port = port_of(port) or whole("MIDCALL_PORTAL_PORT", most=LAST_PORT) or 0
+        ttl = seconds_of((number("MIDCALL_PORTAL_TTL") or ttl) if ttl == TTL else ttl)
+        self._hosts = hosts_of(hosts)
         self._place = None if base_url is None else place_at(base_url, self._hosts)
         if base_url is None and not is_loopback(host):
             raise InstallError(wording.bad_loopback_host(host))
-        if not ttl > 0:
-            raise InstallError(wording.bad_portal_ttl(ttl))
         self.identity = _identity(identity, self._place)
-        self.providers = tuple(providers)
+        self.providers = providers_of(providers)
         self.ttl = ttl
         self.on_finish: OnFinish | None = None
         """Is told, in this process, after an outcome was stored."""
         self._templates = None if templates is None else Path(templates)
         pages(self._templates)  # a directory that is not there is told of now
         self._title = title
-        self._checks = _checks(checks or {})
+        self._checks = checks_of({} if checks is None else checks)
         self._listen = (host, port)
         self._listening: Listening | None = None
         self._site: ASGIApp | None = None
@@ -207,12 +210,12 @@ class Portal:
         try:
             where = bound(host, port)
         except OSError as exc:
-            raise InstallError(wording.loopback_not_listening(str(exc))) from None
+            raise InstallError(wording.not_listening(str(exc))) from None
         name = f"[{host}]" if ":" in host else host.lower()
         self._place = place_at(f"http://{name}:{where.getsockname()[1]}", self._hosts)
         self._site = self._built(self._place, secrets.token_hex(5))
         self._listening = Listening(self, where)
-        logger.info(wording.listening_at(self._place.url))
+        logger.info(logs.listening_at(self._place.url))
 
     async def close(self) -> None:
         """Stop listening. What waits in the store stays there."""
@@ -224,7 +227,7 @@ class Portal:
         if scope["type"] == "lifespan":
             await _OUTSIDE(scope, receive, send)
         elif scope["type"] == "http":
-            site = self._site or PlainTextResponse(wording.told("not_ready")[1], 503)
+            site = self._site or PlainTextResponse(told.heading_and_hint("not_ready")[1], 503)
             await site(scope, receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1000})
@@ -259,7 +262,7 @@ class Portal:
             exception_handlers=cast("Any", _failures(views)),
         )
         site.router.redirect_slashes = False  # it would build an address from the Host header
-        return Guarded(site, place, lambda: views.told("wrong_host", 421))
+        return Guarded(site, place, _Astray(place, views))
 
     def _kinds(self, views: Views, titles: Mapping[str, str]) -> dict[Kind, Page]:
         known = self._ready()
@@ -285,12 +288,30 @@ class _Bound:
         self.oauth = oauth
 
     async def health(self, request: Request) -> Response:
-        """Whether the store can be reached, and nothing more."""
+        """Whether the store can be reached, and nothing more. Whoever asks does not wait for long."""
         try:
-            await self.store.read("health")
-        except StoreError:
+            async with asyncio.timeout(_PROMPT):
+                await self.store.read("health")
+        except (StoreError, TimeoutError):
             return JSONResponse({"status": "unavailable"}, 503)
         return JSONResponse({"status": "ok"})
+
+
+class _Astray:
+    """Turns away who means another host. Most often it is a proxy that changes the name: so the log has it, for each
+    name once, and for few of them, since anybody can send any.
+    """
+
+    def __init__(self, place: Place, views: Views) -> None:
+        self._place = place
+        self._views = views
+        self._told: set[str] = set()
+
+    def __call__(self, host: str) -> Response:
+        if host not in self._told and len(self._told) < _HOSTS_TOLD:
+            self._told.add(host)
+            logger.warning(logs.wrong_host(host[:100], sorted(self._place.hosts)))
+        return self._views.told("wrong_host", 421)
 
 
 _OUTSIDE: Final = Starlette()
@@ -314,13 +335,13 @@ def _failures(views: Views) -> dict[Any, Callable[[Request, Exception], Response
     """What people are told when something fails. Logs get the kind of failure: its text may hold a value."""
 
     def away(request: Request, exc: Exception) -> Response:
-        logger.error(wording.store_unreachable(type(exc).__name__))
+        logger.error(logs.store_unreachable(str(exc)))  # it names the store, and no value
         return views.told("store_away", 503, headers={"retry-after": "10"})
 
     def failed(request: Request, exc: Exception) -> Response:
-        logger.error(wording.page_failed(type(exc).__name__))
+        logger.error(logs.page_failed(type(exc).__name__))
         if logger.isEnabledFor(logging.DEBUG):
-            logger.debug(wording.failed_at("".join(format_tb(exc.__traceback__))))
+            logger.debug(logs.failed_at("".join(format_tb(exc.__traceback__))))
         return views.told("failed", 500)
 
     def missing(request: Request, exc: Exception) -> Response:
@@ -343,22 +364,6 @@ def _identity(given: Identity | Callable[[Request], Any] | None, place: Place | 
     if inspect.iscoroutinefunction(given) or inspect.iscoroutinefunction(getattr(given, "__call__", None)):  # noqa: B004
         return FromCallable(cast("Any", given))
     raise InstallError(wording.bad_identity())
-
-
-def _checks(given: Mapping[str, Callable[[Any], Awaitable[str | None]]]) -> dict[str, Check]:
-    wrong = [name for name, check in given.items() if not callable(check)]
-    if wrong:
-        raise InstallError(wording.wrong_checks(wrong))
-    return {name: _on_the_value(check) for name, check in given.items()}
-
-
-def _on_the_value(check: Callable[[Any], Awaitable[str | None]]) -> Check:
-    """An author's check looks at what `secret` gives a tool: a text, or a mapping where there are fields."""
-
-    async def whole(values: Mapping[str, str]) -> str | None:
-        return await check(values[ONE] if list(values) == [ONE] else values)
-
-    return whole
 
 
 def _instance(place: Place, server: str) -> str:

@@ -19,7 +19,8 @@ from midcall.portal.met import Elsewhere, Met, Refused, Result, Settled, Tried
 from midcall.portal.posted import Posted, TooMuch, posted
 from midcall.portal.views import hour, moment
 from midcall.render import shown
-from midcall.wording import portal as wording
+from midcall.wording.portal import ended, logs
+from midcall.wording.portal import interaction as wording
 
 __all__ = ["Desk", "OnFinish"]
 
@@ -48,7 +49,7 @@ class Desk:
         if self._is_over(met.interaction):
             return self.door.views.told("expired", 410, who=met.who)
         if logger.isEnabledFor(logging.INFO):
-            logger.info(wording.opened(met.interaction.kind, short(met.id)))
+            logger.info(logs.opened(met.interaction.kind, short(met.id)))
         return self._drawn(met, None, 200)
 
     async def submit(self, request: Request) -> Response:
@@ -61,7 +62,7 @@ class Desk:
         except TooMuch:
             return self.door.views.told("too_much", 413, who=met.who)
         if not self.door.is_ours(request, answer, digest_of(met.id)):
-            logger.warning(wording.refused(short(met.id), "not from our page"))
+            logger.warning(logs.refused(short(met.id), "not from our page"))
             return self.door.views.told("not_from_page", 403, who=met.who, again=f"/i/{met.id}")
         if met.ending is not None:
             return self._already(met, met.ending, 409)
@@ -101,7 +102,7 @@ class Desk:
         """Store what came of it. Of many that do, one has done it."""
         ending = Ending(action, self.door.clock(), content)
         became = await self.door.interactions.finish(met.id, ending, owner=met.visitor)
-        logger.info(wording.finished(met.interaction.kind, short(met.id), action, became))
+        logger.info(logs.finished(met.interaction.kind, short(met.id), action, became))
         if became == "done":
             await self._tell(met.id)
             return self._ended(met, action)
@@ -114,7 +115,7 @@ class Desk:
         try:
             await self.on_finish(id)
         except Exception as exc:
-            logger.warning(wording.finish_hook_failed(short(id), type(exc).__name__))
+            logger.warning(logs.finish_hook_failed(short(id), type(exc).__name__))
 
     # --- what is shown --------------------------------------------------------------------------
 
@@ -137,16 +138,16 @@ class Desk:
 
     def _ended(self, met: Met, action: Action) -> Response:
         kind, client = met.interaction.kind, _client(met.interaction)
-        hint = wording.ended_hint(kind, action, _server(met.interaction), client)
+        hint = ended.hint(kind, action, _server(met.interaction), client)
         tone = "good" if action == "accept" else "plain"
-        return self.door.views.say(wording.ended_title(kind, action), hint, 200, who=met.who, tone=tone)
+        return self.door.views.say(ended.title(kind, action), hint, 200, who=met.who, tone=tone)
 
     def _already(self, met: Met, ending: Ending, status: int) -> Response:
-        hint = wording.already_hint(met.interaction.kind, ending.action, moment(ending.at))
-        return self.door.views.say(wording.already_title(), hint, status, who=met.who)
+        hint = ended.already_hint(met.interaction.kind, ending.action, moment(ending.at))
+        return self.door.views.say(ended.already(), hint, status, who=met.who)
 
     def _first(self, met: Met, status: int) -> Response:
-        return self.door.views.say(wording.already_title(), wording.already_somewhere(), status, who=met.who)
+        return self.door.views.say(ended.already(), ended.already_somewhere(), status, who=met.who)
 
 
 def _with_body(response: Response, html: str) -> Response:

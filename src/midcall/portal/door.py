@@ -24,7 +24,7 @@ from midcall.portal.met import Met
 from midcall.portal.place import Place
 from midcall.portal.posted import Posted
 from midcall.portal.views import Views
-from midcall.wording import portal as wording
+from midcall.wording.portal import logs, told
 
 __all__ = ["Door"]
 
@@ -67,7 +67,7 @@ class Door:
                 return await self._unknown_visitor(request, interaction, id)
             if not interaction.owner or not secrets.compare_digest(visitor.encode(), interaction.owner.encode()):
                 self.bad.note(source, self.clock())
-                logger.warning(wording.refused(short(id), "wrong user"))
+                logger.warning(logs.refused(short(id), "wrong user"))
                 return self._wrong_user(request, id)
         owner = visitor if interaction.owner and visitor else ""
         return Met(id, interaction, ending, owner, self.who(request, visitor), self.cookies.browser(request.cookies))
@@ -78,17 +78,17 @@ class Door:
 
     def _bad_open(self, source: str, why: str, status: int, id: str) -> Response:
         self.bad.note(source, self.clock())
-        logger.info(wording.refused(short(id), why))
+        logger.info(logs.refused(short(id), why))
         return self.views.told(why, status)
 
     async def _unknown_visitor(self, request: Request, interaction: Interaction, id: str) -> Response:
-        logger.info(wording.refused(short(id), "nobody is signed in"))
+        logger.info(logs.nobody_signed_in(short(id)))
         return await self.sign_in(request, f"/i/{id}") if interaction.owner else self.views.told("no_identity", 403)
 
     async def sign_in(self, request: Request, back: str) -> Response:
         """A form that is posted cannot lead on to a sign-in: browsers hold it to our own site."""
         if request.method == "POST" and not isinstance(self.identity, (Loopback, Nobody)):
-            return self.views.told("sign_in_again", 401, again=back, again_text=wording.sign_in())
+            return self.views.told("sign_in_again", 401, again=back, again_text=told.sign_in())
         return await self.identity.sign_in(request, back)
 
     def _wrong_user(self, request: Request, id: str) -> Response:

@@ -40,10 +40,10 @@ class Guarded:
     Args:
         app: What answers.
         place: Where it is.
-        astray: What a request for another host is told.
+        astray: What a request for another host, which it is given, is told.
     """
 
-    def __init__(self, app: ASGIApp, place: Place, astray: Callable[[], Response]) -> None:
+    def __init__(self, app: ASGIApp, place: Place, astray: Callable[[str], Response]) -> None:
         self._app = app
         self._place = place
         self._astray = astray
@@ -62,7 +62,8 @@ class Guarded:
                 message["headers"] = [*given, *(pair for pair in self._headers if pair[0] not in named)]
             await send(message)
 
-        app = self._app if self._welcome(scope) else self._astray()
+        headers = Headers(scope=scope)
+        app = self._app if self._welcome(scope, headers) else self._astray(headers.get("host", ""))
         try:
             await app(scope, receive, guarded)
         except Exception:
@@ -71,6 +72,6 @@ class Guarded:
             if not started:
                 raise
 
-    def _welcome(self, scope: Scope) -> bool:
+    def _welcome(self, scope: Scope, headers: Headers) -> bool:
         """Load balancers ask for our health by whatever name they have for us, and learn nothing."""
-        return self._place.is_host(Headers(scope=scope)) or scope["path"].endswith("/health")
+        return self._place.is_host(headers) or scope["path"].endswith("/health")

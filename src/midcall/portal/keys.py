@@ -45,14 +45,14 @@ def derive(keys: Sequence[Key], purpose: str) -> list[bytes]:
     return [HKDF(algorithm=SHA256(), length=32, salt=None, info=info).derive(key) for key in check_keys(keys)]
 
 
-def check_keys(keys: Sequence[Key]) -> list[bytes]:
+def check_keys(keys: Sequence[Key | bytearray]) -> list[bytes]:
     """These keys as bytes, if all of them are long enough."""
     if not keys:
         raise InstallError(wording.no_keys(), advice=wording.no_keys_advice())
     return [_bytes(key, position) for position, key in enumerate(keys, 1)]
 
 
-def _bytes(key: Key, position: int) -> bytes:
+def _bytes(key: Key | bytearray, position: int) -> bytes:
     if not isinstance(key, str | bytes | bytearray):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InstallError(wording.key_not_text(position), advice=wording.no_keys_advice())
     raw = key.encode() if isinstance(key, str) else bytes(key)

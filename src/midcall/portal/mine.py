@@ -16,7 +16,8 @@ from midcall.portal.posted import TooMuch, posted
 from midcall.portal.vault import Vault, VaultLocked
 from midcall.portal.views import moment
 from midcall.render import shown
-from midcall.wording import portal as wording
+from midcall.wording.portal import logs
+from midcall.wording.portal import mine as wording
 
 __all__ = ["Mine"]
 
@@ -79,7 +80,7 @@ class Mine:
             try:
                 await self.oauth.revoke(provider, owner)
             except (OAuthError, VaultLocked) as exc:
-                logger.warning(wording.revoke_failed(provider, type(exc).__name__))
+                logger.warning(logs.revoke_failed(provider, type(exc).__name__))
                 told = False
         await self.vault.forget(owner, name)
         return told
@@ -103,8 +104,8 @@ class Mine:
 
     def _kept(self, name: str, since: float) -> _Kept:
         title = self._title(name)
-        what = wording.mine_access(title) if name.startswith(_ACCESS) else wording.mine_secret()
-        return _Kept(name, title, what, wording.mine_since(moment(since)))
+        what = wording.access(title) if name.startswith(_ACCESS) else wording.secret()
+        return _Kept(name, title, what, wording.since(moment(since)))
 
     def _title(self, name: str) -> str:
         provider = name.removeprefix(_ACCESS)

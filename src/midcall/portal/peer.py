@@ -1,10 +1,13 @@
-"""Who is at the other end of a connection on this machine. Linux tells; macOS and Windows do not."""
+"""Who is at the other end of a connection on this machine. Linux tells; macOS and Windows do not.
+
+A proxy at the other end speaks for anyone, from anywhere.
+"""
 
 from __future__ import annotations
 
 import struct
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
@@ -12,12 +15,18 @@ from typing import Final
 
 from midcall.portal import sockdiag
 
-__all__ = ["can_tell", "uid_of"]
+__all__ = ["can_tell", "is_forwarded", "uid_of"]
 
 Address = tuple[str, int]
 
 _TABLES: Final = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _LOCAL, _REMOTE, _UID, _INODE = 1, 2, 7, 9
+_FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
+
+
+def is_forwarded(headers: Container[str]) -> bool:
+    """Whether a proxy says that it has passed this request on."""
+    return any(name in headers for name in _FORWARDED)
 
 
 def can_tell() -> bool:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from midcall.core.addresses import is_loopback
 from midcall.errors import InstallError
-from midcall.wording import portal as wording
+from midcall.wording.portal import place as wording
 
 __all__ = ["Place", "place_at"]
 

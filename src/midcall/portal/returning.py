@@ -11,7 +11,7 @@ from midcall.portal.desk import Desk
 from midcall.portal.logs import logger
 from midcall.portal.met import Met
 from midcall.portal.oauth import Finished, OAuth, OAuthError
-from midcall.wording import portal as wording
+from midcall.wording.portal import logs, told
 
 __all__ = ["Returning"]
 
@@ -33,8 +33,8 @@ class Returning:
         try:
             finished = await self.oauth.finish(request.query_params, browser, visitor)
         except OAuthError as exc:
-            logger.warning(wording.oauth_failed(type(exc).__name__))
-            heading, _ = wording.told("oauth_refused")
+            logger.warning(logs.oauth_failed(type(exc).__name__))
+            heading, _ = told.heading_and_hint("oauth_refused")
             return door.views.say(heading, exc.text, exc.status, who=door.who(request, visitor))
         return await self._finish(request, finished, visitor, browser)
 
@@ -58,4 +58,4 @@ class Returning:
             try:
                 await self.oauth.revoke(provider, met.visitor)
             except OAuthError as exc:
-                logger.warning(wording.revoke_failed(provider, type(exc).__name__))
+                logger.warning(logs.revoke_failed(provider, type(exc).__name__))

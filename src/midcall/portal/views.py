@@ -6,17 +6,29 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final
 
 from starlette.responses import HTMLResponse
 
 from midcall.errors import InstallError
 from midcall.render import Pages, shown, stylesheet
-from midcall.wording import portal as wording
+from midcall.wording.portal import approve, authorize, hosted, interaction, mine, page, secret, settings, told
 
 __all__ = ["Views", "hour", "icon", "moment", "style"]
 
 _HERE: Final = Path(__file__).parent
+_SAY: Final = SimpleNamespace(
+    page=page,
+    interaction=interaction,
+    secret=secret,
+    authorize=authorize,
+    approve=approve,
+    hosted=hosted,
+    told=told,
+    mine=mine,
+)
+"""What templates say, under their own names: `say.secret.title(...)`."""
 
 
 class Views:
@@ -31,8 +43,8 @@ class Views:
 
     def __init__(self, path: str, server: str, title: str | None = None, overrides: Path | None = None) -> None:
         self._pages = pages(overrides)
-        self.server = shown.line(server, 80) or wording.unnamed_server()
-        self._always = {"say": wording, "base": path, "brand": shown.line(title or "", 80) or self.server}
+        self.server = shown.line(server, 80) or interaction.unnamed_server()
+        self._always = {"say": _SAY, "base": path, "brand": shown.line(title or "", 80) or self.server}
 
     @property
     def pages(self) -> Pages:
@@ -51,11 +63,11 @@ class Views:
 
     def told(self, what: str, status: int, *, again: str = "", **said: Any) -> HTMLResponse:
         """A page that says one thing, and what to do next. `again` is a path to try again."""
-        heading, hint = wording.told(what)
+        heading, hint = told.heading_and_hint(what)
         return self.say(heading, hint, status, again=again, **said)
 
     def say(self, heading: str, hint: str, status: int, **said: Any) -> HTMLResponse:
-        usual: dict[str, Any] = {"again": "", "again_text": wording.try_again(), "switch": "", "tone": "plain"}
+        usual: dict[str, Any] = {"again": "", "again_text": told.try_again(), "switch": "", "tone": "plain"}
         known: dict[str, Any] = {**usual, "heading": heading, "hint": hint, **said}
         return self.page("told.html", status, **known)
 
@@ -67,7 +79,7 @@ def pages(overrides: Path | None) -> Pages:
         InstallError: There is no such directory.
     """
     if overrides is not None and not overrides.is_dir():
-        raise InstallError(wording.no_such_templates(str(overrides)))
+        raise InstallError(settings.no_such_templates(str(overrides)))
     return Pages(_HERE / "templates", overrides=overrides)
 
 

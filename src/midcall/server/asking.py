@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from midcall import wording
 from midcall.core.check import Problem
 from midcall.core.journal import Entry
 from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
@@ -16,6 +15,8 @@ from midcall.core.replay import parse_answer
 from midcall.errors import InvalidAnswer, InvalidQuestion, TimedOut
 from midcall.server.channels.request import visit_id
 from midcall.server.reach import Asking, Channel, beyond_doubt, channel_for
+from midcall.wording import questions as wording
+from midcall.wording import unanswered
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -114,9 +115,9 @@ def _outcome(call: Call, asking: Asking) -> Outcome[Any] | Entry:
                 if _is_empty(problems) and beyond_doubt(call, question, entry):
                     return call.replay.doubt(identity, entry)
                 raise InvalidAnswer(
-                    wording.invalid_answer(entry.attempt, [str(problem) for problem in problems]),
+                    unanswered.invalid_answer(entry.attempt, [str(problem) for problem in problems]),
                     problems,
-                    for_model=wording.model_invalid_answer(),
+                    for_model=unanswered.model_invalid_answer(),
                 )
             return call.replay.reject(identity, entry, problems, _deadline(question))
         case "decline" | "cancel" if entry.value is True and beyond_doubt(call, question, entry):
@@ -126,7 +127,7 @@ def _outcome(call: Call, asking: Asking) -> Outcome[Any] | Entry:
         case "cancel":
             return Cancelled(entry.via)  # pyright: ignore[reportArgumentType]
         case _:
-            raise TimedOut(wording.timed_out(question.timeout), for_model=wording.model_timed_out())
+            raise TimedOut(unanswered.timed_out(question.timeout), for_model=unanswered.model_timed_out())
 
 
 def _is_empty(problems: Sequence[Problem]) -> bool:

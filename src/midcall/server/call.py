@@ -15,11 +15,11 @@ from mcp.server.context import ServerRequestContext
 from mcp_types import ElicitationCapability, RequestId
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from midcall import wording
 from midcall.core.journal import Foreign, Journal
 from midcall.core.replay import Replay
 from midcall.errors import Misuse, NoCall
 from midcall.server.session import AskingSession
+from midcall.wording import mistakes as wording
 
 if TYPE_CHECKING:
     from midcall.server.install import Installation

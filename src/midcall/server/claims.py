@@ -11,9 +11,9 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from midcall import wording
 from midcall.errors import OnceUnknown
 from midcall.portal.interactions import digest_of
+from midcall.wording import once as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from difflib import get_close_matches
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import urlsplit
@@ -15,7 +16,7 @@ from midcall.core.addresses import is_loopback
 from midcall.core.outcomes import Via
 from midcall.errors import InstallError, Misuse, StoreError
 from midcall.server.reach import CHANNELS
-from midcall.server.surroundings import Surroundings
+from midcall.server.surroundings import SETTINGS, Surroundings
 from midcall.stores.memory import Memory
 from midcall.stores.sqlite import SQLite
 from midcall.wording import doctor as wording
@@ -76,15 +77,17 @@ def examined(installation: Installation) -> Report:
 
 
 async def looked_at(installation: Installation, surroundings: Surroundings | None = None) -> Report:
-    """The same, after a look at the store and the portal: whether they answer."""
-    report = examined(installation)
-    found: list[Finding] = []
+    """The same, after a look at the store, the portal and its issuer: whether they answer. And at the environment."""
+    report, here = examined(installation), surroundings or Surroundings.here()
+    found = _misnamed(here.misnamed)
     for finding in report.installation:
         if finding.name == "store":
             found.append(await _store_now(installation, finding))
         elif finding.name == "portal" and installation.portal is not None:
             found.append(await _portal_now(installation.portal))
-            found += _hints(found[-1], installation.portal, surroundings or Surroundings.here())
+            found += _hints(found[-1], installation.portal, here)
+        elif finding.name == "identity" and installation.portal is not None:
+            found.append(await _identity_now(installation.portal, finding))
         else:
             found.append(finding)
     return Report(report.server, report.channels, tuple(found))
@@ -179,7 +182,7 @@ def _portal(installation: Installation) -> Sequence[Finding]:
     if portal is None:
         needs_extra = find_spec("itsdangerous") is None
         return [Finding("portal", "off", wording.portal_none(), wording.no_portal_advice(needs_extra))]
-    return [Finding("portal", "ok", wording.portal_there(_address(portal))), _identity(portal)]
+    return [Finding("portal", "ok", wording.portal_there(_address(portal))), _identity(installation, portal)]
 
 
 def _address(portal: Portal) -> str | None:
@@ -190,12 +193,18 @@ def _address(portal: Portal) -> str | None:
         return None
 
 
-def _identity(portal: Portal) -> Finding:
+def _identity(installation: Installation, portal: Portal) -> Finding:
     from midcall.portal.identity.nobody import Nobody
 
     if isinstance(portal.identity, Nobody):
         return Finding("identity", "doubtful", wording.everybody_is_nobody(), wording.everybody_is_nobody_advice())
-    return Finding("identity", "ok", wording.known_by(type(portal.identity).__name__))
+    known_by = wording.known_by(type(portal.identity).__name__)
+    if installation.knows_callers is False and not portal.local:
+        return Finding("identity", "doubtful", wording.nobody_calls(known_by), wording.nobody_calls_advice())
+    if installation.knows_callers and portal.local:
+        advice = wording.everybody_is_nobody_advice()
+        return Finding("identity", "doubtful", wording.callers_are_others(known_by), advice)
+    return Finding("identity", "ok", known_by)
 
 
 def _doubt(installation: Installation) -> Finding:
@@ -212,6 +221,12 @@ def _probe(installation: Installation) -> Finding:
     )
 
 
+def _misnamed(names: Sequence[str]) -> list[Finding]:
+    """Nobody reads these, and whoever has set them believes otherwise."""
+    meant = {name: next(iter(get_close_matches(name.upper(), SETTINGS, 1)), None) for name in names}
+    return [Finding("settings", "doubtful", wording.misnamed(meant), wording.misnamed_advice())] if names else []
+
+
 # --- what answers now ------------------------------------------------------------------------
 async def _store_now(installation: Installation, before: Finding) -> Finding:
     if installation.keeping is None:
@@ -223,19 +238,29 @@ async def _store_now(installation: Installation, before: Finding) -> Finding:
     return Finding("store", before.state, wording.store_answers(before.text), before.advice)
 
 
+async def _identity_now(portal: Portal, before: Finding) -> Finding:
+    from midcall.portal.identity.oidc import Oidc
+
+    why = await portal.identity.trouble() if isinstance(portal.identity, Oidc) else None
+    return before if why is None else Finding("identity", "broken", wording.issuer_unusable(before.text, why))
+
+
 async def _portal_now(portal: Portal) -> Finding:
     by_itself = _address(portal) is None
     try:
         await portal.start()
     except InstallError as error:
         return Finding("portal", "broken", wording.portal_not_started(str(error)))
-    return _knocked(portal.url, by_itself, await _status(f"{portal.url}/health"))
+    return _knocked(portal.url, by_itself, *await _status(f"{portal.url}/health"))
 
 
-def _knocked(url: str, by_itself: bool, status: int | None) -> Finding:
+def _knocked(url: str, by_itself: bool, status: int | None, ours: bool) -> Finding:
     match status:
-        case 200:
+        case 200 if ours:
             return Finding("portal", "ok", wording.portal_by_itself(url) if by_itself else wording.portal_answers(url))
+        case 200:
+            advice = wording.portal_something_else_advice(urlsplit(url).path)
+            return Finding("portal", "doubtful", wording.portal_not_recognised(url), advice)
         case None:
             return Finding("portal", "doubtful", wording.portal_silent(url), wording.portal_silent_advice())
         case 503:
@@ -245,15 +270,19 @@ def _knocked(url: str, by_itself: bool, status: int | None) -> Finding:
             return Finding("portal", "broken", wording.portal_something_else(url, status), advice)
 
 
-async def _status(url: str) -> int | None:
-    """What is answered there; None if nothing is."""
+async def _status(url: str) -> tuple[int | None, bool]:
+    """What is answered there, and whether it is as a portal answers; None if nothing is."""
     import httpx2
 
+    from midcall.portal.headers import HEADERS
+
+    policy = "content-security-policy"
     try:
         async with httpx2.AsyncClient(timeout=_SECONDS, follow_redirects=False) as http:
-            return (await http.get(url)).status_code
+            answer = await http.get(url)
     except httpx2.HTTPError:
-        return None
+        return None, False
+    return answer.status_code, answer.headers.get(policy) == HEADERS[policy]
 
 
 def _hints(portal_now: Finding, portal: Portal, surroundings: Surroundings) -> list[Finding]:

@@ -23,11 +23,12 @@ from anyio import CapacityLimiter, to_thread
 from pydantic import BaseModel, PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
-from midcall import wording
 from midcall.errors import InvalidQuestion, NotRecordable
 from midcall.server.call import inside_effect
 from midcall.server.claims import claimed
 from midcall.server.rounds import in_thread
+from midcall.wording import mistakes
+from midcall.wording import once as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -144,7 +145,7 @@ def _to_json(adapter: TypeAdapter[Any], name: str, result: Any) -> Any:
         raise NotRecordable(  # without its cause, which quotes the result
             wording.result_not_recordable(name, type(result).__qualname__),
             advice=wording.not_recordable_advice(),
-            for_model=wording.model_broken(),
+            for_model=mistakes.model_broken(),
         ) from None
     return plain
 
@@ -176,7 +177,7 @@ def _make_adapter(fn: Callable[..., Any]) -> TypeAdapter[Any]:
         raise NotRecordable(
             wording.annotation_not_recordable(getattr(fn, "__qualname__", repr(fn)), annotation),
             advice=wording.not_recordable_advice(),
-            for_model=wording.model_broken(),
+            for_model=mistakes.model_broken(),
         ) from exc
     return adapter
 

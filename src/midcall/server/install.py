@@ -21,7 +21,6 @@ from mcp.server.request_state import (
 )
 from mcp.shared.exceptions import MCPError
 
-from midcall import wording
 from midcall.errors import InstallError
 from midcall.server.keeping import Keeping
 from midcall.server.keys import Key, given_keys, machine_keys, portal_keys
@@ -29,9 +28,10 @@ from midcall.server.middleware import Asking
 from midcall.server.owner import caller, is_local, key_of
 from midcall.server.sealing import Seal
 from midcall.server.visits import Visits
-from midcall.settings import flag, number
+from midcall.settings import flag, number, whole
 from midcall.stores import open_store
 from midcall.stores.memory import Memory
+from midcall.wording import installing as wording
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
@@ -81,6 +81,7 @@ class Installation:
         probe: bool,
         required: bool,
         principal: Principal | None,
+        knows_callers: bool | None,
     ) -> None:
         self.server = server
         self.error_base = error_base
@@ -106,6 +107,8 @@ class Installation:
         """Whether every client is known to call again after the error -32042."""
         self.whose_keys: Whose = whose_keys
         """Who has the keys that states are sealed with, as far as can be seen."""
+        self.knows_callers = knows_callers
+        """Whether something tells who makes a call; None where that is said only when the server is served."""
         self._principal = principal
         self._warned: set[str] = set()
         self._flat_stamp: dict[str, Any] | None = None
@@ -221,9 +224,9 @@ def install(
     lowlevel, error_base = _lowlevel(server)
     if lowlevel in _by_server:
         raise InstallError(wording.installed_twice())
-    if max_rounds == MAX_ROUNDS and (rounds := number("MIDCALL_MAX_ROUNDS", least=1)) is not None:
-        max_rounds = int(rounds)
-    heartbeat = (number("MIDCALL_HEARTBEAT") or heartbeat) if heartbeat == HEARTBEAT else heartbeat
+    max_rounds = (whole("MIDCALL_MAX_ROUNDS", least=1) or max_rounds) if max_rounds == MAX_ROUNDS else max_rounds
+    if heartbeat == HEARTBEAT and (beat := number("MIDCALL_HEARTBEAT")) is not None:
+        heartbeat = beat
     doubt = doubt or number("MIDCALL_DOUBT") or 0.0
     state_ttl = number("MIDCALL_STATE_TTL") if state_ttl is None else state_ttl
     numbers = {"heartbeat": heartbeat, "doubt": doubt, "state_ttl": state_ttl, "max_rounds": max_rounds}
@@ -259,6 +262,7 @@ def install(
         probe=probe,
         required=bool(flag("MIDCALL_REQUIRED") if required is None else required),
         principal=principal,
+        knows_callers=True if principal is not None else _has_authorization(server),
     )
     if portal is not None and kept is not None:
         portal.bind(store=kept, server_name=installation.server_title, keys=portal_keys(given or of_here, kept))
@@ -295,6 +299,13 @@ def _lowlevel(server: object) -> tuple[Server[Any], type[Exception]]:
 
         return cast("Any", server)._mcp_server, ToolError
     raise InstallError(wording.not_a_server(type(server).__name__))
+
+
+def _has_authorization(server: object) -> bool | None:
+    """Whether callers show an access token; a low-level server is told so only when it is served."""
+    if isinstance(server, Server):
+        return None
+    return (getattr(server, "_token_verifier", None) or getattr(server, "auth", None)) is not None
 
 
 def _check_number(name: str, value: Any) -> None:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Final
 
 from mcp.server.request_state import InvalidRequestState
 
-from midcall import wording
 from midcall.errors import InvalidJournal
 from midcall.portal.interactions import digest_of
 from midcall.stores.base import Record, Store, StoreError
+from midcall.wording import journal as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -57,9 +57,9 @@ class Keeping:
         return self._store
 
     async def close(self) -> None:
-        if self._loop is not None:
-            self._loop = None
-            await self._store.close()
+        """Let go of the store, also where only the pages of a portal have used it."""
+        self._loop = None
+        await self._store.close()
 
     async def create(self, call: Call, id: str, kind: str, data: str) -> tuple[Record, bool]:
         """A record of this call's, which lives as long as its state may."""

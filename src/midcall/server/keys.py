@@ -6,10 +6,10 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from midcall import wording
 from midcall.errors import InstallError
 from midcall.stores.memory import Memory
 from midcall.stores.sqlite import SQLite
+from midcall.wording import installing as wording
 
 if TYPE_CHECKING:
     from midcall.portal.app import Portal
@@ -32,6 +32,10 @@ def given_keys(keys: Sequence[Key] | Key | None) -> list[Key]:
         keys = [keys]
     elif not isinstance(keys, Sequence) or not keys:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InstallError(wording.bad_keys("there are none."), advice=wording.bad_keys_advice())
+    if keys:
+        from midcall.portal.keys import check_keys
+
+        check_keys(keys)
     return list(keys)
 
 

@@ -13,13 +13,13 @@ from mcp.server.context import HandlerResult
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ListToolsResult, Tool
 
-from midcall import wording
 from midcall.core.journal import Journal, Target, decode, encode
 from midcall.core.replay import Replay, parse_answer
 from midcall.meta import CODE as CODE_META
 from midcall.server import retrying
 from midcall.server.channels.relay import RELAYED
 from midcall.server.surface import stamped
+from midcall.wording import later as wording
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext

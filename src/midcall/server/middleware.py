@@ -15,7 +15,6 @@ from mcp_types import InputRequiredResult
 from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from midcall import wording
 from midcall.core.journal import Foreign, Journal, decode, encode, is_journal
 from midcall.errors import InvalidJournal, JournalTooLarge, MidcallError, TooManyRounds
 from midcall.server import audit, later
@@ -26,6 +25,8 @@ from midcall.server.keeping import is_kept
 from midcall.server.required import check_required, leave_with_visits
 from midcall.server.rounds import Rounds
 from midcall.server.surface import ending, protocol_error, stamped
+from midcall.wording import journal as wording
+from midcall.wording import limits, mistakes
 
 if TYPE_CHECKING:
     from midcall.server.install import Installation
@@ -178,7 +179,7 @@ class Asking:
         except TooManyRounds:
             if not call.can_go_on_later:
                 raise
-            return await later.unfinished(call, wording.waits_for_more_rounds())
+            return await later.unfinished(call, limits.waits_for_more_rounds())
         if requests:
             result["inputRequests"] = requests
         return stamped(result, call, "input_required")
@@ -205,9 +206,9 @@ class Asking:
         limit = self._installation.max_rounds
         if limit is not None and journal.rounds > limit:
             raise TooManyRounds(
-                wording.too_many_rounds(limit),
-                advice=wording.too_many_rounds_advice(),
-                for_model=wording.model_too_many_rounds(),
+                limits.too_many_rounds(limit),
+                advice=limits.too_many_rounds_advice(),
+                for_model=limits.model_too_many_rounds(),
             )
         state = encode(journal)
         if len(state) <= STATE_LIMIT:
@@ -215,9 +216,9 @@ class Asking:
         if self._installation.keeping is not None:
             return await self._installation.keeping.put_journal(call, state)
         raise JournalTooLarge(
-            wording.journal_too_large(len(state), STATE_LIMIT),
-            advice=wording.journal_too_large_advice(),
-            for_model=wording.model_broken(),
+            limits.journal_too_large(len(state), STATE_LIMIT),
+            advice=limits.journal_too_large_advice(),
+            for_model=mistakes.model_broken(),
         )
 
 

@@ -14,7 +14,6 @@ from base64 import urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from midcall import wording
 from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
 from midcall.core.questions import Visit
 from midcall.errors import InvalidQuestion, NoChannel, NotAnswered, OnceUnknown, UserCancelled, UserDeclined
@@ -22,6 +21,8 @@ from midcall.portal.interactions import Ending, Interaction, Kind
 from midcall.server.asking import put
 from midcall.server.channels.required import Recognised
 from midcall.server.waiting import wait_for_ending
+from midcall.wording import out_of_band as wording
+from midcall.wording import unanswered
 
 if TYPE_CHECKING:
     from midcall.portal.app import Portal
@@ -152,8 +153,8 @@ def _portal(call: Call, kind: Kind) -> Portal:
         raise NoChannel(
             wording.no_page(kind, why or ""),
             mode="url",
-            advice=wording.no_portal_advice(),
-            for_model=wording.model_cannot_ask(),
+            advice=wording.no_portal_advice() if portal is None else wording.nobody_known_advice(),
+            for_model=wording.model_no_page(),
         )
     return portal
 
@@ -204,13 +205,15 @@ def _value(outcome: Outcome[Any]) -> Any:
         case Accepted(value=value):
             return value
         case Declined():
-            raise UserDeclined(wording.declined(), for_model=wording.model_declined())
+            raise UserDeclined(unanswered.declined(), for_model=unanswered.model_declined())
         case Cancelled():
-            raise UserCancelled(wording.cancelled(), for_model=wording.model_cancelled())
+            raise UserCancelled(unanswered.cancelled(), for_model=unanswered.model_cancelled())
 
 
 def _plain_details(details: Mapping[str, Any]) -> dict[str, Any]:
     """The details as they are shown and bound: JSON, or an error before anybody is asked."""
+    if not isinstance(details, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidQuestion(wording.details_not_labelled(type(details).__name__))
     try:
         return cast("dict[str, Any]", json.loads(json.dumps(dict(details), allow_nan=False)))
     except (TypeError, ValueError) as exc:

@@ -10,6 +10,7 @@ from mcp.server.context import ServerRequestContext
 
 from midcall.core.addresses import is_loopback
 from midcall.portal.caller import Caller
+from midcall.portal.peer import is_forwarded
 
 __all__ = ["caller", "is_local", "key_of"]
 
@@ -29,6 +30,11 @@ def key_of(caller: Caller) -> str:
 
 
 def is_local(ctx: ServerRequestContext[Any, Any]) -> bool:
-    """Whether the request comes from this machine: over stdio, in memory, or from its loopback address."""
-    client = getattr(ctx.request, "client", None)
-    return ctx.request is None or (client is not None and is_loopback(client.host))
+    """Whether the request comes from this machine: over stdio, in memory, or from its loopback address.
+
+    What a proxy on this machine has passed on may come from anywhere.
+    """
+    if ctx.request is None:
+        return True
+    client, headers = getattr(ctx.request, "client", None), getattr(ctx.request, "headers", {})
+    return client is not None and is_loopback(client.host) and not is_forwarded(headers)

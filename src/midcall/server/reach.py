@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol
 
-from midcall import wording
 from midcall.core.journal import Entry
 from midcall.core.outcomes import Via
 from midcall.core.questions import Question, Visit
@@ -19,6 +18,7 @@ from midcall.server.channels.push import Push
 from midcall.server.channels.relay import Relay
 from midcall.server.channels.required import Required
 from midcall.server.channels.round import Round
+from midcall.wording import reaching as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types import ElicitRequestURLParams
 
-from midcall import wording
 from midcall.core.questions import Visit
 from midcall.errors import InvalidQuestion, NoChannel, UserCancelled, UserDeclined
 from midcall.server.call import current_call
@@ -18,6 +17,8 @@ from midcall.server.channels.request import elicitation_params
 from midcall.server.reach import Asking
 from midcall.server.retrying import give_code
 from midcall.server.surface import let_through
+from midcall.wording import questions as wording
+from midcall.wording import reaching, unanswered
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -63,10 +64,10 @@ async def check_required(call: Call, error: UrlElicitationRequiredError) -> UrlE
     """
     if reason := lacks_the_error(call):
         raise NoChannel(
-            wording.no_channel({"required": reason}),
+            reaching.no_channel({"required": reason}),
             mode="url",
-            advice=wording.no_channel_advice("url"),
-            for_model=wording.model_cannot_ask(),
+            advice=reaching.no_channel_advice("url"),
+            for_model=reaching.model_cannot_ask(),
         )
     if not all(visit.elicitation_id for visit in error.elicitations):
         named = [
@@ -107,5 +108,5 @@ async def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> d
 
 def _refused(kind: str) -> NoReturn:
     if kind == "decline":
-        raise UserDeclined(wording.declined(), for_model=wording.model_declined())
-    raise UserCancelled(wording.cancelled(), for_model=wording.model_cancelled())
+        raise UserDeclined(unanswered.declined(), for_model=unanswered.model_declined())
+    raise UserCancelled(unanswered.cancelled(), for_model=unanswered.model_cancelled())

@@ -17,8 +17,9 @@ from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types import ElicitRequestURLParams
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from midcall import meta, wording
+from midcall import meta
 from midcall.core.journal import Journal, encode
+from midcall.wording import later as wording
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext

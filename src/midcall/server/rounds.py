@@ -15,9 +15,9 @@ from collections.abc import Awaitable, Generator
 from contextvars import ContextVar
 from typing import Any, Final, NoReturn, TypeVar
 
-from midcall import wording
 from midcall.server.call import current_call
 from midcall.server.enclosing import context_of, enclosing
+from midcall.wording import rounds as wording
 
 __all__ = ["Rounds", "Suspend", "in_thread"]
 

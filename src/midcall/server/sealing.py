@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 from mcp_types.methods import INPUT_REQUIRED_METHODS
 
-from midcall import wording
+from midcall.wording import journal as wording
 
 if TYPE_CHECKING:
     from midcall.server.install import Installation

@@ -26,7 +26,6 @@ from mcp_types import (
 )
 
 import midcall
-from midcall import wording
 from midcall.errors import (
     InvalidJournal,
     MalformedAnswer,
@@ -35,8 +34,10 @@ from midcall.errors import (
     NoChannel,
     NotAnswered,
     ReplayError,
+    StoreError,
     TimedOut,
 )
+from midcall.wording import mistakes as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -134,7 +135,8 @@ def ending(error: MidcallError, call: Call) -> dict[str, Any]:
     else:
         called = (call.params or {}).get("name") or (call.params or {}).get("uri")
         what = wording.mistake(type(error).__name__, called, _place_of(error))
-        logger.error("%s: %s %s", what, error, error.explained, exc_info=error)
+        outage = isinstance(error, StoreError)  # and no mistake: it would fill the log with the driver's frames
+        logger.error("%s: %s %s", what, error, error.explained, exc_info=None if outage else error)
     is_protocol = isinstance(error, (MalformedAnswer, InvalidJournal)) or (isinstance(error, NoChannel) and call.modern)
     if is_protocol or call.method != "tools/call":
         raise protocol_error(error, call) from error

@@ -1,4 +1,4 @@
-"""Where this process runs: whether a browser of the user can reach its loopback address."""
+"""Where this process runs: whether a browser of the user can reach its loopback address, and what was set for it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-__all__ = ["Surroundings"]
+__all__ = ["SETTINGS", "Surroundings"]
 
 _CONTAINER_FILES: Final = ("/.dockerenv", "/run/.containerenv")
+_OURS: Final = "MIDCALL_"
+
+SETTINGS: Final = frozenset(
+    f"{_OURS}{name}"
+    for name in (
+        *("KEYS", "STORE", "STATE_TTL", "MAX_ROUNDS", "HEARTBEAT", "REQUIRED", "DOUBT"),
+        *("PORTAL_URL", "PORTAL_HOST", "PORTAL_PORT", "PORTAL_TTL"),
+        "PLAIN",
+    )
+)
+"""The environment variables that midcall reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +32,8 @@ class Surroundings:
     ssh: bool = False
     container: bool = False
     display: bool = True
+    misnamed: tuple[str, ...] = ()
+    """Variables that look like settings of ours, and are none."""
 
     @classmethod
     def here(cls, environ: Mapping[str, str] = os.environ, root: Path = Path("/")) -> Surroundings:
@@ -31,4 +44,5 @@ class Surroundings:
             or any((root / name[1:]).exists() for name in _CONTAINER_FILES),
             display=sys.platform != "linux"
             or any(environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME")),
+            misnamed=tuple(sorted(name for name in environ if name.upper().startswith(_OURS) and name not in SETTINGS)),
         )

@@ -8,11 +8,11 @@ from typing import Any, ParamSpec
 
 from typing_extensions import TypeVar
 
-from midcall import wording
 from midcall.core.questions import MISSING, Unfit, plain_question
 from midcall.errors import MidcallError, Misuse
 from midcall.server.call import current_call, inside_effect, running_call
 from midcall.server.surface import surfaced
+from midcall.wording import mistakes as wording
 
 __all__ = ["Verb", "begin", "recall"]
 

@@ -15,9 +15,9 @@ from collections import OrderedDict
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from midcall import wording
 from midcall.portal.interactions import Ending, digest_of
 from midcall.stores.base import StoreError
+from midcall.wording import reaching as wording
 
 if TYPE_CHECKING:
     from mcp.server.connection import Connection

@@ -11,11 +11,11 @@ from dataclasses import asdict
 from math import inf
 from typing import TYPE_CHECKING, Final
 
-from midcall import wording
 from midcall.errors import TimedOut
 from midcall.portal.interactions import Ending
 from midcall.server.channels.push import signs_of_life
 from midcall.server.visits import NotHeld
+from midcall.wording import later, unanswered
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -52,7 +52,7 @@ async def wait_for_ending(call: Call, id: str, timeout: float | None, until: flo
         return ending
     if left > hold:
         await _let_go(call)
-    raise TimedOut(wording.visit_not_done(), for_model=wording.model_visit_not_done())
+    raise TimedOut(unanswered.visit_not_done(), for_model=unanswered.model_visit_not_done())
 
 
 async def _let_go(call: Call) -> None:
@@ -61,7 +61,7 @@ async def _let_go(call: Call) -> None:
     if call.rounds is not None and call.elicitation is not None and (last is None or call.journal.rounds < last - 1):
         await call.rounds.pause()
     if call.can_go_on_later:
-        await call.go_on_later(wording.waits_for_a_page())
+        await call.go_on_later(later.waits_for_a_page())
 
 
 def _seconds_left(call: Call, id: str, timeout: float | None) -> float:

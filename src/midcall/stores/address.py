@@ -17,8 +17,10 @@ from midcall.wording import stores as words
 __all__ = ["Address", "Options", "scheme_of"]
 
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
-_HOST = r"(?:[A-Za-z0-9._~%-]*|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?"
+_HOST = r"(?:[A-Za-z0-9._~%-]*|\[[0-9A-Fa-f:.]+\])(?::\d{1,10})?"
 _HOSTS = re.compile(f"{_HOST}(?:,{_HOST})*")
+_PORTS = re.compile(r":(\d+)(?=,|$)")
+_LAST_PORT = 65_535
 _TRUE, _FALSE = ("1", "on", "true", "yes"), ("0", "false", "no", "off")
 
 
@@ -76,7 +78,10 @@ class Address:
             parts = None
         if parts is None or not _in_place(parts):
             raise StoreError(words.broken_url(scheme), advice=words.encode_the_password())
-        return cls(parts)
+        address = cls(parts)
+        if not all(1 <= int(port) <= _LAST_PORT for port in _PORTS.findall(address.hosts)):
+            raise StoreError(words.no_such_port(scheme), advice=words.correct_the_port(_LAST_PORT))
+        return address
 
     @property
     def hosts(self) -> str:

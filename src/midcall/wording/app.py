@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from midcall.wording import portal
 from midcall.wording.client import page
+from midcall.wording.portal import hosted, interaction
 
 __all__ = [
     "again",
@@ -27,13 +27,13 @@ __all__ = [
 ]
 
 send = page.send
-decline = portal.decline
-cancel = portal.cancel
-what_they_do = portal.what_they_do
-required_note = portal.required_note
-server_says = portal.server_says
-too_large = portal.form_too_large
-asks = portal.form_title
+decline = interaction.decline
+cancel = interaction.cancel
+what_they_do = interaction.what_they_do
+required_note = hosted.required_note
+server_says = interaction.server_says
+too_large = hosted.too_large
+asks = hosted.title
 
 
 def title() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 __all__: list[str] = []
 
@@ -68,10 +68,6 @@ def probe_defaults_lost() -> str:
 
 def probe_no_answer(seconds: float) -> str:
     return f"nothing came within {seconds:g} s: perhaps nobody saw it"
-
-
-def probe_ended() -> str:
-    return "All questions were asked."
 
 
 # --- the doctor: channels ------------------------------------------------------------------------
@@ -234,9 +230,16 @@ def portal_something_else(url: str, status: int) -> str:
     return f"Something else answers at {url} ({status})."
 
 
+def portal_not_recognised(url: str) -> str:
+    return f"{url}/health answers, and not as a portal does: it may be something else."
+
+
 def portal_something_else_advice(path: str) -> str:
     where = f"app.mount({path!r}, portal)" if path else "app.mount('/', portal), behind all other routes"
-    return f"Mount the portal where its address says: {where}. A proxy in front must hand this path on."
+    return (
+        f"Mount the portal where its address says: {where}. A proxy in front must hand this path on; if it strips "
+        "the front of it, mount the portal at what is left."
+    )
 
 
 def portal_remote() -> str:
@@ -273,6 +276,37 @@ def everybody_is_nobody_advice() -> str:
 
 def known_by(identity: str) -> str:
     return f"It tells who is looking by {identity}."
+
+
+def nobody_calls(known_by: str) -> str:
+    return (
+        f"{known_by} But nothing tells who makes a call: this server has no MCP authorization, so secrets, "
+        "authorizations and approvals have nobody to belong to."
+    )
+
+
+def callers_are_others(known_by: str) -> str:
+    return (
+        f"{known_by} But callers sign in with an access token, and cannot be compared with the user of this machine: "
+        "no secrets, authorizations or approvals."
+    )
+
+
+def nobody_calls_advice() -> str:
+    return "Give the server auth= and token_verifier=, or install(..., principal=...): see docs/identity.md."
+
+
+def issuer_unusable(known_by: str, why: str) -> str:
+    return f"{known_by} But {why}."
+
+
+def misnamed(meant: Mapping[str, str | None]) -> str:
+    each = (f"{name} (meant {near}?)" if near else name for name, near in meant.items())
+    return f"No setting of midcall is called {', '.join(each)}: it is not read."
+
+
+def misnamed_advice() -> str:
+    return "docs/operations.md lists the variables."
 
 
 def believes_every_no() -> str:
@@ -343,6 +377,13 @@ def no_probe_there() -> str:
 
 def probe_failed(why: str) -> str:
     return f"midcall_probe failed: {why}"
+
+
+def probe_unfinished() -> str:
+    return (
+        "midcall_probe asked by a link, which this command does not open: nothing can be pushed to this client. Over "
+        "HTTP that is so where the server is stateless, on versions before 2026-07-28."
+    )
 
 
 def probe_was_run() -> str:

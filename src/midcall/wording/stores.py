@@ -35,6 +35,14 @@ def encode_the_password() -> str:
     return "Write special characters of a user name or a password in percent encoding: %40 for @, %2F for /, %3A for :."
 
 
+def no_such_port(scheme: str) -> str:
+    return f"The {scheme}:// URL of the store names a port that does not exist"
+
+
+def correct_the_port(last: int) -> str:
+    return f"Correct the port, which stands behind the host and a colon: it is a number from 1 to {last}."
+
+
 def sqlite_has_no_host(scheme: str) -> str:
     return f"The {scheme}:// URL of the store names a host, and a file has none"
 
@@ -224,7 +232,18 @@ def may_not(what: str) -> str:
 
 
 def grant_rights() -> str:
-    return "Grant SELECT, INSERT, UPDATE and DELETE on the midcall_ tables, and SELECT on midcall_schema."
+    return (
+        "Grant SELECT, INSERT, UPDATE and DELETE on midcall_records and midcall_values, SELECT on midcall_schema, and "
+        "USAGE on the schema that they are in."
+    )
+
+
+def unknown_to_the_server(what: str) -> str:
+    return f"{what} does not take an option that stands in the URL of the store"
+
+
+def look_at_the_options(own: Sequence[str]) -> str:
+    return f"See whether one is misspelled. Those of midcall are {', '.join(own)}; all others go to the driver."
 
 
 def grant_commands() -> str:
@@ -300,31 +319,3 @@ def swept(count: int) -> str:
 
 def store_works(what: str) -> str:
     return f"{what} works."
-
-
-def about_the_command() -> str:
-    return "Look after a store."
-
-
-def about_check() -> str:
-    return "connect, make or migrate the tables, and read something"
-
-
-def about_sweep() -> str:
-    return "remove records whose time has been over for a while"
-
-
-def about_schema() -> str:
-    return "print the SQL that makes the tables in PostgreSQL"
-
-
-def about_url() -> str:
-    return "the URL of the store; MIDCALL_STORE if it is left out"
-
-
-def about_keep() -> str:
-    return "seconds that records stay after their time is over (a day)"
-
-
-def about_schema_name() -> str:
-    return "the schema that the tables are in"

@@ -15,13 +15,13 @@ from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 from typing_extensions import get_type_hints, is_typeddict
 
-from midcall import wording
 from midcall.core.check import Problem
 from midcall.core.form import Form
 from midcall.core.from_types.facts import Facts, unwrapped
 from midcall.core.from_types.parts import Content, Part, Unfit, part_of, problems_of, thawed, values_of
 from midcall.core.from_types.refusals import holds_fields, is_a, named, refuse, refuse_values
 from midcall.errors import InvalidForm
+from midcall.wording import answers as wording
 
 __all__ = ["TypedForm", "compiled"]
 

@@ -12,7 +12,6 @@ from typing import Any, Final, Literal, TypeAlias, get_args, get_origin
 
 import pydantic
 
-from midcall import wording
 from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.formats import FORMATS
 from midcall.core.from_schema import field_of
@@ -21,6 +20,7 @@ from midcall.core.from_types.refusals import is_a, refuse
 from midcall.core.options import Optioned, of_enum, of_literal
 from midcall.core.rules import is_number
 from midcall.errors import InvalidForm
+from midcall.wording import answers as wording
 
 __all__ = ["Kind", "Thaw", "kind_of"]
 

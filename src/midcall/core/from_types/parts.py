@@ -10,13 +10,13 @@ from typing import Any, TypeAlias
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import SchemaError
 
-from midcall import wording
 from midcall.core.check import Problem
 from midcall.core.fields import Field
 from midcall.core.from_types.facts import NOTHING, Facts, unqualified, unwrapped
 from midcall.core.from_types.kinds import Kind, Thaw, kind_of
 from midcall.core.options import humanised
 from midcall.errors import InvalidForm
+from midcall.wording import answers as wording
 
 __all__ = ["Content", "Part", "Unfit", "part_of", "problems_of", "thawed", "values_of"]
 

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Final, NoReturn, cast, get_origin
 import pydantic
 from typing_extensions import is_typeddict
 
-from midcall import wording
 from midcall.errors import InvalidForm, SecretInForm
+from midcall.wording import forms as wording
 
 __all__ = ["holds_fields", "is_a", "named", "refuse", "refuse_values"]
 

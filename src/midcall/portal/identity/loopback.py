@@ -16,8 +16,6 @@ from midcall.portal.identity.base import Caller, Ground
 
 __all__ = ["Loopback"]
 
-_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
-
 
 class Loopback:
     """Whoever sits at this machine as the user that the server runs as.
@@ -51,7 +49,7 @@ def _user() -> str:
 
 def _is_local(request: Request) -> bool:
     """A proxy on this machine would speak for anyone."""
-    if request.client is None or any(name in request.headers for name in _FORWARDED):
+    if request.client is None or peer.is_forwarded(request.headers):
         return False
     try:
         return ip_address(request.client.host).is_loopback

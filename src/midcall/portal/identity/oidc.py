@@ -20,11 +20,11 @@ from starlette.routing import Route
 
 from midcall.errors import InstallError
 from midcall.portal.identity.base import Caller, Ground, Key, caller_key, key_of
-from midcall.portal.identity.tokens import ALGORITHMS, Away, InvalidToken, Keys, fetch
+from midcall.portal.identity.tokens import ALGORITHMS, Away, InvalidToken, Keys, fetch, problem
 from midcall.portal.logs import logger
 from midcall.portal.place import place_at
 from midcall.portal.posted import posted
-from midcall.wording import portal as wording
+from midcall.wording.portal import identity as wording
 
 __all__ = ["Oidc"]
 
@@ -109,6 +109,14 @@ class Oidc:
     def _at(self) -> list[str]:
         return [self._issuer, self._client_id]
 
+    async def trouble(self) -> str | None:
+        """Why nobody can sign in now; None if the issuer describes itself as it must. For `midcall doctor`."""
+        try:
+            await self._discovered()
+        except Away as exc:
+            return wording.issuer_away(str(exc))
+        return None
+
     # --- signing in -----------------------------------------------------------------------------
 
     async def sign_in(self, request: Request, back: str) -> Response:
@@ -135,6 +143,7 @@ class Oidc:
         """The issuer sends the browser back here."""
         begun = self._begun(request)
         if begun is None:
+            logger.warning(wording.sign_in_lost())
             return self._told("sign_in_lost", 400, drop=True)
         said = request.query_params
         if "code" not in said or said.get("iss", self._issuer) != self._issuer:
@@ -181,7 +190,7 @@ class Oidc:
         try:
             token.validate(leeway=_LEEWAY)
         except (AuthlibBaseError, JoseError, ValueError) as exc:
-            raise InvalidToken(type(exc).__name__) from None
+            raise InvalidToken(problem(exc)) from None
         return claims
 
     def _welcome(self, claims: Mapping[str, Any], back: str) -> Response:
@@ -216,7 +225,7 @@ class Oidc:
 
     def _described(self, said: Mapping[str, Any]) -> _Issuer:
         if said.get("issuer") != self._issuer:
-            raise Away(wording.other_issuer())
+            raise Away(wording.other_issuer(str(said.get("issuer"))[:200], self._issuer))
         try:
             endpoints = [str(said[name]) for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")]
             for each in endpoints:

@@ -14,10 +14,10 @@ from starlette.routing import Route
 
 from midcall.errors import InstallError
 from midcall.portal.identity.base import Caller, Ground, Key, caller_key, key_of
-from midcall.portal.identity.tokens import ALGORITHMS, Away, InvalidToken, Keys
+from midcall.portal.identity.tokens import ALGORITHMS, Away, InvalidToken, Keys, problem
 from midcall.portal.logs import logger
 from midcall.portal.place import place_at
-from midcall.wording import portal as wording
+from midcall.wording.portal import identity as wording
 
 __all__ = ["ProxyJwt"]
 
@@ -95,7 +95,7 @@ class ProxyJwt:
             claims, _ = await self._keys.claims(tokens[0].removeprefix("Bearer "), algorithms=self._algorithms)
             self._check(claims)
         except (InvalidToken, JoseError, Away) as exc:
-            logger.warning(wording.assertion_refused(type(exc).__name__))
+            logger.warning(wording.assertion_refused(problem(exc)))
             return None
         return claims
 

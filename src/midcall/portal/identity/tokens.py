@@ -11,7 +11,7 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
-__all__ = ["ALGORITHMS", "Away", "InvalidToken", "Keys", "decode", "fetch"]
+__all__ = ["ALGORITHMS", "Away", "InvalidToken", "Keys", "decode", "fetch", "problem"]
 
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Signatures that only the issuer can make. Never "none", and never those with a shared secret."""
@@ -71,6 +71,12 @@ class Keys:
         return time.monotonic() - self._fetched[0] if self._fetched is not None else 0.0
 
 
+def problem(exc: Exception) -> str:
+    """The kind of this failure and the claim that it is about; never what is in the claim."""
+    claim = getattr(exc, "claim", None) or getattr(exc, "claim_name", None)
+    return f"{type(exc).__name__}{f' ({claim})' if claim else ''}"
+
+
 def decode(token: str, keys: KeySet, algorithms: Sequence[str]) -> Decoded:
     try:
         found = jwt.decode(token, keys, algorithms=list(algorithms))
@@ -83,16 +89,18 @@ async def fetch(url: str) -> dict[str, Any]:
     """A JSON object from there.
 
     Raises:
-        Away: There is none, now.
+        Away: There is none, now. The text names the address, and what is wrong there.
     """
     try:
         async with httpx2.AsyncClient(timeout=_TIMEOUT) as http:
             answer = (await http.get(url, headers={"accept": "application/json"})).raise_for_status()
             found: object = answer.json()
+    except httpx2.HTTPStatusError as exc:
+        raise Away(f"{url}: {exc.response.status_code}") from None
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as exc:
-        raise Away(type(exc).__name__) from None
+        raise Away(f"{url}: {type(exc).__name__}") from None
     if not isinstance(found, dict):
-        raise Away("no object")
+        raise Away(f"{url}: no object")
     return cast("dict[str, Any]", found)
 
 

@@ -12,7 +12,7 @@ from midcall.portal.interactions import Interaction
 from midcall.portal.met import Met, Refused, Result, Settled
 from midcall.portal.posted import Posted
 from midcall.render import shown
-from midcall.wording import portal as wording
+from midcall.wording.portal import approve as wording
 
 __all__ = ["Approve"]
 

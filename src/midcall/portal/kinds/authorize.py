@@ -12,7 +12,7 @@ from midcall.portal.met import Elsewhere, Met, Refused, Result
 from midcall.portal.oauth import OAuth, OAuthError
 from midcall.portal.posted import Posted
 from midcall.render import shown
-from midcall.wording import portal as wording
+from midcall.wording.portal import logs
 
 __all__ = ["Authorize"]
 
@@ -47,5 +47,5 @@ class Authorize:
         try:
             return Elsewhere(await self._oauth.begin(met.id, name, met.visitor, met.browser))
         except OAuthError as exc:
-            logger.warning(wording.oauth_failed(type(exc).__name__))
+            logger.warning(logs.oauth_failed(type(exc).__name__))
             return Refused("oauth_away", exc.status)

@@ -13,7 +13,7 @@ from midcall.portal.met import Met, Refused, Result, Settled, Tried
 from midcall.portal.posted import Posted
 from midcall.portal.vault import Vault
 from midcall.render import shown
-from midcall.wording import portal as wording
+from midcall.wording.portal import secret as wording
 
 __all__ = ["ONE", "Check", "Secret"]
 
@@ -98,7 +98,7 @@ class Secret:
                 problem = await check(dict(values))
         except Exception as exc:  # its text may hold the value
             logger.warning(wording.check_failed(str(interaction.about["name"]), type(exc).__name__))
-            problem = wording.secret_unchecked()
+            problem = wording.unchecked()
         return {"": _without(problem, values)} if problem else {}
 
 
@@ -110,8 +110,8 @@ def _without(problem: str, values: Mapping[str, str]) -> str:
 
 
 def _wrong(values: Mapping[str, str]) -> dict[str, str]:
-    missing = {name: wording.secret_missing() for name, value in values.items() if not value.strip()}
-    return missing | {name: wording.secret_too_long() for name, value in values.items() if len(value) > _LONGEST}
+    missing = {name: wording.missing() for name, value in values.items() if not value.strip()}
+    return missing | {name: wording.too_long() for name, value in values.items() if len(value) > _LONGEST}
 
 
 def _fields(interaction: Interaction) -> Sequence[Mapping[str, Any]]:

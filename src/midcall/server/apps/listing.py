@@ -15,10 +15,10 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import METHOD_NOT_FOUND, ClientCapabilities
 from pydantic import BaseModel
 
-from midcall import wording
 from midcall.server.call import Call
 from midcall.server.later import ANSWER, CONTINUE
 from midcall.server.surface import stamped
+from midcall.wording import apps as wording
 
 if TYPE_CHECKING:
     from midcall.server.install import Installation
@@ -35,8 +35,8 @@ ABOUT: Final = frozenset({"initialize", "server/discover", "tools/list", "resour
 
 _TOOL: Final[dict[str, Any]] = {
     "name": APP,
-    "title": wording.app_tool_title(),
-    "description": wording.app_tool_description(),
+    "title": wording.tool_title(),
+    "description": wording.tool_description(),
     "inputSchema": {
         "type": "object",
         "properties": {"action": {"enum": ["find", "look", "accept", "decline", "cancel"]}},
@@ -147,8 +147,8 @@ def _resource() -> dict[str, Any]:
     return {
         "uri": FORM,
         "name": "midcall_form",
-        "title": wording.app_title(),
-        "description": wording.app_description(),
+        "title": wording.title(),
+        "description": wording.description(),
         "mimeType": APP_MIME_TYPE,
         "_meta": _UI,
     }

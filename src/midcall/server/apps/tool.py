@@ -15,13 +15,13 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
-from midcall import wording
 from midcall.core.check import check
 from midcall.core.form import Form
 from midcall.portal.interactions import Action, Ending, Interaction, Interactions, digest_of
 from midcall.server.apps import frames
 from midcall.server.apps.listing import META
 from midcall.server.apps.opening import Step, step_of
+from midcall.wording import apps as wording
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -56,7 +56,7 @@ async def serve(installation: Installation, ctx: ServerRequestContext[Any, Any])
     arguments: Any = (ctx.params or {}).get("arguments")
     said: Mapping[str, Any] = cast("Mapping[str, Any]", arguments) if isinstance(arguments, Mapping) else {}
     reply = await _Desk(installation, keeping, ctx).reply(said)
-    text = wording.app_tool_said(reply["state"])
+    text = wording.tool_said(reply["state"])
     return {"content": [{"type": "text", "text": text}], "isError": reply["state"] == "unknown", "_meta": {META: reply}}
 
 
@@ -95,7 +95,7 @@ class _Desk:
         if state == "unknown" and number:  # a step that nobody has come to yet
             reply["state"] = "done" if await step_of(self._keeping, nonce, number - 1, self._owner) else "unknown"
         if await self._waits(code):
-            reply["say"] = wording.app_says(str(code))
+            reply["say"] = wording.says(str(code))
         return reply
 
     async def _find(self, step: Step, index: int) -> tuple[_Open | None, str]:

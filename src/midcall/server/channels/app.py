@@ -13,7 +13,6 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
 
-from midcall import wording
 from midcall.core.adopted import OpaqueForm
 from midcall.core.journal import Entry
 from midcall.core.outcomes import Via
@@ -27,6 +26,7 @@ from midcall.server.apps.opening import Opened, closed, looked, nonce_of, opened
 from midcall.server.channels.link import Link
 from midcall.server.channels.push import signs_of_life
 from midcall.server.hosting import settled
+from midcall.wording import later, unanswered
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -85,9 +85,9 @@ class App:
 
     async def _go_on_later(self, call: Call, askings: Sequence[Asking], those: Opened) -> NoReturn:
         if those.until < time.time():
-            raise TimedOut(wording.timed_out(None), for_model=wording.model_timed_out())
+            raise TimedOut(unanswered.timed_out(None), for_model=unanswered.model_timed_out())
         call.for_programs = {META: {"nonce": nonce_of(call), "step": those.step}}
-        await call.go_on_later(wording.needs_an_app([asking.question.message for asking in askings]))
+        await call.go_on_later(later.needs_an_app([asking.question.message for asking in askings]))
 
 
 _link: Final = Link()

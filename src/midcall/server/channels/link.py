@@ -9,7 +9,6 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from midcall import wording
 from midcall.core.journal import Entry
 from midcall.core.outcomes import Via
 from midcall.core.questions import Question, Visit
@@ -17,6 +16,7 @@ from midcall.errors import TimedOut
 from midcall.server import waiting
 from midcall.server.channels.push import signs_of_life
 from midcall.server.hosting import host, not_hosted, page_id, settled
+from midcall.wording import later, unanswered
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -40,7 +40,7 @@ class Link:
             pages = [await host(call, asking) for asking in new]
             for asking in new:
                 call.replay.record_effect(_shown(asking), "link", True, line=False)
-            await call.go_on_later(wording.needs_a_page([(page.message, page.address) for page in pages]))
+            await call.go_on_later(later.needs_a_page([(page.message, page.address) for page in pages]))
         return [await self._entry(call, asking) for asking in askings]
 
     async def _entry(self, call: Call, asking: Asking) -> Entry:
@@ -53,9 +53,9 @@ class Link:
                 page_id(call, asking), min(waiting.HOLD_SECONDS, max(0.0, page.until - time.time()))
             )
         if ending is None and page.until < time.time():
-            raise TimedOut(wording.visit_not_done(), for_model=wording.model_visit_not_done())
+            raise TimedOut(unanswered.visit_not_done(), for_model=unanswered.model_visit_not_done())
         if ending is None:
-            await call.go_on_later(wording.needs_a_page([(page.message, page.address)]))
+            await call.go_on_later(later.needs_a_page([(page.message, page.address)]))
         return settled(call, asking, ending, self.via)
 
 

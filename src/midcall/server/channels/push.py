@@ -12,7 +12,6 @@ import anyio
 from mcp.shared.exceptions import MCPError
 from mcp_types import CONNECTION_CLOSED
 
-from midcall import wording
 from midcall.core.journal import Entry, Kind
 from midcall.core.outcomes import Via
 from midcall.core.questions import Question, Visit
@@ -21,6 +20,7 @@ from midcall.errors import ClientFailed
 from midcall.server import audit
 from midcall.server.channels.capability import lacks
 from midcall.server.channels.request import elicitation_params
+from midcall.wording import reaching as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call

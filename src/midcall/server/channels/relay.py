@@ -9,11 +9,11 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from midcall import wording
 from midcall.core.journal import Entry
 from midcall.core.outcomes import Via
 from midcall.core.questions import Question, Visit
 from midcall.server.channels.request import asked_again
+from midcall.wording import later as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call

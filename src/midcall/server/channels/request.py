@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from midcall import wording
 from midcall.core.journal import Entry
 from midcall.core.questions import Question, Visit
+from midcall.wording import reaching as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call

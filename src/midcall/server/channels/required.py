@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from midcall import wording
 from midcall.core.journal import Entry
 from midcall.core.outcomes import Via
 from midcall.core.questions import Question, Visit
@@ -20,6 +19,7 @@ from midcall.server.channels.capability import lacks_the_error
 from midcall.server.channels.link import Link
 from midcall.server.channels.request import elicitation_params, visit_id
 from midcall.server.retrying import comes_back, retries_of
+from midcall.wording import later, reaching
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -66,7 +66,7 @@ class Required:
             call.replay.record_effect(_sent(asking), "required", True, line=False)
             params = elicitation_params(call, asking)
             call.requires[params["elicitationId"]] = params
-        await call.go_on_later(wording.needs_visits(len(askings)))
+        await call.go_on_later(later.needs_visits(len(askings)))
 
 
 def not_sent_away(call: Call) -> str | None:
@@ -113,10 +113,10 @@ async def _otherwise(call: Call, askings: Sequence[Asking]) -> list[Entry]:
         refused = question.via is not None and "link" not in question.via
         if refused or _link.why_not(call, question) is not None:
             raise NoChannel(
-                wording.no_channel({"required": why}),
+                reaching.no_channel({"required": why}),
                 mode="url",
-                advice=wording.no_channel_advice("url"),
-                for_model=wording.model_cannot_ask(),
+                advice=reaching.no_channel_advice("url"),
+                for_model=reaching.model_cannot_ask(),
             )
     return await _link.carry(call, askings)
 

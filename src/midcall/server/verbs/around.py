@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Literal
 
-from midcall import wording
 from midcall.core.outcomes import Via
 from midcall.errors import InvalidQuestion
 from midcall.server import reach
 from midcall.server.call import current_call, running_call
 from midcall.server.surface import surfaced
+from midcall.wording import mistakes as wording
 
 if TYPE_CHECKING:
     from midcall.server.install import Installation

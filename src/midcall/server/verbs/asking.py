@@ -8,7 +8,6 @@ from typing import Any, Literal, TypedDict, cast, overload
 
 from typing_extensions import TypeForm, TypeVar, Unpack
 
-from midcall import wording
 from midcall.core.fields import Choice, Choices, Flag
 from midcall.core.form import Form
 from midcall.core.options import of_enum
@@ -22,6 +21,8 @@ from midcall.server.channels.required import Recognised
 from midcall.server.surface import surfaced
 from midcall.server.verb import Verb, begin, recall
 from midcall.server.waiting import wait_for_ending
+from midcall.wording import questions as wording
+from midcall.wording import unanswered
 
 __all__ = ["ask", "ask_all", "choose", "confirm", "elicit", "visit"]
 
@@ -237,9 +238,9 @@ def _value(outcome: Outcome[T]) -> T:
         case Accepted(value=value):
             return value
         case Declined():
-            error = UserDeclined(wording.declined(), for_model=wording.model_declined())
+            error = UserDeclined(unanswered.declined(), for_model=unanswered.model_declined())
         case Cancelled():
-            error = UserCancelled(wording.cancelled(), for_model=wording.model_cancelled())
+            error = UserCancelled(unanswered.cancelled(), for_model=unanswered.model_cancelled())
     raise surfaced(error, current_call.get())
 
 
@@ -329,6 +330,6 @@ async def _visit(
 def _went_well(ending: Ending) -> None:
     """A page may say that the user declined there, or closed it."""
     if ending.action == "decline":
-        raise UserDeclined(wording.declined(), for_model=wording.model_declined())
+        raise UserDeclined(unanswered.declined(), for_model=unanswered.model_declined())
     if ending.action == "cancel":
-        raise UserCancelled(wording.cancelled(), for_model=wording.model_cancelled())
+        raise UserCancelled(unanswered.cancelled(), for_model=unanswered.model_cancelled())

@@ -11,7 +11,7 @@ from midcall.server.effects import run_once
 from midcall.server.surface import surfaced
 from midcall.server.verb import Verb, begin
 
-__all__ = ["Keyed", "once"]
+__all__ = ["InThread", "Keyed", "once"]
 
 T = TypeVar("T")
 R = TypeVar("R", covariant=True)
@@ -24,6 +24,12 @@ class Keyed(Protocol[R]):
     def __call__(self, *args: Any, idempotency_key: str, **kwargs: Any) -> R: ...
 
 
+class InThread(Protocol):
+    """What runs another function in a thread: `asyncio.to_thread`."""
+
+    def __call__(self, blocking: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]: ...
+
+
 class Once:
     """`once(name, fn, *args)`: run this function once, however often the call is replayed.
 
@@ -32,6 +38,10 @@ class Once:
     `once.retry(...)` is for functions that are safe to repeat.
     """
 
+    @overload
+    def __call__(
+        self, name: str, fn: InThread, blocking: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Verb[T]: ...
     @overload
     def __call__(
         self, name: str, fn: Callable[P, Coroutine[Any, Any, T]], /, *args: P.args, **kwargs: P.kwargs
@@ -45,6 +55,10 @@ class Once:
     def __call__(self, name: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Verb[Any]:
         return begin("once", _once, name, fn, args, kwargs)
 
+    @overload
+    def retry(
+        self, name: str, fn: InThread, blocking: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Verb[T]: ...
     @overload
     def retry(
         self, name: str, fn: Callable[P, Coroutine[Any, Any, T]], /, *args: P.args, **kwargs: P.kwargs

@@ -67,7 +67,7 @@ def approve(message: str, /, details: Mapping[str, Any] | None = None, *, timeou
         TimedOut: They did not decide in time.
         NoChannel: The user cannot be sent to a page, or cannot be told from others there.
     """
-    return begin("approve", _approve, message, details or {}, timeout)
+    return begin("approve", _approve, message, {} if details is None else details, timeout)
 
 
 async def _secret(

@@ -8,7 +8,10 @@ from typing import Any
 from midcall.stores.base import StoreError
 from midcall.wording import stores as words
 
-__all__ = ["driver", "explained", "is_lost"]
+__all__ = ["OPTIONS", "driver", "explained", "is_lost"]
+
+OPTIONS = ("create", "schema", "listen", "pool", "timeout")
+"""What a URL can say that is for us, and not for the driver."""
 
 
 def driver() -> Any:
@@ -44,6 +47,8 @@ def explained(error: Exception, what: str, *, connecting: bool = False) -> Store
             return StoreError(words.refused_login(what), advice=words.check_the_login())
         case pg.InvalidCatalogNameError():
             return StoreError(words.no_such_database(what), advice=words.make_the_database())
+        case pg.UndefinedObjectError() if connecting:  # it takes what the driver does not know for a setting
+            return StoreError(words.unknown_to_the_server(what), advice=words.look_at_the_options(OPTIONS))
         case pg.TooManyConnectionsError():
             return StoreError(words.too_many_connections(what), advice=words.fewer_connections())
         case pg.CannotConnectNowError():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -16,7 +16,7 @@ from midcall.stores.address import Address
 from midcall.stores.base import Completion, Record, StoreError, Value, verdict
 from midcall.stores.life import Life
 from midcall.stores.postgres.ear import CHANNEL, PostgresEar
-from midcall.stores.postgres.failures import driver, explained, is_lost
+from midcall.stores.postgres.failures import OPTIONS, driver, explained, is_lost
 from midcall.stores.postgres.schema import STEPS, VERSION_TABLE, make_schema, schema_sql, set_version, within
 from midcall.stores.rows import RECORD, VALUE, record_of, row_of, value_of
 from midcall.stores.texts import check_name, check_record, given, kept
@@ -29,6 +29,7 @@ __all__ = ["PostgreSQL"]
 _LOCK = 0x6D696463616C6C  # "midcall": held while the tables are made
 _AT_ONCE = 500
 _RACES = 5
+_RELEASE = 1.0  # seconds for a connection that did not answer to be given up
 
 _CREATE = f"""
     INSERT INTO @midcall_records AS old ({RECORD}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -109,7 +110,7 @@ class PostgreSQL:
     ) -> None:
         self._pg = driver()
         address = Address.parse(url, "postgresql", "postgres")
-        self._url, options = address.without("create", "schema", "listen", "pool", "timeout")
+        self._url, options = address.without(*OPTIONS)
         self._create = options.flag("create", create)
         self._schema = options.text("schema", schema)
         self._listen = options.flag("listen", listen)
@@ -236,7 +237,8 @@ class PostgreSQL:
         except Exception as error:
             raise explained(error, self._what) from error
         finally:
-            await pool.release(connection)
+            with suppress(Exception):  # of one that died on the way: the pool has let go of it, and makes another
+                await pool.release(connection, timeout=_RELEASE)
 
     # --- statements ----------------------------------------------------------------------------
 

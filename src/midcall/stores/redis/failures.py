@@ -8,7 +8,10 @@ from typing import Any
 from midcall.stores.base import StoreError
 from midcall.wording import stores as words
 
-__all__ = ["driver", "explained", "is_lost", "never_again"]
+__all__ = ["OPTIONS", "driver", "explained", "is_lost", "never_again"]
+
+OPTIONS = ("prefix", "pool", "timeout")
+"""What a URL can say that is for us, and not for the driver."""
 
 
 def driver() -> Any:
@@ -48,6 +51,8 @@ def explained(error: Exception, what: str) -> StoreError:
             return StoreError(words.server_full(what), advice=words.make_room())
         case redis.BusyLoadingError():
             return StoreError(words.cannot_reach(what), advice=words.is_it_running())
+        case TypeError():  # a connection is made with what the URL says, and does not know it
+            return StoreError(words.unknown_to_the_server(what), advice=words.look_at_the_options(OPTIONS))
         case redis.MovedError() | redis.ClusterDownError():
             return StoreError(words.is_a_cluster(what), advice=words.no_cluster())
         case redis.TimeoutError() | redis.ConnectionError() | OSError() if connecting:

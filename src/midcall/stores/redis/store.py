@@ -19,7 +19,7 @@ from midcall.stores.life import Life
 from midcall.stores.redis import scripts
 from midcall.stores.redis.cancelling import heeding
 from midcall.stores.redis.ear import RedisEar
-from midcall.stores.redis.failures import driver, explained, is_lost, never_again
+from midcall.stores.redis.failures import OPTIONS, driver, explained, is_lost, never_again
 from midcall.stores.texts import check_name, check_record, given, kept
 from midcall.stores.versions import OLDEST, Found, missing_steps
 from midcall.stores.waking import Waking
@@ -70,7 +70,7 @@ class Redis:
     ) -> None:
         self._redis = driver()
         address = Address.parse(url, "redis", "rediss")
-        self._url, options = address.without("prefix", "pool", "timeout")
+        self._url, options = address.without(*OPTIONS)
         self._prefix = options.text("prefix", prefix) or ""
         if not _PREFIX.fullmatch(self._prefix):
             raise StoreError(words.wrong_option("prefix", "letters, digits and _ . : -"))

@@ -32,8 +32,9 @@ def visit_given_up(server: str) -> tuple[str, str]:
     )
 
 
-def not_done_within(seconds: float) -> str:
-    return f"The server did not say within {seconds:g} s that the visit is done. When it is, call again."
+def not_done_within(seconds: float | None) -> str:
+    within = "" if seconds is None else f" within {seconds:g} s"
+    return f"The server did not say{within} that the visit is done. When it is, call again."
 
 
 def still_required(times: int) -> str:

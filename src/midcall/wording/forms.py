@@ -1,0 +1,40 @@
+"""What a form says of its own fields, where a client cannot show it; and why a form may not ask for a secret."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def option(value: str, title: str | None) -> str:
+    """An option as a user may type it, with its title where that tells more."""
+    return value if title is None or title == value else f"{value} ({title})"
+
+
+def type_your_choices(options: Sequence[str], least: int | None, most: int | None) -> str:
+    """For clients that cannot show a multiple choice: it becomes a line of text."""
+    bounds = [f"at least {least}" if least else "", f"at most {most}" if most is not None else ""]
+    how_many = " and ".join(bound for bound in bounds if bound) or "any number"
+    return f"Type {how_many} of these, separated by commas: {', '.join(options)}."
+
+
+def default_is(shown: str) -> str:
+    """For clients that cannot pre-fill a field."""
+    return f"If left empty: {shown}."
+
+
+def suggested(shown: str) -> str:
+    """The same, for a field that may not be left empty."""
+    return f"Suggested: {shown}."
+
+
+def secrets_in_form(names: Sequence[str]) -> str:
+    which = "this field asks" if len(names) == 1 else "these fields ask"
+    return f"{which} for a secret, and a form passes through the client and may pass through the model."
+
+
+def secret_type_advice() -> str:
+    return "Ask with secret() instead."
+
+
+def secrets_advice() -> str:
+    return 'Ask with secret() instead; if it is no secret, say why with not_secret="the reason".'

@@ -1,0 +1,47 @@
+"""Verbs that are used where or how they cannot be; and what the log and the model hear of an author's mistake."""
+
+from __future__ import annotations
+
+
+def no_call(verb: str) -> str:
+    return f"{verb}() was used outside an MCP call."
+
+
+def no_call_advice() -> str:
+    return (
+        "Use it in a tool, prompt or resource of a server that midcall.install(...) was called on, "
+        "and in a task that the tool started."
+    )
+
+
+def asks_inside_once(verb: str) -> str:
+    return f"{verb}() was used inside the function of a once(...). Ask first, and hand the answer to once()."
+
+
+def not_awaited(verb: str) -> str:
+    return f"{verb}(...) must be awaited: write `await {verb}(...)`."
+
+
+def needs_from_thread(verb: str) -> str:
+    return (
+        f"{verb}() is async, and this is a thread. In a `def` tool import it from midcall.from_thread "
+        f"(`from midcall.from_thread import {verb}`), or make the tool `async def`."
+    )
+
+
+def only_in_thread(verb: str) -> str:
+    return f"midcall.from_thread.{verb}() blocks, and this is the event loop. Here: `await midcall.{verb}(...)`."
+
+
+def unknown_mode(mode: object) -> str:
+    return f"There is no mode {mode!r}: can_ask() takes 'form', 'url' or none."
+
+
+def mistake(kind: str, called: object, place: str | None) -> str:
+    """The beginning of a line in the log: what, in which tool, and where."""
+    named = f" in {called!r}" if isinstance(called, str) else ""
+    return f"{kind}{named}" if place is None else f"{kind}{named} ({place})"
+
+
+def model_broken() -> str:
+    return "This tool failed because of a mistake in its own code. Nothing can be done about it from here."

@@ -1,0 +1,41 @@
+"""Effects: what `once` cannot run, cannot record, or cannot know."""
+
+from __future__ import annotations
+
+
+def empty_effect_name() -> str:
+    return "once() needs a name for its effect, such as 'charge'."
+
+
+def not_a_function(kind: str) -> str:
+    return f"once() takes a function and its arguments, and not {kind}: once('charge', charge, amount)."
+
+
+def result_not_recordable(name: str, kind: str) -> str:
+    return f"once({name!r}) returned a {kind}, which JSON cannot hold as its annotation says."
+
+
+def annotation_not_recordable(function: str, annotation: object) -> str:
+    return f"The result of {function} cannot be recorded: its return annotation {annotation!r} has no JSON form."
+
+
+def not_recordable_advice() -> str:
+    return "Return plain data, a pydantic model, a dataclass or a TypedDict, and annotate it."
+
+
+def once_unknown(name: str) -> str:
+    return f"once({name!r}) was begun before, and nobody knows whether it has ended"
+
+
+def once_unknown_advice() -> str:
+    return (
+        "The process that ran it may have died. If the function is safe to repeat, use once.retry(...), or let it take "
+        "`idempotency_key`."
+    )
+
+
+def model_once_unknown(name: str) -> str:
+    return (
+        f"The step {name!r} of this tool was begun, and it is not known whether it was finished. "
+        "Do not call the tool again before the user has checked."
+    )

@@ -1,0 +1,69 @@
+"""Questions that cannot be asked as they are, for their author."""
+
+from __future__ import annotations
+
+
+def empty_message() -> str:
+    return "A question needs a message: one sentence that tells the user what is asked, and why."
+
+
+def not_a_message(kind: str) -> str:
+    return f"A question begins with its message, a text, and not with {kind}: ask('How many days?', int)."
+
+
+def bad_key(key: str) -> str:
+    return f"{key!r} cannot be a key: use 1 to 64 letters, digits and _ . : - and begin with a letter, digit or _."
+
+
+def bad_timeout(timeout: float) -> str:
+    return f"timeout={timeout!r} must be a positive number of seconds."
+
+
+def bad_attempts(attempts: int) -> str:
+    return f"attempts={attempts!r} must be 1 or more."
+
+
+def bad_default(problems: list[str]) -> str:
+    return f"default= does not fit the form: {'; '.join(problems)}."
+
+
+def default_not_an_option() -> str:
+    return "default= must be one of the options."
+
+
+def ambiguous_options() -> str:
+    return "Two of these options read the same. Options must differ as text."
+
+
+def unknown_channels(unknown: list[str], known: list[str]) -> str:
+    return f"via= names no channel: {', '.join(unknown)}. The channels are {', '.join(known)}."
+
+
+def bad_options(why: str) -> str:
+    return f"These are not the options of a question: {why}."
+
+
+def not_a_question(kind: str) -> str:
+    return f"ask_all() takes Question(...) values, not {kind}."
+
+
+def bad_address(why: str) -> str:
+    return f"This URL cannot be visited: {why}."
+
+
+def empty_visit_id() -> str:
+    return "A visit's id must not be empty; leave it out to have one minted."
+
+
+def no_visits() -> str:
+    return "UrlElicitationRequired needs at least one visit."
+
+
+def visit_needs_id() -> str:
+    return "Outside a call a visit needs an id of its own: Visit(message, url, id=...)."
+
+
+def link_in_form(links: tuple[str, ...]) -> str:
+    return (
+        f"A form question contains a link ({', '.join(links)}). Users cannot tell where it leads: use visit() instead."
+    )

@@ -1,0 +1,34 @@
+"""A call that does not go the way that was recorded."""
+
+from __future__ import annotations
+
+
+def duplicate_key(key: str) -> str:
+    return f"The key {key!r} was used for another question of this call."
+
+
+def duplicate_key_advice() -> str:
+    return "Keys are unique within a call: leave key= out, or put a counter into it."
+
+
+def malformed_answer(why: str) -> str:
+    return f"Malformed answer to a question: {why}."
+
+
+def replay_mismatch(recorded: list[str], tried: str, effects: list[str]) -> str:
+    past = f", past the effect {', '.join(map(repr, effects))}" if effects else ", and not for the first time"
+    return (
+        f"The tool did not go the way that was recorded{past}: "
+        f"recorded was {', '.join(map(repr, recorded))}, met was {tried!r}."
+    )
+
+
+def replay_mismatch_advice() -> str:
+    return (
+        "A tool runs again on every round and must ask the same way each time. Put what changes between "
+        "runs (time, random numbers, reads) into `once`, or give the question a key=."
+    )
+
+
+def model_start_again() -> str:
+    return "This call could not be continued, and nothing more was done. Call the tool again from the start."

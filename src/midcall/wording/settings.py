@@ -1,0 +1,19 @@
+"""Environment variables that cannot be used."""
+
+from __future__ import annotations
+
+
+def not_a_number(name: str, value: str, least: float) -> str:
+    return f"{name}={value!r} must be a number from {least:g} on."
+
+
+def not_a_whole_number(name: str, value: str, least: int, most: int | None) -> str:
+    return f"{name}={value!r} must be a whole number from {least} {'on' if most is None else f'to {most}'}."
+
+
+def neither_yes_nor_no(name: str, value: str) -> str:
+    return f"{name}={value!r} must be 1 or 0."
+
+
+def change_the_variable() -> str:
+    return "Change the environment variable, or take it away."

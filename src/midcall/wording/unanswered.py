@@ -1,0 +1,50 @@
+"""How a question can end without a value."""
+
+from __future__ import annotations
+
+
+def declined() -> str:
+    return "The user declined."
+
+
+def model_declined() -> str:
+    return (
+        "The user declined to answer, so nothing was done. Do not ask again for the same thing; "
+        "offer an alternative or ask the user how to go on."
+    )
+
+
+def cancelled() -> str:
+    return "The user cancelled."
+
+
+def model_cancelled() -> str:
+    return (
+        "The user closed the question without answering, so nothing was done. "
+        "The tool can be called again later if the user still wants it."
+    )
+
+
+def timed_out(seconds: float | None) -> str:
+    return "The user did not answer in time." if seconds is None else f"The user did not answer within {seconds:g} s."
+
+
+def model_timed_out() -> str:
+    return "The user did not answer in time, so nothing was done. Call the tool again when the user is there."
+
+
+def invalid_answer(attempts: int, problems: list[str]) -> str:
+    times = "once" if attempts == 1 else f"{attempts} times"
+    return f"The answer did not fit the form, asked {times}: {'; '.join(problems)}."
+
+
+def model_invalid_answer() -> str:
+    return "The answers given did not fit the form, so nothing was done. Tell the user what is needed, and call again."
+
+
+def visit_not_done() -> str:
+    return "The visit was not completed in time."
+
+
+def model_visit_not_done() -> str:
+    return "The user has not finished on the web page yet. Call the tool again when they say that they are done."
