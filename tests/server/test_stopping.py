@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from mcp.shared.exceptions import MCPError
 
 import midcall
 from midcall import visit
@@ -82,6 +83,24 @@ async def test_a_pushed_call_ends_with_a_code_that_another_replica_takes() -> No
         ended = await call
         assert code_of(ended)
     await other.complete("signing-in")
+    async with connect(two, era="2025-11-25") as there:
+        assert shown(await go_on(there, ended)) == "done signing-in"
+
+
+async def test_a_replica_with_other_keys_does_not_use_up_a_code_that_it_cannot_open() -> None:
+    store = Memory()
+    (one, stopping), (two, other) = replica(store), replica(store)
+    astray = bare_server("mcpserver", page)
+    midcall.install(astray, keys=["another key, of a replica that was set up wrong"], store=store)
+    async with asyncio.timeout(5), connect(one, ["go"], era="2025-11-25") as here:
+        call = asyncio.create_task(here.call_tool("page", {}))
+        await held(stopping)
+        stopping.stop()
+        ended = await call
+    await other.complete("signing-in")
+    async with connect(astray, era="2025-11-25") as there:
+        with pytest.raises(MCPError, match="other keys"):
+            await go_on(there, ended)
     async with connect(two, era="2025-11-25") as there:
         assert shown(await go_on(there, ended)) == "done signing-in"
 

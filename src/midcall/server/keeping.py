@@ -92,9 +92,17 @@ class Keeping:
         return code
 
     async def take_code(self, installation: Installation, code: str, owner: str) -> str | None:
-        """The journal behind this code: for its owner, once."""
-        record = await (await self.store()).consume(digest_of(f"code:{code}"), owner=owner, now=time.time())
-        return None if record is None or record.kind != "code" else _opened(installation, record.data)
+        """The journal behind this code: for its owner, once. It is not used up where it cannot be opened.
+
+        Raises:
+            InvalidJournal: A server with other keys has sealed it, and can still go on with it.
+        """
+        store, id = await self.store(), digest_of(f"code:{code}")
+        kept = await store.read(id)
+        if kept is None or kept.kind != "code" or kept.owner != owner:
+            return None
+        text = _opened(installation, kept.data)
+        return None if await store.consume(id, owner=owner, now=time.time()) is None else text
 
     def _sweep_at_times(self, loop: asyncio.AbstractEventLoop) -> None:
         if time.time() - self._swept > _SWEEP_SECONDS and (self._sweeping is None or self._sweeping.done()):
