@@ -63,7 +63,7 @@ async def host(call: Call, asking: Asking) -> Hosted:
     await portal.start()
     mark = f"!page.{asking.identity}~{asking.entry.attempt}"
     begun = call.replay.effect(mark)
-    until: float = begun.value if begun is not None else time.time() + portal.ttl
+    until: float = begun.value if begun is not None else min(time.time() + portal.ttl, asking.entry.deadline or inf)
     message = asked_again(question, asking.entry)
     if begun is None:
         title, client = call.installation.server_title, call.client_name
