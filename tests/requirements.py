@@ -571,6 +571,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         LOOPBACK + "test_a_rebound_host_is_refused",
         LOOPBACK + "test_a_cross_site_post_is_refused",
         LOOPBACK + "test_another_user_of_this_machine_is_refused",
+        PAGES_OF_TOOLS + "test_another_user_of_this_machine_who_calls_a_tool_is_not_taken_for_the_servers",
         LOOPBACK + "test_who_listens_on_the_port_of_a_client_that_is_gone_is_not_taken_for_it",
         LOOPBACK + "test_a_proxy_does_not_speak_for_the_user_of_this_machine",
         LOOPBACK + "test_cookies_are_named_per_instance",

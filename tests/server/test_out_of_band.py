@@ -5,8 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -25,7 +30,9 @@ from midcall.testing import Era, connect
 from tests.kinds import KINDS, Kind, server_with
 from tests.portal.authorization_server import CLIENT, AuthorizationServer, authorization_server
 from tests.portal.stand import Visitor
+from tests.portal.test_loopback import linux, root
 from tests.server.test_store import code_of, shown
+from tests.serving import serving
 
 WITH_URLS: tuple[Era, ...] = ("2025-11-25", "2026-07-28")
 KEYS = ["k" * 32]
@@ -484,27 +491,76 @@ async def test_an_approval_that_was_given_in_time_counts_also_when_the_call_come
         assert shown(await client.call_tool("midcall_continue", {"code": code_of(first)})) == "paid 40"
 
 
-async def test_a_caller_from_another_machine_is_not_taken_for_the_user_of_this_one() -> None:
-    """Over HTTP without sign-in, and with a portal on loopback, only this machine's own requests are its user's."""
-    from types import SimpleNamespace
-
+@pytest.mark.parametrize("client", [("203.0.113.5", 4711), ("127.0.0.1", 4711), None])
+async def test_a_caller_who_is_not_a_program_of_this_user_is_not_taken_for_them(client: Any) -> None:
+    """Over HTTP without sign-in: from another machine, from a connection that is not there, from who knows where."""
     async with installed(read_repo) as (_, portal):
-        [installation] = [each for each in installations if each.portal is portal]
-        here, there = (
-            SimpleNamespace(request=SimpleNamespace(client=SimpleNamespace(host=host)))
-            for host in ("127.0.0.1", "203.0.113.5")
-        )
-        assert installation.owner(here) == portal.owner_of(Caller())  # pyright: ignore[reportArgumentType]
-        assert installation.owner(there) == ""  # pyright: ignore[reportArgumentType]
+        scope = {"type": "http", "client": client, "server": ("127.0.0.1", 1), "headers": []}
+        assert owner_of(portal, Request(scope)) == ""
         assert portal.why_not("secret", "") is not None
 
 
 @pytest.mark.parametrize("header", ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"])
 async def test_a_call_that_a_proxy_has_passed_on_is_not_taken_for_one_of_this_machine(header: str) -> None:
     """A tunnel or a proxy on this machine brings anybody, and all of them from its loopback address."""
-    from types import SimpleNamespace
-
     async with installed(read_repo) as (_, portal):
-        [installation] = [each for each in installations if each.portal is portal]
-        passed_on = Request({"type": "http", "client": ("127.0.0.1", 4711), "headers": [(header.encode(), b"x")]})
-        assert installation.owner(SimpleNamespace(request=passed_on)) == ""  # pyright: ignore[reportArgumentType]
+        with connection() as (client, server):
+            scope = {"type": "http", "client": client, "server": server, "headers": []}
+            assert owner_of(portal, Request(scope)) == portal.owner_of(Caller())
+            assert owner_of(portal, Request({**scope, "headers": [(header.encode(), b"x")]})) == ""
+
+
+def owner_of(portal: Portal, request: Request) -> str:
+    [installation] = [each for each in installations if each.portal is portal]
+    return installation.owner(SimpleNamespace(request=request))  # pyright: ignore[reportArgumentType]
+
+
+@contextmanager
+def connection() -> Iterator[tuple[Any, Any]]:
+    """The ends of a connection within this program."""
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+        yield client.getsockname(), server.getsockname()
+
+
+SERVER = """
+import sys
+from mcp.server import MCPServer
+import midcall
+from midcall.portal import Portal
+
+mcp = MCPServer("repos")
+midcall.install(mcp, portal=Portal())
+
+@mcp.tool()
+async def read_repo() -> str:
+    return await midcall.secret("github", "A token, please.")
+
+mcp.run("streamable-http", port=int(sys.argv[2]), stateless_http=True, json_response=True)
+"""
+
+CALL = """
+import encodings.idna, os, sys, urllib.request  # all of it now: the other user may not read our Python
+if len(sys.argv) > 2:
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+body = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "read_repo", "arguments": {}}}'
+print(urllib.request.urlopen(urllib.request.Request(sys.argv[1], body, headers), timeout=20).read().decode())
+"""
+
+
+@linux
+@root
+def test_another_user_of_this_machine_who_calls_a_tool_is_not_taken_for_the_servers(tmp_path: Path) -> None:
+    script = tmp_path / "server.py"
+    script.write_text(SERVER)
+
+    def called(*more: str) -> str:
+        done = subprocess.run([sys.executable, "-c", CALL, url, *more], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    with serving(script, tmp_path / "log") as url:
+        assert "/i/" in called(), "the user is shown a page"
+        refused = called("nobody")
+    assert "/i/" not in refused
+    assert "This tool needs the user on a web page" in refused

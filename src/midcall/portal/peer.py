@@ -5,17 +5,20 @@ A proxy at the other end speaks for anyone, from anywhere.
 
 from __future__ import annotations
 
+import os
 import struct
 import sys
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from typing import Final
 
+from starlette.requests import HTTPConnection
+
 from midcall.portal import sockdiag
 
-__all__ = ["can_tell", "is_forwarded", "uid_of"]
+__all__ = ["can_tell", "is_own", "uid_of"]
 
 Address = tuple[str, int]
 
@@ -24,9 +27,25 @@ _LOCAL, _REMOTE, _UID, _INODE = 1, 2, 7, 9
 _FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 
 
-def is_forwarded(headers: Container[str]) -> bool:
-    """Whether a proxy says that it has passed this request on."""
-    return any(name in headers for name in _FORWARDED)
+def is_own(request: HTTPConnection) -> bool:
+    """Whether a program of the user that this one runs as has sent the request, from this machine.
+
+    Where the system does not tell whose program it is, it is enough that it comes from this machine.
+    """
+    if request.client is None or any(name in request.headers for name in _FORWARDED):
+        return False
+    try:
+        here = ip_address(request.client.host).is_loopback
+    except ValueError:
+        return False
+    return here and (not can_tell() or _is_same_user(request))
+
+
+def _is_same_user(request: HTTPConnection) -> bool:
+    server = request.scope.get("server")
+    if request.client is None or server is None or server[1] is None:
+        return False
+    return uid_of((request.client.host, request.client.port), (server[0], server[1])) == os.getuid()
 
 
 def can_tell() -> bool:

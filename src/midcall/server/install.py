@@ -25,7 +25,7 @@ from midcall.errors import InstallError
 from midcall.server.keeping import Keeping
 from midcall.server.keys import Key, given_keys, machine_keys, portal_keys
 from midcall.server.middleware import Asking
-from midcall.server.owner import caller, is_local, key_of
+from midcall.server.owner import caller, is_own, key_of
 from midcall.server.sealing import Seal
 from midcall.server.visits import Visits
 from midcall.settings import flag, number, whole
@@ -136,7 +136,7 @@ class Installation:
             return self._principal(ctx) or ""
         if self.portal is None:
             return key_of(caller())
-        return self.portal.owner_of(caller()) if is_local(ctx) or not self.portal.local else ""
+        return self.portal.owner_of(caller()) if is_own(ctx) or not self.portal.local else ""
 
     def stop(self) -> None:
         """The server is about to end: calls that wait for a person are let go now, and go on elsewhere.

@@ -8,11 +8,10 @@ from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.provider import principal_components
 from mcp.server.context import ServerRequestContext
 
-from midcall.core.addresses import is_loopback
+from midcall.portal import peer
 from midcall.portal.caller import Caller
-from midcall.portal.peer import is_forwarded
 
-__all__ = ["caller", "is_local", "key_of"]
+__all__ = ["caller", "is_own", "key_of"]
 
 
 def caller() -> Caller:
@@ -29,12 +28,9 @@ def key_of(caller: Caller) -> str:
     return f"{caller.issuer or ''} {caller.subject}" if caller.subject else ""
 
 
-def is_local(ctx: ServerRequestContext[Any, Any]) -> bool:
-    """Whether the request comes from this machine: over stdio, in memory, or from its loopback address.
+def is_own(ctx: ServerRequestContext[Any, Any]) -> bool:
+    """Whether a program of the user that the server runs as makes the call: over stdio, in memory, or over loopback.
 
     What a proxy on this machine has passed on may come from anywhere.
     """
-    if ctx.request is None:
-        return True
-    client, headers = getattr(ctx.request, "client", None), getattr(ctx.request, "headers", {})
-    return client is not None and is_loopback(client.host) and not is_forwarded(headers)
+    return ctx.request is None or peer.is_own(ctx.request)

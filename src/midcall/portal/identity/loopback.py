@@ -5,7 +5,6 @@ from __future__ import annotations
 import getpass
 import os
 from collections.abc import Sequence
-from ipaddress import ip_address
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -30,7 +29,7 @@ class Loopback:
         self._views = ground.views
 
     async def visitor(self, request: Request) -> str | None:
-        return _user() if _is_local(request) and _is_same_user(request) else None
+        return _user() if peer.is_own(request) else None
 
     async def sign_in(self, request: Request, back: str) -> Response:
         return self._views.told("other_user", 403)
@@ -45,22 +44,3 @@ class Loopback:
 
 def _user() -> str:
     return f"local:{os.getuid() if hasattr(os, 'getuid') else getpass.getuser()}"
-
-
-def _is_local(request: Request) -> bool:
-    """A proxy on this machine would speak for anyone."""
-    if request.client is None or peer.is_forwarded(request.headers):
-        return False
-    try:
-        return ip_address(request.client.host).is_loopback
-    except ValueError:
-        return False
-
-
-def _is_same_user(request: Request) -> bool:
-    if not peer.can_tell():
-        return True
-    server = request.scope.get("server")
-    if request.client is None or server is None or server[1] is None:
-        return False
-    return peer.uid_of((request.client.host, request.client.port), (server[0], server[1])) == os.getuid()
