@@ -1,14 +1,19 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from midcall.cli import main
 from tests.cli.shell import BARE, midcall, screen
+from tests.portal.stand import Visitor
+from tests.server.test_reach import posted
 from tests.serving import serving
 
 pty = pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals need a POSIX system")
@@ -71,6 +76,40 @@ def test_a_tool_that_fails_exits_with_1_and_says_why_on_stderr(url: str) -> None
     assert "✗ The tool failed:\n" in done.stderr
     assert "this tool is broken" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+WAITS = """
+import sys
+from mcp.server import MCPServer
+import midcall
+from midcall.portal import Portal
+
+mcp = MCPServer("greeter")
+midcall.install(mcp, portal=Portal())
+
+@mcp.tool()
+async def greet() -> str:
+    return f"Hello, {await midcall.ask('Your name?', str)}."
+
+mcp.run("streamable-http", port=int(sys.argv[2]), stateless_http=True)
+"""
+
+
+async def test_a_tool_that_waits_for_a_page_says_how_to_go_on_and_it_does(tmp_path: Path) -> None:
+    script, era = tmp_path / "server.py", ["--era", "2025-11-25"]
+    script.write_text(WAITS)
+    with serving(script, tmp_path / "log") as url:
+        waits = midcall("call", url, "greet", *era)
+        assert (waits.returncode, waits.stdout) == (3, "")
+        assert waits.stderr.startswith("The tool waits for you:\n")
+        [portal, id] = re.findall(r"(http://127\S+)/i/(\S+)", waits.stderr)[0]
+        async with httpx2.AsyncClient(base_url=portal) as http:
+            visitor = Visitor(http, "", portal)
+            page = (await visitor.open(id)).text
+            await visitor.press(id, "accept", posted(page, {"answer": "Ada"}))
+        command = shlex.split(waits.stderr.splitlines()[-1].removeprefix("Then go on with: "))
+        done = midcall(*command[1:], *era)
+    assert (done.returncode, done.stdout) == (0, "Hello, Ada.\n"), done.stderr
 
 
 @pytest.mark.parametrize("tool", ["asks_inside_once", "divides"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 from typing import Final
@@ -23,6 +24,7 @@ from midcall.cli.spinner import spinning
 from midcall.client.columns import one_line
 from midcall.client.plain import plain, plain_line
 from midcall.errors import NotAnswered
+from midcall.meta import CODE, CONTINUE
 from midcall.wording import cli as wording
 from midcall.wording.mistakes import model_broken
 
@@ -30,6 +32,7 @@ __all__ = ["run"]
 
 _UNTOLD: Final = re.compile(r"Error executing tool [^\s:]+")
 """All that the SDK says of an exception that nobody expected."""
+_CODE: Final = re.compile(r"[A-Za-z0-9_-]{8,100}")
 
 
 def run(link: Link, tool: str, arguments: Sequence[str], ways: Ways, *, as_json: bool) -> int:
@@ -56,7 +59,7 @@ async def _call(link: Link, tool: str, typed: Sequence[Given], ways: Ways, *, as
         except Ends as end:
             raise Ends(UNANSWERED if watched.unanswered else end.code, end.sentence) from None
     _show(result, link, as_json=as_json)
-    if watched.unanswered:
+    if watched.unanswered or _code_of(result) is not None:
         return UNANSWERED
     return TOOL_FAILED if result.is_error else DONE
 
@@ -94,15 +97,24 @@ def _is_mistake(said: str) -> bool:
     return model_broken() in said or _UNTOLD.fullmatch(said) is not None
 
 
+def _code_of(result: CallToolResult) -> str | None:
+    """The code to go on with, where the tool waits for somebody. It comes from a server, and goes into a shell."""
+    code: object = (result.meta or {}).get(CODE) if result.is_error else None
+    return code if isinstance(code, str) and _CODE.fullmatch(code) else None
+
+
 def _show(result: CallToolResult, link: Link, *, as_json: bool) -> None:
     """A result goes to standard output; what a tool says about its failure does not."""
     terminal = sys.stdout.isatty()
     if as_json:
         print_out(json_text(result.model_dump(mode="json", by_alias=True, exclude_none=True), ascii=terminal))
     elif result.is_error:
-        link.failed(wording.tool_failed())
+        code = _code_of(result)
+        link.failed(wording.tool_failed()) if code is None else link.console.say(wording.tool_waits())
         said = as_text(result, plain).rstrip("\n")
         link.console.say(said)
+        if code is not None:
+            link.console.say(wording.go_on_with(shlex.join(["midcall", "call", link.target, CONTINUE, f"code={code}"])))
         if link.hides_log and _is_mistake(said):
             link.console.say(wording.verbose_shows_the_log())
     else:

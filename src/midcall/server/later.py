@@ -16,6 +16,7 @@ from mcp_types import INVALID_PARAMS, ListToolsResult, Tool
 from midcall.core.journal import Journal, Target, decode, encode
 from midcall.core.replay import Replay, parse_answer
 from midcall.meta import CODE as CODE_META
+from midcall.meta import CONTINUE
 from midcall.server import retrying
 from midcall.server.channels.relay import RELAYED
 from midcall.server.surface import stamped
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ANSWER", "CODE_META", "CONTINUE", "code_in", "listed", "nothing_under", "taken", "unfinished"]
 
-CONTINUE: Final = "midcall_continue"
 ANSWER: Final = "midcall_answer"
 
 _TOOL: Final = Tool(

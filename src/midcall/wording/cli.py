@@ -78,6 +78,14 @@ def unusable_tool(name: str, why: str) -> str:
     return f"The server describes the tool {name} in a way that cannot be understood ({why})."
 
 
+def tool_waits() -> str:
+    return "The tool waits for you:"
+
+
+def go_on_with(command: str) -> str:
+    return f"Then go on with: {command}"
+
+
 def tool_failed() -> str:
     return "The tool failed:"
 
