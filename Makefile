@@ -40,7 +40,7 @@ peers: $(PEERS) ## Install the npm packages that we are tested against
 chaos: $(VENV) ## Kill replicas at random while people and clients are at work (ROUNDS=20)
 	MIDCALL_CHAOS_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos -s $(PYTEST_ARGS)
 
-hostile: $(VENV) ## Attack the client side in every way there is (make test does it in some)
+hostile: $(VENV) ## Attack the client side in every way there is (make test does it in one)
 	MIDCALL_HOSTILE=full $(BIN)/python -m pytest -n auto --dist worksteal tests/client/test_hostile*.py $(PYTEST_ARGS)
 
 services: ## Install and start PostgreSQL and Redis where they are missing
