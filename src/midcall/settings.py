@@ -25,8 +25,8 @@ def text(name: str) -> str | None:
     return os.environ.get(name, "").strip() or None
 
 
-def number(name: str, *, least: float = 0.0) -> float | None:
-    """The number in this variable; None if it is not set.
+def number(name: str, *, zero: bool = False) -> float | None:
+    """The number in this variable, above zero or from it on; None if it is not set.
 
     Raises:
         InstallError: It is no number, without end, or too small.
@@ -38,8 +38,8 @@ def number(name: str, *, least: float = 0.0) -> float | None:
         found = float(value)
     except ValueError:
         found = float("nan")
-    if not isfinite(found) or found < least:
-        raise _wrong(wording.not_a_number(name, value, least))
+    if not isfinite(found) or not (found >= 0 if zero else found > 0):
+        raise _wrong(wording.not_a_number(name, value, zero=zero))
     return found
 
 

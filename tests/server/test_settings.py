@@ -45,11 +45,21 @@ def test_a_setting_that_is_no_number_is_named(monkeypatch: pytest.MonkeyPatch, n
         installed()
 
 
-@pytest.mark.parametrize("name", ["HEARTBEAT", "STATE_TTL"])
+@pytest.mark.parametrize("name", ["HEARTBEAT", "STATE_TTL", "PORTAL_TTL"])
 def test_no_seconds_at_all_are_not_the_default(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(f"MIDCALL_{name}", "0")
-    with pytest.raises(InstallError, match=name.lower()):
-        installed()
+    with pytest.raises(InstallError, match=f"MIDCALL_{name}='0' must be a number above 0"):
+        installed(portal=Portal())
+
+
+def test_what_the_code_says_comes_first_also_where_it_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HEARTBEAT", "DOUBT", "STATE_TTL", "PORTAL_TTL", "PORTAL_PORT"):
+        monkeypatch.setenv(f"MIDCALL_{name}", "77")
+    monkeypatch.setenv("MIDCALL_PORTAL_HOST", "localhost")
+    found = installed(heartbeat=10, doubt=0, state_ttl=3600)
+    assert (found.heartbeat, found.doubt, found.state_ttl) == (10, 0, 3600)
+    portal = Portal(ttl=3600, host="127.0.0.1", port=0)
+    assert (portal.ttl, portal._listen) == (3600, ("127.0.0.1", 0))  # pyright: ignore[reportPrivateUsage]
 
 
 @pytest.mark.parametrize("value", ["2.5", "0", "1e99", "١"])

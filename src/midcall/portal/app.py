@@ -77,7 +77,7 @@ class Portal:
             recognised by default, and only plain forms are served.
         providers: Where `authorize` can get access.
         templates: A directory whose templates take the place of ours, by name.
-        ttl: For how many seconds a page can be answered.
+        ttl: For how many seconds a page can be answered; an hour unless told.
         title: What stands at the top of the pages; by default, the server's name.
         checks: Look at a secret before it is kept, by its name: an async function of what `secret` would give the tool;
             it gives the problem, or None.
@@ -97,18 +97,18 @@ class Portal:
         identity: Identity | Callable[[Request], Any] | None = None,
         providers: Sequence[Provider] = (),
         templates: str | Path | None = None,
-        ttl: float = TTL,
+        ttl: float | None = None,
         title: str | None = None,
         checks: Mapping[str, Callable[[Any], Awaitable[str | None]]] | None = None,
         hosts: Sequence[str] = (),
-        host: str = HOST,
-        port: int = 0,
+        host: str | None = None,
+        port: int | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         base_url = setting("MIDCALL_PORTAL_URL") if base_url is None else base_url
-        host = (setting("MIDCALL_PORTAL_HOST") or host) if host == HOST else host
-        port = port_of(port) or whole("MIDCALL_PORTAL_PORT", most=LAST_PORT) or 0
-        ttl = seconds_of((number("MIDCALL_PORTAL_TTL") or ttl) if ttl == TTL else ttl)
+        host = (setting("MIDCALL_PORTAL_HOST") or HOST) if host is None else host
+        port = port_of((whole("MIDCALL_PORTAL_PORT", most=LAST_PORT) or 0) if port is None else port)
+        ttl = seconds_of((number("MIDCALL_PORTAL_TTL") or TTL) if ttl is None else ttl)
         self._hosts = hosts_of(hosts)
         self._place = None if base_url is None else place_at(base_url, self._hosts)
         if base_url is None and not is_loopback(host):

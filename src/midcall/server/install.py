@@ -175,14 +175,14 @@ def install(
     adopt: bool = True,
     strict: bool = False,
     max_rounds: int | None = MAX_ROUNDS,
-    heartbeat: float = HEARTBEAT,
+    heartbeat: float | None = None,
     not_secret: str | None = None,
     answers_ahead: bool = False,
     store: Store | str | None = None,
     portal: Portal | None = None,
     relay: bool = False,
     apps: bool | None = None,
-    doubt: float = 0.0,
+    doubt: float | None = None,
     probe: bool = False,
     required: bool | None = None,
 ) -> Installation:
@@ -199,7 +199,7 @@ def install(
         adopt: Let `ctx.elicit()` and `ctx.elicit_url()` go through midcall, too.
         strict: Refuse what is only warned about otherwise, such as a link in a form.
         max_rounds: End a call before its client gives up; stock clients do after 10 rounds.
-        heartbeat: Seconds between two signs of life on the caller's progress token.
+        heartbeat: Seconds between two signs of life on the caller's progress token; 10 unless told.
         not_secret: Why adopted forms may have fields that are named like secrets.
         answers_ahead: Take answers to keyed questions that a client sends before it was asked, with
             the first request. Off, they change nothing.
@@ -211,7 +211,7 @@ def install(
         apps: Whether clients that declare no elicitation get forms as MCP Apps. Default: those that declare that they
             show Apps, where there is a store. True is for hosts that show them and declare nothing.
         doubt: A no that comes within so many seconds, such as 0.25, may mean that nobody saw the question: then it is
-            asked once more, by a page or a link, if there is one. 0 believes every no.
+            asked once more, by a page or a link, if there is one. 0 believes every no, and is the default.
         probe: Add a tool, `midcall_probe`, that asks the connected client one harmless question of each kind, and
             reports what really happened.
         required: Say that every client of this server calls again after the error -32042. Then, where there is no way
@@ -225,9 +225,8 @@ def install(
     if lowlevel in _by_server:
         raise InstallError(wording.installed_twice())
     max_rounds = (whole("MIDCALL_MAX_ROUNDS", least=1) or max_rounds) if max_rounds == MAX_ROUNDS else max_rounds
-    if heartbeat == HEARTBEAT and (beat := number("MIDCALL_HEARTBEAT")) is not None:
-        heartbeat = beat
-    doubt = doubt or number("MIDCALL_DOUBT") or 0.0
+    heartbeat = (number("MIDCALL_HEARTBEAT") or HEARTBEAT) if heartbeat is None else heartbeat
+    doubt = (number("MIDCALL_DOUBT", zero=True) or 0.0) if doubt is None else doubt
     state_ttl = number("MIDCALL_STATE_TTL") if state_ttl is None else state_ttl
     numbers = {"heartbeat": heartbeat, "doubt": doubt, "state_ttl": state_ttl, "max_rounds": max_rounds}
     for name, value in numbers.items():

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 
-def not_a_number(name: str, value: str, least: float) -> str:
-    return f"{name}={value!r} must be a number from {least:g} on."
+def not_a_number(name: str, value: str, *, zero: bool) -> str:
+    return f"{name}={value!r} must be a number {'from 0 on' if zero else 'above 0'}."
 
 
 def not_a_whole_number(name: str, value: str, least: int, most: int | None) -> str:
