@@ -101,7 +101,7 @@ async def test_a_tool_that_waits_for_a_page_says_how_to_go_on_and_it_does(tmp_pa
     with serving(script, tmp_path / "log") as url:
         waits = midcall("call", url, "greet", *era)
         assert (waits.returncode, waits.stdout) == (3, "")
-        assert waits.stderr.startswith("The tool waits for you:\n")
+        assert waits.stderr.startswith("The tool waits for you: open the address yourself.")
         [portal, id] = re.findall(r"(http://127\S+)/i/(\S+)", waits.stderr)[0]
         async with httpx2.AsyncClient(base_url=portal) as http:
             visitor = Visitor(http, "", portal)

@@ -79,7 +79,7 @@ def unusable_tool(name: str, why: str) -> str:
 
 
 def tool_waits() -> str:
-    return "The tool waits for you:"
+    return "The tool waits for you: open the address yourself. The rest of what it says is for a model."
 
 
 def go_on_with(command: str) -> str:
