@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from midcall.core.check import check
@@ -47,7 +47,20 @@ def test_a_short_text_may_be_searched_with_more() -> None:
     assert not is_tame("a+b", None)
 
 
+@pytest.mark.parametrize("pattern", ["^[[a]b]$", "[]--]", "[a||b]", "[^[:alpha:]]"])
+def test_a_pattern_that_python_warns_about_is_left_to_the_server(pattern: str) -> None:
+    schema = {"type": "object", "properties": {"x": {"type": "string", "pattern": pattern}}, "required": ["x"]}
+    form = Form.from_schema(schema, strict=False)
+    assert check(form, {"x": "anything"}) == ()
+
+
+@pytest.mark.parametrize("pattern", [r"^\[[a-z]\]$", "^[a-z]|[0-9]$", "^[-a]$"])
+def test_a_pattern_with_several_sets_is_tame(pattern: str) -> None:
+    assert is_tame(pattern, 10)
+
+
 @given(st.text())
+@example("[[")
 def test_anything_can_be_looked_at(pattern: str) -> None:
     assert is_tame(pattern, 10) in (True, False)
 

@@ -6,8 +6,10 @@ import re
 from ipaddress import ip_address
 from urllib.parse import parse_qsl, urlsplit
 
+from midcall.core.wire import broken_at
 from midcall.errors import InvalidQuestion
 from midcall.wording import questions as wording
+from midcall.wording import wire
 
 __all__ = ["check_address", "is_loopback"]
 
@@ -33,8 +35,12 @@ def is_loopback(host: str) -> bool:
 
 def check_address(url: str) -> str:
     """This URL, if a visit may lead there: absolute, https except on loopback, and free of secrets."""
-    if not isinstance(url, str) or _CONTROL.search(url):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(url, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidQuestion(wording.not_an_address(type(url).__name__))
+    if _CONTROL.search(url):
         raise InvalidQuestion(wording.bad_address("it is not a URL"))
+    if (at := broken_at(url)) is not None:
+        raise InvalidQuestion(wording.bad_address(f"it {wire.half_a_character(at)}"), advice=wire.address_advice())
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port

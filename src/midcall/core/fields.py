@@ -22,8 +22,10 @@ from midcall.core.rules import (
     python_only,
     text_rule,
 )
+from midcall.core.wire import broken_at, legible
 from midcall.errors import InvalidForm
 from midcall.wording import forms as wording
+from midcall.wording import wire
 
 __all__ = ["Choice", "Choices", "Field", "Flag", "Number", "Options", "Text"]
 
@@ -190,9 +192,13 @@ def _set(target: Any, name: str, value: Any) -> None:
 def _settle(this: Field) -> None:
     if not _is_text(this.name) or not this.name:
         raise InvalidForm(f"a field needs a name, not {this.name!r}")
-    for text in ("title", "description"):
-        if getattr(this, text) is not None and not _is_text(getattr(this, text)):
-            raise InvalidForm(f"{text} must be text", path=this.name)
+    _sendable(this.name, "the name", this.name)
+    for what, text in (("title", this.title), ("description", this.description)):
+        if text is None:
+            continue
+        if not _is_text(text):
+            raise InvalidForm(f"{what} must be text", path=this.name)
+        _sendable(this.name, f"the {what}", text)
     if this.required is None:
         _set(this, "required", this.default is None)
     elif not isinstance(this.required, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -208,8 +214,18 @@ def _settle_options(this: Choice | Choices) -> None:
     if not all(map(_is_text, options)) and not all(map(_is_titled, options)):
         raise InvalidForm("options and their titles must be text", path=this.name)
     _set(this, "options", options)
+    _sendable(this.name, "one of the options", *this.values, *(this.titles or ()))
     if len(set(this.values)) < len(options):
         raise InvalidForm("two options have the same value", path=this.name)
+
+
+def _sendable(name: str, what: str, *texts: str) -> None:
+    if "".join(texts).isascii():
+        return
+    for text in texts:
+        if (at := broken_at(text)) is not None:
+            why = f"{what} {wire.half_a_character(at)}"
+            raise InvalidForm(why, path=legible(name), advice=wire.half_a_character_advice())
 
 
 def _is_titled(option: Any) -> bool:
@@ -232,6 +248,8 @@ def _ordered_sizes(name: str, what: str, least: int | None, most: int | None) ->
 def _known_pattern(name: str, pattern: str | None) -> None:
     if pattern is None:
         return
+    if _is_text(pattern):
+        _sendable(name, "the pattern", pattern)
     try:
         re.compile(pattern)
     except (re.error, TypeError, RecursionError, OverflowError) as error:

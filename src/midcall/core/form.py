@@ -26,7 +26,7 @@ class Form:
     A form never changes. Two forms are equal when they have equal fields in the same order.
     """
 
-    __slots__ = ("_by_name", "_digest", "_fields", "_full", "_lowered", "_rules", "_splits")
+    __slots__ = ("_by_name", "_digest", "_fields", "_full", "_lowered", "_splits", "names", "rules")
 
     def __init__(self, *fields: Field) -> None:
         if not fields:
@@ -41,7 +41,10 @@ class Form:
             if field.name in self._by_name:
                 raise InvalidForm("two fields have this name", path=field.name)
             self._by_name[field.name] = field
-        self._rules: tuple[FormRule, ...] = tuple((field.name, bool(field.required), field.rule()) for field in fields)
+        self.names: tuple[str, ...] = tuple(self._by_name)
+        """The names of the fields, in order."""
+        self.rules: tuple[FormRule, ...] = tuple((field.name, bool(field.required), field.rule()) for field in fields)
+        """What `check` runs, compiled once."""
         self._full: dict[str, Any] | None = None
         self._lowered: dict[str, Any] | None = None
         self._splits: dict[str, Split] | None = None
@@ -60,16 +63,6 @@ class Form:
     def fields(self) -> tuple[Field, ...]:
         """The fields, in order."""
         return self._fields
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the fields, in order."""
-        return tuple(self._by_name)
-
-    @property
-    def rules(self) -> tuple[FormRule, ...]:
-        """What `check` runs, compiled once."""
-        return self._rules
 
     def field(self, name: str) -> Field:
         """The field of this name, or `KeyError`."""

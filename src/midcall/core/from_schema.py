@@ -9,6 +9,7 @@ from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.formats import FORMATS
 from midcall.core.patterns import is_tame
 from midcall.core.rules import is_number, runs_everywhere
+from midcall.core.wire import legible
 from midcall.errors import InvalidForm
 
 __all__ = ["field_of", "fields_of"]
@@ -41,8 +42,8 @@ def fields_of(schema: Mapping[str, Any], *, strict: bool = True) -> tuple[Field,
     properties = _mapping(root.get("properties"), "properties")
     required = _required(root.get("required", []), properties)
     fields = tuple(
-        field_of(name, _mapping(prop, f"properties.{name}"), name in required, f"properties.{name}", strict=strict)
-        for name, prop in properties.items()
+        field_of(name, _mapping(prop, path), name in required, path, strict=strict)
+        for name, prop, path in ((name, prop, f"properties.{legible(name)}") for name, prop in properties.items())
     )
     if strict:
         _known_root(root)
@@ -66,9 +67,9 @@ def field_of(name: str, prop: Property, required: bool, path: str, *, strict: bo
     try:
         return _BUILDERS[kind](name, prop, path, options)
     except InvalidForm as error:
-        if error.path != name:
+        if error.path != legible(name):
             raise
-        raise InvalidForm(error.text.removeprefix(f"{name}: "), path=path, advice=error.advice) from None
+        raise InvalidForm(error.text.removeprefix(f"{error.path}: "), path=path, advice=error.advice) from None
 
 
 def _kind(prop: Property, path: str) -> str:
@@ -165,7 +166,8 @@ def _loosened(prop: Property) -> Property:
 
 def _can_be_run(pattern: Any, longest: Any) -> bool:
     """Whether this pattern of somebody else's means the same to us, and ends in time."""
-    return runs_everywhere(pattern) and is_tame(pattern, longest if type(longest) is int else None)
+    tame = isinstance(pattern, str) and is_tame(pattern, longest if type(longest) is int else None)
+    return tame and runs_everywhere(pattern)
 
 
 def _loosened_items(items: Property) -> Property:

@@ -18,11 +18,16 @@ _LONG: Final = 1000
 _OPEN_END: Final = 100
 """A repeat of more than this is as good as open."""
 _REPEATS: Final = frozenset({"MAX_REPEAT", "MIN_REPEAT"})
+_ESCAPED: Final = re.compile(r"\\.", re.DOTALL)
+_SET_OF_SETS: Final = re.compile(r"\[\^?\]?[^\]]*(\[|--|&&|~~|\|\|)")
+"""What Python warns about, since it may come to mean something else: `[[a]b]`, `[a--b]`."""
 _FEARED: Final = frozenset({"GROUPREF", "GROUPREF_EXISTS", "ASSERT", "ASSERT_NOT"})
 
 
 def is_tame(pattern: str, longest: int | None) -> bool:
     """Whether this pattern takes little time on any text of at most so many characters."""
+    if _SET_OF_SETS.search(_ESCAPED.sub("x", pattern)):
+        return False
     try:
         nodes = list(_nodes(_parsed(pattern), ()))
     except (re.error, RecursionError, OverflowError, AttributeError):

@@ -22,8 +22,10 @@ from midcall.core.from_types import TypedForm, Unfit, typed_form
 from midcall.core.links import form_texts, links_in
 from midcall.core.outcomes import Via
 from midcall.core.secrets import refuse_secrets
+from midcall.core.wire import broken_at, stuck_at
 from midcall.errors import InvalidQuestion
 from midcall.wording import questions as wording
+from midcall.wording import wire
 
 __all__ = ["ATTEMPTS", "MISSING", "Missing", "Question", "Unfit", "Visit", "plain_question"]
 
@@ -54,10 +56,34 @@ def _digest(kind: str, message: str, detail: str) -> str:
 
 
 def _channels(via: Collection[Via]) -> frozenset[Via]:
-    named: frozenset[Any] = frozenset((via,) if isinstance(via, str) else via)
+    try:
+        named: frozenset[Any] = frozenset((via,) if isinstance(via, str) else via)
+    except TypeError:  # nothing that holds names, or holds what is no name
+        named = frozenset({repr(via)})
+    if not named:
+        raise InvalidQuestion(wording.no_channels(sorted(_CHANNELS)))
     if unknown := named - _CHANNELS:
         raise InvalidQuestion(wording.unknown_channels(sorted(map(str, unknown)), sorted(_CHANNELS)))
     return named
+
+
+def _check_text(what: str, text: str) -> None:
+    if (at := broken_at(text)) is not None:
+        raise InvalidQuestion(
+            wording.unsendable(what, wire.half_a_character(at)), advice=wire.half_a_character_advice()
+        )
+
+
+def _check_meta(meta: Mapping[str, Any]) -> None:
+    """Here, and not where it is sent: there it would take the whole connection down."""
+    if not isinstance(meta, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidQuestion(wording.unsendable("meta", wire.not_a_mapping()), advice=wire.plain_data_advice())
+    if (stuck := stuck_at(dict(meta))) is not None:
+        raise InvalidQuestion(wording.unsendable(f"meta{stuck.path}", stuck.why), advice=wire.plain_data_advice())
+
+
+def _is_seconds(timeout: Any) -> bool:
+    return isinstance(timeout, (int, float)) and not isinstance(timeout, bool) and timeout > 0
 
 
 class _Options:
@@ -79,10 +105,14 @@ class _Options:
             raise InvalidQuestion(wording.empty_message())
         if key is not None and not (isinstance(key, str) and _KEY.match(key)):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidQuestion(wording.bad_key(key))
-        if timeout is not None and not (isinstance(timeout, (int, float)) and timeout > 0):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if timeout is not None and not _is_seconds(timeout):
             raise InvalidQuestion(wording.bad_timeout(timeout))
-        if attempts < 1:
+        if type(attempts) is not int or attempts < 1:
             raise InvalidQuestion(wording.bad_attempts(attempts))
+        if not message.isascii():
+            _check_text("the message", message)
+        if meta is not None:
+            _check_meta(meta)
         self.message = message
         self.key = key
         self.timeout = timeout
@@ -185,6 +215,7 @@ class Visit(_Options):
 
     mode: Final = "url"
     shape: Final = "visit"
+    links: Final = ()
 
     def __init__(
         self,
@@ -198,9 +229,9 @@ class Visit(_Options):
         meta: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(message, key, timeout, 1, MISSING, via, meta)
-        if id is not None and not id.strip():
-            raise InvalidQuestion(wording.empty_visit_id())
-        if isinstance(url, str):
+        if id is not None:
+            _check_id(id)
+        if not callable(url):
             check_address(url)
         self.url = url
         self.id = id
@@ -214,6 +245,12 @@ class Visit(_Options):
 
     def __repr__(self) -> str:
         return f"Visit({self.message!r})"
+
+
+def _check_id(id: str) -> None:
+    if not isinstance(id, str) or not id.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidQuestion(wording.empty_visit_id())
+    _check_text("the id of the visit", id)
 
 
 def _place(url: str | Callable[[str], str], id: str | None) -> str:

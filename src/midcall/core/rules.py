@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias, cast
 
 from midcall.core.formats import FORMATS, Format
+from midcall.core.wire import broken_at
 from midcall.wording import answers as wording
 
 __all__ = [
@@ -51,6 +52,8 @@ def text_rule(
 
     def faults_of(value: str) -> list[Fault]:
         faults: list[Fault] = []
+        if broken_at(value) is not None:
+            faults.append(("unicode", wording.not_unicode()))
         if len(value) < least:
             faults.append(("too_short", wording.too_short(least)))
         if max_length is not None and len(value) > max_length:
@@ -64,7 +67,7 @@ def text_rule(
     def rule(value: Any) -> tuple[Fault, ...]:
         if not isinstance(value, str):
             return _NOT_TEXT
-        if least <= len(value) <= most and search is None and fits is None:
+        if least <= len(value) <= most and search is None and fits is None and value.isascii():
             return _NONE
         return tuple(faults_of(value))
 

@@ -27,6 +27,14 @@ def suggested(shown: str) -> str:
     return f"Suggested: {shown}."
 
 
+def unfit_default(default: object, said: Sequence[str]) -> str:
+    return f"default {default!r} {' and '.join(said)}"
+
+
+def unfit_default_advice() -> str:
+    return "Give a default that an answer could be; where it means that there is none, write `X | None = None`."
+
+
 def secrets_in_form(names: Sequence[str]) -> str:
     which = "this field asks" if len(names) == 1 else "these fields ask"
     return f"{which} for a secret, and a form passes through the client and may pass through the model."

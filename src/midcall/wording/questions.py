@@ -15,12 +15,17 @@ def bad_key(key: str) -> str:
     return f"{key!r} cannot be a key: use 1 to 64 letters, digits and _ . : - and begin with a letter, digit or _."
 
 
+def unsendable(what: str, why: str) -> str:
+    """`why` goes on where the name of the thing ends."""
+    return f"This question cannot be sent: {what} {why}."
+
+
 def bad_timeout(timeout: float) -> str:
     return f"timeout={timeout!r} must be a positive number of seconds."
 
 
 def bad_attempts(attempts: int) -> str:
-    return f"attempts={attempts!r} must be 1 or more."
+    return f"attempts={attempts!r} must be a whole number, 1 or more."
 
 
 def bad_default(problems: list[str]) -> str:
@@ -39,6 +44,10 @@ def unknown_channels(unknown: list[str], known: list[str]) -> str:
     return f"via= names no channel: {', '.join(unknown)}. The channels are {', '.join(known)}."
 
 
+def no_channels(known: list[str]) -> str:
+    return f"via= names no channel, so nobody could be asked. The channels are {', '.join(known)}."
+
+
 def bad_options(why: str) -> str:
     return f"These are not the options of a question: {why}."
 
@@ -51,8 +60,12 @@ def bad_address(why: str) -> str:
     return f"This URL cannot be visited: {why}."
 
 
+def not_an_address(kind: str) -> str:
+    return f"A visit leads to a URL, a text, or to what a function makes of its id; {kind} is neither."
+
+
 def empty_visit_id() -> str:
-    return "A visit's id must not be empty; leave it out to have one minted."
+    return "A visit's id must be a text that is not empty; leave it out to have one minted."
 
 
 def no_visits() -> str:

@@ -12,6 +12,7 @@ from pydantic_core import SchemaError
 
 from midcall.core.check import Problem
 from midcall.core.fields import Field
+from midcall.core.from_types.defaults import sendable
 from midcall.core.from_types.facts import NOTHING, Facts, unqualified, unwrapped
 from midcall.core.from_types.kinds import Kind, Thaw, kind_of
 from midcall.core.options import humanised
@@ -58,15 +59,18 @@ def _field(attribute: str, kind: Kind, facts: Facts) -> Field:
         description=facts.description,
         required=facts.required is not False and not facts.nullable and not facts.has_default,
     )
-    if facts.default is not NOTHING and facts.default is not None:
-        try:
-            return make(default=kind.freeze(facts.default))
-        except (InvalidForm, TypeError, ValueError, AttributeError):
-            pass  # a default that the wire cannot carry is applied when the answer is read
+    bare = _made(make, facts.path)
+    if facts.default is NOTHING or facts.default is None:
+        return bare
+    default = sendable(bare, kind.freeze, facts)
+    return bare if default is None else _made(partial(make, default=default), facts.path)
+
+
+def _made(make: Callable[[], Field], path: str) -> Field:
     try:
         return make()
     except InvalidForm as error:
-        raise InvalidForm(error.text.removeprefix(f"{error.path}: "), path=facts.path, advice=error.advice) from None
+        raise InvalidForm(error.text.removeprefix(f"{error.path}: "), path=path, advice=error.advice) from None
 
 
 def _through(thaw: Thaw | None, adapter: TypeAdapter[Any]) -> Thaw:

@@ -1,0 +1,46 @@
+"""What cannot be written as JSON, for the author who wants to send it."""
+
+from __future__ import annotations
+
+
+def half_a_character(at: int) -> str:
+    return f"holds half a character (a lone surrogate, at position {at}), which cannot be sent"
+
+
+def half_a_character_advice() -> str:
+    return (
+        "Such halves come from text that was decoded with errors='surrogateescape', or cut out of UTF-16: "
+        "decode it as what it is, or with errors='replace'."
+    )
+
+
+def address_advice() -> str:
+    return "Encode what goes into a URL: urllib.parse.quote(...)."
+
+
+def not_a_mapping() -> str:
+    return "must be a mapping from names to plain data"
+
+
+def not_plain(kind: str) -> str:
+    return f"is of type {kind}, which JSON cannot hold"
+
+
+def not_finite() -> str:
+    return "is no finite number, and JSON has no other"
+
+
+def key_not_text(kind: str) -> str:
+    return f"has a key that is a {kind}, and JSON has only text for keys"
+
+
+def holds_itself() -> str:
+    return "holds itself, which JSON cannot write"
+
+
+def too_deep() -> str:
+    return "is nested too deep to be written"
+
+
+def plain_data_advice() -> str:
+    return "Send plain data: text, numbers, true, false, None, and lists and dicts of these."
