@@ -19,7 +19,7 @@ from starlette.responses import PlainTextResponse
 
 from midcall.client.browser.listening import Listening, bound
 from midcall.portal.app import Portal
-from midcall.portal.identity import Oidc
+from midcall.portal.identity import Oidc, ProxyJwt
 from midcall.server.doctor import Finding, Report, examined, looked_at
 from midcall.server.install import Installation, install, installation_on, installations
 from midcall.server.reach import CHANNELS
@@ -181,6 +181,16 @@ async def test_what_else_answers_at_its_address_is_told(status: int, state: str,
     assert (found.state, told in found.text) == (state, True)
 
 
+@pytest.mark.parametrize("status", [302, 401, 403])
+async def test_a_proxy_that_vouches_for_users_lets_nobody_else_through(status: int) -> None:
+    keys = {"keys": [{"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}
+    identity = ProxyJwt("x-assertion", issuer="https://id.example.com", audience="portal", keys=keys)
+    async with answering(status) as url:
+        portal = Portal(url, identity=identity)
+        found = by_name((await look(keys=KEYS, store=Memory(), portal=portal)).installation)["portal"]
+    assert (found.state, "The proxy in front" in found.text) == ("doubtful", True)
+
+
 async def test_an_address_where_nothing_answers_may_be_right() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -277,6 +287,7 @@ def test_every_variable_in_the_docs_is_known() -> None:
 def test_surroundings_are_told_from_the_environment(tmp_path: Path) -> None:
     assert Surroundings.here({"SSH_CONNECTION": "x", "DISPLAY": ":0"}, tmp_path).ssh
     assert Surroundings.here({"KUBERNETES_SERVICE_HOST": "x"}, tmp_path).container
+    assert Surroundings.here({"container": "podman"}, tmp_path).container
     assert not Surroundings.here({"DISPLAY": ":0"}, tmp_path).container
     (tmp_path / ".dockerenv").touch()
     assert Surroundings.here({}, tmp_path).container

@@ -164,6 +164,11 @@ class Portal:
             raise Misuse(wording.not_started())
         return self._place.url
 
+    @property
+    def any_port(self) -> bool:
+        """Whether it listens on another port at each start. For `midcall doctor`."""
+        return self._listen[1] == 0
+
     def address(self, id: str) -> str:
         """Where this interaction is. All that it holds is the id."""
         return f"{self.url}/i/{id}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 from midcall.errors import Misuse
 from midcall.portal.keys import Key
@@ -18,6 +19,9 @@ from midcall.stores.base import Store, Value
 from midcall.wording import vault as wording
 
 __all__ = ["Entry", "Kept", "Vault", "VaultLocked", "forget_value", "kept_values", "rotate_keys"]
+
+Standing: TypeAlias = Literal["current", "older", "locked"]
+"""A value opens with the first key, only with another one, or with none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,14 @@ class Vault:
             if await self._store.put(self._sealed(owner, name, value, kept.updated), instead_of=kept.sealed):
                 return True
         return False
+
+    def standing(self, kept: Value) -> Standing:
+        """Whether this can be opened, and with which key. What is in it goes nowhere. For `midcall doctor`."""
+        try:
+            self._seal.open(kept.owner, kept.name, kept.sealed)
+        except VaultLocked:
+            return "locked"
+        return "current" if self._seal.is_current(kept.sealed) else "older"
 
     def seal(self, owner: str, name: str, value: Mapping[str, str]) -> str:
         """Texts sealed as in the vault, for a record that others may read."""

@@ -25,7 +25,7 @@ from midcall.server import reach
 from midcall.server.call import Call, running_call
 from midcall.server.surface import stamped
 from midcall.server.verbs import elicit, once
-from midcall.wording import doctor as wording
+from midcall.wording.doctor import probe as wording
 
 __all__ = ["FILLED", "FORMS", "PROBE", "SAMPLE", "Finding", "Findings", "Probe"]
 
@@ -38,8 +38,8 @@ _LONGEST: Final = 3600.0
 
 _TOOL: Final = Tool(
     name=PROBE,
-    title=wording.probe_title(),
-    description=wording.probe_description(),
+    title=wording.title(),
+    description=wording.description(),
     input_schema={
         "type": "object",
         "properties": {
@@ -48,7 +48,7 @@ _TOOL: Final = Tool(
                 "exclusiveMinimum": 0,
                 "maximum": _LONGEST,
                 "default": _TIMEOUT,
-                "description": wording.probe_timeout(),
+                "description": wording.timeout(),
             }
         },
         "additionalProperties": False,
@@ -111,14 +111,14 @@ class Findings:
     def as_text(self) -> str:
         """The same as text, with a table in Markdown."""
         rows = [_row(finding) for finding in self.found]
-        head = wording.probe_columns()
+        head = wording.columns()
         lines = [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
         return "\n".join(
             [
-                wording.probe_heading(self.client, self.protocol),
-                wording.probe_declared(self.declared),
-                wording.probe_channels("form", self.forms),
-                wording.probe_channels("url", self.visits),
+                wording.heading(self.client, self.protocol),
+                wording.declared(self.declared),
+                wording.channels("form", self.forms),
+                wording.channels("url", self.visits),
                 "",
                 *lines,
             ]
@@ -174,19 +174,18 @@ async def _probed(timeout: float) -> dict[str, Any]:
 def _declared(call: Call) -> str:
     """What the client said about being asked, as it said it."""
     if call.elicitation is None:
-        return "no elicitation"
-    said = call.elicitation.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return f"elicitation {{{', '.join(said)}}}"
+        return wording.elicitation(None)
+    return wording.elicitation(list(call.elicitation.model_dump(mode="json", by_alias=True, exclude_none=True)))
 
 
 async def _findings(call: Call, timeout: float) -> tuple[Finding, ...]:
     found: list[Finding] = []
     for kind, form in FORMS.items():
         # An answer that does not fit is what we want to hear of, so it is not asked for again.
-        found.append(await _asked(kind, Question(wording.probe_message(kind), form, timeout=timeout, attempts=1)))
+        found.append(await _asked(kind, Question(wording.message(kind), form, timeout=timeout, attempts=1)))
     if (portal := call.installation.portal) is not None:
         await portal.start()
-        visit = Visit(wording.probe_message("visit"), lambda _: f"{portal.url}/health", timeout=timeout)
+        visit = Visit(wording.message("visit"), lambda _: f"{portal.url}/health", timeout=timeout)
         found.append(await _asked("visit", visit))
     return tuple(found)
 
@@ -205,18 +204,18 @@ def _answered(kind: str, outcome: Outcome[Any], seconds: float) -> Finding:
     remarks = ""
     if isinstance(outcome, Accepted):
         if seconds < READING:
-            remarks = wording.probe_scripted()
+            remarks = wording.scripted()
         elif kind == "defaults" and outcome.value != FILLED:
-            remarks = wording.probe_defaults_lost()
+            remarks = wording.defaults_lost()
         return Finding(kind, outcome.via, "accepted", seconds, remarks)
     answer = "declined" if isinstance(outcome, Declined) else "cancelled"
-    return Finding(kind, outcome.via, answer, seconds, wording.probe_too_fast() if seconds < READING else "")
+    return Finding(kind, outcome.via, answer, seconds, wording.too_fast() if seconds < READING else "")
 
 
 def _unanswered(kind: str, error: MidcallError, timeout: float) -> Finding:
     match error:
         case TimedOut():
-            return Finding(kind, None, "no answer", timeout, wording.probe_no_answer(timeout))
+            return Finding(kind, None, "no answer", timeout, wording.no_answer(timeout))
         case InvalidAnswer():
             return Finding(kind, None, "does not fit", None, "; ".join(map(str, error.problems)))
         case NoChannel():

@@ -12,6 +12,7 @@ from typing import Final
 __all__ = ["SETTINGS", "Surroundings"]
 
 _CONTAINER_FILES: Final = ("/.dockerenv", "/run/.containerenv")
+_CONTAINER_VARIABLES: Final = ("KUBERNETES_SERVICE_HOST", "container")  # the second of Podman, LXC and systemd
 _OURS: Final = "MIDCALL_"
 
 SETTINGS: Final = frozenset(
@@ -35,12 +36,17 @@ class Surroundings:
     misnamed: tuple[str, ...] = ()
     """Variables that look like settings of ours, and are none."""
 
+    @property
+    def near(self) -> bool:
+        """Whether the user's browser, as far as can be told, is on this very machine."""
+        return self.display and not self.ssh and not self.container
+
     @classmethod
     def here(cls, environ: Mapping[str, str] = os.environ, root: Path = Path("/")) -> Surroundings:
         """Those of this process."""
         return cls(
             ssh=any(name in environ for name in ("SSH_CONNECTION", "SSH_TTY")),
-            container="KUBERNETES_SERVICE_HOST" in environ
+            container=any(environ.get(name) for name in _CONTAINER_VARIABLES)
             or any((root / name[1:]).exists() for name in _CONTAINER_FILES),
             display=sys.platform != "linux"
             or any(environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME")),

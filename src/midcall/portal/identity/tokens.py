@@ -11,6 +11,9 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
+from midcall.certificates import fault_of
+from midcall.wording import certificates
+
 __all__ = ["ALGORITHMS", "Away", "InvalidToken", "Keys", "decode", "fetch", "problem"]
 
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
@@ -98,7 +101,8 @@ async def fetch(url: str) -> dict[str, Any]:
     except httpx2.HTTPStatusError as exc:
         raise Away(f"{url}: {exc.response.status_code}") from None
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as exc:
-        raise Away(f"{url}: {type(exc).__name__}") from None
+        fault = fault_of(exc)
+        raise Away(f"{url}: {certificates.wrong(fault) if fault else type(exc).__name__}") from None
     if not isinstance(found, dict):
         raise Away(f"{url}: no object")
     return cast("dict[str, Any]", found)

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import sys
-from contextlib import redirect_stdout
+from collections.abc import Generator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
+from threading import Timer
 from types import ModuleType
+from typing import Final
 
-from midcall.errors import MidcallError
+from midcall.cli.doctor.named import near
+from midcall.cli.doctor.raised import CannotImport, why_not
+from midcall.client.screen import print_error
 from midcall.server.install import Installation, installation_on, installations
-from midcall.wording import doctor as wording
+from midcall.wording.doctor import target as wording
 
 __all__ = ["CannotImport", "installation_in"]
 
-
-class CannotImport(Exception):
-    """What was named cannot be looked at; the message says why."""
+_LONG: Final = 5.0
+_NEEDED: Final = ("mcp", "midcall", "fastmcp")
 
 
 def installation_in(path: str, name: str | None) -> Installation:
@@ -33,7 +38,7 @@ def installation_in(path: str, name: str | None) -> Installation:
     there = _all_in(module)
     made = list(there.values()) or [each for each in installations if each not in before]
     if not made:
-        raise CannotImport(wording.not_installed(path))
+        raise CannotImport(_without(path, module))
     if len(set(made)) > 1:
         raise CannotImport(wording.several(path, list(there) or ["..."]))
     return made[0]
@@ -47,7 +52,8 @@ def _named(path: str, module: ModuleType, name: str) -> Installation:
         value = getattr(value, part)
     found = value if isinstance(value, Installation) else installation_on(value)
     if found is None:
-        raise CannotImport(wording.not_installed(f"{path}:{name}"))
+        target = f"{path}:{name}"
+        raise CannotImport(wording.not_installed(target, name) if _is_server(value) else wording.not_a_server(target))
     return found
 
 
@@ -61,21 +67,59 @@ def _all_in(module: ModuleType) -> dict[str, Installation]:
     return found
 
 
+def _without(path: str, module: ModuleType) -> str:
+    """What to do where no server has midcall, or where there is none."""
+    servers = [name for name, value in vars(module).items() if _is_server(value)]
+    return wording.not_installed(path, servers[0]) if servers else wording.no_server(path, _command(path))
+
+
+def _is_server(value: object) -> bool:
+    from mcp.server.lowlevel.server import Server
+    from mcp.server.mcpserver import MCPServer
+
+    fastmcp = sys.modules.get("fastmcp")
+    return isinstance(value, (MCPServer, Server)) or (fastmcp is not None and isinstance(value, fastmcp.FastMCP))
+
+
+# --- running it ----------------------------------------------------------------------------------
 def _imported(path: str) -> ModuleType:
-    """Run the code. What it prints is not ours to print on standard output, where JSON may be expected."""
+    """Run the code."""
     try:
-        with redirect_stdout(sys.stderr):
+        with _as_program(path):
             return _file(Path(path)) if path.endswith(".py") else _module(path)
     except CannotImport:
         raise
     except (Exception, SystemExit) as error:
-        why = error.text if isinstance(error, MidcallError) else str(error)
-        raise CannotImport(wording.not_imported(path, type(error).__name__, why)) from error
+        raise why_not(path, error, _command(path)) from error
+
+
+def _command(path: str) -> str:
+    return f"python {path}" if path.endswith(".py") else f"python -m {path}"
+
+
+@contextmanager
+def _as_program(path: str) -> Generator[None]:
+    """It gets no arguments of ours, and no standard input, which a server would wait at. What it prints is not ours to
+    print on standard output, where JSON may be expected.
+    """
+    argv, stdin = sys.argv, sys.stdin
+    late = Timer(_LONG, lambda: print_error(f"{wording.still_importing(path, _LONG)}\n"))
+    late.daemon = True
+    with redirect_stdout(sys.stderr), open(os.devnull, encoding="utf-8") as nothing:
+        sys.argv, sys.stdin = [path], nothing
+        late.start()
+        try:
+            yield
+        finally:
+            late.cancel()
+            sys.argv, sys.stdin = argv, stdin
 
 
 def _file(path: Path) -> ModuleType:
     if not path.is_file():
-        raise CannotImport(wording.no_such_file(str(path)))
+        raise CannotImport(wording.no_such_file(str(path), str(path.parent.absolute()), near(path)))
+    if path.stem in _NEEDED:
+        raise CannotImport(wording.hides_a_package(str(path), path.stem))
     sys.path.insert(0, str(path.resolve().parent))  # as `python path` does
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
