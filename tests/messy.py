@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import inspect
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -14,13 +15,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import anyio
-from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver import Context
 from pydantic import BaseModel
 
 import midcall
 from midcall import ask, ask_all, choose, confirm, elicit, from_thread, once, suspending
 from midcall.core.questions import Question
 from midcall.testing import Answers
+from tests.kinds import Kind, server_with
 
 COUNTS: Counter[str] = Counter()
 
@@ -41,11 +43,16 @@ class Scenario:
     answers: Answers
     expected: str
     effects: int = 0
-    pushable: bool = True
 
     @property
     def name(self) -> str:
         return self.tool.__name__
+
+    @property
+    def is_portable(self) -> bool:
+        """Whether any kind of server can have it: it takes no context, needs no thread, and gives plain text."""
+        plain = inspect.iscoroutinefunction(self.tool) and self.tool.__annotations__["return"] == "str"
+        return plain and "ctx" not in self.tool.__annotations__
 
 
 SCENARIOS: list[Scenario] = []
@@ -344,6 +351,74 @@ async def adopted(token: str, ctx: Context) -> str:
     return f"{answer.data.name} {await ask('Days?', int)} {answer.action}"
 
 
+async def fails() -> None:
+    await asyncio.sleep(0)
+    raise OSError("out of stock")
+
+
+@scenario(ABC, "1")
+async def group_failed_before(token: str) -> str:
+    try:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(fails())
+    except* OSError:
+        pass
+    return await ask("a?", str)
+
+
+@scenario(ABC, "1 2")
+async def group_failed_before_branches(token: str) -> str:
+    try:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(fails())
+    except* OSError:
+        pass
+    return " ".join(await asyncio.gather(ask("a?", str), ask("b?", str)))
+
+
+@scenario(ABC, "out of stock 2")
+async def branch_fails_beside_an_ask(token: str) -> str:
+    try:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(fails())
+            group.create_task(ask("a?", str))
+    except* OSError as failed:
+        [reason] = failed.exceptions
+    return f"{reason} {await ask('b?', str)}"
+
+
+@scenario(ABC, "1 2")
+async def swallows_a_cancel_of_its_own(token: str) -> str:
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    try:
+        await asyncio.sleep(0)
+    except asyncio.CancelledError:
+        pass
+    first = await ask("a?", str)
+    return f"{first} {await ask('b?', str)}"
+
+
+@scenario(ABC, "1 2 3")
+async def gather_awaited_late(token: str) -> str:
+    both = asyncio.gather(ask("a?", str), ask("b?", str))
+    third = await ask("c?", str)
+    return " ".join([*await both, third])
+
+
+@scenario(ABC, "1 2")
+async def gather_shielded(token: str) -> str:
+    return " ".join(await asyncio.shield(asyncio.gather(ask("a?", str), ask("b?", str))))
+
+
+@scenario(ABC, "1 2")
+async def gather_waited_for(token: str) -> str:
+    both = asyncio.gather(ask("a?", str), ask("b?", str))
+    await asyncio.wait([both])
+    return " ".join(both.result())
+
+
 @scenario(ABC, "1 2 timeouts")
 async def asyncio_timeouts(token: str) -> str:
     async with asyncio.timeout(30):
@@ -353,14 +428,14 @@ async def asyncio_timeouts(token: str) -> str:
     return f"{a} {b} timeouts"
 
 
-def build() -> MCPServer[Any]:
-    server: MCPServer[Any] = MCPServer("messy")
-    midcall.install(server, max_rounds=100)
-    for each in SCENARIOS:
-        server.add_tool(each.tool)
-    server.add_tool(inner_tool)
-    server.add_tool(effects)
-    return server
+def scenarios(kind: Kind = "mcpserver") -> list[Scenario]:
+    """Those that this kind of server can have."""
+    return [each for each in SCENARIOS if kind == "mcpserver" or each.is_portable]
+
+
+def build(kind: Kind = "mcpserver") -> Any:
+    tools = [each.tool for each in scenarios(kind)]
+    return server_with(*tools, inner_tool, effects, kind=kind, name="messy", max_rounds=100)
 
 
 def effects(token: str) -> int:
@@ -371,12 +446,13 @@ def effects(token: str) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--http", type=int)
-    port: int | None = parser.parse_args().http
-    server = build()
-    if port is None:
+    parser.add_argument("--kind", default="mcpserver", choices=("mcpserver", "fastmcp"))
+    arguments = parser.parse_args()
+    server = build(arguments.kind)
+    if arguments.http is None:
         server.run("stdio")
     else:
-        server.run("streamable-http", port=port)
+        server.run("streamable-http", port=arguments.http)
 
 
 if __name__ == "__main__":

@@ -6,24 +6,27 @@ from midcall.from_thread import ask
 def book(destination: str) -> str:
     days = ask("How many days?", int)
     return f"{days} days in {destination}"
+
+They work in every thread that has the context of its call: also under `asyncio.to_thread`, and in an executor that is
+given `contextvars.copy_context().run`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Coroutine
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar, cast, overload
 
 import anyio.from_thread
 
-from midcall.errors import Misuse
+from midcall.errors import Misuse, NoCall
 from midcall.server import verbs
-from midcall.server.call import current_call, running_call
-from midcall.server.rounds import in_thread
+from midcall.server.call import Call, current_call, running_call
 from midcall.server.surface import surfaced
+from midcall.server.threads import block_on, is_worker, run_aside, run_for_worker
 from midcall.server.verbs import can_ask, suspending
+from midcall.server.verbs.around import loop_for
 from midcall.server.verbs.once import Keyed
 from midcall.wording import mistakes as wording
 
@@ -48,22 +51,39 @@ T = TypeVar("T")
 
 
 def _blocking(name: str, verb: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    asks = not name.startswith("once")
+
     @wraps(verb)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
-        thread = threading.get_ident()
-
-        async def in_loop() -> T:
-            in_thread.set(thread)
-            return await verb(*args, **kwargs)
-
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            running_call(name)
-            return anyio.from_thread.run(in_loop)
-        raise surfaced(Misuse(wording.only_in_thread(name)), current_call.get())
+        call = _call_of_thread(name)
+        work = partial(verb, *args, **kwargs)
+        return (run_for_worker if is_worker() else run_aside)(call, work, asks=asks)
 
     return run
+
+
+def _call_of_thread(verb: str) -> Call:
+    call, loop = current_call.get(), _running_loop()
+    try:
+        # Blocking the loop that brings the answer would last for ever; another one is the author's own to block.
+        if loop is not None and (call is None or call.loop is loop):
+            raise Misuse(wording.only_in_thread(verb))
+        found = running_call(verb)
+        if not found.loop.is_running():
+            raise NoCall(wording.no_call(verb), for_model=wording.model_broken())
+        return found
+    except NoCall as exc:
+        exc.advice = wording.no_call_in_thread_advice()
+        raise surfaced(exc, call) from None
+    except Misuse as exc:
+        raise surfaced(exc, call) from None
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 class _Once:
@@ -110,5 +130,17 @@ visit = _blocking("visit", verbs.visit)
 
 
 def complete(id: str) -> bool:
-    """Say that the out-of-band part of this visit is done."""
-    return anyio.from_thread.run(verbs.complete, id)
+    """Say that the out-of-band part of this visit is done. Works in every thread of a process that serves.
+
+    Raises:
+        Misuse: This is an event loop, or no server is running in this process.
+    """
+    call = current_call.get()
+    if _running_loop() is not None:
+        raise surfaced(Misuse(wording.only_in_thread("complete")), call)
+    if is_worker():
+        return anyio.from_thread.run(verbs.complete, id)
+    loop = call.loop if call is not None and call.loop.is_running() else loop_for(id)
+    if loop is None:
+        raise surfaced(Misuse(wording.no_loop(), advice=wording.no_loop_advice()), call)
+    return block_on(loop, verbs.complete(id))

@@ -158,6 +158,8 @@ CASES = [
     ),
     Case("asking_options", "buy", {"How many ABC?": 2, "Buy 2 for 206?": True}, "Bought.", {"share": "ABC"}),
     Case("asking_thread", "book", [3, True], "Booked 3 days in Oslo.", OSLO),
+    Case("asking_threads", "plan", [3], "3 days", OSLO),
+    Case("asking_threads", "tour", lambda _: 2, "4 days", {"first": "Oslo", "second": "Bergen"}),
     Case("forms_fields", "open_ticket", {"What is wrong?": TICKET}, "No network (net), 1 affected"),
     Case("forms_raw", "create_project", {"What shall we create?": {"name": "Oak"}}, "Oak: 3"),
     Case(

@@ -16,6 +16,7 @@ import pytest
 from midcall import NoCall, Question, ask, ask_all, from_thread, once, suspending
 from midcall.errors import InvalidQuestion, Misuse
 from midcall.server import rounds as unwinding
+from midcall.server.effects import _digest_of
 from midcall.testing import connect, replayed, run
 from tests.kinds import server_with
 from tests.rounds import text
@@ -215,10 +216,10 @@ def test_arguments_name_an_effect_alike_in_every_process() -> None:
             capture_output=True,
             text=True,
             check=True,
-        ).stdout
-        for seed in ("1", "2", "3")
+        ).stdout.strip()
+        for seed in ("1", "2")
     }
-    assert len(found) == 1
+    assert found == {_digest_of(({"ada", "bo", "cem"}, {"x": 1}), {"y": b"\xff"})}
 
 
 async def test_an_argument_that_is_no_data_is_left_as_it_is() -> None:

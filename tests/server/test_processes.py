@@ -68,9 +68,9 @@ CALL = {
 }
 
 
-@pytest.fixture
-def url(tmp_path: Path) -> Any:
-    with serving(SERVER, tmp_path / "stderr") as url:
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with serving(SERVER, tmp_path_factory.mktemp("messy") / "stderr") as url:
         yield url
 
 

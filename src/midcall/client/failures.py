@@ -10,7 +10,9 @@ import httpx2
 from mcp import MCPError
 from mcp_types import CONNECTION_CLOSED
 
+from midcall.certificates import fault_of
 from midcall.errors import MidcallError
+from midcall.wording import certificates
 from midcall.wording.client import connecting as wording
 
 __all__ = ["CannotConnect", "leaf", "reason_of"]
@@ -42,6 +44,8 @@ def reason_of(error: BaseException, seconds: float | None, command: str | None, 
             return wording.no_answer_within(seconds or 0)
         case FileNotFoundError() | NotADirectoryError() | PermissionError() if command is not None:
             return _not_started(error, command)
+        case httpx2.TransportError() if (fault := fault_of(error)) is not None:
+            return certificates.wrong(fault), certificates.advice(fault)
         case httpx2.TransportError():
             return wording.nobody_there(str(error) or type(error).__name__)
         case _ if status is not None and status >= 400:

@@ -8,7 +8,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from midcall.core.check import Problem
-from midcall.core.journal import Entry
 from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
 from midcall.core.questions import Question, Visit
 from midcall.core.replay import parse_answer
@@ -31,12 +30,10 @@ async def put(call: Call, question: Question[Any] | Visit) -> Outcome[Any]:
     asking = _begin(call, question)
     while True:
         if asking.entry.kind == "waiting":
-            [entry] = await _channel(call, asking).carry(call, [asking])
-            asking = asking._replace(entry=entry)
+            (asking.entry,) = await _channel(call, asking).carry(call, (asking,))
         outcome = _outcome(call, asking)
-        if not isinstance(outcome, Entry):
+        if outcome is not None:
             return outcome
-        asking = asking._replace(entry=outcome)
 
 
 async def put_all(call: Call, questions: Sequence[Question[Any] | Visit]) -> list[Outcome[Any]]:
@@ -47,12 +44,9 @@ async def put_all(call: Call, questions: Sequence[Question[Any] | Visit]) -> lis
     while True:
         await _carry_waiting(call, askings)
         outcomes = [_outcome(call, asking) for asking in askings]
-        settled = [outcome for outcome in outcomes if not isinstance(outcome, Entry)]
+        settled = [outcome for outcome in outcomes if outcome is not None]
         if len(settled) == len(outcomes):
             return settled
-        for index, outcome in enumerate(outcomes):
-            if isinstance(outcome, Entry):
-                askings[index] = askings[index]._replace(entry=outcome)
 
 
 def _begin(call: Call, question: Question[Any] | Visit) -> Asking:
@@ -86,20 +80,18 @@ def _channel(call: Call, asking: Asking) -> Channel:
     return channel_for(call, asking.question, asking.entry)
 
 
-async def _carry_waiting(call: Call, askings: list[Asking]) -> None:
-    waiting = [index for index, asking in enumerate(askings) if asking.entry.kind == "waiting"]
-    chosen = [(_channel(call, askings[index]), index) for index in waiting]
+async def _carry_waiting(call: Call, askings: Sequence[Asking]) -> None:
+    chosen = [(_channel(call, asking), asking) for asking in askings if asking.entry.kind == "waiting"]
     by_channel = sorted(chosen, key=lambda pair: pair[0].via)
     for channel, pairs in groupby(by_channel, key=lambda pair: pair[0]):
-        indices = [index for _, index in pairs]
-        entries = await channel.carry(call, [askings[index] for index in indices])
-        for index, entry in zip(indices, entries, strict=True):
-            askings[index] = askings[index]._replace(entry=entry)
+        carried = [asking for _, asking in pairs]
+        for asking, entry in zip(carried, await channel.carry(call, carried), strict=True):
+            asking.entry = entry
 
 
-def _outcome(call: Call, asking: Asking) -> Outcome[Any] | Entry:
-    """What the settled entry means; an entry that waits again if the answer does not fit."""
-    identity, question, entry, _ = asking
+def _outcome(call: Call, asking: Asking) -> Outcome[Any] | None:
+    """What the settled entry means; None where the answer does not fit, and the question waits again."""
+    identity, question, entry = asking.identity, asking.question, asking.entry
     match entry.kind:
         case "accept" if entry.via == "default":
             return Accepted(question.default, "default")
@@ -113,15 +105,18 @@ def _outcome(call: Call, asking: Asking) -> Outcome[Any] | Entry:
                 return Accepted(value, entry.via)  # pyright: ignore[reportArgumentType]
             if entry.attempt >= question.attempts:
                 if _is_empty(problems) and beyond_doubt(call, question, entry):
-                    return call.replay.doubt(identity, entry)
+                    asking.entry = call.replay.doubt(identity, entry)
+                    return None
                 raise InvalidAnswer(
                     unanswered.invalid_answer(entry.attempt, [str(problem) for problem in problems]),
                     problems,
                     for_model=unanswered.model_invalid_answer(),
                 )
-            return call.replay.reject(identity, entry, problems, _deadline(question))
+            asking.entry = call.replay.reject(identity, entry, problems, _deadline(question))
+            return None
         case "decline" | "cancel" if entry.value is True and beyond_doubt(call, question, entry):
-            return call.replay.doubt(identity, entry)
+            asking.entry = call.replay.doubt(identity, entry)
+            return None
         case "decline":
             return Declined(entry.via)  # pyright: ignore[reportArgumentType]
         case "cancel":
@@ -137,8 +132,6 @@ def _is_empty(problems: Sequence[Problem]) -> bool:
 
 def _look_at_links(call: Call, question: Question[Any] | Visit) -> None:
     """A form is no place for a link: the user could not tell where it leads."""
-    if isinstance(question, Visit):
-        return
     links = question.links
     if not links:
         return

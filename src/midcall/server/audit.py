@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from opentelemetry import trace
 
@@ -13,10 +14,13 @@ if TYPE_CHECKING:
     from midcall.server.call import Call
     from midcall.server.reach import Asking
 
-__all__ = ["Watched", "leaves", "settled"]
+__all__ = ["leaves", "settled", "watched"]
 
 logger = logging.getLogger("midcall.questions")
 _tracer = trace.get_tracer("midcall")
+
+Tell: TypeAlias = Callable[[str], object]
+_UNTOLD: Final = "error"
 
 
 def _facts(call: Call, asking: Asking, via: str) -> dict[str, str | int]:
@@ -29,32 +33,32 @@ def _facts(call: Call, asking: Asking, via: str) -> dict[str, str | int]:
     }
 
 
-class Watched:
-    """Around a question that is waited for where it stands; `outcome` is to be set within."""
+def watched(call: Call, asking: Asking, via: Via) -> AbstractContextManager[Tell]:
+    """Around a question that is waited for where it stands; within, how it ended is to be told."""
+    if trace.get_current_span().is_recording():
+        return _traced(call, asking, via)
+    return _logged(asking, via) if logger.isEnabledFor(logging.DEBUG) else _UNWATCHED
 
-    __slots__ = ("_asking", "_span", "_via", "outcome")
 
-    def __init__(self, call: Call, asking: Asking, via: Via) -> None:
-        self.outcome = "error"
-        self._asking = asking
-        self._via = via
-        self._span: AbstractContextManager[trace.Span] | None = None
-        if trace.get_current_span().is_recording():
-            self._span = _tracer.start_as_current_span(
-                "midcall.ask", record_exception=False, attributes=_facts(call, asking, via)
-            )
+_UNWATCHED: Final[AbstractContextManager[Tell]] = nullcontext(lambda outcome: None)
 
-    def __enter__(self) -> Self:
-        if self._span is not None:
-            self._span.__enter__()
-        return self
 
-    def __exit__(self, *raised: Any) -> None:
-        if self._span is not None:
-            trace.get_current_span().set_attribute("midcall.outcome", self.outcome)
-            self._span.__exit__(*raised)
-        if logger.isEnabledFor(logging.DEBUG):
-            logger.debug("question %s via %s: %s", self._asking.question.digest, self._via, self.outcome)
+@contextmanager
+def _traced(call: Call, asking: Asking, via: Via) -> Generator[Tell]:
+    facts = _facts(call, asking, via)
+    with _tracer.start_as_current_span("midcall.ask", record_exception=False, attributes=facts) as span:
+        span.set_attribute("midcall.outcome", _UNTOLD)
+        with _logged(asking, via) as log:
+            yield lambda outcome: (span.set_attribute("midcall.outcome", outcome), log(outcome))
+
+
+@contextmanager
+def _logged(asking: Asking, via: Via) -> Generator[Tell]:
+    outcomes = [_UNTOLD]
+    try:
+        yield outcomes.append
+    finally:
+        logger.debug("question %s via %s: %s", asking.question.digest, via, outcomes[-1])
 
 
 def leaves(call: Call, asking: Asking, via: Via = "round") -> None:

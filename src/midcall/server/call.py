@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     from midcall.server.install import Installation
     from midcall.server.rounds import Rounds
 
-__all__ = ["Call", "current_call", "input_of", "inside_effect", "refuse_inside_effect", "running_call"]
+__all__ = ["Call", "aside", "current_call", "input_of", "inside_effect", "refuse_inside_effect", "running_call"]
 
 current_call: ContextVar[Call | None] = ContextVar("midcall_call", default=None)
 inside_effect: ContextVar[bool] = ContextVar("midcall_inside_effect", default=False)
+aside: ContextVar[bool] = ContextVar("midcall_aside", default=False)
+"""Whether a verb runs for a thread of the author's own: such threads have no order among them."""
 
 
 class Call:
@@ -70,7 +72,7 @@ class Call:
             self.journal = journal
             self.replay = Replay(journal)
             self.foreign = journal.foreign
-        self.session = AskingSession(ctx.session, self)
+        self.session = AskingSession(ctx.session, ctx.meta, self)
 
     # Made when they are first used: most calls ask nothing, and need none of these.
 
@@ -153,7 +155,7 @@ class Call:
 
     @property
     def on_line(self) -> bool:
-        return self.rounds is None or self.rounds.on_line()
+        return self.rounds is None or (not aside.get() and self.rounds.on_line())
 
 
 def running_call(verb: str) -> Call:
@@ -166,7 +168,8 @@ def running_call(verb: str) -> Call:
     call = current_call.get()
     if call is None or call.ended:
         raise NoCall(wording.no_call(verb), advice=wording.no_call_advice(), for_model=wording.model_broken())
-    refuse_inside_effect(verb)
+    if inside_effect.get():
+        refuse_inside_effect(verb)
     return call
 
 

@@ -11,14 +11,14 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from midcall.errors import OnceUnknown
+from midcall.errors import NotRecordable, OnceUnknown
 from midcall.portal.interactions import digest_of
 from midcall.wording import once as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["claimed"]
+__all__ = ["claimed", "not_recorded"]
 
 _OTHER_SECONDS: Final = 30.0
 """How long another run of the same effect is waited for."""
@@ -30,6 +30,7 @@ async def claimed(call: Call, identity: str, name: str, retry: bool, run: Callab
 
     Raises:
         OnceUnknown: It was begun, and nobody knows whether it ended.
+        NotRecordable: It has run, and its result could not be recorded.
     """
     keeping = call.installation.keeping
     assert keeping is not None, "effects are claimed where there is a store"
@@ -45,6 +46,8 @@ async def claimed(call: Call, identity: str, name: str, retry: bool, run: Callab
         outcome: dict[str, Any] = json.loads(record.outcome)
         if "result" in outcome:
             return outcome["result"]
+        if "lost" in outcome and not retry:
+            raise not_recorded(name, wording.result_lost(name))
     raise _unknown(name)
 
 
@@ -53,6 +56,9 @@ async def _run(call: Call, id: str, run: Callable[[], Awaitable[Any]]) -> Any:
     store = await call.installation.keeping.store()
     try:
         result = await run()
+    except NotRecordable:  # it has run, which an effect that failed has not
+        await store.complete(digest_of(id), json.dumps({"lost": True}), owner=None, now=time.time())
+        raise
     except Exception:
         await store.complete(digest_of(id), json.dumps({"failed": True}), owner=None, now=time.time())
         raise
@@ -65,4 +71,11 @@ async def _run(call: Call, id: str, run: Callable[[], Awaitable[Any]]) -> Any:
 def _unknown(name: str) -> OnceUnknown:
     return OnceUnknown(
         wording.once_unknown(name), advice=wording.once_unknown_advice(), for_model=wording.model_once_unknown(name)
+    )
+
+
+def not_recorded(name: str, why: str) -> NotRecordable:
+    """The error for an effect that has run, and whose result is lost."""
+    return NotRecordable(
+        f"{why} {wording.has_run()}", advice=wording.not_recordable_advice(), for_model=wording.model_not_recorded(name)
     )

@@ -7,13 +7,15 @@ import hashlib
 import inspect
 import json
 from base64 import urlsafe_b64encode
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from contextvars import copy_context
 from dataclasses import fields, is_dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from functools import partial
+from math import isfinite
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, cast, get_type_hints
 from uuid import UUID
@@ -25,7 +27,7 @@ from pydantic_core import PydanticSerializationError
 
 from midcall.errors import InvalidQuestion, NotRecordable
 from midcall.server.call import inside_effect
-from midcall.server.claims import claimed
+from midcall.server.claims import claimed, not_recorded
 from midcall.server.rounds import in_thread
 from midcall.wording import mistakes
 from midcall.wording import once as wording
@@ -137,17 +139,29 @@ def _plain(value: Any) -> Any:
 
 
 def _to_json(adapter: TypeAdapter[Any], name: str, result: Any) -> Any:
+    """The result as it is recorded. It has run by now: what cannot be recorded of it is lost, and must be told."""
     try:
         plain = adapter.dump_python(result, mode="json", warnings="error")
-        json.dumps(plain)
+        text = json.dumps(plain)
+        lost = "null" in text and _odd_numbers(adapter.dump_python(result)) > _odd_numbers(plain)
         adapter.validate_python(plain)
     except (PydanticSerializationError, ValidationError, TypeError, ValueError):
-        raise NotRecordable(  # without its cause, which quotes the result
-            wording.result_not_recordable(name, type(result).__qualname__),
-            advice=wording.not_recordable_advice(),
-            for_model=mistakes.model_broken(),
-        ) from None
+        # Without its cause, which quotes the result.
+        raise not_recorded(name, wording.result_not_recordable(name, type(result).__qualname__)) from None
+    if lost:
+        raise not_recorded(name, wording.number_not_recordable(name))
     return plain
+
+
+def _odd_numbers(data: Any) -> int:
+    """How many numbers in this have no JSON form. Where a type does not name them, pydantic writes null for each."""
+    if isinstance(data, float):
+        return int(not isfinite(data))
+    if isinstance(data, dict):
+        return sum(map(_odd_numbers, cast("dict[Any, Any]", data).values()))
+    if isinstance(data, (list, tuple, set, frozenset, deque)):
+        return sum(map(_odd_numbers, cast("Iterable[Any]", data)))
+    return 0
 
 
 _adapters: WeakKeyDictionary[Callable[..., Any], TypeAdapter[Any]] = WeakKeyDictionary()

@@ -1,4 +1,4 @@
-"""Who waits for a task: the tasks that would run on if it were just cancelled.
+"""Who waits for a task, and what a task waits for.
 
 A task group, `asyncio.wait` and `gather(return_exceptions=True)` take a cancelled child for one that
 has ended, and go on with what stands behind them. So a task that holds one of these must be
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextvars import Context
 from typing import Any, cast
 
-__all__ = ["context_of", "enclosing"]
+__all__ = ["context_of", "enclosing", "futures_around", "wake"]
 
 
 def enclosing(task: asyncio.Task[Any], ours: Callable[[asyncio.Task[Any]], bool]) -> set[asyncio.Task[Any]]:
@@ -32,22 +32,43 @@ def context_of(task: asyncio.Task[Any]) -> Context | None:
     """The context that a task runs in, if that can be seen: before Python 3.12, only while it waits."""
     if hasattr(task, "get_context"):
         return cast("Any", task).get_context()
-    waits_for = getattr(task, "_fut_waiter", None)
-    for callback, context in getattr(waits_for, "_callbacks", None) or ():
+    for callback, context in _callbacks(getattr(task, "_fut_waiter", None)):
         if getattr(callback, "__self__", None) is task:
             return context
     return None
 
 
+def wake(task: asyncio.Task[Any]) -> bool:
+    """Let a task go on though what it waits for has not come: with None. False if it could not be woken."""
+    waits_for: asyncio.Future[Any] | None = getattr(task, "_fut_waiter", None)
+    for callback, context in _callbacks(waits_for):
+        if waits_for is not None and getattr(callback, "__self__", None) is task:
+            waits_for.remove_done_callback(callback)
+            nothing = task.get_loop().create_future()
+            nothing.set_result(None)
+            nothing.add_done_callback(callback, context=context)
+            return True
+    return False
+
+
+def futures_around(task: asyncio.Task[Any]) -> set[asyncio.Future[Any]]:
+    """What else ends when this does: the futures of a `gather` or a `shield`, which nobody may ever look at."""
+    found: set[asyncio.Future[Any]] = set()
+    unseen: list[asyncio.Future[Any]] = [task]
+    while unseen:
+        for callback, _ in _callbacks(unseen.pop()):
+            around = {thing for thing in _cells(callback) if _is_plain_future(thing)} - found
+            found |= around
+            unseen += around
+    return found
+
+
 def _waiters(future: asyncio.Future[Any]) -> Iterator[asyncio.Task[Any]]:
     """The tasks that are woken, or counted down, when this is done."""
-    for callback, _ in cast("list[tuple[Any, Any]]", getattr(future, "_callbacks", None) or ()):
+    for callback, _ in _callbacks(future):
         yield from _held(getattr(callback, "__self__", None), future)
-        for cell in getattr(callback, "__closure__", None) or ():
-            try:
-                yield from _held(cell.cell_contents, future)
-            except ValueError:  # an empty cell
-                continue
+        for thing in _cells(callback):
+            yield from _held(thing, future)
 
 
 def _held(thing: Any, future: asyncio.Future[Any]) -> Iterator[asyncio.Task[Any]]:
@@ -68,3 +89,21 @@ def _held(thing: Any, future: asyncio.Future[Any]) -> Iterator[asyncio.Task[Any]
 def _task(task: Any) -> Iterator[asyncio.Task[Any]]:
     if isinstance(task, asyncio.Task):
         yield cast("asyncio.Task[Any]", task)
+
+
+def _callbacks(future: asyncio.Future[Any] | None) -> list[tuple[Any, Any]]:
+    return list(getattr(future, "_callbacks", None) or ())
+
+
+def _is_plain_future(thing: object) -> bool:
+    return isinstance(thing, asyncio.Future) and not isinstance(thing, asyncio.Task)
+
+
+def _cells(callback: Any) -> Iterator[Any]:
+    """What a callback holds: in its closure, or as the arguments of a `partial`."""
+    yield from getattr(callback, "args", ())
+    for cell in getattr(callback, "__closure__", None) or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:  # an empty cell
+            continue

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
+from fastmcp.prompts import FunctionPrompt, Prompt
+from fastmcp.resources import Resource, ResourceTemplate
 from fastmcp.server.context import Context
 from fastmcp.server.dependencies import fastmcp_request_ctx
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.tools import Tool
 from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
 from mcp_types.version import LATEST_HANDSHAKE_VERSION
 
 from midcall.errors import MidcallError
 from midcall.server.call import current_call
+from midcall.server.inside import is_failure, look_inside
 from midcall.server.surface import find_ours
 
 if TYPE_CHECKING:
@@ -25,8 +30,26 @@ __all__ = ["prepare"]
 def prepare(server: FastMCP[Any], *, adopt: bool) -> None:
     """Let our errors through FastMCP, and let its `ctx.elicit` reach the session."""
     server.add_middleware(_LetThrough())
+    _look_inside()
     if adopt:
         _adopt_elicit()
+
+
+def _look_inside() -> None:
+    """Look at what a tool, prompt or resource raises where the server calls it, in mounted servers, too.
+
+    Once, on the classes: outside a call of ours nothing changes. A prompt logs its failure by itself, before
+    anybody else can see it.
+    """
+    look_inside(Tool, "_run")
+    look_inside(Prompt, "_render")
+    for cls in (Resource, ResourceTemplate, *ResourceTemplate.__subclasses__()):  # that of functions reads by itself
+        look_inside(cls, "_read")
+    logging.getLogger(FunctionPrompt.__module__).addFilter(_is_failure)
+
+
+def _is_failure(record: logging.LogRecord) -> bool:
+    return record.exc_info is None or is_failure(record.exc_info[1])
 
 
 class _LetThrough(Middleware):
@@ -42,7 +65,6 @@ class _LetThrough(Middleware):
                 raise
             if isinstance(ours, UrlElicitationRequiredError):
                 raise UrlElicitationRequiredError(ours.elicitations, ours.message) from None
-            assert isinstance(ours, MidcallError)
             raise _plain(ours).with_traceback(ours.__traceback__) from None
 
 

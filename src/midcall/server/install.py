@@ -22,6 +22,7 @@ from mcp.server.request_state import (
 from mcp.shared.exceptions import MCPError
 
 from midcall.errors import InstallError
+from midcall.server.inside import look_inside
 from midcall.server.keeping import Keeping
 from midcall.server.keys import Key, given_keys, machine_keys, portal_keys
 from midcall.server.middleware import Asking
@@ -270,7 +271,9 @@ def install(
         from midcall.server.probe import Probe
 
         lowlevel.middleware.append(Probe())
-    if not isinstance(server, (MCPServer, Server)):
+    if isinstance(server, MCPServer):
+        look_inside(server, "call_tool", "read_resource")
+    elif not isinstance(server, Server):
         from midcall.server.fastmcp import prepare
 
         prepare(server, adopt=adopt)

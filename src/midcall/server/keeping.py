@@ -47,6 +47,11 @@ class Keeping:
         self._swept = 0.0
         self._sweeping: asyncio.Task[None] | None = None
 
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop | None:
+        """The loop that serves, and has the store open; None before it was needed, and after that has ended."""
+        return self._loop if self._loop is not None and self._loop.is_running() else None
+
     async def store(self) -> Store:
         """The store, open."""
         loop = asyncio.get_running_loop()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
+from dataclasses import fields, replace
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.session import ServerSession
-from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types import InputRequiredResult
 from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -24,7 +24,7 @@ from midcall.server.call import Call, current_call, input_of
 from midcall.server.keeping import is_kept
 from midcall.server.required import check_required, leave_with_visits
 from midcall.server.rounds import Rounds
-from midcall.server.surface import ending, protocol_error, stamped
+from midcall.server.surface import Ours, ending, find_ours, protocol_error, stamped
 from midcall.wording import journal as wording
 from midcall.wording import limits, mistakes
 
@@ -105,13 +105,10 @@ class Asking:
         try:
             result = await running
             return await later.unfinished(call, call.later) if call.later else result
-        except MidcallError as exc:
-            return ending(exc, call)
-        except UrlElicitationRequiredError as exc:
-            try:
-                raise await check_required(call, exc)
-            except MidcallError as refused:
-                return ending(refused, call)
+        except Exception as exc:
+            if (ours := find_ours(exc)) is None:
+                raise
+            return await self._uncaught(call, ours)
         finally:
             call.ended = True
             current_call.reset(token)
@@ -134,16 +131,24 @@ class Asking:
             if rounds.leaving:
                 return await self._leave(call, rounds.requests)
             return await self._around(call, result) if _is_round(result) else result
-        except UrlElicitationRequiredError as exc:
-            try:
-                return await self._leave(call, await leave_with_visits(call, exc))
-            except MidcallError as refused:
-                return ending(refused, call)
-        except MidcallError as exc:
-            return ending(exc, call)
+        except Exception as exc:
+            if (ours := find_ours(exc)) is None:
+                raise
+            return await self._uncaught(call, ours)
         finally:
             call.ended = not rounds.leaving  # what runs on after a round is stopped, not told off
             current_call.reset(token)
+
+    async def _uncaught(self, call: Call, error: Ours) -> HandlerResult:
+        """How an error that the tool let pass ends the call."""
+        if isinstance(error, MidcallError):
+            return ending(error, call)
+        try:
+            if call.rounds is not None:
+                return await self._leave(call, await leave_with_visits(call, error))
+            raise await check_required(call, error)
+        except MidcallError as refused:
+            return ending(refused, call)
 
     def _open(
         self, ctx: ServerRequestContext[Any, Any], kept: Journal | None
@@ -224,11 +229,24 @@ class Asking:
 
 def _with(ctx: ServerRequestContext[Any, Any], session: ServerSession) -> ServerRequestContext[Any, Any]:
     """`dataclasses.replace`, at a quarter of its price: every call pays it, also those that ask nothing."""
+    if type(ctx) is not ServerRequestContext or not _ALL_FIELDS:
+        return replace(ctx, session=session)
     changed = object.__new__(type(ctx))
-    its = changed.__dict__
-    its.update(ctx.__dict__)
-    its["session"] = session
+    changed.session = session
+    changed.lifespan_context = ctx.lifespan_context
+    changed.protocol_version = ctx.protocol_version
+    changed.method = ctx.method
+    changed.params = ctx.params
+    changed.request_id = ctx.request_id
+    changed.meta = ctx.meta
+    changed.request = ctx.request
+    changed.close_sse_stream = ctx.close_sse_stream
+    changed.close_standalone_sse_stream = ctx.close_standalone_sse_stream
     return changed
+
+
+_ALL_FIELDS: Final = len(fields(ServerRequestContext)) == 10
+"""Whether these are all that a context has: one of a later SDK may have more, and then nothing is left behind."""
 
 
 def _is_round(result: HandlerResult) -> TypeGuard[InputRequiredResult | dict[str, Any]]:

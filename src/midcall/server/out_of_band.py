@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
 from midcall.core.questions import Visit
+from midcall.core.wire import stuck_at
 from midcall.errors import InvalidQuestion, NoChannel, NotAnswered, OnceUnknown, UserCancelled, UserDeclined
 from midcall.portal.interactions import Ending, Interaction, Kind
 from midcall.server.asking import put
 from midcall.server.channels.required import Recognised
 from midcall.server.waiting import wait_for_ending
 from midcall.wording import out_of_band as wording
-from midcall.wording import unanswered
+from midcall.wording import questions, unanswered, wire
 
 if TYPE_CHECKING:
     from midcall.portal.app import Portal
@@ -53,6 +54,7 @@ async def secret_of(
         NoChannel: The user cannot be sent to a page.
     """
     _check_name(name)
+    _check_shown("secret", {"name": name, "fields": dict(fields)})
     portal = _portal(call, "secret")
     if check is not None:
         portal.add_check(name, check)
@@ -173,14 +175,14 @@ async def _on_a_page(
     begun = call.replay.effect(identity)
     until: float = begun.value if begun is not None else time.time() + portal.ttl
     await portal.start()  # also for a page that another process has begun: on loopback, its address is gone
+    visit = (Recognised if kind in _IN_THE_VAULT else Visit)(message, portal.address(id), id=id)
     if begun is None:
         interaction = Interaction(
             kind, call.owner, call.installation.server_title, call.client_name, message, time.time(), until, about
         )
         await portal.interactions.begin(id, interaction)
         call.replay.record_effect(identity, kind, until, line=False)
-    visit = Recognised if kind in _IN_THE_VAULT else Visit
-    _value(await put(call, visit(message, portal.address(id), id=id)))
+    _value(await put(call, visit))
     ending = await wait_for_ending(call, id, timeout, until)
     _value(_outcome(ending))
     return ending
@@ -215,9 +217,19 @@ def _plain_details(details: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(details, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidQuestion(wording.details_not_labelled(type(details).__name__))
     try:
-        return cast("dict[str, Any]", json.loads(json.dumps(dict(details), allow_nan=False)))
+        plain = cast("dict[str, Any]", json.loads(json.dumps(dict(details), allow_nan=False)))
     except (TypeError, ValueError) as exc:
         raise InvalidQuestion(wording.bad_details(str(exc))) from None
+    _check_shown("details", plain)
+    return plain
+
+
+def _check_shown(what: str, shown: Mapping[str, Any]) -> None:
+    """What no page could show is refused before anything is kept."""
+    if (stuck := stuck_at(shown)) is not None:
+        raise InvalidQuestion(
+            questions.unsendable(f"{what}{stuck.path}", stuck.why), advice=wire.half_a_character_advice()
+        )
 
 
 def _digest(message: str, details: Mapping[str, Any]) -> str:

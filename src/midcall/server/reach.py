@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 from midcall.core.journal import Entry
 from midcall.core.outcomes import Via
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
 __all__ = ["CHANNELS", "Asking", "Channel", "beyond_doubt", "channel_for", "channels", "why_not"]
 
 
-class Asking(NamedTuple):
-    """A question that is on its way: its name in the journal, and the entry that waits there."""
+@dataclass(slots=True)
+class Asking:
+    """A question that is on its way: its name in the journal, and its entry there."""
 
     identity: str
     question: Question[Any] | Visit

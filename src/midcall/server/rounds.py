@@ -15,8 +15,10 @@ from collections.abc import Awaitable, Generator
 from contextvars import ContextVar
 from typing import Any, Final, NoReturn, TypeVar
 
+from midcall.server.branches import CLEANUP_SECONDS, Branches, keep_for_good
 from midcall.server.call import current_call
-from midcall.server.enclosing import context_of, enclosing
+from midcall.server.enclosing import context_of, wake
+from midcall.server.scopes import close_scopes, is_cancelled, scope_of
 from midcall.wording import rounds as wording
 
 __all__ = ["Rounds", "Suspend", "in_thread"]
@@ -34,25 +36,11 @@ _QUIET_BRANCHES: Final = 4
 group, or behind a `wait_for`, needs a few turns to get to its question."""
 
 _STOPS_BEFORE_ABANDON: Final = 20
-_CLEANUP_SECONDS: Final = 5.0
 _CANCEL_SECONDS: Final = 0.25
 _CANCELS: Final = 3
 _EFFECT_SECONDS: Final = 10.0
 """How long a round waits for effects before it unwinds the rest. They are awaited to their end in any
 case; but an effect may itself wait for what a branch holds that waits for its answer."""
-
-
-def _keep_for_good(coroutine: object) -> None:
-    """Never let this be collected: closing it would run its loop again, for ever, even at exit."""
-    import ctypes  # here, since hardly anybody needs it
-
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(coroutine))
-
-
-def _retrieve(task: asyncio.Task[Any]) -> None:
-    """Look at how a task ended that was only stopped: nobody else may, and asyncio would complain."""
-    if not task.cancelled():
-        task.exception()
 
 
 def _ready(loop: asyncio.AbstractEventLoop) -> bool:
@@ -75,10 +63,11 @@ class Rounds(Awaitable[Any]):
     _abandon = False
     _cancelled = 0
     _done = False
-    _stops = 0
     _unwinding = False
     _leaver: asyncio.Task[None] | None = None
-    _parked: set[asyncio.Task[Any]] | None = None
+    _branches: Branches | None = None
+    _stops: dict[object, int] | None = None
+    """How often each branch, or the tool itself, was stopped."""
     _effects: set[asyncio.Task[Any]] | None = None
     _threads: frozenset[int] = frozenset()
     tool: Awaitable[Any]
@@ -88,7 +77,7 @@ class Rounds(Awaitable[Any]):
         assert task is not None, "a request is served in a task"
         self.requests: dict[str, dict[str, Any]] = {}
         self._task = task
-        self._baseline = task.cancelling()
+        self._scope = scope_of(task)
 
     # --- for the verbs ------------------------------------------------------------------------
 
@@ -123,18 +112,48 @@ class Rounds(Awaitable[Any]):
 
     async def stop(self) -> NoReturn:
         """End a verb that is used while a round is leaving."""
-        task = asyncio.current_task()
         if not self._is_line():
-            if task is not None and task.cancelling() and self._stops < _STOPS_BEFORE_ABANDON:
-                self._stops += 1
-                raise asyncio.CancelledError  # it is on its way out, and nobody would cancel it again
-            await self._park()
+            await self._stop_branch()
         self._unwinding = True
-        self._stops += 1
-        if self._stops > _STOPS_BEFORE_ABANDON:
+        thread = in_thread.get()
+        if self._catches_all(thread):
             self._abandon = True
+            if thread is not None:
+                wake(self._task)
+                await self._rest()
             await asyncio.sleep(0)
         raise Suspend
+
+    async def _stop_branch(self) -> NoReturn:
+        task = asyncio.current_task()
+        if task is None or not task.cancelling():
+            await self._park()
+        if not self._catches_all(task):
+            raise asyncio.CancelledError  # it is on its way out, and nobody would cancel it again
+        assert task is not None
+        self._own_branches().give_up(task)
+        await self._rest()
+
+    def _own_branches(self) -> Branches:
+        self._branches = self._branches or Branches(self.is_branch)
+        return self._branches
+
+    def is_branch(self, task: asyncio.Task[Any]) -> bool:
+        """Whether this is a task that the tool has started, as far as that can be seen."""
+        context = context_of(task)
+        call = context.get(current_call) if context is not None else None
+        return task is not self._task and call is not None and call.unwinding is self
+
+    def _catches_all(self, branch: object) -> bool:
+        """Whether this was stopped so often that it must be a loop which catches everything."""
+        self._stops = stops = self._stops or {}
+        stops[branch] = stops.get(branch, 0) + 1
+        return stops[branch] > _STOPS_BEFORE_ABANDON
+
+    @staticmethod
+    async def _rest() -> NoReturn:
+        await asyncio.get_running_loop().create_future()
+        raise AssertionError("what rests was woken")
 
     def begin(self, effect: asyncio.Task[Any]) -> None:
         """An effect is running; a round that leaves waits for it."""
@@ -161,20 +180,22 @@ class Rounds(Awaitable[Any]):
         self.leaving = True
         await self._finish_effects(_EFFECT_SECONDS)
         if self._unwinding:
-            await asyncio.sleep(_CLEANUP_SECONDS)
+            await asyncio.sleep(CLEANUP_SECONDS)
         await self._cancel_line()
 
     async def _cancel_line(self) -> None:
-        """Unwind the tool's own task. The first cancel may be swallowed; `run` ends this when it works."""
+        """Unwind the tool's own task. The first cancel may be swallowed; `_end` ends this when it works."""
         for _ in range(_CANCELS):
             self._cancelled += 1
             self._task.cancel()
             await asyncio.sleep(_CANCEL_SECONDS)
-            self._cancel_parked()
-            await asyncio.sleep(_CLEANUP_SECONDS)
+            self._own_branches().cancel()
+            if await self._own_branches().has_endless():  # then what it waits for may never come
+                break
         self._abandon = True
-        self._cancelled += 1
-        self._task.cancel()
+        if not wake(self._task):
+            self._cancelled += 1
+            self._task.cancel()
 
     async def _finish_effects(self, seconds: float | None = None) -> None:
         while self._effects:
@@ -185,17 +206,12 @@ class Rounds(Awaitable[Any]):
     async def _park(self) -> NoReturn:
         task = asyncio.current_task()
         if task is None or self._done:
-            self._stops += 1
-            if self._stops <= _STOPS_BEFORE_ABANDON:
+            if not self._catches_all(task):
                 raise asyncio.CancelledError
-            await asyncio.get_running_loop().create_future()  # it catches everything: at least it rests
+            await self._rest()
         assert task is not None
-        if self._parked is None:
-            self._parked = set()
-        self._parked.add(task)
-        task.add_done_callback(_retrieve)
-        await asyncio.get_running_loop().create_future()
-        raise AssertionError("a parked question was woken")
+        self._own_branches().park(task)
+        await self._rest()
 
     # --- for the middleware -------------------------------------------------------------------
 
@@ -211,20 +227,17 @@ class Rounds(Awaitable[Any]):
         result: Any = None
         failure: BaseException | None = None
         try:
-            while True:
+            while not self._abandon:
                 waited = steps.send(None) if thrown is None else steps.throw(thrown)
-                if self._abandon:
-                    _keep_for_good(steps)
-                    logger.error(wording.swallowed_suspend())
-                    break
                 thrown = None
                 try:
                     yield waited
                 except BaseException as exc:
                     thrown = exc
+            self._leave_alone(steps)
         except StopIteration as stop:
             result = stop.value
-            if self._leaver is None and not self.leaving and self._parked is None:  # the tool just ended
+            if self._leaver is None and not self.leaving and self._branches is None:  # the tool just ended
                 self._done = True
                 return result
         except Suspend:
@@ -236,6 +249,12 @@ class Rounds(Awaitable[Any]):
         finally:
             failure = thrown = None  # their tracebacks hold this frame: a cycle a round would be costly
 
+    def _leave_alone(self, steps: Generator[Any, Any, Any]) -> None:
+        """Nothing unwinds this tool. It stays where it stands, and what it has entered is left for it."""
+        keep_for_good(steps)
+        close_scopes(self._task, self._scope)
+        logger.error(wording.swallowed_suspend())
+
     async def _end(self, result: Any, failure: BaseException | None) -> Any:
         """What the tool's end means: a round, a result or a failure."""
         self._done = True
@@ -245,11 +264,11 @@ class Rounds(Awaitable[Any]):
             self._task.uncancel()
         if isinstance(failure, (KeyboardInterrupt, SystemExit)):
             raise failure
-        if self._task.cancelling() > self._baseline:  # somebody else wants this call to end
-            self._cancel_parked()
+        if self._is_ended(failure):
+            self._own_branches().cancel()
             raise failure if isinstance(failure, asyncio.CancelledError) else asyncio.CancelledError
-        if self._parked or self._leaver:
-            await self._sweep()
+        if self._branches is not None:
+            await self._branches.end()
         if self.leaving:
             await self._finish_effects()
             return None
@@ -260,36 +279,11 @@ class Rounds(Awaitable[Any]):
                 failure = None
         return result
 
-    def _cancel_parked(self) -> None:
-        for task in self._parked or ():
-            if not task.cancelling():  # else it is at its cleanup, which a second cancel would cut off
-                task.cancel()
+    def _is_ended(self, failure: BaseException | None) -> bool:
+        """Whether somebody else wants this call to end.
 
-    def _holders(self) -> set[asyncio.Task[Any]]:
-        """The outermost branches that hold a task which parked.
-
-        They would run on without its answer if only that were cancelled; they cancel what they hold.
+        The count of cancels alone does not tell: before Python 3.13, a task group whose child failed leaves one behind.
         """
-        parked = [task for task in self._parked or () if not task.done()]
-        holders = {holder for task in parked for holder in enclosing(task, self._is_branch)}
-        return {task for task in holders if not task.cancelling() and not enclosing(task, self._is_branch) & holders}
-
-    def _is_branch(self, task: asyncio.Task[Any]) -> bool:
-        context = context_of(task)
-        call = context.get(current_call) if context is not None else None
-        return task is not self._task and call is not None and call.unwinding is self
-
-    async def _sweep(self) -> None:
-        """End the tasks that parked, and those that hold them, and let their cleanup run."""
-        while holders := self._holders():
-            for task in holders:
-                task.add_done_callback(_retrieve)
-                task.cancel()
-            await asyncio.wait(holders, timeout=_CLEANUP_SECONDS)
-        self._cancel_parked()
-        pending = [task for task in (self._parked or ()) if not task.done()]
-        if pending:
-            await asyncio.wait(pending, timeout=_CLEANUP_SECONDS)
-            for task in pending:
-                if not task.done():
-                    _keep_for_good(task)
+        if isinstance(failure, asyncio.CancelledError) and not self._cancelled:
+            return True
+        return self._task.cancelling() > 0 and is_cancelled()

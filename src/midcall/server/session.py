@@ -7,13 +7,15 @@ the tool sends by the SDK's means becomes a question of ours, and progress only 
 from __future__ import annotations
 
 import weakref
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+import anyio
 from mcp.server.connection import Connection
 from mcp.server.session import ServerSession
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.message import ServerMessageMetadata
-from mcp_types import ElicitRequest, RequestId, ServerRequest
+from mcp_types import ElicitRequest, RequestId, RequestParamsMeta, ServerRequest
 from pydantic import BaseModel
 
 if TYPE_CHECKING:
@@ -28,10 +30,13 @@ _BEAT = 1e-3
 
 
 class AskingSession(ServerSession):
-    def __init__(self, session: ServerSession, call: Call) -> None:  # pyright: ignore[reportMissingSuperCall]
-        # Shares the state of the session that the SDK built for this request. It holds its call
-        # weakly, since the call holds it: a cycle a call would keep the garbage collector busy.
-        self.__dict__.update(session.__dict__)
+    def __init__(self, session: ServerSession, meta: RequestParamsMeta | None, call: Call) -> None:
+        # What the SDK built for this request, once more: every call pays for it, and `__dict__` is dear to touch.
+        if type(session) is ServerSession:
+            super().__init__(session._request_outbound, session._connection, request_meta=meta)
+        else:
+            self.__dict__.update(session.__dict__)
+        # Weakly, since the call holds the session: a cycle a call would keep the garbage collector busy.
         self._call = weakref.ref(call)
 
     @property
@@ -39,9 +44,14 @@ class AskingSession(ServerSession):
         """The client, for as long as it is connected."""
         return self._connection
 
-    async def push(self, params: dict[str, Any]) -> dict[str, Any]:
+    @property
+    def cancel_requested(self) -> anyio.Event | None:
+        """Set when the client gives up on this request, where the connection can tell."""
+        return getattr(self._request_outbound, "cancel_requested", None)
+
+    def push(self, params: dict[str, Any]) -> Awaitable[dict[str, Any]]:
         """Send `elicitation/create` on the stream of the request that asks, and await the raw answer."""
-        return await self._request_outbound.send_raw_request("elicitation/create", params)
+        return self._request_outbound.send_raw_request("elicitation/create", params)
 
     async def send_request(
         self,

@@ -12,9 +12,9 @@ import logging
 import traceback
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
-from mcp.shared.exceptions import MCPError
+from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
 from mcp_types import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -42,12 +42,16 @@ from midcall.wording import mistakes as wording
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["ending", "find_ours", "let_through", "protocol_error", "surfaced"]
+__all__ = ["Ours", "ending", "find_ours", "let_through", "protocol_error", "surfaced"]
 
 logger = logging.getLogger("midcall")
 
 _OURS: Final = str(Path(midcall.__file__).parent)
 _PYTHON: Final = str(Path(logging.__file__).parent.parent)
+_SERVERS: Final = ("mcp.server.", "fastmcp.")
+
+Ours: TypeAlias = MidcallError | UrlElicitationRequiredError
+"""What our middleware knows an end for."""
 
 
 def surfaced(error: MidcallError, call: Call | None) -> MidcallError:
@@ -110,17 +114,33 @@ def protocol_error(error: MidcallError, call: Call | None) -> MCPError:
     return MCPError(code=data.code, message=data.message, data=data.data)
 
 
-def find_ours(error: BaseException | None) -> Exception | None:
-    """The error of ours, or the SDK's -32042, that a server has wrapped."""
-    from mcp.shared.exceptions import UrlElicitationRequiredError
+def find_ours(error: BaseException | None) -> Ours | None:
+    """The error of ours, or the SDK's -32042, that this is, or that a server or a task group has wrapped.
 
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        if isinstance(error, (MidcallError, UrlElicitationRequiredError)):
-            return error
-        seen.add(id(error))
-        error = error.__cause__
-    return None
+    None where an author wrapped it, or where a group holds anything else as well: then that is the failure.
+    """
+    if isinstance(error, (MidcallError, UrlElicitationRequiredError)):
+        return error
+    if isinstance(error, BaseExceptionGroup):
+        return _all_ours([find_ours(each) for each in cast("BaseExceptionGroup[BaseException]", error).exceptions])
+    return find_ours(error.__cause__) if error is not None and _is_servers(error) else None
+
+
+def _all_ours(found: list[Ours | None]) -> Ours | None:
+    """The one to tell: a mistake, since nobody else would hear of it, else the first."""
+    ours = [each for each in found if each is not None]
+    if len(ours) < len(found):
+        return None
+    mistakes = (each for each in ours if not isinstance(each, (NotAnswered, UrlElicitationRequiredError)))
+    return next(mistakes, ours[0])
+
+
+def _is_servers(error: BaseException) -> bool:
+    """Whether a server's own code raised this."""
+    module = ""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        module = str(frame.f_globals.get("__name__"))
+    return module.startswith(_SERVERS)
 
 
 def ending(error: MidcallError, call: Call) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Generator
-from typing import Any, ParamSpec
+from collections.abc import Coroutine, Generator
+from typing import Any
 
 from typing_extensions import TypeVar
 
@@ -17,7 +17,6 @@ from midcall.wording import mistakes as wording
 __all__ = ["Verb", "begin", "recall"]
 
 T = TypeVar("T")
-P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
 
 
@@ -74,19 +73,16 @@ def recall(message: Any, type: Any) -> Any:
     return None if value is MISSING else _recalled(value)
 
 
-def begin(name: str, function: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> Verb[T]:
+def begin(name: str, coroutine: Coroutine[Any, Any, T]) -> Verb[T]:
     """Start a verb, unless this is no place to await it: a thread, or a loop of its own that a thread runs."""
     call = current_call.get()
-    loop = _running_loop()
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        loop = None
     if loop is None or (call is not None and call.loop is not loop):
+        coroutine.close()
         if call is None:
             running_call(name)
         raise surfaced(Misuse(wording.needs_from_thread(name)), call)
-    return Verb(name, function(*args, **kwargs))
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
+    return Verb(name, coroutine)

@@ -46,12 +46,18 @@ class Visits:
 
     def __init__(self, keeping: Keeping) -> None:
         self._keeping = keeping
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._known: OrderedDict[str, None] = OrderedDict()
         self._askers: OrderedDict[str, weakref.ref[Connection]] = OrderedDict()
         self._watching: set[asyncio.Task[None]] = set()
         self._held: set[asyncio.Future[Record | None]] = set()
         self.stopping = False
         """Whether calls are no longer held."""
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop | None:
+        """Where calls are served, if that is known and still goes on."""
+        return self._loop if self._loop is not None and self._loop.is_running() else self._keeping.loop
 
     async def asked(self, call: Call, id: str) -> None:
         """The client of this call was sent there, and is to hear when the visit is done."""
@@ -65,6 +71,7 @@ class Visits:
 
     def met(self, id: str) -> None:
         """A call in this process has to do with the visit."""
+        self._loop = asyncio.get_running_loop()
         _remember(self._known, id, None)
 
     def has_met(self, id: str) -> bool:
@@ -111,8 +118,17 @@ class Visits:
             waiting.cancel()
 
     async def complete(self, id: str) -> bool:
-        """Record that the visit is done, and tell who waits. False if it was done before, or is too old."""
-        self.met(id)
+        """Record that the visit is done, and tell who waits. False if it was done before, or is too old.
+
+        Who waits, and the connection to who was asked, belong to the loop that serves: a webhook may run on another.
+        """
+        loop = self.loop
+        if loop is None or loop is asyncio.get_running_loop():
+            return await self._complete(id)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._complete(id), loop))
+
+    async def _complete(self, id: str) -> bool:
+        _remember(self._known, id, None)
         now = time.time()
         store = await self._keeping.store()
         outcome = json.dumps(asdict(Ending("accept", now)))

@@ -17,6 +17,10 @@ def must_be_text() -> str:
     return "must be text"
 
 
+def not_unicode() -> str:
+    return "must be whole text: it holds half a character, which cannot be sent"
+
+
 def must_be_a_number() -> str:
     return "must be a number"
 
@@ -47,6 +51,14 @@ def too_small(least: float) -> str:
 
 def too_large(most: float) -> str:
     return f"must be at most {most}"
+
+
+def not_above(bound: object) -> str:
+    return f"must be greater than {bound}"
+
+
+def not_below(bound: object) -> str:
+    return f"must be less than {bound}"
 
 
 def not_like(pattern: str) -> str:

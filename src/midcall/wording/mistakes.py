@@ -14,6 +14,27 @@ def no_call_advice() -> str:
     )
 
 
+def no_call_in_thread_advice() -> str:
+    return (
+        "A thread knows its call by its context: use asyncio.to_thread(...), or hand the context to an executor, "
+        "pool.submit(contextvars.copy_context().run, ...), while the tool is running. "
+        "midcall.install(...) must have been called on the server."
+    )
+
+
+def no_loop() -> str:
+    return (
+        "midcall.from_thread.complete() found no server that is running in this process, and has sent anybody anywhere."
+    )
+
+
+def no_loop_advice() -> str:
+    return (
+        "Where no server runs, as in a worker of its own, write asyncio.run(midcall.complete(id)): with a store that "
+        "the servers share, they hear of it."
+    )
+
+
 def asks_inside_once(verb: str) -> str:
     return f"{verb}() was used inside the function of a once(...). Ask first, and hand the answer to once()."
 

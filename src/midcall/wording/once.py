@@ -15,12 +15,34 @@ def result_not_recordable(name: str, kind: str) -> str:
     return f"once({name!r}) returned a {kind}, which JSON cannot hold as its annotation says."
 
 
+def number_not_recordable(name: str) -> str:
+    return (
+        f"once({name!r}) returned a number that is not finite (NaN or infinity), and JSON has no other. A function "
+        "whose annotation says float may return one."
+    )
+
+
+def result_lost(name: str) -> str:
+    return f"once({name!r}) returned what could not be recorded."
+
+
+def has_run() -> str:
+    return "The function has run, and its result is lost."
+
+
 def annotation_not_recordable(function: str, annotation: object) -> str:
     return f"The result of {function} cannot be recorded: its return annotation {annotation!r} has no JSON form."
 
 
 def not_recordable_advice() -> str:
     return "Return plain data, a pydantic model, a dataclass or a TypedDict, and annotate it."
+
+
+def model_not_recorded(name: str) -> str:
+    return (
+        f"The step {name!r} of this tool was done, but its result could not be recorded, because of a mistake in the "
+        "tool's own code. Do not call the tool again before the user has checked."
+    )
 
 
 def once_unknown(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -44,34 +44,43 @@ class Push:
         # the no is what `ask_all` raises, so nobody hears of the others.
         entries: list[Entry] = []
         for asking in askings:
-            refused = entries and entries[-1].kind != "accept"
-            entries.append(asking.entry._replace(kind="cancel") if refused else await self._carry(call, asking))
+            if entries and entries[-1].kind != "accept":
+                entries.append(asking.entry._replace(kind="cancel"))
+                continue
+            params = elicitation_params(call, asking)
+            if isinstance(asking.question, Visit):
+                await call.installation.visits.asked(call, params["elicitationId"])
+            begun = time.monotonic()
+            try:
+                with audit.watched(call, asking, self.via) as tell:
+                    answer = await _answer(call, asking.question.timeout, params)
+                    kind, content = ("timeout", None) if answer is None else parse_answer(answer)
+                    tell(kind)
+            except MCPError as exc:
+                raise _failed(exc) from exc
+            quick = time.monotonic() - begun < call.installation.doubt
+            entries.append(_settled(call, asking, kind, content, quick))
         return entries
 
-    async def _carry(self, call: Call, asking: Asking) -> Entry:
-        params = elicitation_params(call, asking)
-        if isinstance(asking.question, Visit):
-            await call.installation.visits.asked(call, params["elicitationId"])
-        begun = time.monotonic()
-        with audit.Watched(call, asking, self.via) as seen:
-            kind, content = await self._answer(call, asking, params)
-            seen.outcome = kind
-        quick = time.monotonic() - begun < call.installation.doubt
-        if kind == "accept" and content is not None and isinstance(asking.question, Question):
-            content = asking.question.form.lift(content, call.version)
-        return call.replay.settle(asking.identity, asking.entry, kind, content, self.via, quick=quick)
 
-    async def _answer(self, call: Call, asking: Asking, params: dict[str, Any]) -> tuple[Kind, dict[str, Any] | None]:
-        timeout = asking.question.timeout
-        try:
-            if timeout is None and call.progress_token is None:
-                return parse_answer(await call.session.push(params))
-            with anyio.move_on_after(timeout):  # leaving it cancels the question at the client, too
-                async with signs_of_life(call):
-                    return parse_answer(await call.session.push(params))
-            return "timeout", None
-        except MCPError as exc:
-            raise _failed(exc) from exc
+def _answer(call: Call, timeout: float | None, params: dict[str, Any]) -> Awaitable[dict[str, Any] | None]:
+    """The client's answer, as it comes; None where it does not come in time."""
+    if timeout is None and call.progress_token is None:
+        return call.session.push(params)
+    return _answer_in_time(call, timeout, params)
+
+
+async def _answer_in_time(call: Call, timeout: float | None, params: dict[str, Any]) -> dict[str, Any] | None:
+    with anyio.move_on_after(timeout):  # leaving it cancels the question at the client, too
+        async with signs_of_life(call):
+            return await call.session.push(params)
+    return None
+
+
+def _settled(call: Call, asking: Asking, kind: Kind, content: dict[str, Any] | None, quick: bool) -> Entry:
+    if content is not None and isinstance(asking.question, Question):
+        content = asking.question.form.lift(content, call.version)
+    return call.replay.settle(asking.identity, asking.entry, kind, content, Push.via, quick=quick)
 
 
 def _failed(exc: MCPError) -> ClientFailed:

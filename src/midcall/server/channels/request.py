@@ -37,11 +37,14 @@ def elicitation_params(call: Call, asking: Asking) -> dict[str, Any]:
 
 
 def _form_params(call: Call, question: Question[Any], entry: Entry) -> dict[str, Any]:
-    message = asked_again(question, entry)
-    schema = question.form.schema(call.version)
+    message, schema = question.message, question.form.schema(call.version)
+    if entry.problems:
+        message = asked_again(question, entry)
     if call.version < _WITH_MODES:
         return {"message": message, "requestedSchema": schema}
-    return {"mode": "form", "message": message, "requestedSchema": refilled(schema, entry)}
+    if entry.problems:
+        schema = refilled(schema, entry)
+    return {"mode": "form", "message": message, "requestedSchema": schema}
 
 
 def asked_again(question: Question[Any], entry: Entry) -> str:

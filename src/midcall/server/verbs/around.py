@@ -15,7 +15,7 @@ from midcall.wording import mistakes as wording
 if TYPE_CHECKING:
     from midcall.server.install import Installation
 
-__all__ = ["can_ask", "complete", "suspending"]
+__all__ = ["can_ask", "complete", "loop_for", "suspending"]
 
 
 def can_ask(mode: Literal["form", "url"] | None = None, via: Via | None = None) -> tuple[Via, ...]:
@@ -60,3 +60,11 @@ async def _told(id: str) -> list[Installation]:
         return met
     known = await asyncio.gather(*(each.visits.knows(id) for each in everybody), return_exceptions=True)
     return [each for each, knows in zip(everybody, known, strict=True) if knows is True] or everybody
+
+
+def loop_for(id: str) -> asyncio.AbstractEventLoop | None:
+    """The loop to complete this visit on: where it is known, else where any server is running."""
+    from midcall.server.install import installations
+
+    by_knowing = sorted(installations, key=lambda each: not each.visits.has_met(id))
+    return next((loop for each in by_knowing if (loop := each.visits.loop) is not None), None)

@@ -11,7 +11,7 @@ from typing_extensions import TypeForm, TypeVar, Unpack
 from midcall.core.fields import Choice, Choices, Flag
 from midcall.core.form import Form
 from midcall.core.options import of_enum
-from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome, Via
+from midcall.core.outcomes import Accepted, Declined, Outcome, Via
 from midcall.core.questions import Question, Visit, plain_question
 from midcall.errors import InvalidQuestion, MidcallError, UserCancelled, UserDeclined
 from midcall.portal.interactions import Ending
@@ -87,7 +87,7 @@ def ask(message: str | Question[Any] | Visit, type: Any = None, /, **options: An
     """
     if not options and (recalled := recall(message, type)) is not None:
         return recalled
-    return begin("ask", _ask, "ask", message, type, options)
+    return begin("ask", _asked("ask", _value, message, type, options))
 
 
 @overload
@@ -102,12 +102,12 @@ def elicit(
 def elicit(message: str, type: TypeForm[T], /, *, default: T = ..., **options: Unpack[Options]) -> Verb[Outcome[T]]: ...
 def elicit(message: str | Question[Any] | Visit, type: Any = None, /, **options: Any) -> Verb[Outcome[Any]]:
     """Ask like `ask`, and come back with the whole outcome: `Accepted`, `Declined` or `Cancelled`."""
-    return begin("elicit", _elicit, "elicit", message, type, options)
+    return begin("elicit", _asked("elicit", _whole, message, type, options))
 
 
 def confirm(message: str, /, *, default: bool | None = None, **options: Unpack[Options]) -> Verb[bool]:
     """Whether the user says yes. Declining and cancelling are no."""
-    return begin("confirm", _confirm, message, default, options)
+    return begin("confirm", _confirm(message, default, options))
 
 
 @overload
@@ -144,7 +144,7 @@ def choose(message: str, options: Any, /, *, many: bool = False, **more: Any) ->
     The options are a sequence, a mapping from option to title, or an `Enum`; the choice comes back as
     the option itself.
     """
-    return begin("choose", _choose, message, options, many, more)
+    return begin("choose", _choose(message, options, many, more))
 
 
 @overload
@@ -175,7 +175,7 @@ def ask_all(*questions: Any) -> Verb[Any]:
     Takes questions and gives a tuple, or takes a mapping of questions and gives a dict. Raises like
     `ask`, for the first that was not answered.
     """
-    return begin("ask_all", _ask_all, questions)
+    return begin("ask_all", _ask_all(questions))
 
 
 def visit(
@@ -195,22 +195,20 @@ def visit(
     Raises:
         UserDeclined, UserCancelled, TimedOut, CannotAsk: as `ask`.
     """
-    return begin("visit", _visit, message, url, id, wait, options)
+    return begin("visit", _visit(message, url, id, wait, options))
 
 
-async def _ask(verb: str, message: str | Question[Any] | Visit, type: Any, options: Mapping[str, Any]) -> Any:
-    return _value(await _elicit(verb, message, type, options))
-
-
-async def _elicit(
-    verb: str, message: str | Question[Any] | Visit, type: Any, options: Mapping[str, Any]
-) -> Outcome[Any]:
-    call = current_call.get()
+async def _asked(
+    verb: str,
+    of: Callable[[Outcome[Any]], T],
+    message: str | Question[Any] | Visit,
+    type: Any,
+    options: Mapping[str, Any],
+) -> T:
     try:
-        call = running_call(verb)
-        return await put(call, _question(message, type, options))
+        return of(await put(running_call(verb), _question(message, type, options)))
     except MidcallError as exc:
-        raise surfaced(exc, call) from exc.__cause__
+        raise surfaced(exc, current_call.get()) from exc.__cause__
 
 
 def _question(message: str | Question[Any] | Visit, type: Any, options: Mapping[str, Any]) -> Question[Any] | Visit:
@@ -233,15 +231,16 @@ def _question(message: str | Question[Any] | Visit, type: Any, options: Mapping[
         return Question(message, type)  # a type that cannot be hashed
 
 
+def _whole(outcome: Outcome[T]) -> Outcome[T]:
+    return outcome
+
+
 def _value(outcome: Outcome[T]) -> T:
-    match outcome:
-        case Accepted(value=value):
-            return value
-        case Declined():
-            error = UserDeclined(unanswered.declined(), for_model=unanswered.model_declined())
-        case Cancelled():
-            error = UserCancelled(unanswered.cancelled(), for_model=unanswered.model_cancelled())
-    raise surfaced(error, current_call.get())
+    if isinstance(outcome, Accepted):
+        return outcome.value
+    if isinstance(outcome, Declined):
+        raise UserDeclined(unanswered.declined(), for_model=unanswered.model_declined())
+    raise UserCancelled(unanswered.cancelled(), for_model=unanswered.model_cancelled())
 
 
 _CONFIRM = Form(Flag("confirmed", title="Confirm"))
@@ -250,7 +249,7 @@ _CONFIRM = Form(Flag("confirmed", title="Confirm"))
 async def _confirm(message: str, default: bool | None, options: Mapping[str, Any]) -> bool:
     if default is not None:
         options = {**options, "default": {"confirmed": default}}
-    outcome = await _elicit("confirm", message, _CONFIRM, options)
+    outcome = await _asked("confirm", _whole, message, _CONFIRM, options)
     return isinstance(outcome, Accepted) and bool(outcome.value["confirmed"])
 
 
@@ -267,8 +266,7 @@ async def _choose(message: str, options: Any, many: bool, more: Mapping[str, Any
             raise surfaced(InvalidQuestion(wording.default_not_an_option()), current_call.get())
         texts = [_text(option) for option in picked]
         more = {**more, "default": {"choice": texts if many else texts[0]}}
-    outcome = await _elicit("choose", message, form, more)
-    value = _value(outcome)["choice"]
+    value = (await _asked("choose", _value, message, form, more))["choice"]
     return [chosen[text] for text in value] if many else chosen[value]
 
 
@@ -298,23 +296,20 @@ async def _ask_all(questions: tuple[Any, ...]) -> Any:
     if len(questions) == 1 and isinstance(questions[0], Mapping):
         mapping = cast("Mapping[str, Question[Any] | Visit]", questions[0])
         names, questions = list(mapping), tuple(mapping.values())
-    call = current_call.get()
     try:
         call = running_call("ask_all")
         for question in questions:
             if not isinstance(question, (Question, Visit)):
                 raise InvalidQuestion(wording.not_a_question(type(question).__name__))
-        outcomes = await put_all(call, questions)
+        values = tuple([_value(outcome) for outcome in await put_all(call, questions)])
     except MidcallError as exc:
-        raise surfaced(exc, call) from exc.__cause__
-    values = tuple(_value(outcome) for outcome in outcomes)
+        raise surfaced(exc, current_call.get()) from exc.__cause__
     return values if names is None else dict(zip(names, values, strict=True))
 
 
 async def _visit(
     message: str, url: str | Callable[[str], str], id: str | None, wait: bool, options: Mapping[str, Any]
 ) -> str:
-    call = current_call.get()
     try:
         call = running_call("visit")
         named = wait and id is not None  # then a call that begins afresh finds it done, by its id
@@ -323,7 +318,7 @@ async def _visit(
         if wait:
             _went_well(await wait_for_ending(call, agreed, question.timeout))
     except MidcallError as exc:
-        raise surfaced(exc, call) from exc.__cause__
+        raise surfaced(exc, current_call.get()) from exc.__cause__
     return agreed
 
 

@@ -53,7 +53,7 @@ class Once:
     @overload
     def __call__(self, name: str, fn: Keyed[T], /, *args: Any, **kwargs: Any) -> Verb[T]: ...
     def __call__(self, name: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Verb[Any]:
-        return begin("once", _once, name, fn, args, kwargs)
+        return begin("once", _once(name, fn, args, kwargs))
 
     @overload
     def retry(
@@ -71,7 +71,7 @@ class Once:
     def retry(self, name: str, fn: Keyed[T], /, *args: Any, **kwargs: Any) -> Verb[T]: ...
     def retry(self, name: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Verb[Any]:
         """Like `once`, for a function that may run again where nobody knows whether it ended."""
-        return begin("once.retry", _once, name, fn, args, kwargs, True)
+        return begin("once.retry", _once(name, fn, args, kwargs, True))
 
     def __repr__(self) -> str:
         return "midcall.once"
@@ -83,9 +83,7 @@ once = Once()
 async def _once(
     name: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], retry: bool = False
 ) -> Any:
-    call = current_call.get()
     try:
-        call = running_call("once")
-        return await run_once(call, name, fn, args, kwargs, retry=retry)
+        return await run_once(running_call("once"), name, fn, args, kwargs, retry=retry)
     except MidcallError as exc:
-        raise surfaced(exc, call) from exc.__cause__
+        raise surfaced(exc, current_call.get()) from exc.__cause__

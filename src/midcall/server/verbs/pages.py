@@ -47,7 +47,7 @@ def secret(
         UserDeclined, UserCancelled, TimedOut: The user did not enter it.
         NoChannel: The user cannot be sent to a page, or cannot be told from others there.
     """
-    return begin("secret", _secret, name, message, fields, check, timeout)
+    return begin("secret", _secret(name, message, fields, check, timeout))
 
 
 def authorize(provider: str, message: str | None = None, /, *, timeout: float | None = None) -> Verb[str]:
@@ -57,7 +57,7 @@ def authorize(provider: str, message: str | None = None, /, *, timeout: float | 
         UserDeclined, UserCancelled, TimedOut: The user did not authorize it.
         NoChannel: The user cannot be sent to a page, or cannot be told from others there.
     """
-    return begin("authorize", _authorize, provider, message, timeout)
+    return begin("authorize", _authorize(provider, message, timeout))
 
 
 def approve(message: str, /, details: Mapping[str, Any] | None = None, *, timeout: float | None = None) -> Verb[bool]:
@@ -67,7 +67,7 @@ def approve(message: str, /, details: Mapping[str, Any] | None = None, *, timeou
         TimedOut: They did not decide in time.
         NoChannel: The user cannot be sent to a page, or cannot be told from others there.
     """
-    return begin("approve", _approve, message, {} if details is None else details, timeout)
+    return begin("approve", _approve(message, {} if details is None else details, timeout))
 
 
 async def _secret(
@@ -77,7 +77,6 @@ async def _secret(
     check: Callable[[Any], Awaitable[str | None]] | None,
     timeout: float | None,
 ) -> Any:
-    call = current_call.get()
     try:
         call = running_call("secret")
         if fields is None:
@@ -86,7 +85,7 @@ async def _secret(
         named = dict(fields) if isinstance(fields, Mapping) else {field: field for field in fields}
         return await secret_of(call, name, message, named, check, timeout)
     except MidcallError as exc:
-        raise surfaced(exc, call) from exc.__cause__
+        raise surfaced(exc, current_call.get()) from exc.__cause__
 
 
 def _on_the_value(check: Callable[[str], Awaitable[str | None]]) -> Check:
@@ -97,18 +96,14 @@ def _on_the_value(check: Callable[[str], Awaitable[str | None]]) -> Check:
 
 
 async def _authorize(provider: str, message: str | None, timeout: float | None) -> str:
-    call = current_call.get()
     try:
-        call = running_call("authorize")
-        return await token_of(call, provider, message, timeout)
+        return await token_of(running_call("authorize"), provider, message, timeout)
     except MidcallError as exc:
-        raise surfaced(exc, call) from exc.__cause__
+        raise surfaced(exc, current_call.get()) from exc.__cause__
 
 
 async def _approve(message: str, details: Mapping[str, Any], timeout: float | None) -> bool:
-    call = current_call.get()
     try:
-        call = running_call("approve")
-        return await approved(call, message, details, timeout)
+        return await approved(running_call("approve"), message, details, timeout)
     except MidcallError as exc:
-        raise surfaced(exc, call) from exc.__cause__
+        raise surfaced(exc, current_call.get()) from exc.__cause__

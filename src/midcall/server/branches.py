@@ -1,0 +1,104 @@
+"""The tasks of a tool that ask. They park until their round leaves, and are ended then, with those that hold them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final
+
+from midcall.server.enclosing import enclosing, futures_around
+from midcall.server.scopes import leave_scope
+
+__all__ = ["CLEANUP_SECONDS", "Branches", "keep_for_good", "retrieve"]
+
+CLEANUP_SECONDS: Final = 5.0
+_LOOK_SECONDS: Final = 0.05
+
+
+def keep_for_good(coroutine: object) -> None:
+    """Never let this be collected: closing it would run its loop again, for ever, even at exit."""
+    import ctypes  # here, since hardly anybody needs it
+
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(coroutine))
+
+
+class Branches:
+    """Those of one run; `is_ours` tells whether a task is one of them."""
+
+    __slots__ = ("_endless", "_found", "_is_ours", "_parked")
+
+    def __init__(self, is_ours: Callable[[asyncio.Task[Any]], bool]) -> None:
+        self._is_ours = is_ours
+        self._parked: dict[asyncio.Task[Any], int] = {}
+        """How often each was cancelled before it parked."""
+        self._endless: set[asyncio.Task[Any]] = set()
+        """Those that catch whatever would unwind them, over and over."""
+        self._found = asyncio.Event()
+
+    def park(self, task: asyncio.Task[Any]) -> None:
+        """This one waits for the round to leave."""
+        self._parked[task] = task.cancelling()
+        for future in (task, *futures_around(task)):
+            future.add_done_callback(retrieve)
+
+    def give_up(self, branch: asyncio.Task[Any]) -> None:
+        """This one catches everything. It and whatever waits for it stay, and nobody waits for them: not even the
+        loop, when it closes."""
+        self._endless.add(branch)
+        self._found.set()
+        leave_scope(branch)
+        for task in self._lost():
+            keep_for_good(task)
+            asyncio._unregister_task(task)  # pyright: ignore[reportPrivateUsage]
+
+    async def has_endless(self) -> bool:
+        """Whether one shows, while there is time for cleanup, that it never ends."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._found.wait(), CLEANUP_SECONDS)
+        return bool(self._endless)
+
+    def cancel(self) -> None:
+        """Cancel those that parked."""
+        for task, before in self._parked.items():
+            if task.cancelling() <= before:  # else it is at its cleanup, which a second cancel would cut off
+                task.cancel()
+
+    async def end(self) -> None:
+        """End those that parked, and those that hold them, and let their cleanup run."""
+        while holders := self._holders():
+            for task in holders:
+                task.add_done_callback(retrieve)
+                task.cancel()
+            await self._ended(holders)
+        self.cancel()
+        await self._ended(set(self._parked))
+        for task in self._parked:
+            if not task.done():
+                keep_for_good(task)
+
+    def _holders(self) -> set[asyncio.Task[Any]]:
+        """The outermost branches that hold a task which parked.
+
+        They would run on without its answer if only that were cancelled; they cancel what they hold.
+        """
+        parked = [task for task in self._parked if not task.done() and task not in self._endless]
+        holders = {holder for task in parked for holder in enclosing(task, self._is_ours)}
+        return {task for task in holders if not task.cancelling() and not enclosing(task, self._is_ours) & holders}
+
+    async def _ended(self, tasks: set[asyncio.Task[Any]]) -> None:
+        """Wait until these have ended, for as long as cleanup may take; not for one that never does."""
+        until = time.monotonic() + CLEANUP_SECONDS
+        while (left := {task for task in tasks if not task.done()} - self._lost()) and time.monotonic() < until:
+            await asyncio.wait(left, timeout=_LOOK_SECONDS)
+
+    def _lost(self) -> set[asyncio.Task[Any]]:
+        """Those that never end, and those that wait for them."""
+        return {*self._endless, *(holder for task in self._endless for holder in enclosing(task, self._is_ours))}
+
+
+def retrieve(future: asyncio.Future[Any]) -> None:
+    """Look at how something ended that was only stopped: nobody else may, and asyncio would complain."""
+    if not future.cancelled():
+        future.exception()

@@ -1,0 +1,472 @@
+"""The blocking verbs work in every thread that knows its call, and `complete` in every thread at all."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import Context, copy_context
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import pytest
+from mcp import Client
+from mcp.client.session import ClientRequestContext
+from mcp_types import ElicitRequestParams, ElicitResult
+
+import midcall
+from midcall import Misuse, NoCall, UserDeclined, ask, from_thread, once, suspending, visit
+from midcall.core.outcomes import Declined
+from midcall.server import install
+from midcall.server.call import current_call
+from midcall.stores.memory import Memory
+from midcall.testing import ERAS, Era, Script, connect, replayed, run
+from tests.kinds import Kind, server_with
+from tests.rounds import text
+
+SECONDS = 20
+ABC: dict[str, Any] = {"a?": "1", "b?": "2", "c?": "3"}
+
+
+@pytest.fixture(autouse=True)
+def no_complaints(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Suspending a thread is nothing that a log hears of."""
+    yield
+    loud = [record.getMessage() for record in caplog.get_records("call") if record.levelno >= logging.ERROR]
+    assert [line for line in loud if "outside an MCP call" not in line] == []
+
+
+def in_a_thread(work: Callable[[], Any]) -> Any:
+    """What this gives, or raises, in a thread that nobody prepared."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work).result(SECONDS)
+
+
+# --- tools as people write them --------------------------------------------------------------
+
+
+async def to_thread() -> str:
+    return await asyncio.to_thread(from_thread.ask, "a?", str)
+
+
+async def one_after_the_other() -> str:
+    return " ".join([await asyncio.to_thread(from_thread.ask, f"{name}?", str) for name in "abc"])
+
+
+async def whole_function() -> str:
+    def work() -> str:
+        return f"{from_thread.ask('a?', str)} {from_thread.confirm('Sure?')} {from_thread.choose('b?', ['1', '2'])}"
+
+    return await asyncio.to_thread(work)
+
+
+async def pool_of_an_async_tool() -> str:
+    with ThreadPoolExecutor(1) as pool:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(pool, copy_context().run, from_thread.ask, "a?", str)
+
+
+def pool_of_a_def_tool() -> str:
+    with ThreadPoolExecutor(2) as pool:
+        asked = [pool.submit(copy_context().run, from_thread.ask, f"{name}?", str) for name in "ab"]
+        return f"{from_thread.ask('c?', str)} " + " ".join(each.result() for each in asked)
+
+
+async def gathered() -> str:
+    return " ".join(await asyncio.gather(*(asyncio.to_thread(from_thread.ask, f"{name}?", str) for name in "abc")))
+
+
+async def gathered_by_anyio() -> str:
+    return " ".join(await asyncio.gather(*(anyio.to_thread.run_sync(from_thread.ask, f"{n}?", str) for n in "abc")))
+
+
+async def grouped() -> str:
+    async with asyncio.TaskGroup() as group:
+        asked = [group.create_task(asyncio.to_thread(from_thread.ask, f"{name}?", str)) for name in "ab"]
+    return " ".join(each.result() for each in asked)
+
+
+async def beside_the_task() -> str:
+    asked = asyncio.create_task(asyncio.to_thread(from_thread.ask, "a?", str))
+    return f"{await ask('b?', str)} {await asked}"
+
+
+def loop_of_its_own() -> str:
+    """It blocks a loop that is not the call's: that is the author's own business, and works."""
+
+    async def inner() -> str:
+        return from_thread.ask("a?", str)
+
+    return asyncio.run(inner())
+
+
+def thread_of_a_loop_of_its_own() -> str:
+    async def inner() -> str:
+        return await anyio.to_thread.run_sync(from_thread.ask, "a?", str)
+
+    return asyncio.run(inner())
+
+
+TOOLS = {
+    to_thread: "1",
+    one_after_the_other: "1 2 3",
+    whole_function: "1 True 2",
+    pool_of_an_async_tool: "1",
+    pool_of_a_def_tool: "3 1 2",
+    gathered: "1 2 3",
+    gathered_by_anyio: "1 2 3",
+    grouped: "1 2",
+    beside_the_task: "2 1",
+    loop_of_its_own: "1",
+    thread_of_a_loop_of_its_own: "1",
+}
+
+
+@pytest.mark.parametrize("kind", ["mcpserver", "fastmcp"])
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.__name__)
+async def test_a_tool_asks_from_threads_of_its_own(tool: Callable[..., Any], kind: Kind) -> None:
+    with anyio.fail_after(SECONDS):
+        done = await replayed(server_with(tool, kind=kind), tool.__name__, {}, {**ABC, "Sure?": True})
+    assert (done.text, done.failed) == (TOOLS[tool], False)
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_thread_hears_of_a_no(era: Era) -> None:
+    async def tool() -> str:
+        try:
+            return await asyncio.to_thread(from_thread.ask, "a?", str)
+        except UserDeclined:
+            return "declined"
+
+    assert (await run(server_with(tool), "tool", {}, {"a?": Declined()}, era=era)).text == "declined"
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_an_effect_in_such_a_thread_may_block_and_runs_once(era: Era) -> None:
+    ran: list[str] = []
+
+    def effect() -> str:
+        ran.append(threading.current_thread().name)
+        return "done"
+
+    def work() -> str:
+        return f"{from_thread.once('effect', effect)} {from_thread.ask('a?', str)} {from_thread.once.retry('two', str)}"
+
+    async def tool() -> str:
+        return await asyncio.to_thread(work)
+
+    assert (await run(server_with(tool), "tool", {}, ABC, era=era)).text == "done 1 "
+    assert len(ran) == 1
+    assert ran[0] != threading.current_thread().name
+
+
+async def test_a_round_unwinds_the_thread_and_its_cleanup_can_tell() -> None:
+    ends: list[bool] = []
+
+    def work() -> str:
+        try:
+            return from_thread.ask("a?", str)
+        finally:
+            ends.append(suspending())
+
+    async def tool() -> str:
+        return await asyncio.to_thread(work)
+
+    assert (await run(server_with(tool), "tool", {}, ABC)).text == "1"
+    assert ends == [True, False]
+
+
+@pytest.mark.parametrize("how", ["wait", "gather", "group"])
+async def test_what_stands_behind_a_branch_with_a_thread_waits_for_the_answer(how: str) -> None:
+    """Each of these takes a branch that was stopped for one that has ended."""
+    behind: list[str] = []
+
+    async def branch() -> str:
+        return await asyncio.to_thread(from_thread.ask, "a?", str)
+
+    async def tool() -> str:
+        if how == "gather":
+            await asyncio.gather(branch(), return_exceptions=True)
+        elif how == "wait":
+            await asyncio.wait([asyncio.create_task(branch())])
+        else:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(branch())
+        behind.append("deleted")
+        return "done"
+
+    with anyio.fail_after(SECONDS):
+        assert (await run(server_with(tool), "tool", {}, ABC)).text == "done"
+    assert behind == ["deleted"]
+
+
+@pytest.mark.parametrize("to_thread", [asyncio.to_thread, anyio.to_thread.run_sync], ids=["asyncio", "anyio"])
+async def test_branches_with_threads_have_no_order_among_them(to_thread: Callable[..., Any]) -> None:
+    """Whichever of them is first in a run: what the others recorded in the one before is not given up."""
+    runs = 0
+
+    async def tool() -> str:
+        nonlocal runs
+        runs += 1
+        asked, first = threading.Event(), "a?" if runs == 1 else "b?"
+
+        def work(message: str) -> str:
+            if message != first:
+                assert asked.wait(SECONDS)
+            try:
+                return from_thread.ask(message, str)
+            finally:
+                asked.set()
+
+        return " ".join(await asyncio.gather(to_thread(work, "a?"), to_thread(work, "b?")))
+
+    with anyio.fail_after(SECONDS):
+        done = await run(server_with(tool), "tool", {}, ABC)
+    assert (done.text, [asked.message for asked in done.asked]) == ("1 2", ["a?", "b?"])
+
+
+async def test_threads_have_no_order_so_none_of_them_goes_another_way() -> None:
+    """The same where they come one after the other."""
+    runs = 0
+
+    async def tool() -> str:
+        nonlocal runs
+        runs += 1
+        first, second = ("a?", "b?") if runs == 1 else ("b?", "a?")
+        asked = {first: await asyncio.to_thread(from_thread.ask, first, str)}
+        asked[second] = await asyncio.to_thread(from_thread.ask, second, str)
+        return f"{asked['a?']} {asked['b?']}"
+
+    done = await run(server_with(tool), "tool", {}, ABC, one_by_one=True)
+    assert (done.text, len(done.asked)) == ("1 2", 2)
+
+
+# --- cancelling ------------------------------------------------------------------------------
+
+
+async def cancelled_while_asking(tool: Callable[..., Any]) -> None:
+    """Call this tool, and give up on it as soon as its question is there; the question is taken back."""
+    shown, closed = anyio.Event(), anyio.Event()
+
+    async def ponder(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        shown.set()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            closed.set()
+        raise AssertionError
+
+    with anyio.fail_after(SECONDS):
+        async with Client(server_with(tool), mode="legacy", elicitation_callback=ponder) as client:
+            calling = asyncio.create_task(client.call_tool(tool.__name__))
+            await shown.wait()
+            calling.cancel()
+            await closed.wait()
+
+
+@pytest.mark.parametrize("how", ["to_thread", "def"])
+async def test_cancelling_the_call_lets_its_threads_go(how: str) -> None:
+    ended: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
+    loop = asyncio.get_running_loop()
+
+    def work() -> str:
+        try:
+            return from_thread.ask("a?", str)
+        except BaseException as error:
+            loop.call_soon_threadsafe(ended.set_result, error)
+            raise
+
+    async def to_thread() -> str:
+        return await asyncio.to_thread(work)
+
+    def pool() -> str:
+        with ThreadPoolExecutor(1) as pool, suppress(CancelledError):
+            return pool.submit(copy_context().run, work).result()
+        return "given up"
+
+    await cancelled_while_asking(to_thread if how == "to_thread" else pool)
+    assert isinstance(await asyncio.wait_for(ended, SECONDS), CancelledError)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no way to send a signal to a thread")
+def test_an_interrupted_thread_takes_its_question_back() -> None:
+    """The main thread blocks in a verb, and the user presses Ctrl-C."""
+    contexts: list[Context] = []
+    known, ended = threading.Event(), threading.Event()
+    closed: list[str] = []
+
+    async def tool() -> str:
+        contexts.append(copy_context())
+        known.set()
+        await asyncio.to_thread(ended.wait, SECONDS)
+        return "ended"
+
+    async def interrupt(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        try:
+            await anyio.sleep(SECONDS)
+        except asyncio.CancelledError:
+            closed.append("closed")
+            raise
+        return ElicitResult(action="cancel")
+
+    async def serve() -> str:
+        async with Client(server_with(tool), mode="legacy", elicitation_callback=interrupt) as client:
+            return text(await client.call_tool("tool"))
+
+    with ThreadPoolExecutor(1) as pool:
+        serving = pool.submit(asyncio.run, serve())
+        assert known.wait(SECONDS)
+        with pytest.raises(KeyboardInterrupt):
+            contexts[0].run(from_thread.ask, "a?", str)
+        ended.set()
+        assert serving.result(SECONDS) == "ended"
+    assert closed == ["closed"]
+
+
+# --- where it cannot work --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_thread_that_does_not_know_its_call_is_told_how_to(era: Era) -> None:
+    def work() -> str:
+        try:
+            return from_thread.ask("a?", str)
+        except NoCall as error:
+            return str(error)
+
+    async def tool() -> str:
+        return await asyncio.get_running_loop().run_in_executor(None, work)
+
+    told = (await run(server_with(tool), "tool", {}, ABC, era=era)).text
+    assert "outside an MCP call" in told
+    assert "copy_context" in told
+    assert "asyncio.to_thread" in told
+
+
+async def test_a_thread_that_outlives_its_call_is_told_so() -> None:
+    contexts: list[Context] = []
+
+    async def tool() -> str:
+        contexts.append(copy_context())
+        return "done"
+
+    async with connect(server_with(tool)) as client:
+        await client.call_tool("tool")
+        with pytest.raises(NoCall):
+            await asyncio.to_thread(contexts[0].run, from_thread.ask, "a?", str)
+
+
+def test_a_call_whose_loop_is_gone_is_over() -> None:
+    contexts: list[Context] = []
+
+    async def serve() -> None:
+        async def tool() -> str:
+            contexts.append(copy_context())
+            return "done"
+
+        async with connect(server_with(tool)) as client:
+            await client.call_tool("tool")
+
+    asyncio.run(serve())
+    call = contexts[0][current_call]
+    assert call is not None
+    call.ended = False  # as if it had been cut off
+    with pytest.raises(NoCall):
+        contexts[0].run(from_thread.ask, "a?", str)
+
+
+@pytest.mark.parametrize("verb", ["ask", "complete"])
+async def test_the_loop_of_the_call_is_not_to_be_blocked(verb: str) -> None:
+    async def tool() -> str:
+        try:
+            return str(from_thread.ask("a?", str) if verb == "ask" else from_thread.complete("id"))
+        except Misuse as error:
+            return str(error)
+
+    assert f"await midcall.{verb}(" in (await run(server_with(tool), "tool")).text
+
+
+async def test_a_thread_asks_nothing_inside_once() -> None:
+    def effect() -> str:
+        with pytest.raises(Misuse, match="inside the function of a once"):
+            from_thread.ask("a?", str)
+        return "refused"
+
+    async def tool() -> str:
+        return await once("effect", asyncio.to_thread, effect)
+
+    assert (await run(server_with(tool), "tool")).text == "refused"
+
+
+# --- complete --------------------------------------------------------------------------------
+
+
+async def waits() -> str:
+    return await visit("Go", lambda id: f"https://example.com/{id}", id="order-7", wait=True)
+
+
+class Goes(Script):
+    """Says yes to a visit, and that it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda asked: "go")
+        self.gone = asyncio.Event()
+
+    async def __call__(self, context: ClientRequestContext | None, params: ElicitRequestParams) -> ElicitResult:
+        answer = await super().__call__(context, params)
+        self.gone.set()
+        return answer
+
+
+@pytest.mark.parametrize("kind", ["mcpserver", "fastmcp"])
+@pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
+async def test_a_plain_thread_completes_a_visit(kind: Kind, era: Era) -> None:
+    goes, first = Goes(), threading.Event()
+
+    def webhook() -> bool:
+        assert first.wait(SECONDS)
+        return from_thread.complete("order-7")
+
+    with ThreadPoolExecutor(1) as pool, anyio.fail_after(SECONDS):
+        done = pool.submit(webhook)
+        async with connect(server_with(waits, kind=kind, store=Memory()), goes, era=era) as client:
+            async with asyncio.TaskGroup() as group:
+                calling = group.create_task(client.call_tool("waits"))
+                await goes.gone.wait()
+                first.set()
+            assert text(calling.result()) == "order-7"
+            assert await asyncio.wrap_future(done) is True
+            assert await asyncio.to_thread(from_thread.complete, "order-7") is False
+
+
+async def test_a_loop_of_another_thread_completes_a_visit_at_home() -> None:
+    """What wakes a waiting call belongs to the loop that serves it."""
+    goes = Goes()
+    with anyio.fail_after(SECONDS):
+        async with connect(server_with(waits), goes, era="2025-11-25") as client, asyncio.TaskGroup() as group:
+            calling = group.create_task(client.call_tool("waits"))
+            await goes.gone.wait()
+            completed = await asyncio.to_thread(lambda: asyncio.run(midcall.complete("order-7")))
+    assert (completed, text(calling.result())) == (True, "order-7")
+
+
+async def test_a_sync_tool_completes_a_visit() -> None:
+    def tool() -> str:
+        return f"{from_thread.complete('order-8')} {from_thread.complete('order-8')}"
+
+    server = server_with(tool, store=Memory())
+    assert (await run(server, "tool")).text == "True False"
+
+
+def test_without_any_loop_complete_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(install, "installations", set[Any]())
+    with pytest.raises(Misuse) as refused:
+        in_a_thread(lambda: from_thread.complete("order-9"))
+    assert "asyncio.run(midcall.complete(" in str(refused.value)
