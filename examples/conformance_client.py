@@ -12,6 +12,8 @@ import os
 import sys
 from typing import Any
 
+from mcp import Client, MCPError
+
 from midcall.client import Asked, Headless, connect
 from midcall.core.outcomes import Accepted, Outcome
 
@@ -31,8 +33,16 @@ class Agrees(Headless):
 async def main(url: str, version: str | None) -> None:
     async with connect(url, Agrees(), era="auto" if version == "2026-07-28" else "legacy") as client:
         for tool in (await client.list_tools()).tools:
-            result = await client.call_tool(tool.name, {})
-            print(tool.name, "failed" if result.is_error else "done")
+            print(tool.name, await outcome(client, tool.name))
+
+
+async def outcome(client: Client, tool: str) -> str:
+    """How a call ends. What this client cannot do, such as sampling, ends one call and not all of them."""
+    try:
+        result = await client.call_tool(tool, {})
+    except MCPError as error:
+        return f"refused: {error}"
+    return "failed" if result.is_error else "done"
 
 
 if __name__ == "__main__":

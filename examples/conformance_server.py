@@ -13,6 +13,7 @@ from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import (
     CreateMessageRequest,
     CreateMessageRequestParams,
@@ -27,6 +28,7 @@ from mcp_types import (
     SamplingMessage,
     TextContent,
 )
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 import midcall
 from midcall import Choice, Choices, Flag, Form, Number, Text, ask, can_ask, elicit
@@ -130,7 +132,7 @@ async def test_input_required_result_sampling(ctx: Context) -> str | InputRequir
         case CreateMessageResult(content=TextContent(text=text)):
             return text
         case _:
-            return questions(capital_question=sample("What is the capital of France?", max_tokens=100))
+            return questions(ctx, capital_question=sample("What is the capital of France?", max_tokens=100))
 
 
 @mcp.tool()
@@ -140,7 +142,7 @@ async def test_input_required_result_list_roots(ctx: Context) -> str | InputRequ
         case ListRootsResult(roots=roots):
             return "Roots: " + ", ".join(str(root.uri) for root in roots)
         case _:
-            return questions(client_roots=ListRootsRequest())
+            return questions(ctx, client_roots=ListRootsRequest())
 
 
 @mcp.tool()
@@ -152,6 +154,7 @@ async def test_input_required_result_multiple_inputs(ctx: Context) -> str | Inpu
             return f"{greeting} {name}, you have {len(roots)} root(s)."
         case _:
             return questions(
+                ctx,
                 user_name=form("What is your name?", name="string"),
                 greeting=sample("Generate a greeting", max_tokens=50),
                 client_roots=ListRootsRequest(),
@@ -168,7 +171,7 @@ async def test_input_required_result_capabilities(ctx: Context) -> str | InputRe
     if responses(ctx):
         return "Thank you."
     if ctx.client_capabilities and ctx.client_capabilities.sampling:
-        return questions(greeting=sample("Generate a greeting", max_tokens=50))
+        return questions(ctx, greeting=sample("Generate a greeting", max_tokens=50))
     return "This client can answer nothing."
 
 
@@ -186,7 +189,9 @@ def sample(text: str, max_tokens: int) -> CreateMessageRequest:
     return CreateMessageRequest(params=CreateMessageRequestParams(messages=[message], max_tokens=max_tokens))
 
 
-def questions(state: str | None = None, **requests: InputRequest) -> InputRequiredResult:
+def questions(ctx: Context, state: str | None = None, **requests: InputRequest) -> InputRequiredResult:
+    if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:  # the SDK would refuse the result, and the whole call
+        raise ToolError(f"A round by hand needs 2026-07-28, and this client speaks {ctx.protocol_version}.")
     return InputRequiredResult(input_requests=requests, request_state=state)
 
 

@@ -2,14 +2,16 @@
 
 All that is logged, traced and audited is looked through for ids and values (`tests/scanning.py`). Where
 MIDCALL_NO_SKIPS=1, as in CI, a skipped test fails the run: nothing may be left out unnoticed. What a server
-keeps if nobody says where goes into a directory of this run: the user's own files are no place for tests.
+keeps if nobody says where goes into a directory of this run, and into no keyring: the user's own files are no
+place for tests.
 """
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from tempfile import TemporaryDirectory
 
 import pytest
@@ -21,7 +23,20 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Scanning())
     data = TemporaryDirectory(prefix="midcall-data-", ignore_cleanup_errors=True)
     os.environ["XDG_DATA_HOME"] = data.name
+    os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
     config.add_cleanup(data.cleanup)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported by now stays until the end: no collection of garbage has to go through all of it again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True)

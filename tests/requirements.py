@@ -11,6 +11,7 @@ PLANNED: Final[tuple[str, ...]] = ()
 
 ASKING = "tests/server/test_asking.py::"
 REPLAY = "tests/server/test_replay.py::"
+ENDLESS = "tests/server/test_endless_loops.py::"
 VISITS = "tests/server/test_visits.py::"
 ADOPTION = "tests/server/test_adoption.py::"
 MESSY = "tests/server/test_messy_tools.py::"
@@ -240,11 +241,15 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         REPLAY + "test_a_journal_of_the_version_before_is_read",
         JOURNAL + "test_another_version_is_refused_and_named",
     ),
-    "RPL-8": (REPLAY + "test_suspending_leaves_no_error_span_no_error_log_and_no_warning",),
+    "RPL-8": (
+        REPLAY + "test_suspending_leaves_no_error_span_no_error_log_and_no_warning",
+        MESSY + "test_every_messy_tool_works_over_one_stdio_connection",
+    ),
     "RPL-9": (
         REPLAY + "test_suspending_runs_cleanup_and_says_so",
         REPLAY + "test_siblings_that_are_still_working_are_ended_too",
         REPLAY + "test_a_loop_around_a_bare_except_does_not_hang",
+        ENDLESS + "test_the_question_of_a_loop_that_catches_everything_leaves_soon",
         MESSY + "test_a_messy_tool_works_on_every_version",
     ),
     "RPL-10": (REPLAY + "test_an_effect_that_is_running_when_a_round_leaves_is_awaited_and_recorded",),

@@ -82,7 +82,8 @@ async def test_clean(id, value, tmp_path):
 def run(home: Path, tests: str, *more: str) -> tuple[int, str]:
     """How a run of a suite with these tests ends, and what it prints."""
     (home / "test_suite.py").write_text(SUITE + tests)
-    options = ["-p", "tests.conftest", "-p", "no:cacheprovider", "-o", "asyncio_mode=auto", "--rootdir", str(home)]
+    plugins = ["-p", "tests.conftest", "-p", "no:cacheprovider", "-p", "no:langsmith_plugin"]
+    options = [*plugins, "-o", "asyncio_mode=auto", "--rootdir", str(home)]
     command = [sys.executable, "-m", "pytest", "-q", "--import-mode=importlib", *options, *more, str(home)]
     done = subprocess.run(command, cwd=home, env=environment(), capture_output=True, text=True, timeout=100)
     return done.returncode, done.stdout + done.stderr

@@ -61,9 +61,10 @@ def test_the_wheel_holds_the_package_its_types_and_its_licence_and_nothing_else(
 
 
 def test_the_wheel_works_in_a_clean_environment(wheel: Path, tmp_path: Path) -> None:
-    venv.create(tmp_path / "env", with_pip=True)
+    venv.create(tmp_path / "env")
     python = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
-    install = [str(python), "-m", "pip", "install", "--quiet", "-c", str(ROOT / "constraints.txt"), str(wheel)]
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-compile"]
+    install = [*pip, "-c", str(ROOT / "constraints.txt"), str(wheel)]
     installed = subprocess.run(install, capture_output=True, text=True)
     if installed.returncode != 0 and "connection" in installed.stderr.lower():
         pytest.skip("no package index can be reached")

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import select
 import subprocess
 import sys
+import tempfile
 import time
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import IO
+from unittest.mock import patch
+
+from midcall.cli import main
 
 SECONDS = 60
 BARE = f"{sys.executable} {Path(__file__).with_name('bare_server.py')}"
@@ -27,6 +33,35 @@ def midcall(*args: str, **env: str) -> subprocess.CompletedProcess[str]:
         stdin=subprocess.DEVNULL,
         env={**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "100", **env},
     )
+
+
+def here(*args: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run it in this process: for what a command says, and which code it ends with.
+
+    A process of its own takes a second to import what the tests have already. `midcall` is for what makes it a program:
+    its streams, its terminal, its end.
+    """
+    root, ours = logging.getLogger(), logging.getLogger("midcall.client.connection")
+    before = [(logger, logger.handlers[:], logger.propagate) for logger in (root, ours)]
+    kept = tempfile.TemporaryFile
+    with (
+        kept("w+", encoding="utf-8", newline="") as out,
+        kept("w+", encoding="utf-8", newline="") as err,
+        Path(os.devnull).open() as nothing,
+        patch.dict(os.environ, {"COLUMNS": "100", **env}),
+        patch("sys.stdin", nothing),
+        redirect_stdout(out),
+        redirect_stderr(err),
+        warnings.catch_warnings(),
+    ):
+        try:
+            code = main(list(args))
+        finally:
+            for logger, handlers, propagate in before:
+                logger.handlers[:], logger.propagate = handlers, propagate
+        out.seek(0)
+        err.seek(0)
+        return subprocess.CompletedProcess(["midcall", *args], code, out.read(), err.read())
 
 
 TAKES_TERMINAL = """

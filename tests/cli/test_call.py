@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import shlex
@@ -11,7 +12,7 @@ import httpx2
 import pytest
 
 from midcall.cli import main
-from tests.cli.shell import BARE, midcall, screen
+from tests.cli.shell import BARE, here, midcall, screen
 from tests.portal.stand import Visitor
 from tests.server.test_reach import posted
 from tests.serving import serving
@@ -65,7 +66,7 @@ def test_arguments_are_typed_by_the_tools_own_schema() -> None:
     ],
 )
 def test_wrong_usage_is_told_in_a_line_and_exits_with_2(url: str, given: list[str], told: str) -> None:
-    done = midcall("call", url, *given)
+    done = here("call", url, *given)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.splitlines()[-1].startswith(f"midcall call: error: {told}")
 
@@ -95,43 +96,57 @@ mcp.run("streamable-http", port=int(sys.argv[2]), stateless_http=True)
 """
 
 
-async def test_a_tool_that_waits_for_a_page_says_how_to_go_on_and_it_does(tmp_path: Path) -> None:
-    script, era = tmp_path / "server.py", ["--era", "2025-11-25"]
-    script.write_text(WAITS)
-    with serving(script, tmp_path / "log") as url:
-        waits = midcall("call", url, "greet", *era)
-        assert (waits.returncode, waits.stdout) == (3, "")
-        assert waits.stderr.startswith("The tool waits for you: open the address yourself.")
-        [portal, id] = re.findall(r"(http://127\S+)/i/(\S+)", waits.stderr)[0]
+def test_a_tool_that_waits_for_a_page_says_how_to_go_on_and_it_does(tmp_path: Path) -> None:
+    async def answer(portal: str, id: str) -> None:
         async with httpx2.AsyncClient(base_url=portal) as http:
             visitor = Visitor(http, "", portal)
             page = (await visitor.open(id)).text
             await visitor.press(id, "accept", posted(page, {"answer": "Ada"}))
+
+    script, era = tmp_path / "server.py", ["--era", "2025-11-25"]
+    script.write_text(WAITS)
+    with serving(script, tmp_path / "log") as url:
+        waits = here("call", url, "greet", *era)
+        assert (waits.returncode, waits.stdout) == (3, "")
+        assert waits.stderr.startswith("The tool waits for you: open the address yourself.")
+        [portal, id] = re.findall(r"(http://127\S+)/i/(\S+)", waits.stderr)[0]
+        asyncio.run(answer(portal, id))
         command = shlex.split(waits.stderr.splitlines()[-1].removeprefix("Then go on with: "))
-        done = midcall(*command[1:], *era)
+        done = here(*command[1:], *era)
     assert (done.returncode, done.stdout) == (0, "Hello, Ada.\n"), done.stderr
 
 
+LOG_IS_TOLD = "With -v you see what the server wrote about it."
+
+
+@pytest.fixture(scope="module")
+def broken_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with serving(BROKEN, tmp_path_factory.mktemp("broken") / "log") as url:
+        yield url
+
+
 @pytest.mark.parametrize("tool", ["asks_inside_once", "divides"])
-def test_after_a_mistake_in_the_tools_code_the_way_to_the_servers_log_is_told(tool: str, tmp_path: Path) -> None:
-    told = "With -v you see what the server wrote about it."
+def test_after_a_mistake_in_the_tools_code_the_way_to_the_servers_log_is_told(tool: str, broken_url: str) -> None:
     command = f"{sys.executable} {BROKEN}"
-    assert midcall("call", command, tool).stderr.splitlines()[-1] == told
-    assert told not in midcall("call", command, tool, "-v").stderr
-    assert told not in midcall("call", BARE, "fails").stderr
-    with serving(BROKEN, tmp_path / "log") as url:
-        assert told not in midcall("call", url, tool).stderr
+    assert here("call", command, tool).stderr.splitlines()[-1] == LOG_IS_TOLD
+    for shown in (here("call", command, tool, "-v"), here("call", broken_url, tool)):
+        assert (shown.returncode, LOG_IS_TOLD in shown.stderr) == (1, False)
+
+
+def test_where_the_tool_said_itself_why_it_failed_the_log_is_not_told_of() -> None:
+    done = here("call", BARE, "fails")
+    assert (done.returncode, LOG_IS_TOLD in done.stderr) == (1, False)
 
 
 @pytest.mark.parametrize("command", [["tools", BARE], ["call", BARE, "fails"], ["doctor", BARE]])
 def test_a_header_for_a_command_is_wrong_usage(command: list[str]) -> None:
-    done = midcall(*command, "-H", "X: y")
+    done = here(*command, "-H", "X: y")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("midcall: error: --header is for a URL, and this server is a command")
 
 
 def test_json_is_the_result_and_nothing_else(url: str) -> None:
-    done = midcall("call", url, "fails", "--json")
+    done = here("call", url, "fails", "--json")
     assert done.returncode == 1
     result = json.loads(done.stdout)
     assert result["isError"] is True
@@ -139,7 +154,7 @@ def test_json_is_the_result_and_nothing_else(url: str) -> None:
 
 
 def test_what_is_no_text_is_described(url: str) -> None:
-    done = midcall("call", url, "several")
+    done = here("call", url, "several")
     assert done.stdout == "one\n[image, image/png, 5 bytes]\n"
 
 
@@ -153,13 +168,13 @@ def test_no_server_is_4() -> None:
     assert done.stderr.startswith("✗ Cannot connect to http://127.0.0.1:9/mcp: nothing answers there")
 
 
-def test_a_tool_that_takes_too_long_is_cancelled() -> None:
-    done = midcall("call", BARE, "waits", "--timeout", "2")
+def test_a_tool_that_takes_too_long_is_cancelled(url: str) -> None:
+    done = here("call", url, "waits", "--timeout", "2")
     assert (done.returncode, done.stderr) == (1, "✗ No result within 2 s: the call was cancelled.\n")
 
 
 def test_a_result_that_is_none_is_told_in_a_line() -> None:
-    done = midcall("call", RUBBISH, "evil")
+    done = here("call", RUBBISH, "evil")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("✗ The call failed unexpectedly, with ValidationError: ")
     assert len(done.stderr.splitlines()) == 1
@@ -179,7 +194,7 @@ def test_nothing_that_a_server_says_can_act_on_the_terminal(args: tuple[str, ...
 @pytest.mark.parametrize("era", ERAS)
 def test_questions_are_answered_from_a_file_on_every_version(era: str, answers: str, tmp_path: Path) -> None:
     audit = tmp_path / "audit.jsonl"
-    done = midcall("call", BARE, "greet", "greeting=Hi", "--answers", answers, "--era", era, "--audit", str(audit))
+    done = here("call", BARE, "greet", "greeting=Hi", "--answers", answers, "--era", era, "--audit", str(audit))
     assert (done.returncode, done.stdout, done.stderr) == (0, "Hi, Ada!\n", "")
     [record] = map(json.loads, audit.read_text().splitlines())
     assert (record["server"], record["outcome"]) == ("Bare Server", "accept")
@@ -193,16 +208,16 @@ def test_questions_are_answered_over_http(url: str, answers: str) -> None:
 
 
 @pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
-def test_a_question_without_an_answer_exits_with_3_and_is_named(era: str, tmp_path: Path) -> None:
+def test_a_question_without_an_answer_exits_with_3_and_is_named(era: str, url: str, tmp_path: Path) -> None:
     (tmp_path / "answers.json").write_text('{"Something else?": 1}')
-    done = midcall("call", BARE, "greet", "greeting=Hi", "--answers", str(tmp_path / "answers.json"), "--era", era)
+    done = here("call", url, "greet", "greeting=Hi", "--answers", str(tmp_path / "answers.json"), "--era", era)
     assert (done.returncode, done.stdout) == (3, "Hi, cancel!\n")
     assert 'no answer for the question "Who are you?" of Bare Server (fields: name)' in done.stderr
 
 
-def test_a_declined_question_exits_with_3(tmp_path: Path) -> None:
+def test_a_declined_question_exits_with_3(url: str, tmp_path: Path) -> None:
     (tmp_path / "answers.json").write_text('{"Who are you?": {"action": "decline"}}')
-    done = midcall("call", BARE, "greet", "greeting=Hi", "--answers", str(tmp_path / "answers.json"))
+    done = here("call", url, "greet", "greeting=Hi", "--answers", str(tmp_path / "answers.json"))
     assert (done.returncode, done.stdout, done.stderr) == (3, "Hi, decline!\n", "✗ Declined: Who are you?\n")
 
 
@@ -213,8 +228,8 @@ def test_without_a_terminal_a_question_is_cancelled_and_that_is_said(url: str) -
     assert "Run it in a terminal, or with --answers FILE or --browser." in done.stderr
 
 
-def test_a_visit_that_is_needed_and_declined_exits_with_3(answers: str) -> None:
-    done = midcall("call", BARE, "needs", "--answers", answers, "--era", "legacy")
+def test_a_visit_that_is_needed_and_declined_exits_with_3(url: str, answers: str) -> None:
+    done = here("call", url, "needs", "--answers", answers, "--era", "legacy")
     assert (done.returncode, done.stdout) == (3, "")
     assert "You declined to open the page that Bare Server needs" in done.stderr
 
@@ -284,11 +299,11 @@ def test_at_a_terminal_text_of_a_server_is_made_safe() -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (["call", BARE, "scape"], "Did you mean 'escapes'?"),
-        (["call", BARE, "gree"], "Did you mean 'greet'?"),
-        (["call", BARE, "ESC"], "Did you mean 'escapes'?"),
+        (["call", "{url}", "scape"], "Did you mean 'escapes'?"),
+        (["call", "{url}", "gree"], "Did you mean 'greet'?"),
+        (["call", "{url}", "ESC"], "Did you mean 'escapes'?"),
         (["tools", "localhost:9/mcp"], "If it is an address, write http://localhost:9/mcp"),
     ],
 )
-def test_a_slip_is_answered_with_what_may_have_been_meant(given: list[str], told: str) -> None:
-    assert told in midcall(*given).stderr
+def test_a_slip_is_answered_with_what_may_have_been_meant(url: str, given: list[str], told: str) -> None:
+    assert told in here(*(part.format(url=url) for part in given)).stderr

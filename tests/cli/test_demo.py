@@ -12,7 +12,7 @@ import pytest
 
 from midcall.cli import ERAS
 from midcall.cli.games import GAMES
-from tests.cli.shell import SECONDS, Screen, midcall, screen
+from tests.cli.shell import SECONDS, Screen, here, midcall, screen
 from tests.client.test_terminal_tmux import QUICKEST, Pane
 from tests.client.test_terminal_tmux import pytestmark as needs_tmux
 
@@ -63,7 +63,7 @@ def test_the_transcript_is_plain_text(transcript: str) -> None:
 
 
 def test_one_game_on_one_version_can_be_picked() -> None:
-    shown = midcall("demo", "guess", "--era", "2025-11-25", "--scripted").stdout
+    shown = here("demo", "guess", "--era", "2025-11-25", "--scripted").stdout
     assert "Game corner" in shown
     assert "Fjord Travel" not in shown
     assert "2026-07-28" not in shown

@@ -3,12 +3,20 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import BARE, SECONDS, midcall
+from tests.cli.shell import BARE, SECONDS, here, midcall
 from tests.serving import serving
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    log = tmp_path_factory.mktemp("bare") / "log"
+    with serving(Path(__file__).with_name("bare_server.py"), log) as url:
+        yield url
 
 
 @pytest.fixture(scope="module")
@@ -34,17 +42,16 @@ def test_in_a_pipe_the_list_is_plain_text(listed: str) -> None:
     assert not [char for char in listed if char != "\n" and not char.isprintable()]
 
 
-def test_json_is_the_tools_as_the_server_sent_them() -> None:
-    done = midcall("tools", BARE, "--json")
+def test_json_is_the_tools_as_the_server_sent_them(url: str) -> None:
+    done = here("tools", url, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     tools = {tool["name"]: tool for tool in json.loads(done.stdout)}
     assert tools["typed"]["inputSchema"]["required"] == ["count"]
 
 
 @pytest.mark.parametrize("era", ["legacy", "2025-06-18", "2025-11-25", "2026-07-28"])
-def test_every_version_and_http_work(era: str, tmp_path: Path) -> None:
-    with serving(Path(__file__).with_name("bare_server.py"), tmp_path / "log") as url:
-        done = midcall("tools", url, "--era", era)
+def test_every_version_and_http_work(era: str, url: str) -> None:
+    done = here("tools", url, "--era", era)
     spoken = "2025-11-25" if era == "legacy" else era
     assert done.stdout.startswith(f"Bare Server  1.2.3 · {spoken}\n")
 
@@ -61,14 +68,14 @@ UNUSABLE = (
 
 @pytest.mark.parametrize("era", ERAS)
 def test_tools_that_cannot_be_understood_are_named_and_hide_no_others(era: str) -> None:
-    done = midcall("tools", HALF, "--era", era)
+    done = here("tools", HALF, "--era", era)
     assert done.returncode == 1
     assert done.stdout == f"half  1 · {era}\n\ngood\n\nfine\n"
     assert all(line.startswith(told) for line, told in zip(done.stderr.splitlines(), UNUSABLE, strict=True))
 
 
 def test_json_holds_the_tools_that_can_be_understood() -> None:
-    done = midcall("tools", HALF, "--json")
+    done = here("tools", HALF, "--json")
     assert done.returncode == 1
     assert [tool["name"] for tool in json.loads(done.stdout)] == ["good", "fine"]
     assert len(done.stderr.splitlines()) == len(UNUSABLE)
@@ -76,9 +83,9 @@ def test_json_holds_the_tools_that_can_be_understood() -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_tool_beside_those_can_be_called_and_one_of_those_cannot(era: str) -> None:
-    done = midcall("call", HALF, "fine", "--era", era)
+    done = here("call", HALF, "fine", "--era", era)
     assert (done.returncode, done.stdout, done.stderr) == (0, "called fine\n", "")
-    done = midcall("call", HALF, "formless", "--era", era)
+    done = here("call", HALF, "formless", "--era", era)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"{UNUSABLE[0]}\n")
 
 
@@ -103,20 +110,20 @@ def test_a_server_that_does_not_start_is_told_with_what_it_said() -> None:
     ],
 )
 def test_where_there_is_no_server_it_is_told_in_a_line(target: str, told: str) -> None:
-    done = midcall("tools", target)
+    done = here("tools", target)
     assert (done.returncode, done.stdout) == (4, "")
     assert told in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
 def test_with_a_timeout_nothing_hangs() -> None:
-    done = midcall("tools", f'{sys.executable} -c "input(); input()"', "--timeout", "0.5")
+    done = here("tools", f'{sys.executable} -c "input(); input()"', "--timeout", "0.5")
     assert done.returncode == 4
     assert "no answer within 0.5 s" in done.stderr
 
 
 def test_verbose_shows_what_the_server_writes() -> None:
-    assert "  │ ready\n" in midcall("tools", BARE, "--verbose").stderr
+    assert "  │ ready\n" in here("tools", BARE, "--verbose").stderr
 
 
 def test_a_reader_that_goes_away_is_no_reason_to_fail() -> None:

@@ -12,7 +12,7 @@ import pytest
 from midcall.portal.vault import Vault
 from midcall.stores import Record, open_store
 from midcall.stores.postgres.schema import schema_sql
-from tests.cli.shell import midcall, screen
+from tests.cli.shell import here, midcall, screen
 
 OLD, NEW = "o" * 32, "n" * 32
 ADA, EVE = "https://id.example.com ada", "local:1000"
@@ -67,7 +67,7 @@ def test_the_list_can_be_of_one_owner_and_in_json(url: str) -> None:
     listed = json.loads(done.stdout)
     assert [(each["owner"], each["name"]) for each in listed] == [(ADA, "github"), (ADA, "oauth:calendar")]
     assert "hunter2" not in done.stdout
-    nobody = midcall("vault", "list", "nobody", "--store", url)
+    nobody = here("vault", "list", "nobody", "--store", url)
     assert (nobody.returncode, nobody.stdout) == (0, "Nothing is kept for this owner.\n")
 
 
@@ -94,13 +94,13 @@ def test_one_value_is_deleted_and_no_other(url: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "Deleted github.\n", "")
     assert kept(url, OLD, ADA, "github") is None
     assert kept(url, OLD, EVE, "github") == TOKEN
-    again = midcall("vault", "forget", ADA, "github", "--store", url)
+    again = here("vault", "forget", ADA, "github", "--store", url)
     assert again.returncode == 1
     assert "nothing under this owner and name" in again.stdout
 
 
 def test_who_forgets_an_account_hears_that_the_provider_does_not_know(url: str) -> None:
-    done = midcall("vault", "forget", ADA, "oauth:calendar", "--store", url)
+    done = here("vault", "forget", ADA, "oauth:calendar", "--store", url)
     assert (done.returncode, done.stdout) == (0, "Deleted oauth:calendar.\n")
     assert "calendar was not told" in done.stderr
 
@@ -113,12 +113,12 @@ def test_after_a_rotation_the_new_key_alone_opens_everything(url: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "Sealed 3 values anew. Everything is sealed with the first key now.\n"
     assert kept(url, NEW, ADA, "github") == TOKEN
-    again = midcall("vault", "rotate", "--store", url, MIDCALL_KEYS=NEW)
+    again = here("vault", "rotate", "--store", url, MIDCALL_KEYS=NEW)
     assert (again.returncode, again.stdout) == (0, "Everything is sealed with the first key already.\n")
 
 
 def test_without_the_earlier_key_nothing_is_lost_and_the_command_says_what_to_do(url: str) -> None:
-    done = midcall("vault", "rotate", "--store", url, MIDCALL_KEYS=NEW)
+    done = here("vault", "rotate", "--store", url, MIDCALL_KEYS=NEW)
     assert (done.returncode, done.stdout) == (1, "")
     assert "3 values could not be opened" in done.stderr
     assert "Add the earlier key to MIDCALL_KEYS" in done.stderr
@@ -154,7 +154,7 @@ def test_without_keys_of_the_environment_those_of_this_machine_are_used(tmp_path
 def test_what_is_wrong_is_said_in_a_sentence_without_passwords_and_with_a_code(
     arguments: list[str], keys: str, code: int, said: str, tmp_path: Path
 ) -> None:
-    done = midcall(*(part.format(tmp_path) for part in arguments), MIDCALL_KEYS=keys)
+    done = here(*(part.format(tmp_path) for part in arguments), MIDCALL_KEYS=keys)
     assert (done.returncode, done.stdout) == (code, "")
     assert said in done.stderr
     assert "Traceback" not in done.stderr
@@ -179,12 +179,12 @@ def test_a_store_is_checked_and_swept_by_url_or_environment(tmp_path: Path) -> N
 
     asyncio.run(fill())
     assert midcall("store", "sweep", MIDCALL_STORE=url).stdout == "Removed 1 record.\n"
-    assert midcall("store", "sweep", url, "--keep", "0").stdout == "Removed 1 record.\n"
+    assert here("store", "sweep", url, "--keep", "0").stdout == "Removed 1 record.\n"
 
 
 def test_the_sql_for_postgresql_is_printed_for_the_schema_that_is_meant() -> None:
-    assert midcall("store", "schema").stdout == schema_sql()
-    assert midcall("store", "schema", "--schema", "app").stdout == schema_sql("app")
-    assert midcall("store", "schema", "postgresql://ann@db/x?schema=app").stdout == schema_sql("app")
-    assert midcall("store", "schema", MIDCALL_STORE="postgresql://ann@db/x?schema=app").stdout == schema_sql("app")
-    assert midcall("store", "schema", MIDCALL_STORE="redis://db/0?schema=app").stdout == schema_sql()
+    assert here("store", "schema").stdout == schema_sql()
+    assert here("store", "schema", "--schema", "app").stdout == schema_sql("app")
+    assert here("store", "schema", "postgresql://ann@db/x?schema=app").stdout == schema_sql("app")
+    assert here("store", "schema", MIDCALL_STORE="postgresql://ann@db/x?schema=app").stdout == schema_sql("app")
+    assert here("store", "schema", MIDCALL_STORE="redis://db/0?schema=app").stdout == schema_sql()

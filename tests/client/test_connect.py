@@ -5,7 +5,7 @@ import shlex
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,12 @@ def server() -> MCPServer:
     return mcp
 
 
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with serving(STDIO, tmp_path_factory.mktemp("served") / "log") as url:
+        yield url
+
+
 def test_every_public_name_is_there() -> None:
     for name in midcall.client.__all__:
         assert getattr(midcall.client, name) is not None
@@ -98,10 +104,9 @@ async def test_a_low_level_server_and_fastmcp_are_server_objects_too(era: Any) -
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_url_is_connected_to_on_every_version(era: Any, tmp_path: Path) -> None:
-    with serving(STDIO, tmp_path / "log") as url:
-        async with connect(url, Answers(yes), era=era) as client:
-            assert text(await client.call_tool("book", {"destination": "Oslo"})) == "3 days in Oslo"
+async def test_a_url_is_connected_to_on_every_version(era: Any, url: str) -> None:
+    async with connect(url, Answers(yes), era=era) as client:
+        assert text(await client.call_tool("book", {"destination": "Oslo"})) == "3 days in Oslo"
 
 
 @pytest.mark.parametrize("how", ["line", "list", "parameters"])
@@ -257,24 +262,22 @@ async def test_a_server_that_dies_in_the_middle_is_an_error_of_the_call() -> Non
             await client.call_tool("die")
 
 
-async def test_headers_reach_the_server(tmp_path: Path) -> None:
-    with serving(STDIO, tmp_path / "log") as url:
-        async with connect(url, Answers(), headers={"X-Who": "Ada"}) as client:
-            result = await client.call_tool("who")
+async def test_headers_reach_the_server(url: str) -> None:
+    async with connect(url, Answers(), headers={"X-Who": "Ada"}) as client:
+        result = await client.call_tool("who")
     assert isinstance(result.content[0], TextContent)
     assert result.content[0].text == "Ada"
 
 
 @pytest.mark.parametrize("how", ["http", "stdio"])
-async def test_a_required_visit_is_made_and_its_end_heard_over_real_transports(how: str, tmp_path: Path) -> None:
-    with serving(STDIO, tmp_path / "log") if how == "http" else nullcontext(f"{sys.executable} {STDIO}") as target:
-        made: list[Any] = []
+async def test_a_required_visit_is_made_and_its_end_heard_over_real_transports(how: str, url: str) -> None:
+    target, made = url if how == "http" else f"{sys.executable} {STDIO}", list[Any]()
 
-        async def answer(asked: Any) -> Any:
-            made.append(asked.question.id)
-            await client.call_tool("finish", {"id": asked.question.id})
-            return Accepted(None)
+    async def answer(asked: Any) -> Any:
+        made.append(asked.question.id)
+        await client.call_tool("finish", {"id": asked.question.id})
+        return Accepted(None)
 
-        async with connect(target, Answers(answer), era="legacy", env=environment(), patience=20) as client:
-            assert text(await client.call_tool("needs", {"id": "a"})) == "a is done"
+    async with connect(target, Answers(answer), era="legacy", env=environment(), patience=20) as client:
+        assert text(await client.call_tool("needs", {"id": "a"})) == "a is done"
     assert made == ["a"]

@@ -7,6 +7,8 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from mcp import Client
 
 from midcall.client import Asked, FormQuestion, Pending, Terminal, attach, callback, fastmcp_handler
 from midcall.client.answerer import outcome_of
-from tests.cli.shell import midcall, screen
+from tests.cli.shell import here, midcall, screen
 from tests.client.answerers import Answers
 from tests.client.hostile import (
     COUNTS,
@@ -53,7 +55,7 @@ class Reader(Pending):
 def megabytes():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "linux" else 1024**2)
 
-async def main(kind, target, era, attacks):
+async def meet(kind, target, era, attacks, before):
     answerer = {
         "script": lambda: Script({"Something else?": 1, "name": 2}, default=Declined()),
         "headless": lambda: Headless("cancel"),
@@ -63,7 +65,7 @@ async def main(kind, target, era, attacks):
     }[kind]()
     reading = asyncio.create_task(answerer.read()) if kind == "pending" else None
     async with connect(target, answerer, era=era) as client:
-        before = megabytes()
+        before = before or megabytes()
         for attack in attacks:
             began = time.monotonic()
             name, *given = attack.split(":")
@@ -72,9 +74,12 @@ async def main(kind, target, era, attacks):
                 said = result.content[0].text
             except MCPError as error:
                 said = f"error {error.code}"
-            print(json.dumps([name, said, time.monotonic() - began, megabytes() - before]), flush=True)
+            print(json.dumps([kind, name, said, time.monotonic() - began, megabytes() - before]), flush=True)
+    return before
 
-asyncio.run(main(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]))
+before = 0
+for kind in sys.argv[1].split():
+    before = asyncio.run(meet(kind, *sys.argv[2:4], sys.argv[4:], before))
 """
 
 resource = pytest.mark.skipif(sys.platform == "win32", reason="needs resource")
@@ -82,25 +87,44 @@ resource = pytest.mark.skipif(sys.platform == "win32", reason="needs resource")
 
 def run(kind: str, target: str, era: str, *attacks: str, seconds: float = SECONDS) -> dict[str, str]:
     """What each attack came to, after time and memory were looked at."""
+    return run_all([kind], target, era, *attacks, seconds=seconds)[kind]
+
+
+def run_all(
+    kinds: list[str], target: str, era: str, *attacks: str, seconds: float = SECONDS
+) -> dict[str, dict[str, str]]:
+    """The same for one kind after the other, in one process, each within its time. What it may grow by is for all."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, kind, target, era, *attacks],
+        [sys.executable, "-c", PROGRAM, " ".join(kinds), target, era, *attacks],
         capture_output=True,
         text=True,
-        timeout=seconds,
+        timeout=seconds * len(kinds),
         cwd=ROOT,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert "Traceback" not in done.stderr
     found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert all(grown < MEGABYTES for _, _, _, grown in found), found
-    return {name: said for name, said, _, _ in found}
+    assert all(grown < MEGABYTES for *_, grown in found), found
+    assert all(sum(took for each, _, _, took, _ in found if each == kind) < seconds for kind in kinds), found
+    return {kind: {name: said for each, name, said, *_ in found if each == kind} for kind in kinds}
+
+
+PROGRAMS = ["script", "headless", "defaults", "guard", "pending"]
+
+
+@pytest.fixture(scope="module")
+def attacked() -> Callable[[str, str], dict[str, dict[str, str]]]:
+    """What all attacks came to, for each kind of program, at this target on this version."""
+    return cache(lambda target, era: run_all(PROGRAMS, target, era, *COUNTS))
 
 
 @resource
 @every_way
-@pytest.mark.parametrize("kind", ["script", "headless", "defaults", "guard", "pending"])
-def test_a_program_that_answers_comes_through_every_attack(kind: str, over: str, era: str, hostile: str) -> None:
-    came = run(kind, hostile, era, *COUNTS)
+@pytest.mark.parametrize("kind", PROGRAMS)
+def test_a_program_that_answers_comes_through_every_attack(
+    kind: str, over: str, era: str, hostile: str, attacked: Callable[[str, str], dict[str, dict[str, str]]]
+) -> None:
+    came = attacked(hostile, era)[kind]
     for attack, count in COUNTS.items():
         if is_too_large(attack, over, era):
             assert came[attack] == "error -32000"
@@ -108,11 +132,13 @@ def test_a_program_that_answers_comes_through_every_attack(kind: str, over: str,
             assert sum(answered(came[attack]).values()) == count, (attack, came[attack])
 
 
+FLOODED = [("guard", None), ("pending", None), ("script", "accept"), ("headless", "cancel")]
+"""`make test` leaves the last two out: there, a script meets as many that are malformed, and Headless those posted."""
+
+
 @resource
 @every_way
-@pytest.mark.parametrize(
-    ("kind", "how"), [("script", "accept"), ("headless", "cancel"), ("guard", None), ("pending", None)]
-)
+@pytest.mark.parametrize(("kind", "how"), FLOODED if FULL else FLOODED[:2])
 def test_ten_thousand_questions_at_once_are_all_answered(
     kind: str, how: str | None, over: str, era: str, hostile: str
 ) -> None:
@@ -149,7 +175,7 @@ def test_ten_thousand_questions_that_are_none_are_refused(over: str, era: str, h
 @every_way
 @pytest.mark.parametrize("attack", ["controls", "urls", "odd", "noise", "fields", "choices"])
 def test_without_a_terminal_every_attack_ends_with_3(attack: str, over: str, era: str, hostile: str) -> None:
-    done = midcall("call", hostile, attack, "--era", era)
+    done = here("call", hostile, attack, "--era", era)
     assert done.returncode == 3
     assert "Traceback" not in done.stderr
     assert not acting(done.stderr)
@@ -157,7 +183,7 @@ def test_without_a_terminal_every_attack_ends_with_3(attack: str, over: str, era
 
 @every_way
 def test_a_message_of_five_megabytes_ends_the_call_and_not_more(over: str, era: str, hostile: str) -> None:
-    done = midcall("call", hostile, "long", "--era", era)
+    done = here("call", hostile, "long", "--era", era)
     assert done.returncode == (1 if is_too_large("long", over, era) else 3)
     assert len(done.stderr) < 1_000
 
@@ -184,7 +210,7 @@ def test_a_server_that_dies_is_told_apart_from_a_user_who_says_no(over: str, tmp
 
 @pytest.mark.parametrize("over", OVER)
 def test_tools_of_a_hostile_server_are_listed_as_text(over: str, hostile: str) -> None:
-    done = midcall("tools", hostile)
+    done = here("tools", hostile)
     assert (done.returncode, done.stderr) == (0, "")
     assert "controls" in done.stdout
     assert len(done.stdout) < 20_000
@@ -221,5 +247,5 @@ async def test_the_log_holds_no_escapes_of_a_servers_name(caplog: pytest.LogCapt
 
 
 def test_the_audit_file_is_for_its_owner_alone(tmp_path: Path) -> None:
-    midcall("call", STDIO, "nothing", "--audit", str(tmp_path / "audit"))
+    here("call", STDIO, "nothing", "--audit", str(tmp_path / "audit"))
     assert (tmp_path / "audit").stat().st_mode & 0o077 == 0 or sys.platform == "win32"

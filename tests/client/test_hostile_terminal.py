@@ -17,6 +17,7 @@ from tests.cli.shell import Screen, screen
 from tests.client.hostile import (
     BASE,
     ERAS,
+    FULL,
     MEGABYTES,
     PUSH,
     SECONDS,
@@ -204,7 +205,7 @@ def test_one_word_of_the_user_ends_ten_thousand_questions(place: str, over: str,
 
 @pty
 @proc
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", ERAS if FULL else [PUSH])
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("attack", ["controls", "noise"])
 def test_nothing_of_a_server_can_act_on_the_terminal_of_a_program(attack: str, place: str, era: str) -> None:

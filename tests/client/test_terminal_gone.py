@@ -9,16 +9,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
 from tests.cli.shell import TAKES_TERMINAL
+from tests.client.hostile import STDIO
 
 fcntl, termios = pytest.importorskip("fcntl"), pytest.importorskip("termios")
 
-ROOT = Path(__file__).parents[2]
-SERVER = f"{sys.executable} {ROOT / 'examples' / 'guess.py'}"
 SHOWN = {"form": b"Decline", "lines": b"> "}
 
 
@@ -30,7 +28,7 @@ def asking(place: str, *, told: bool, output: bool) -> Iterator[tuple[subprocess
     program = subprocess.Popen(
         [
             *((sys.executable, "-c", TAKES_TERMINAL) if told else (sys.executable,)),
-            *("-m", "midcall", "call", SERVER, "guess_the_number"),
+            *("-m", "midcall", "call", STDIO, "slow"),
         ],
         stdin=its,
         stdout=its if output else subprocess.PIPE,
@@ -60,7 +58,7 @@ def test_when_the_terminal_is_gone_the_question_is_cancelled_and_the_code_says_s
         assert program.wait(timeout=30) == 3
         if not output:
             assert program.stdout is not None
-            assert program.stdout.read() == b"Maybe next time!\n"  # the server heard of it
+            assert program.stdout.read() == b"Answered: cancel 1\n"  # the server heard of it
 
 
 def test_whoever_sends_the_signal_by_hand_ends_the_program() -> None:

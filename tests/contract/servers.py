@@ -25,11 +25,15 @@ from tests.skips import without
 STARTS_WITHIN = 30.0
 
 
-@cache
 def postgres() -> str:
     """The URL of a PostgreSQL in which a test may make a schema of its own."""
+    return _found_postgres() or without("PostgreSQL")
+
+
+@cache
+def _found_postgres() -> str | None:
     url = os.environ.get("MIDCALL_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432/test")
-    return url if _answers(url) else _start_postgres() or without("PostgreSQL")
+    return url if _answers(url) else _start_postgres()
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import runpy
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -13,6 +14,7 @@ from typing import Any
 import fastmcp
 import httpx2
 import pytest
+import pytest_asyncio
 from mcp import Client
 
 from midcall.client import CannotConnect, connect, fastmcp_handler
@@ -191,13 +193,27 @@ async def test_the_same_tools_work_over_stdio(era: Era, tmp_path: Path) -> None:
         (["--issuer", "nonsense"], "nonsense"),
     ],
 )
-def test_a_wrong_option_is_one_sentence_and_not_a_traceback(options: list[str], said: str) -> None:
-    command = [sys.executable, str(EXAMPLES / "portal_server.py"), "--port", "1", *options]
+def test_a_wrong_option_is_one_sentence_and_not_a_traceback(
+    options: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("MIDCALL_KEYS", raising=False)
+    monkeypatch.syspath_prepend(EXAMPLES)
+    monkeypatch.setattr(sys, "argv", ["portal_server.py", "--port", "1", *options])
+    with pytest.raises(SystemExit) as end:
+        runpy.run_path(str(EXAMPLES / "portal_server.py"), run_name="__main__")
+    sentence = str(end.value.code)
+    assert sentence.startswith("portal_server: ")
+    assert said in sentence
+    assert "\n" not in sentence
+    assert capsys.readouterr() == ("", "")
+
+
+def test_after_a_wrong_option_the_program_ends_with_1() -> None:
+    command = [sys.executable, str(EXAMPLES / "portal_server.py"), "--port", "1", "--keys", "short"]
     env = {name: value for name, value in environment().items() if name != "MIDCALL_KEYS"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=30, env=env)
-    assert done.returncode == 1
-    assert done.stderr.startswith("portal_server: ")
-    assert said in done.stderr
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("portal_server: Key 1 (of keys=, or MIDCALL_KEYS) has 5 bytes")
     assert done.stderr.count("\n") == 1
 
 
@@ -356,6 +372,13 @@ async def impatient(tmp_path: Path, hold: float) -> AsyncIterator[Proxy]:
         assert_clean(server.log)
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def hurried(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Proxy]:
+    """One whose holds are over before anybody has acted."""
+    async with impatient(tmp_path_factory.mktemp("hurried"), 0.02) as front:
+        yield front
+
+
 async def test_a_person_who_takes_several_holds_is_served_in_one_call(tmp_path: Path) -> None:
     ready = asyncio.Event()
     person = Person(APPROVES, ready=ready)
@@ -369,11 +392,12 @@ async def test_a_person_who_takes_several_holds_is_served_in_one_call(tmp_path: 
     assert person.asked == ["Pay 40 EUR to ACME"]
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_person_who_takes_longer_than_a_call_is_served_by_going_on(era: Era, tmp_path: Path) -> None:
+async def test_a_person_who_takes_longer_than_a_call_is_served_by_going_on(era: Era, hurried: Proxy) -> None:
     ready = asyncio.Event()
     person = Person(APPROVES, ready=ready)
-    async with impatient(tmp_path, 0.02) as front, connect(f"{front.url}/mcp", person, era=era) as client:
+    async with connect(f"{hurried.url}/mcp", person, era=era) as client:
         result = await client.call_tool("pay", {})
         result = await client.call_tool("midcall_continue", {"code": code_of(result)})
         code = code_of(result)  # not yet, either
@@ -383,19 +407,19 @@ async def test_a_person_who_takes_longer_than_a_call_is_served_by_going_on(era: 
     assert person.asked == ["Pay 40 EUR to ACME"]
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_the_same_with_the_client_of_fastmcp(mode: Any, tmp_path: Path) -> None:
+async def test_the_same_with_the_client_of_fastmcp(mode: Any, hurried: Proxy) -> None:
     ready = asyncio.Event()
     person = Person(presses("delivery"), ready=ready)
-    async with impatient(tmp_path, 0.02) as front:
-        handler = fastmcp_handler(person)
-        async with fastmcp.Client(f"{front.url}/mcp", elicitation_handler=handler, mode=mode) as client:
-            first = await client.call_tool("order", {}, raise_on_error=False)
-            ready.set()
-            await person.done()
-            code = (first.meta or {})["midcall/code"]
-            last = await client.call_tool("midcall_continue", {"code": code})
-            assert last.content[0].text.startswith("Ordered: oak table.")
+    handler = fastmcp_handler(person)
+    async with fastmcp.Client(f"{hurried.url}/mcp", elicitation_handler=handler, mode=mode) as client:
+        first = await client.call_tool("order", {}, raise_on_error=False)
+        ready.set()
+        await person.done()
+        code = (first.meta or {})["midcall/code"]
+        last = await client.call_tool("midcall_continue", {"code": code})
+        assert last.content[0].text.startswith("Ordered: oak table.")
     assert len(person.asked) == 1
 
 
