@@ -64,15 +64,18 @@ class Call:
     ) -> None:
         # As little as can be: most calls ask nothing.
         self.installation = installation
-        self.loop = asyncio.get_running_loop()
+        self.task = running_task()
         self._ctx = ctx
-        self.version = ctx.protocol_version
-        self.modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
         if journal is not None:
             self.journal = journal
             self.replay = Replay(journal)
             self.foreign = journal.foreign
-        self.session = AskingSession(ctx.session, ctx.meta, self)
+        self.session = AskingSession(ctx.session, self)
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """Where the call runs; for threads, which run elsewhere."""
+        return self.task.get_loop()
 
     # Made when they are first used: most calls ask nothing, and need none of these.
 
@@ -88,6 +91,15 @@ class Call:
     def progress_token(self) -> str | int | None:
         """Where the caller wants to hear of progress."""
         return self._ctx.meta.get("progress_token") if self._ctx.meta else None
+
+    @property
+    def version(self) -> str:
+        return self._ctx.protocol_version
+
+    @property
+    def modern(self) -> bool:
+        """Whether the version has rounds, and no pushing."""
+        return self._ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
 
     @property
     def method(self) -> str:
@@ -156,6 +168,12 @@ class Call:
     @property
     def on_line(self) -> bool:
         return self.rounds is None or (not aside.get() and self.rounds.on_line())
+
+
+def running_task() -> asyncio.Task[Any]:
+    task = asyncio.current_task()
+    assert task is not None, "a request is served in a task"
+    return task
 
 
 def running_call(verb: str) -> Call:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -99,7 +98,7 @@ class Asking:
             ctx.params = _handed_down(ctx.params or {}, journal)
         running = call_next(ctx)
         if self._installation.keeping is not None:  # then it may be unwound, to go on later
-            call.unwinding = Rounds(asyncio.current_task())
+            call.unwinding = Rounds(call.task)
             call.unwinding.tool, running = running, call.unwinding
         token = current_call.set(call)
         try:
@@ -123,7 +122,7 @@ class Asking:
         else:
             call = Call(self._installation, ctx)
             ctx = _with(ctx, call.session)
-        rounds = call.rounds = call.unwinding = Rounds(asyncio.current_task())
+        rounds = call.rounds = call.unwinding = Rounds(call.task)
         token = current_call.set(call)
         try:
             rounds.tool = call_next(ctx)

@@ -73,8 +73,7 @@ class Rounds(Awaitable[Any]):
     tool: Awaitable[Any]
     """What runs; to be set before this is awaited."""
 
-    def __init__(self, task: asyncio.Task[Any] | None) -> None:
-        assert task is not None, "a request is served in a task"
+    def __init__(self, task: asyncio.Task[Any]) -> None:
         self.requests: dict[str, dict[str, Any]] = {}
         self._task = task
         self._scope = scope_of(task)

@@ -15,7 +15,7 @@ from mcp.server.connection import Connection
 from mcp.server.session import ServerSession
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.message import ServerMessageMetadata
-from mcp_types import ElicitRequest, RequestId, RequestParamsMeta, ServerRequest
+from mcp_types import ElicitRequest, RequestId, ServerRequest
 from pydantic import BaseModel
 
 if TYPE_CHECKING:
@@ -30,14 +30,19 @@ _BEAT = 1e-3
 
 
 class AskingSession(ServerSession):
-    def __init__(self, session: ServerSession, meta: RequestParamsMeta | None, call: Call) -> None:
-        # What the SDK built for this request, once more: every call pays for it, and `__dict__` is dear to touch.
-        if type(session) is ServerSession:
-            super().__init__(session._request_outbound, session._connection, request_meta=meta)
-        else:
-            self.__dict__.update(session.__dict__)
+    def __init__(self, session: ServerSession, call: Call) -> None:
+        # As little as can be: every call makes one, also those that ask nothing.
+        self._session = session
+        self._request_outbound = session._request_outbound
+        self._connection = session._connection
         # Weakly, since the call holds the session: a cycle a call would keep the garbage collector busy.
         self._call = weakref.ref(call)
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else the SDK's session of this request knows."""
+        if name == "_session":  # a copy that is still being made
+            raise AttributeError(name)
+        return getattr(self._session, name)
 
     @property
     def connection(self) -> Connection:
