@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, cast
 
-from mcp import Client, MCPError
+from mcp import Client
 from mcp.client._memory import InMemoryTransport
 from mcp.client._transport import Transport
 from mcp.client.session import ClientRequestContext
@@ -40,6 +40,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from midcall.client.offer import Mode, Offer
 from midcall.core.outcomes import Accepted, Cancelled, Declined
+from midcall.wording.client import connecting as wording
 
 __all__ = ["ERAS", "Answers", "Asked", "Era", "NotReplayable", "Run", "Script", "connect", "replayed", "run"]
 
@@ -84,11 +85,17 @@ class Script:
         self._answers = answers
         self._taken: dict[str, int] = {}
         self.asked: list[Asked] = []
+        self.failure: AssertionError | None = None
+        """Why a question had no answer. One that was pushed hears of it first, and may go on without."""
 
     async def __call__(self, context: ClientRequestContext | None, params: ElicitRequestParams) -> ElicitResult:
         asked = _asked(params)
         self.asked.append(asked)
-        return _result(asked, self._answer(asked))
+        try:
+            return _result(asked, self._answer(asked))
+        except AssertionError as exc:
+            self.failure = exc
+            raise
 
     def _answer(self, asked: Asked) -> Answer:
         if callable(self._answers):
@@ -149,10 +156,16 @@ async def connect(
 
     The server is a server object, a URL, or `StdioServerParameters`. `modes` narrows what the client
     declares: `()` is a client that cannot be asked.
+
+    Raises:
+        AssertionError: A question had no answer in the script.
     """
+    if era not in ERAS:
+        raise ValueError(wording.unknown_era(era, ", ".join(ERAS)))
     script = answers if isinstance(answers, Script) else Script(answers)
     modern = era in MODERN_PROTOCOL_VERSIONS
     transport = Offer(_transport(server), version=None if modern else era, modes=modes)
+    failure: Exception | None = None
     async with Client(
         transport,
         mode=era if modern else "legacy",
@@ -160,7 +173,21 @@ async def connect(
         input_required_max_rounds=max_rounds,
         **options,
     ) as client:
-        yield client
+        try:
+            yield client
+        except Exception as exc:
+            failure = exc
+    # Out here a failure is itself, and not part of a task group's.
+    if script.failure is not None and (not modern or _holds(failure, script.failure)):
+        raise script.failure from (failure if not modern else None)
+    if failure is not None:
+        raise failure
+
+
+def _holds(failure: Exception | None, one: Exception) -> bool:
+    """Whether this group of errors has that one in it."""
+    group = cast("ExceptionGroup[Exception] | None", failure if isinstance(failure, ExceptionGroup) else None)
+    return group is not None and group.subgroup(lambda each: each is one) is not None
 
 
 def _transport(server: object) -> Transport:
@@ -172,6 +199,8 @@ def _transport(server: object) -> Transport:
         return InMemoryTransport(cast("Server[Any]", server))
     if (lowlevel := getattr(server, "_mcp_server", None)) is not None:
         return InMemoryTransport(lowlevel)
+    if not hasattr(server, "__aenter__"):
+        raise TypeError(wording.no_server_to_test(type(server).__name__))
     return cast("Transport", server)
 
 
@@ -209,13 +238,9 @@ async def run(
     """
     script = Script(answers)
     async with connect(server, script, era=era, **options) as client:
-        try:
-            if era in MODERN_PROTOCOL_VERSIONS:
-                return await _in_rounds(client, script, tool, dict(arguments or {}), one_by_one)
-            return Run(await client.call_tool(tool, dict(arguments or {})), script.asked)
-        except (MCPError, AssertionError) as exc:
-            failure = exc
-    raise failure  # out here it is itself, and not part of the connection's exception group
+        if era in MODERN_PROTOCOL_VERSIONS:
+            return await _in_rounds(client, script, tool, dict(arguments or {}), one_by_one)
+        return Run(await client.call_tool(tool, dict(arguments or {})), script.asked)
 
 
 async def _in_rounds(client: Client, script: Script, tool: str, arguments: dict[str, Any], one_by_one: bool) -> Run:

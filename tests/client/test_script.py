@@ -417,11 +417,17 @@ def hotel() -> MCPServer:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_one_script_answers_on_every_version(era: str) -> None:
-    answers = {"name": "Ada", "How many nights?": 3, "Extras?": "Bike, Skis", "Sure?": True}
-    script = Script(answers)
+@pytest.mark.parametrize("extras", ["Bike, Skis", ["b", "Skis"], {"choice": ["b", "s"]}])
+async def test_one_script_answers_on_every_version(era: str, extras: Any) -> None:
+    script = Script({"name": "Ada", "How many nights?": 3, "Extras?": extras, "Sure?": True})
     assert await result_of(hotel(), script, "check_in", era) == "Ada, False, 3, ['b', 's'], True"
     assert script.missing == []
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_list_in_a_list_is_one_multiple_choice_on_every_version(era: str) -> None:
+    script = Script({"name": "Ada", "How many nights?": [3, 4], "Extras?": [["Bike", "s"], ["b"]], "Sure?": True})
+    assert await result_of(hotel(), script, "check_in", era) == "Ada, False, 3, ['b', 's'], True"
 
 
 @pytest.mark.parametrize("era", ERAS)

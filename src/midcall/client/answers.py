@@ -16,6 +16,7 @@ from midcall.core.check import check, fill
 from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.form import Form
 from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
+from midcall.core.schema import is_line_of_choices
 from midcall.wording.client import script as wording
 
 __all__ = ["ACTIONS", "Answer", "Unfit", "is_series", "outcome"]
@@ -39,7 +40,10 @@ def is_series(answer: Answer, form: Form | None) -> bool:
 
 
 def takes_list(form: Form | None) -> bool:
-    return form is not None and len(form) == 1 and isinstance(form.fields[0], Choices)
+    """Whether this is one multiple choice, or the line of text that older versions make of it."""
+    if form is None or len(form) != 1:
+        return False
+    return isinstance(form.fields[0], Choices) or is_line_of_choices(form.fields[0])
 
 
 def outcome(asked: Asked, answer: Answer) -> Outcome[Any]:
@@ -113,7 +117,7 @@ def _suited(field: Field, value: Any) -> Any:
     """The value as this kind of field takes it; what cannot be meant is left for the check."""
     match field:
         case Text():
-            return _as_text(value)
+            return _as_line(value) if is_line_of_choices(field) else _as_text(value)
         case Number():
             return typed.read(field, value.strip()) if isinstance(value, str) else value
         case Flag():
@@ -122,6 +126,14 @@ def _suited(field: Field, value: Any) -> Any:
             return _as_option(field, value)
         case Choices():
             return _as_options(field, value)
+
+
+def _as_line(value: Any) -> Any:
+    """A multiple choice, for a version that has it as a line of text."""
+    if not isinstance(value, list):
+        return _as_text(value)
+    texts = [_as_text(item) for item in cast("list[Any]", value)]
+    return ", ".join(texts) if all(isinstance(text, str) for text in texts) else cast("Any", value)
 
 
 def _as_text(value: Any) -> Any:

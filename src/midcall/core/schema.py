@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.wording import forms as wording
 
-__all__ = ["FULL_SINCE", "NEWEST", "Split", "property_of", "schema_of", "splitter"]
+__all__ = ["FULL_SINCE", "NEWEST", "Split", "is_line_of_choices", "property_of", "schema_of", "splitter"]
 
 NEWEST: Final = "2026-07-28"
 FULL_SINCE: Final = "2025-11-25"
@@ -84,6 +84,11 @@ def _in_words(field: Text | Number | Choice | Choices) -> Iterator[str]:
         shown = str(field.default)
     if shown:
         yield wording.suggested(shown) if field.required else wording.default_is(shown)
+
+
+def is_line_of_choices(field: Field) -> bool:
+    """Whether this is what a multiple choice was lowered to, by its own words."""
+    return isinstance(field, Text) and wording.is_type_your_choices(field.description)
 
 
 def splitter(field: Choices) -> Split:

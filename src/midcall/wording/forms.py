@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import Final
+
+_TYPE_YOUR_CHOICES: Final = re.compile(r"\bType .+ of these, separated by commas: ")
 
 
 def option(value: str, title: str | None) -> str:
@@ -15,6 +19,11 @@ def type_your_choices(options: Sequence[str], least: int | None, most: int | Non
     bounds = [f"at least {least}" if least else "", f"at most {most}" if most is not None else ""]
     how_many = " and ".join(bound for bound in bounds if bound) or "any number"
     return f"Type {how_many} of these, separated by commas: {', '.join(options)}."
+
+
+def is_type_your_choices(description: str | None) -> bool:
+    """Whether this says so: for a script, whose list is then one answer."""
+    return _TYPE_YOUR_CHOICES.search(description or "") is not None
 
 
 def default_is(shown: str) -> str:
