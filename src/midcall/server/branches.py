@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ __all__ = ["CLEANUP_SECONDS", "Branches", "keep_for_good", "retrieve"]
 
 CLEANUP_SECONDS: Final = 5.0
 _LOOK_SECONDS: Final = 0.05
+_TURNS_TO_BE_SEEN: Final = 3
 
 
 def keep_for_good(coroutine: object) -> None:
@@ -27,12 +28,14 @@ def keep_for_good(coroutine: object) -> None:
 class Branches:
     """Those of one run; `is_ours` tells whether a task is one of them."""
 
-    __slots__ = ("_endless", "_found", "_is_ours", "_parked")
+    __slots__ = ("_ending", "_endless", "_found", "_is_ours", "_parked")
 
     def __init__(self, is_ours: Callable[[asyncio.Task[Any]], bool]) -> None:
         self._is_ours = is_ours
         self._parked: dict[asyncio.Task[Any], int] = {}
         """How often each was cancelled before it parked."""
+        self._ending: set[asyncio.Task[Any]] = set()
+        """Those that were told to end."""
         self._endless: set[asyncio.Task[Any]] = set()
         """Those that catch whatever would unwind them, over and over."""
         self._found = asyncio.Event()
@@ -40,8 +43,21 @@ class Branches:
     def park(self, task: asyncio.Task[Any]) -> None:
         """This one waits for the round to leave."""
         self._parked[task] = task.cancelling()
+        self._ending.discard(task)
         for future in (task, *futures_around(task)):
             future.add_done_callback(retrieve)
+
+    async def take(self, held: Iterable[asyncio.Task[Any]]) -> None:
+        """Those of these that the run has started end with it, too: nobody else knows of them."""
+        for task in held:
+            if task.done():
+                retrieve(task)
+                continue
+            for _ in range(_TURNS_TO_BE_SEEN):  # a task that is about to run cannot be told from another's
+                if self._is_ours(task):
+                    self.park(task)
+                    break
+                await asyncio.sleep(0)
 
     def give_up(self, branch: asyncio.Task[Any]) -> None:
         """This one catches everything. It and whatever waits for it stay, and nobody waits for them: not even the
@@ -67,16 +83,18 @@ class Branches:
 
     async def end(self) -> None:
         """End those that parked, and those that hold them, and let their cleanup run."""
-        while holders := self._holders():
-            for task in holders:
-                task.add_done_callback(retrieve)
-                task.cancel()
-            await self._ended(holders)
-        self.cancel()
-        await self._ended(set(self._parked))
-        for task in self._parked:
-            if not task.done():
-                keep_for_good(task)
+        while parked := {task for task in self._parked if not task.done()} - self._ending:
+            self._ending |= parked
+            while holders := self._holders():
+                for task in holders:
+                    task.add_done_callback(retrieve)
+                    task.cancel()
+                await self._ended(holders)
+            self.cancel()
+            await self._ended(parked)
+            for task in parked:
+                if not task.done():
+                    keep_for_good(task)
 
     def _holders(self) -> set[asyncio.Task[Any]]:
         """The outermost branches that hold a task which parked.

@@ -12,12 +12,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Generator
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from typing import Any, Final, NoReturn, TypeVar
+
+import anyio.lowlevel
 
 from midcall.server.branches import CLEANUP_SECONDS, Branches, keep_for_good
 from midcall.server.call import current_call
 from midcall.server.enclosing import context_of, wake
+from midcall.server.held import held_by
 from midcall.server.scopes import close_scopes, is_cancelled, scope_of
 from midcall.wording import rounds as wording
 
@@ -62,10 +65,14 @@ class Rounds(Awaitable[Any]):
     leaving = False
     _abandon = False
     _cancelled = 0
+    """How often we have cancelled the tool's own task."""
+    _cancelled_before = 0
+    """How often it was cancelled before the round began to leave."""
     _done = False
     _unwinding = False
     _leaver: asyncio.Task[None] | None = None
     _branches: Branches | None = None
+    _ender: asyncio.Task[None] | None = None
     _stops: dict[object, int] | None = None
     """How often each branch, or the tool itself, was stopped."""
     _effects: set[asyncio.Task[Any]] | None = None
@@ -98,8 +105,10 @@ class Rounds(Awaitable[Any]):
         self.requests.update(requests)
         if self._is_line():
             await self._quiet(_QUIET_LINE)
-            self.leaving = self._unwinding = True
+            self._unwinding = True
+            self._start_leaving()
             await self._finish_effects(_EFFECT_SECONDS)
+            self._end_branches()  # while the tool is unwound: its cleanup may wait for them, or they for it
             raise Suspend
         if self._leaver is None:
             self._leaver = asyncio.create_task(self._leave())
@@ -172,11 +181,15 @@ class Rounds(Awaitable[Any]):
             quiet = quiet + 1 if len(self.requests) == seen else 0
             seen = len(self.requests)
 
+    def _start_leaving(self) -> None:
+        self.leaving = True
+        self._cancelled_before = self._task.cancelling()
+
     async def _leave(self) -> None:
         await self._quiet(_QUIET_BRANCHES)
         if self.leaving or self._done:
             return
-        self.leaving = True
+        self._start_leaving()
         await self._finish_effects(_EFFECT_SECONDS)
         if self._unwinding:
             await asyncio.sleep(CLEANUP_SECONDS)
@@ -187,8 +200,8 @@ class Rounds(Awaitable[Any]):
         for _ in range(_CANCELS):
             self._cancelled += 1
             self._task.cancel()
+            self._end_branches()
             await asyncio.sleep(_CANCEL_SECONDS)
-            self._own_branches().cancel()
             if await self._own_branches().has_endless():  # then what it waits for may never come
                 break
         self._abandon = True
@@ -204,13 +217,16 @@ class Rounds(Awaitable[Any]):
 
     async def _park(self) -> NoReturn:
         task = asyncio.current_task()
-        if task is None or self._done:
-            if not self._catches_all(task):
-                raise asyncio.CancelledError
-            await self._rest()
         assert task is not None
         self._own_branches().park(task)
+        if self._unwinding or self._cancelled or self._done:  # it came late
+            self._end_branches()
         await self._rest()
+
+    def _end_branches(self) -> None:
+        """Let those that parked end by and by, together with whoever holds them."""
+        if self._branches is not None and (self._ender is None or self._ender.done()):
+            self._ender = asyncio.create_task(self._branches.end(), context=Context())  # it is none of them
 
     # --- for the middleware -------------------------------------------------------------------
 
@@ -239,8 +255,6 @@ class Rounds(Awaitable[Any]):
             if self._leaver is None and not self.leaving and self._branches is None:  # the tool just ended
                 self._done = True
                 return result
-        except Suspend:
-            pass
         except BaseException as exc:
             failure = exc
         try:
@@ -265,13 +279,17 @@ class Rounds(Awaitable[Any]):
             raise failure
         if self._is_ended(failure):
             self._own_branches().cancel()
+            await anyio.lowlevel.checkpoint_if_cancelled()  # the scope takes back only what it has raised itself
             raise failure if isinstance(failure, asyncio.CancelledError) else asyncio.CancelledError
-        if self._branches is not None:
-            await self._branches.end()
+        if self.leaving and (held := held_by(failure)):
+            await self._own_branches().take(held)
+        self._end_branches()
+        if self._ender is not None:
+            await asyncio.wait((self._ender,))
         if self.leaving:
             await self._finish_effects()
             return None
-        if failure is not None:
+        if failure is not None and not isinstance(failure, Suspend):
             try:
                 raise failure
             finally:
@@ -282,7 +300,9 @@ class Rounds(Awaitable[Any]):
         """Whether somebody else wants this call to end.
 
         The count of cancels alone does not tell: before Python 3.13, a task group whose child failed leaves one behind.
+        Nor does the error: while a round leaves, the result of a branch that was ended is the same.
         """
-        if isinstance(failure, asyncio.CancelledError) and not self._cancelled:
+        if self._task.cancelling() > 0 and is_cancelled():
             return True
-        return self._task.cancelling() > 0 and is_cancelled()
+        was_cancelled = not self.leaving or self._task.cancelling() > self._cancelled_before
+        return isinstance(failure, asyncio.CancelledError) and not self._cancelled and was_cancelled

@@ -1,0 +1,282 @@
+"""Tasks that a tool has started, and has not awaited yet when a round leaves. Each of these once hung, ran on past a
+question that nobody had answered, was told as an error in the log, or took the connection along."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+import pytest
+
+from midcall import Declined, UserDeclined, ask, once
+from midcall.testing import Asked, connect, run
+from tests.kinds import KINDS, Kind, server_with
+from tests.rounds import text
+
+SECONDS = 20
+
+
+def answer(asked: Asked) -> Any:
+    return Declined() if asked.message.startswith("No") else asked.message[0]
+
+
+async def plain() -> str:
+    return "plain"
+
+
+# --- cleanup of the tool that waits for a branch ---------------------------------------------
+
+
+async def waits_for_a_branch_in_finally() -> str:
+    task = asyncio.create_task(ask("a?", str))
+    try:
+        answer = await ask("b?", str)
+    finally:
+        await asyncio.wait([task])
+    return answer + task.result()
+
+
+async def awaits_a_branch_in_finally() -> str:
+    task = asyncio.create_task(ask("a?", str))
+    try:
+        answer = await ask("b?", str)
+    finally:
+        other = await task
+    return answer + other
+
+
+async def asks_in_a_branch_in_finally() -> str:
+    try:
+        answer = await ask("b?", str)
+    finally:
+        [other] = await asyncio.gather(ask("a?", str))
+    return answer + other
+
+
+async def catches_all_in_the_body_of_a_group() -> str:
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(ask("a?", str))
+        try:
+            answer = await ask("b?", str)
+        except:
+            answer = "nothing"
+    return answer + task.result()
+
+
+# --- tasks that are awaited later ------------------------------------------------------------
+
+
+async def waits_for_an_event_that_comes_later() -> str:
+    ready = asyncio.Event()
+
+    async def waiter() -> str:
+        await ready.wait()
+        return "a"
+
+    task = asyncio.create_task(waiter())
+    answer = await ask("b?", str)
+    ready.set()
+    return answer + await task
+
+
+async def gathers_and_awaits_it_later() -> str:
+    ready = asyncio.Event()
+    waiting = asyncio.gather(ready.wait(), ask("a?", str))
+    answer = await ask("b?", str)
+    ready.set()
+    return answer + (await waiting)[1]
+
+
+async def keeps_tasks_by_name() -> str:
+    queue: asyncio.Queue[str] = asyncio.Queue()
+    tasks = {"reader": asyncio.create_task(queue.get())}
+    answer = await ask("b?", str)
+    await queue.put(await ask("a?", str))
+    return answer + await tasks["reader"]
+
+
+async def looks_at_failures_later() -> str:
+    async def fails() -> str:
+        raise OSError("the disk is full")
+
+    tasks = [asyncio.create_task(fails()), asyncio.create_task(ask("b?", str))]
+    await asyncio.wait(tasks)
+    return tasks[1].result() + ("a" if tasks[0].exception() else "")
+
+
+async def looks_at_a_no_later() -> str:
+    tasks = [asyncio.create_task(ask(message, str)) for message in ("No?", "b?")]
+    await asyncio.wait(tasks)
+    return tasks[1].result() + ("a" if isinstance(tasks[0].exception(), UserDeclined) else "")
+
+
+@pytest.mark.parametrize("how", ["2025-11-25", "2026-07-28", "one by one"])
+@pytest.mark.parametrize(
+    "tool",
+    [
+        waits_for_a_branch_in_finally,
+        awaits_a_branch_in_finally,
+        asks_in_a_branch_in_finally,
+        catches_all_in_the_body_of_a_group,
+        waits_for_an_event_that_comes_later,
+        gathers_and_awaits_it_later,
+        keeps_tasks_by_name,
+        looks_at_failures_later,
+        looks_at_a_no_later,
+    ],
+)
+async def test_a_round_leaves_all_the_same_and_nothing_is_logged(
+    tool: Callable[[], Awaitable[str]], how: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    options: dict[str, Any] = {"one_by_one": True} if how == "one by one" else {"era": how}
+    with anyio.fail_after(SECONDS):
+        done = await run(server_with(tool), tool.__name__, {}, answer, **options)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
+    assert done.text == "ba"
+    await _settled()
+    assert [record.getMessage() for record in caplog.records if record.levelname in ("WARNING", "ERROR")] == []
+
+
+# --- past an unanswered question -------------------------------------------------------------
+
+
+async def in_a_group() -> None:
+    async with asyncio.TaskGroup() as group:
+        group.create_task(ask("No, delete?", str))
+
+
+async def in_an_anyio_group() -> None:
+    async with anyio.create_task_group() as group:
+        group.start_soon(_ask_delete)
+
+
+async def in_a_wait() -> None:
+    await asyncio.wait([asyncio.create_task(_ask_delete())])
+
+
+async def in_a_gather() -> None:
+    await asyncio.gather(_ask_delete(), return_exceptions=True)
+
+
+async def _ask_delete() -> None:
+    await ask("No, delete?", str)
+
+
+@pytest.mark.parametrize("turns", [0, 1, 3, 10])
+@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("asks", [in_a_group, in_an_anyio_group, in_a_wait, in_a_gather])
+async def test_nothing_runs_past_a_question_that_has_no_answer(
+    asks: Callable[[], Awaitable[None]], held: bool, turns: int
+) -> None:
+    past: list[str] = []
+    kept: set[object] = set()
+
+    async def delete() -> None:
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await asks()
+        past.append("went on")
+
+    async def tool() -> str:
+        task = asyncio.create_task(delete())
+        if not held:  # by any variable of the tool, when the round leaves
+            kept.add(task)
+            del task
+        return await ask("b?", str)
+
+    server = server_with(tool, plain)
+    async with connect(server, answer, max_rounds=1) as client:
+        with anyio.fail_after(SECONDS):
+            await client.session.call_tool("tool", {}, allow_input_required=True)
+            await _settled()
+    assert past == []
+
+
+# --- a client that gives up while a round leaves ---------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("how", ["group", "anyio", "gather", "task", "line"])
+async def test_a_client_that_gives_up_while_a_round_leaves_keeps_its_connection(how: str, kind: Kind) -> None:
+    cleaning, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def branch() -> None:
+        try:
+            await ask("a?", str)
+        finally:
+            cleaning.set()
+            await goes_on.wait()
+
+    async def tool() -> str:
+        if how == "group":
+            async with asyncio.TaskGroup() as group:
+                group.create_task(branch())
+        elif how == "anyio":
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(branch)
+        elif how == "gather":
+            await asyncio.gather(branch(), branch())
+        else:
+            await (asyncio.create_task(branch()) if how == "task" else branch())
+        return "done"
+
+    async with connect(server_with(tool, plain, kind=kind), answer) as client:
+        with anyio.fail_after(SECONDS):
+            async with anyio.create_task_group() as group:
+                group.start_soon(client.call_tool, "tool")
+                await cleaning.wait()
+                group.cancel_scope.cancel()
+            assert text(await client.call_tool("plain", {})) == "plain"
+            goes_on.set()
+            assert text(await client.call_tool("plain", {})) == "plain"
+
+
+# --- what is not the tool's own --------------------------------------------------------------
+
+
+async def test_a_task_of_somebody_else_that_the_tool_holds_lives_on() -> None:
+    ready = asyncio.Event()
+    shared = asyncio.create_task(ready.wait())
+
+    async def tool() -> str:
+        task = shared
+        answer = await ask("b?", str)
+        return answer + str(task.cancelled())
+
+    async with connect(server_with(tool), answer) as client:
+        with anyio.fail_after(SECONDS):
+            assert text(await client.call_tool("tool", {})) == "bFalse"
+    assert not shared.done()
+    ready.set()
+    assert await shared
+
+
+async def test_an_effect_that_starts_a_task_keeps_it() -> None:
+    tasks: list[asyncio.Task[bool]] = []
+    ready = asyncio.Event()
+
+    async def start() -> int:
+        tasks.append(asyncio.create_task(ready.wait()))
+        return len(tasks)
+
+    async def tool() -> str:
+        started = await once("start", start)
+        return await ask("b?", str) + str(started)
+
+    async with connect(server_with(tool), answer) as client:
+        with anyio.fail_after(SECONDS):
+            assert text(await client.call_tool("tool", {})) == "b1"
+    assert len(tasks) == 1
+    assert not tasks[0].cancelling()
+    ready.set()
+    assert await tasks[0]
+
+
+async def _settled() -> None:
+    """Let go of what is left, and give it the chance to complain."""
+    for _ in range(50):
+        await asyncio.sleep(0)
+    gc.collect()
+    await asyncio.sleep(0)
