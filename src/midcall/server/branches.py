@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from midcall.server.enclosing import enclosing, futures_around
+from midcall.server.held import held_in
 from midcall.server.scopes import leave_scope
 
 __all__ = ["CLEANUP_SECONDS", "Branches", "keep_for_good", "retrieve"]
@@ -28,14 +29,16 @@ def keep_for_good(coroutine: object) -> None:
 class Branches:
     """Those of one run; `is_ours` tells whether a task is one of them."""
 
-    __slots__ = ("_ending", "_endless", "_found", "_is_ours", "_parked")
+    __slots__ = ("_ending", "_endless", "_found", "_is_ours", "_parked", "_told")
 
     def __init__(self, is_ours: Callable[[asyncio.Task[Any]], bool]) -> None:
         self._is_ours = is_ours
         self._parked: dict[asyncio.Task[Any], int] = {}
         """How often each was cancelled before it parked."""
         self._ending: set[asyncio.Task[Any]] = set()
-        """Those that were told to end."""
+        """Those that parked, and whose end has begun."""
+        self._told: set[asyncio.Task[Any]] = set()
+        """Those that were cancelled."""
         self._endless: set[asyncio.Task[Any]] = set()
         """Those that catch whatever would unwind them, over and over."""
         self._found = asyncio.Event()
@@ -44,18 +47,19 @@ class Branches:
         """This one waits for the round to leave."""
         self._parked[task] = task.cancelling()
         self._ending.discard(task)
+        self._told.discard(task)
         for future in (task, *futures_around(task)):
             future.add_done_callback(retrieve)
 
     async def take(self, held: Iterable[asyncio.Task[Any]]) -> None:
         """Those of these that the run has started end with it, too: nobody else knows of them."""
         for task in held:
-            if task.done():
-                retrieve(task)
-                continue
             for _ in range(_TURNS_TO_BE_SEEN):  # a task that is about to run cannot be told from another's
-                if self._is_ours(task):
+                if task.done():
+                    retrieve(task)
+                elif task not in self._parked and self._is_ours(task):
                     self.park(task)
+                if task.done() or task in self._parked:
                     break
                 await asyncio.sleep(0)
 
@@ -77,39 +81,46 @@ class Branches:
 
     def cancel(self) -> None:
         """Cancel those that parked."""
-        for task, before in self._parked.items():
-            if task.cancelling() <= before:  # else it is at its cleanup, which a second cancel would cut off
-                task.cancel()
+        for task in self._parked:
+            self._tell(task)
 
     async def end(self) -> None:
         """End those that parked, and those that hold them, and let their cleanup run."""
         while parked := {task for task in self._parked if not task.done()} - self._ending:
             self._ending |= parked
-            while holders := self._holders():
-                for task in holders:
-                    task.add_done_callback(retrieve)
-                    task.cancel()
-                await self._ended(holders)
-            self.cancel()
-            await self._ended(parked)
+            while roots := self._roots():
+                await self.take([held for task in roots for held in held_in(task)])
+                roots |= self._roots()
+                for task in roots:
+                    self._tell(task)
+                await self._ended(roots)
             for task in parked:
                 if not task.done():
                     keep_for_good(task)
 
-    def _holders(self) -> set[asyncio.Task[Any]]:
-        """The outermost branches that hold a task which parked.
+    def _tell(self, task: asyncio.Task[Any]) -> None:
+        self._told.add(task)
+        if task.cancelling() <= self._parked.get(task, 0):  # else it is at its cleanup, which that would cut off
+            task.add_done_callback(retrieve)
+            task.cancel()
 
-        They would run on without its answer if only that were cancelled; they cancel what they hold.
+    def _roots(self) -> set[asyncio.Task[Any]]:
+        """The outermost of those that parked and of those that hold them.
+
+        Holders would run on without an answer if only what parked were cancelled; they cancel what they hold.
         """
-        parked = [task for task in self._parked if not task.done() and task not in self._endless]
-        holders = {holder for task in parked for holder in enclosing(task, self._is_ours)}
-        return {task for task in holders if not task.cancelling() and not enclosing(task, self._is_ours) & holders}
+        parked = {task for task in self._parked if not task.done()} - self._endless
+        found = parked.union(*(enclosing(task, self._is_ours) for task in parked)) - self._told
+        return {task for task in found if not enclosing(task, self._is_ours) & found}
 
     async def _ended(self, tasks: set[asyncio.Task[Any]]) -> None:
         """Wait until these have ended, for as long as cleanup may take; not for one that never does."""
         until = time.monotonic() + CLEANUP_SECONDS
         while (left := {task for task in tasks if not task.done()} - self._lost()) and time.monotonic() < until:
             await asyncio.wait(left, timeout=_LOOK_SECONDS)
+            for task in self._parked.keys() - self._told:
+                if enclosing(task, self._is_ours) & left:  # its cleanup waits for what has parked
+                    self._tell(task)
 
     def _lost(self) -> set[asyncio.Task[Any]]:
         """Those that never end, and those that wait for them."""

@@ -1,32 +1,55 @@
-"""The tasks that an unwound tool held in its hands.
+"""The tasks that a tool, or a branch of it, held in its hands when it was unwound.
 
 A tool may start a task, ask, and await the task later. When a round leaves, the tool is unwound
 before that; the task would run on without anybody, past questions that nobody has answered, or fail
 without anybody to look. No list tells which tasks a tool has started. But those that it means to
-await are in its variables, and the traceback of what unwound it has these.
+await are in its variables: in the traceback of what has unwound it, or in what a branch is at.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterator, Mapping
+from types import FrameType
 from typing import Any, Final, cast
 
-__all__ = ["held_by"]
+__all__ = ["held_by", "held_in"]
 
 _NO_AUTHORS: Final = frozenset(("midcall", "mcp", "fastmcp", "pydantic", "anyio"))
 """Frames of these hold no task that an author means to await."""
 _MOST: Final = 1000
 """Larger collections hold data."""
-_HOLDERS: Final = (asyncio.Future, list, tuple, set, frozenset, dict)
+_HOLDERS: Final = (asyncio.Future, asyncio.Queue, list, tuple, set, frozenset, dict)
 
 
 def held_by(failure: BaseException | None) -> list[asyncio.Task[Any]]:
     """The tasks in the variables of the frames that this has unwound."""
-    found: dict[asyncio.Task[Any], None] = {}
+    return _in_variables(_unwound(failure))
+
+
+def held_in(task: asyncio.Task[Any]) -> list[asyncio.Task[Any]]:
+    """The tasks in the variables of the frames that this task is in."""
+    return _in_variables(_awaiting(task.get_coro()))
+
+
+def _unwound(failure: BaseException | None) -> Iterator[FrameType]:
     at = None if failure is None else failure.__traceback__
     while at is not None:
-        frame, at = at.tb_frame, at.tb_next
+        yield at.tb_frame
+        at = at.tb_next
+
+
+def _awaiting(at: Any) -> Iterator[FrameType]:
+    """The frames of a coroutine that waits, and of what it waits for, as far as that can be seen."""
+    while at is not None:
+        if (frame := getattr(at, "cr_frame", None) or getattr(at, "gi_frame", None)) is not None:
+            yield frame
+        at = getattr(at, "cr_await", None) or getattr(at, "gi_yieldfrom", None)
+
+
+def _in_variables(frames: Iterator[FrameType]) -> list[asyncio.Task[Any]]:
+    found: dict[asyncio.Task[Any], None] = {}
+    for frame in frames:
         if frame.f_globals.get("__name__", "").partition(".")[0] not in _NO_AUTHORS:
             for value in frame.f_locals.values():
                 if isinstance(value, _HOLDERS):  # hardly anything is
@@ -42,6 +65,8 @@ def _tasks(value: object) -> Iterator[asyncio.Task[Any]]:
             things = cast("Collection[Any]", value)
         case dict():
             things = cast("Mapping[Any, Any]", value).values()
+        case asyncio.Queue():
+            things = getattr(cast("Any", value), "_queue", ())  # what `as_completed` has not handed out yet
         case asyncio.Future() if not isinstance(value, asyncio.Task):
             things = getattr(cast("Any", value), "_children", ())  # a `gather` that is awaited later
         case _:
