@@ -113,6 +113,42 @@ async def looks_at_a_no_later() -> str:
     return tasks[1].result() + ("a" if isinstance(tasks[0].exception(), UserDeclined) else "")
 
 
+async def looks_at_failures_later_in_a_branch() -> str:
+    [answer, _] = await asyncio.gather(looks_at_failures_later(), ask("c?", str))
+    return answer
+
+
+async def looks_at_a_no_later_in_a_branch() -> str:
+    [answer, _] = await asyncio.gather(asyncio.wait_for(looks_at_a_no_later(), SECONDS), ask("c?", str))
+    return answer
+
+
+async def takes_failures_as_they_come() -> str:
+    async def fails() -> str:
+        raise OSError("the disk is full")
+
+    answers: list[str] = []
+    for each in asyncio.as_completed([fails(), ask("b?", str), fails()]):
+        try:
+            answers.append(await each)
+        except OSError:
+            await asyncio.sleep(0)
+    return "".join(answers) + await ask("a?", str)
+
+
+async def waits_for_its_children_in_the_cleanup_of_a_branch() -> str:
+    async def branch() -> str:
+        tasks = [asyncio.create_task(ask("b?", str)), asyncio.create_task(ask("a?", str))]
+        try:
+            await asyncio.wait(tasks)
+        finally:
+            answers = await asyncio.gather(*tasks, return_exceptions=True)
+        return "".join(map(str, answers))
+
+    [answer, _] = await asyncio.gather(branch(), ask("c?", str))
+    return answer
+
+
 @pytest.mark.parametrize("how", ["2025-11-25", "2026-07-28", "one by one"])
 @pytest.mark.parametrize(
     "tool",
@@ -126,6 +162,10 @@ async def looks_at_a_no_later() -> str:
         keeps_tasks_by_name,
         looks_at_failures_later,
         looks_at_a_no_later,
+        looks_at_failures_later_in_a_branch,
+        looks_at_a_no_later_in_a_branch,
+        takes_failures_as_they_come,
+        waits_for_its_children_in_the_cleanup_of_a_branch,
     ],
 )
 async def test_a_round_leaves_all_the_same_and_nothing_is_logged(

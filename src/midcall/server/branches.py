@@ -29,7 +29,7 @@ def keep_for_good(coroutine: object) -> None:
 class Branches:
     """Those of one run; `is_ours` tells whether a task is one of them."""
 
-    __slots__ = ("_ending", "_endless", "_found", "_is_ours", "_parked", "_told")
+    __slots__ = ("_ending", "_endless", "_found", "_held", "_is_ours", "_parked", "_told")
 
     def __init__(self, is_ours: Callable[[asyncio.Task[Any]], bool]) -> None:
         self._is_ours = is_ours
@@ -41,6 +41,8 @@ class Branches:
         """Those that were cancelled."""
         self._endless: set[asyncio.Task[Any]] = set()
         """Those that catch whatever would unwind them, over and over."""
+        self._held: set[asyncio.Task[Any]] = set()
+        """What they had in their hands."""
         self._found = asyncio.Event()
 
     def park(self, task: asyncio.Task[Any]) -> None:
@@ -53,7 +55,7 @@ class Branches:
 
     async def take(self, held: Iterable[asyncio.Task[Any]]) -> None:
         """Those of these that the run has started end with it, too: nobody else knows of them."""
-        for task in held:
+        for task in tuple(held):
             for _ in range(_TURNS_TO_BE_SEEN):  # a task that is about to run cannot be told from another's
                 if task.done():
                     retrieve(task)
@@ -84,13 +86,19 @@ class Branches:
         for task in self._parked:
             self._tell(task)
 
+    def look(self) -> None:
+        """See what those that parked, and those that hold them, have in their hands: unwound, they have nothing."""
+        holders = set(self._parked).union(*(enclosing(task, self._is_ours) for task in self._parked))
+        self._held |= {held for task in holders for held in held_in(task)}
+
     async def end(self) -> None:
         """End those that parked, and those that hold them, and let their cleanup run."""
+        await self.take(self._held)
         while parked := {task for task in self._parked if not task.done()} - self._ending:
             self._ending |= parked
+            self.look()
+            await self.take(self._held)
             while roots := self._roots():
-                await self.take([held for task in roots for held in held_in(task)])
-                roots |= self._roots()
                 for task in roots:
                     self._tell(task)
                 await self._ended(roots)

@@ -18,11 +18,17 @@ __all__ = ["context_of", "enclosing", "futures_around", "wake"]
 
 def enclosing(task: asyncio.Task[Any], ours: Callable[[asyncio.Task[Any]], bool]) -> set[asyncio.Task[Any]]:
     """Those of our tasks that wait for this one, directly or through others of ours."""
+    seen: set[asyncio.Future[Any]] = {task}
     found: set[asyncio.Task[Any]] = set()
     unseen: list[asyncio.Future[Any]] = [task]
     while unseen:
         for waiter in _waiters(unseen.pop()):
-            if waiter not in found and ours(waiter):
+            if waiter in seen:  # a `shield` and what it shields know each other
+                continue
+            seen.add(waiter)
+            if not isinstance(waiter, asyncio.Task):
+                unseen.append(waiter)
+            elif ours(waiter):
                 found.add(waiter)
                 unseen.append(waiter)
     return found
@@ -63,23 +69,19 @@ def futures_around(task: asyncio.Task[Any]) -> set[asyncio.Future[Any]]:
     return found
 
 
-def _waiters(future: asyncio.Future[Any]) -> Iterator[asyncio.Task[Any]]:
-    """The tasks that are woken, or counted down, when this is done."""
+def _waiters(future: asyncio.Future[Any]) -> Iterator[asyncio.Future[Any]]:
+    """The tasks and futures that are woken, or counted down, when this is done."""
     for callback, _ in _callbacks(future):
-        yield from _held(getattr(callback, "__self__", None), future)
+        yield from _held(getattr(callback, "__self__", None))
         for thing in _cells(callback):
-            yield from _held(thing, future)
+            yield from _held(thing)
 
 
-def _held(thing: Any, future: asyncio.Future[Any]) -> Iterator[asyncio.Task[Any]]:
-    """The task behind what a callback holds: a task, a future that one awaits, or a group that one has opened."""
+def _held(thing: Any) -> Iterator[asyncio.Future[Any]]:
+    """What waits, behind what a callback holds: a task, a future that one awaits, or a group that one has opened."""
     match thing:
-        case asyncio.Task():
-            if thing is not future:
-                yield cast("asyncio.Task[Any]", thing)
         case asyncio.Future():
-            if thing is not future:
-                yield from _waiters(cast("asyncio.Future[Any]", thing))
+            yield cast("asyncio.Future[Any]", thing)
         case asyncio.TaskGroup():
             yield from _task(getattr(thing, "_parent_task", None))
         case _:  # anyio's group, through its scope

@@ -197,6 +197,7 @@ class Rounds(Awaitable[Any]):
 
     async def _cancel_line(self) -> None:
         """Unwind the tool's own task. The first cancel may be swallowed; `_end` ends this when it works."""
+        self._own_branches().look()
         for _ in range(_CANCELS):
             self._cancelled += 1
             self._task.cancel()
