@@ -154,11 +154,16 @@ class NoCall(CannotAsk):
 
 
 class NoChannel(CannotAsk):
-    """This client has no way to be asked. `mode` is the elicitation mode that was missing."""
+    """This client has no way to be asked.
 
-    def __init__(self, message: str, *, mode: str = "form", **texts: Any) -> None:
+    `mode` is the elicitation mode of the question; `undeclared` the one that the client would have to declare, where
+    that would help.
+    """
+
+    def __init__(self, message: str, *, mode: str = "form", undeclared: str | None = None, **texts: Any) -> None:
         super().__init__(message, **texts)
         self.mode = mode
+        self.undeclared = undeclared
 
 
 class ClientFailed(CannotAsk):

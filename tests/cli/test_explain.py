@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 
 import pytest
 
-from midcall.cli.explain import sections
+from midcall.cli.exits import Ends
+from midcall.cli.explain import run, sections
 from midcall.errors import NoChannel
 from tests.cli.shell import midcall
 from tests.docs.test_errors_page import SECTIONS
@@ -42,6 +44,16 @@ def test_an_unknown_name_is_told_with_the_nearest() -> None:
     assert (told.returncode, told.stdout) == (2, "")
     assert told.stderr == "midcall explain: there is no error 'NoChanel'. Did you mean NoChannel?\n"
     assert "`midcall explain` lists them" in midcall("explain", "zzz").stderr
+
+
+def test_an_error_of_pythons_own_is_not_taken_for_one_of_ours() -> None:
+    known = [name for name, each in vars(builtins).items() if isinstance(each, type) and issubclass(each, Exception)]
+    assert "ValueError" in known
+    for name in known:
+        with pytest.raises(Ends) as end:
+            run(name)
+        assert end.value.sentence.endswith("`midcall explain` lists them.")
+    assert "Did you mean" not in midcall("explain", "ValueError").stderr
 
 
 def test_no_markdown_link_is_left() -> None:

@@ -182,6 +182,18 @@ def test_a_store_is_checked_and_swept_by_url_or_environment(tmp_path: Path) -> N
     assert here("store", "sweep", url, "--keep", "0").stdout == "Removed 1 record.\n"
 
 
+def test_a_store_is_named_as_for_the_vault_too_and_only_once(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/kept.db"
+    other = {"MIDCALL_STORE": f"sqlite:///{tmp_path}/no/where.db"}
+    assert here("store", "check", "--store", url, **other).stdout.endswith("works.\n")
+    assert here("store", "check", url, **other).stdout.endswith("works.\n")
+    assert here("store", "sweep", "--store", url, "--keep", "0", **other).stdout == "Removed 0 records.\n"
+    both = here("store", "check", url, "--store", url)
+    assert (both.returncode, both.stdout) == (2, "")
+    assert "Name the store once" in both.stderr
+    assert here("store", "check", "").returncode == 2, "an empty name is a slip, and not the usual store"
+
+
 def test_the_sql_for_postgresql_is_printed_for_the_schema_that_is_meant() -> None:
     assert here("store", "schema").stdout == schema_sql()
     assert here("store", "schema", "--schema", "app").stdout == schema_sql("app")

@@ -253,6 +253,12 @@ async def test_hosts_are_allowed_and_denied(lists: dict[str, Any], url: str, all
     assert await guard.answer(form()) == YES
 
 
+@pytest.mark.parametrize("answerer", [None, "terminal", 5, Headless, lambda asked: YES])
+def test_what_cannot_answer_is_not_guarded(answerer: Any) -> None:
+    with pytest.raises(TypeError, match="answerer"):
+        Guard(answerer)
+
+
 def test_lists_that_make_no_sense_are_refused() -> None:
     with pytest.raises(ValueError, match=r"'https://example\.com' is no host: write example\.com"):
         guarded(hosts=["https://example.com"])

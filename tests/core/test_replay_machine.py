@@ -165,6 +165,31 @@ def test_a_mismatch_names_what_was_recorded_and_what_was_met() -> None:
         assert word in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("recorded", "met", "told"),
+    [
+        ("Sure?", "Sure?", "with the same message, but its form differs."),
+        ("How many nights ", "How many nights in Oslo?", "its message differs further on, or its form differs."),
+        ("Sure?", "Really?", "met was 'Really?'."),
+    ],
+)
+def test_a_mismatch_of_questions_that_read_alike_says_what_differs(recorded: str, met: str, told: str) -> None:
+    entries: dict[str, Any] = {"?x": Entry("accept", True, recorded, {}), "!e.": Entry("effect", True, "charge", 1)}
+    with pytest.raises(ReplayMismatch) as caught:
+        Replay(Journal("call", entries=entries)).depart(met)
+    assert caught.value.text.endswith(told)
+
+
+@pytest.mark.parametrize(
+    ("met", "told"), [("charge", "with the same name, but its arguments differ."), ("send", "met was 'send'.")]
+)
+def test_a_mismatch_of_effects_that_read_alike_says_what_differs(met: str, told: str) -> None:
+    journal = Journal("call", entries={"!charge.x": Entry("effect", True, "charge", 1)})
+    with pytest.raises(ReplayMismatch) as caught:
+        Replay(journal).depart_with_effect(met)
+    assert caught.value.text.endswith(told)
+
+
 @given(st.from_type(object) | st.dictionaries(st.text(), st.text()))
 def test_rubbish_is_no_answer(answer: object) -> None:
     if isinstance(answer, dict) and answer.get("action") in ("accept", "decline", "cancel", "reject"):

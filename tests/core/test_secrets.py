@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from midcall.core.fields import Choice, Choices, Flag, Number, Text
 from midcall.core.form import Form
+from midcall.core.questions import Question
 from midcall.core.secrets import refuse_secrets, secret_fields
-from midcall.errors import InvalidForm, SecretInForm
+from midcall.errors import InvalidForm, InvalidQuestion, SecretInForm
 
 SECRETS = [
     *("password", "Password", "userPassword", "user-password", "password1", "old_password", "DB_PASSWORD", "passwd"),
@@ -105,6 +108,13 @@ def test_a_reason_lets_a_form_through_and_an_empty_one_does_not() -> None:
     for no_reason in ("", "  ", None):
         with pytest.raises(SecretInForm):
             refuse_secrets(form, no_reason)
+
+
+@pytest.mark.parametrize("fields", [[Text("password")], [Text("name")]])
+@pytest.mark.parametrize("reason", [True, 1, ["password"]])
+def test_a_reason_is_a_text_whatever_the_form_asks(reason: Any, fields: list[Text]) -> None:
+    with pytest.raises(InvalidQuestion, match="must be the reason, a text"):
+        Question("Which?", Form(*fields), not_secret=reason)
 
 
 def test_a_form_without_a_secret_needs_no_reason() -> None:

@@ -26,6 +26,8 @@ from typing import Any
 import httpx2
 import pytest
 import uvicorn
+from fastmcp import FastMCP
+from fastmcp.server.middleware.caching import ResponseCachingMiddleware
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.mcpserver import MCPServer
 from mcp.shared.exceptions import MCPError
@@ -194,6 +196,9 @@ CASES = [
     Case("adoption_mcpserver", "connect", agree, "The user said: accept.", eras=WITH_URLS),
     Case("adoption_fastmcp", "rename", ["Oven"], "The kitchen is called Oven now."),
     Case("adoption_fastmcp", "rename", [Cancelled()], "The kitchen keeps its name."),
+    Case("adoption_caching", "menu", [], "soup, pasta"),
+    Case("adoption_caching", "order", ["soup"], "Ordered: soup."),
+    Case("adoption_caching", "order", ["pasta"], "Ordered: pasta."),
     Case("well_answers", "appointment", ["12 34"], "We will call 12 34."),
     Case(
         "well_answers",
@@ -241,6 +246,18 @@ async def test_a_tool_of_the_docs_does_what_its_page_says_on_every_version(case:
         assert (done.text, done.failed) == (case.expected, False), era
     done = await run(server, case.tool, case.arguments, case.answers, one_by_one=True)
     assert (done.text, done.failed) == (case.expected, False), "one answer a round"
+
+
+@shows("adoption_caching")
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_cache_would_answer_for_the_user_unless_what_asks_is_left_out(era: Era) -> None:
+    page = another("adoption_caching")
+    careless = FastMCP("canteen", middleware=[ResponseCachingMiddleware()])
+    careless.tool(page.order)
+    midcall.install(careless)
+    for server, second in ((careless, "Ordered: soup."), (page.mcp, "Ordered: pasta.")):
+        assert (await run(server, "order", {}, ["soup"], era=era)).text == "Ordered: soup."
+        assert (await run(server, "order", {}, ["pasta"], era=era)).text == second
 
 
 @shows("asking_outcomes")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
 import fastmcp
 import pytest
 from fastmcp import FastMCP
 from fastmcp.dependencies import Depends
+from mcp import MCPError
 from mcp.client._input_required import DEFAULT_INPUT_REQUIRED_MAX_ROUNDS
 from mcp.server.mcpserver import Context, Elicit, Resolve
 from mcp_types import (
@@ -20,8 +23,9 @@ from mcp_types import (
 from pydantic import BaseModel, Field
 
 import midcall
-from midcall import Cancelled, Declined, ask
+from midcall import Cancelled, Declined, ask, can_ask, from_thread
 from midcall.testing import ERAS, Era, connect, run
+from midcall.wording import mistakes
 from tests.kinds import server_with
 from tests.rounds import accept, raw_call, text
 
@@ -330,6 +334,72 @@ async def test_tools_of_a_mounted_server_ask_through_the_one_that_has_midcall(er
     done = await run(parent, "sub_inner", {}, {"Name?": "Ada", "Days?": 2}, era=era)
     assert not done.failed, done.text
     assert done.text == "Ada 2"
+
+
+async def name_of_user() -> str:
+    return await ask("Name?", str)
+
+
+async def seen_user() -> str:
+    return str(can_ask())
+
+
+def threaded_user() -> str:
+    return from_thread.ask("Name?", str)
+
+
+@pytest.mark.parametrize("installed", ["on the mounted server", "nowhere"])
+@pytest.mark.parametrize("tool", [name_of_user, seen_user, threaded_user])
+@pytest.mark.parametrize("era", ERAS)
+async def test_where_the_outer_server_lacks_midcall_the_author_reads_it_once_and_the_model_of_a_mistake(
+    era: Era, tool: Callable[..., Any], installed: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    child: FastMCP[Any] = FastMCP("child")
+    child.tool(tool, name="tool")
+    if installed != "nowhere":
+        midcall.install(child)
+    parent: FastMCP[Any] = FastMCP("parent")
+    parent.mount(child, namespace="sub")
+    with caplog.at_level(logging.WARNING), _heard("fastmcp", caplog.handler):
+        done = await run(parent, "sub_tool", {}, {"Name?": "Ada"}, era=era)
+    assert done.failed
+    assert done.text == mistakes.model_broken()
+    [line] = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert "outside an MCP call" in line
+    assert "clients connect to" in line
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_prompts_and_resources_of_a_server_that_lacks_midcall_say_it_so_too(
+    era: Era, caplog: pytest.LogCaptureFixture
+) -> None:
+    server: FastMCP[Any] = FastMCP("plain")
+    server.prompt(name_of_user, name="prompt")
+    server.resource("user://{id}")(name_of_user_with)
+    async with connect(server, {"Name?": "Ada"}, era=era) as client:
+        with caplog.at_level(logging.WARNING), _heard("fastmcp", caplog.handler):
+            for asks in (client.get_prompt("prompt", {}), client.read_resource("user://1")):
+                with pytest.raises(MCPError) as caught:
+                    await asks
+                assert caught.value.message == mistakes.model_broken()
+    loud = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert len(loud) == 2
+    assert all("outside an MCP call" in line for line in loud)
+
+
+async def name_of_user_with(id: str) -> str:
+    return await name_of_user()
+
+
+@contextmanager
+def _heard(name: str, handler: logging.Handler) -> Iterator[None]:
+    """FastMCP hands nothing on to the root logger."""
+    logger = logging.getLogger(name)
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 from collections.abc import Callable
+from enum import Enum
 from typing import Annotated, Any
 
 import anyio
@@ -51,6 +53,8 @@ from midcall import (
     once,
 )
 from midcall.errors import InvalidQuestion
+from midcall.portal.app import Portal
+from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect, run
 from tests.kinds import KINDS, Kind, server_with
 from tests.rounds import accept, raw_call, text
@@ -118,6 +122,38 @@ async def test_on_the_newest_version_a_missing_capability_is_the_protocols_own_e
         await run(server_with(book, kind=kind), "book", {}, OSLO, modes=())
     assert caught.value.code == MISSING_REQUIRED_CLIENT_CAPABILITY
     assert caught.value.data["requiredCapabilities"] == {"elicitation": {"form": {}}}
+
+
+@pytest.mark.parametrize("modes", [("form", "url"), ()])
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("kind", KINDS)
+async def test_where_no_capability_would_help_it_is_a_result_that_the_model_reads(
+    kind: Kind, era: Era, modes: Any
+) -> None:
+    async def tool() -> str:
+        return str(await ask("N?", int, via={"page", "link"}))
+
+    done = await run(server_with(tool, kind=kind), "tool", {}, {"N?": 1}, era=era, modes=modes)
+    assert done.failed
+    assert "no way to show the question" in done.text
+
+
+async def test_where_a_page_would_serve_the_capability_that_helps_is_that_for_urls() -> None:
+    async def tool() -> str:
+        return str(await ask("N?", int, via="page"))  # pyright: ignore[reportArgumentType]
+
+    server = server_with(tool, portal=Portal(), store=Memory())
+    with pytest.raises(MCPError) as caught:
+        await run(server, "tool", {}, {"N?": 1}, modes=("form",))
+    assert caught.value.code == MISSING_REQUIRED_CLIENT_CAPABILITY
+    assert caught.value.data["requiredCapabilities"] == {"elicitation": {"url": {}}}
+
+
+async def test_without_a_portal_a_secret_misses_no_capability() -> None:
+    async def tool() -> str:
+        return await midcall.secret("github", "A token")
+
+    assert (await run(server_with(tool), "tool", modes=("form",))).failed
 
 
 async def test_an_empty_elicitation_capability_means_forms_only() -> None:
@@ -328,8 +364,6 @@ async def test_confirm_sends_one_required_boolean_and_takes_no_for_no(era: Era) 
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_choose_gives_back_the_option_itself(era: Era) -> None:
-    from enum import Enum
-
     class Size(Enum):
         SMALL = 1
         LARGE = 2
@@ -347,8 +381,6 @@ async def test_choose_gives_back_the_option_itself(era: Era) -> None:
 
 
 async def test_choose_shows_the_names_of_an_enum_where_they_tell_more_than_its_values() -> None:
-    from enum import Enum
-
     class Size(Enum):
         SMALL = 1
         VERY_LARGE = 2
@@ -363,8 +395,102 @@ async def test_choose_shows_the_names_of_an_enum_where_they_tell_more_than_its_v
     assert done.text == "[<Size.VERY_LARGE: 2>, [<Size.SMALL: 1>]]"
 
 
+class Plain:
+    """Has no text of its own."""
+
+
+@pytest.mark.parametrize(
+    ("mistake", "told"),
+    [
+        (lambda: choose("?", [Plain(), Plain()]), "class Plain has no text of its own"),
+        (lambda: choose("?", {Plain(): "One"}), "class Plain has no text of its own"),
+        (lambda: choose("?", [_never, len]), "class function has no text of its own"),
+        (lambda: choose("?", "abc"), "an Enum, and not str"),
+        (lambda: choose("?", b"abc"), "an Enum, and not bytes"),
+        (lambda: choose("?", 5), "an Enum, and not int"),
+        (lambda: choose("?", None), "an Enum, and not NoneType"),
+        (lambda: choose("?", {"a", "b"}), "a set, which has no order"),
+        (lambda: choose("?", frozenset("ab")), "a set, which has no order"),
+        (lambda: choose("?", ["a", "b"], many=True, default="ab"), "list of options, and not str"),
+        (lambda: choose("?", ["a", "b"], many=True, default="a"), "list of options, and not str"),
+        (lambda: choose("?", [97, 98], many=True, default=b"ab"), "list of options, and not bytes"),
+        (lambda: choose("?", [1, 2], many=True, default=1), "list of options, and not int"),
+        (lambda: choose("?", ["a", "b"], many=True, default=["c"]), "must be one of the options"),
+        (lambda: choose("?", ["a", "b"], default=["a"]), "must be one of the options"),
+    ],
+)
+@pytest.mark.parametrize("era", ERAS)
+async def test_options_that_cannot_be_chosen_among_are_refused_before_anything_is_sent(
+    era: Era, mistake: Callable[[], Any], told: str
+) -> None:
+    async def tool() -> str:
+        try:
+            return str(await mistake())
+        except InvalidQuestion as exc:
+            return str(exc)
+
+    done = await run(server_with(tool), "tool", {}, lambda asked: "a", era=era)
+    assert told in done.text
+    assert done.asked == []
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_options_may_be_anything_that_has_an_order(era: Era) -> None:
+    class Seat(Enum):
+        WINDOW = Plain()
+        AISLE = object()
+
+    async def tool() -> str:
+        rooms = {"north": 1, "south": 2}
+        kept = await choose("Kept?", rooms.keys())  # pyright: ignore[reportArgumentType, reportCallIssue]
+        numbers = await choose("Number?", rooms.values())  # pyright: ignore[reportArgumentType, reportCallIssue]
+        made = await choose("Made?", (name.upper() for name in rooms))  # pyright: ignore[reportArgumentType, reportCallIssue]
+        return f"{kept} {numbers} {made} {(await choose('Seat?', Seat)).name}"
+
+    answers = {"Kept?": "south", "Number?": "2", "Made?": "NORTH", "Seat?": "AISLE"}
+    assert (await run(server_with(tool), "tool", {}, answers, era=era)).text == "south 2 NORTH AISLE"
+
+
+@pytest.mark.parametrize("default", [["b", "a"], ("b", "a"), {"b", "a"}, dict.fromkeys("ba").keys()])
+async def test_several_defaults_may_be_any_collection_and_a_set_of_them_has_the_order_of_the_options(
+    default: Any,
+) -> None:
+    async def tool() -> str:
+        return str(await choose("?", ["a", "b", "c"], many=True, default=default))
+
+    taken = (await run(server_with(tool), "tool", era="2025-11-25", modes=())).text
+    assert taken == ("['a', 'b']" if isinstance(default, set) else "['b', 'a']")
+
+
 async def _never() -> int:
     return 1
+
+
+@pytest.mark.parametrize(
+    ("fn", "verb"),
+    [
+        (ask, "ask"),
+        (confirm, "confirm"),
+        (choose, "choose"),
+        (midcall.visit, "visit"),
+        (midcall.secret, "secret"),
+        (from_thread.ask, "ask"),
+        (functools.partial(ask, "Days?"), "ask"),
+        (once, "once"),
+        (once.retry, "once"),
+    ],
+)
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_verb_is_no_function_for_once(era: Era, fn: Any, verb: str) -> None:
+    async def tool() -> str:
+        try:
+            return str(await once("x", fn, "Days?", int))
+        except Misuse as exc:
+            return str(exc)
+
+    done = await run(server_with(tool), "tool", {}, {"Days?": 2}, era=era)
+    assert done.text.startswith(f"{verb}() was used inside the function of a once(...).")
+    assert done.asked == []
 
 
 @pytest.mark.parametrize(

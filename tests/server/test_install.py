@@ -36,6 +36,12 @@ def test_installing_on_something_that_is_no_server_is_a_clear_error(thing: Any) 
         midcall.install(thing)
 
 
+@pytest.mark.parametrize("reason", [True, 1, "", "  ", ["password"]])
+def test_why_a_field_is_no_secret_is_a_reason_in_words(reason: Any) -> None:
+    with pytest.raises(InstallError, match="must be the reason, a text"):
+        midcall.install(bare_server("mcpserver"), not_secret=reason)
+
+
 def test_the_server_inside_another_counts_as_the_same() -> None:
     server: MCPServer[Any] = MCPServer("x")
     midcall.install(server)

@@ -20,7 +20,7 @@ from mcp_types import INVALID_PARAMS
 from pydantic import BaseModel
 
 import midcall
-from midcall import NotRecordable, ask, once, suspending
+from midcall import NotRecordable, ask, choose, once, suspending
 from midcall.core import journal as journals
 from midcall.core.journal import Journal
 from midcall.server import middleware
@@ -235,6 +235,28 @@ async def test_code_that_changes_its_message_every_run_is_a_mismatch(caplog: pyt
     assert "once" in caplog.text
 
 
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("Which?", "with the same message, but its form differs"),
+        ("Which of these rooms?", "its message differs further on, or its form differs"),
+    ],
+)
+async def test_a_form_that_changes_in_every_run_is_told_from_a_message_that_does(
+    message: str, told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    runs = 0
+
+    async def tool() -> str:
+        nonlocal runs
+        runs += 1
+        return await choose(message, [f"room {runs}", "none"])
+
+    done = await run(server_with(tool), "tool", {}, lambda asked: "none")
+    assert done.failed
+    assert told in caplog.text
+
+
 async def test_code_that_took_another_way_once_is_simply_asked() -> None:
     deployed = "old"
 
@@ -279,6 +301,7 @@ async def test_code_that_went_past_a_recorded_effect_is_a_mismatch(
     assert done.failed
     assert charged == [1]
     assert "past the effect 'charge'" in caplog.text
+    assert "with the same name, but its arguments differ" in caplog.text
 
 
 async def test_a_key_keeps_its_answer_while_the_message_changes() -> None:

@@ -21,9 +21,11 @@ from mcp_types import (
 import midcall
 from midcall import Cancelled, Declined, UrlElicitationRequired, Visit, ask, complete, visit
 from midcall.errors import InvalidQuestion
+from midcall.stores.memory import Memory
 from midcall.testing import Era, Script, connect, run
 from tests.kinds import KINDS, Kind, server_with
 from tests.rounds import raw_call, text
+from tests.server.test_store import go_on, shown
 
 WITH_URLS: tuple[Era, ...] = ("2025-11-25", "2026-07-28")
 
@@ -338,6 +340,45 @@ async def test_a_visit_that_is_still_required_is_asked_for_again_and_a_no_ends_i
     assert done.failed
     assert "declined" in done.text
     assert len(done.asked) == 3
+
+
+@pytest.mark.parametrize("sdk", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+async def test_when_the_rounds_are_used_up_the_model_hears_that_the_user_is_not_done(
+    kind: Kind, sdk: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = server_with(required_tool(sdk=sdk), kind=kind, max_rounds=3)
+    done = await run(server, "needs_account", {"who": "never"}, lambda asked: "go")
+    assert done.failed
+    assert done.text.startswith("The user has not finished on the web page yet.")
+    assert len(done.asked) == 3
+    if not sdk:  # that of the SDK itself is logged by FastMCP
+        assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+async def test_with_a_store_a_visit_that_is_not_done_in_all_rounds_goes_on_later() -> None:
+    server = server_with(required_tool(), store=Memory(), max_rounds=3)
+    asked: list[Any] = []
+    async with connect(server, lambda question: asked.append(question) or "go") as client:
+        first = await client.call_tool("needs_account", {"who": "slow"})
+        assert "NOT FINISHED YET" in shown(first)
+        assert "The user has not finished on the web page yet." in shown(first)
+        second = await go_on(client, first)
+        assert "The user has not finished on the web page yet." in shown(second)
+        assert len(asked) == 6
+        connected.add("slow")
+        assert shown(await go_on(client, second)) == "hello slow"
+
+
+async def test_other_visits_than_there_are_rounds_for_are_too_many_rounds(caplog: pytest.LogCaptureFixture) -> None:
+    steps = iter(range(9))
+
+    async def endless() -> str:
+        raise UrlElicitationRequired([Visit(f"Step {next(steps)}", "https://example.com/step", id="step")])
+
+    done = await run(server_with(endless, max_rounds=3), "endless", {}, lambda asked: "go")
+    assert "more often than one call allows" in done.text
+    assert "TooManyRounds" in caplog.text
 
 
 @pytest.mark.parametrize(("era", "modes"), [("2025-06-18", None), ("2025-11-25", ("form",))])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any, Final
 
 import click
@@ -11,6 +12,7 @@ import click
 from midcall import __version__
 from midcall.cli import ERAS, GAMES
 from midcall.cli.exits import USAGE
+from midcall.wording.cli import two_stores
 
 __all__ = ["run"]
 
@@ -249,8 +251,21 @@ def store() -> None:
     """
 
 
+def looking_after(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The store to look after: by its URL alone, or as the other commands take it."""
+
+    @wraps(command)
+    def with_one_url(url: str | None, store: str | None, **options: Any) -> int:
+        if url is not None and store is not None:
+            raise click.UsageError(two_stores(), click.get_current_context())
+        return command(store if url is None else url, **options)
+
+    option = click.option("--store", metavar="URL", help="The same as URL.")
+    return click.argument("url", required=False)(option(with_one_url))
+
+
 @store.command(epilog=_OPERATORS_EXITS)
-@click.argument("url", required=False, envvar="MIDCALL_STORE")
+@looking_after
 def check(url: str | None) -> int:
     """Connect, make or migrate the tables, and write and read something."""
     from midcall.cli.store import check
@@ -259,7 +274,7 @@ def check(url: str | None) -> int:
 
 
 @store.command(epilog=_OPERATORS_EXITS)
-@click.argument("url", required=False, envvar="MIDCALL_STORE")
+@looking_after
 @click.option(
     "--keep",
     type=click.FloatRange(min=0),

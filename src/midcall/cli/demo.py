@@ -49,7 +49,8 @@ def run(game: str | None, era: str | None, *, scripted: bool) -> int:
     """Play at the terminal, or from a script where there is none. Returns the exit code."""
     if not scripted and sys.stdin.isatty() and sys.stdout.isatty():
         table = Table(Keyboard(), print_text, Ink.on_stream(sys.stdout))
-        anyio.run(table.play, game, era)
+        if not anyio.run(table.play, game, era):
+            raise KeyboardInterrupt
         return 0
     return anyio.run(_scripted, game, era)
 
@@ -106,7 +107,8 @@ class Table:
         self._write = write
         self._ink = ink
 
-    async def play(self, game: str | None, era: str | None) -> None:
+    async def play(self, game: str | None, era: str | None) -> bool:
+        """Play until the user has had enough. False if they said so by Ctrl-C."""
         self._write(f"\n{self._ink.bold('midcall demo')}  A tool asks you in the middle of its call.\n")
         try:
             while True:
@@ -114,9 +116,11 @@ class Table:
                 version = era or await self._choose("On which protocol version?", _ABOUT_ERAS, MODERN)
                 await self._match(name, version)
                 if (game and era) or not await self._again():
-                    return
+                    return True
         except _Leaves:
-            self._write("\n")
+            if not self._keyboard.interrupted:
+                self._write("\n")
+            return not self._keyboard.interrupted
 
     async def _match(self, name: str, era: str) -> None:
         game, ink = _GAMES[name], self._ink

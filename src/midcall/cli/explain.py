@@ -18,6 +18,8 @@ _PACKAGE: Final = Path(midcall.__file__).parent
 _PAGES: Final = (_PACKAGE / "errors.md", _PACKAGE.parent.parent / "docs" / "errors.md")
 """In the wheel, and where this is the repository itself."""
 _SECTION: Final = re.compile(r"^## (\w+)\n+(.*?)\s*(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_NEAR: Final = 0.8
+"""How alike two names must be: those of Python's own errors are like ours by their ending alone."""
 _LINK: Final = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
 
 
@@ -30,7 +32,7 @@ def run(name: str | None) -> int:
     wanted = name.rpartition(".")[2].rpartition("#")[2]
     names = {each.lower(): each for each in known}
     if (found := names.get(wanted.lower())) is None:
-        near = get_close_matches(wanted.lower(), names, n=1)
+        near = get_close_matches(wanted.lower(), names, n=1, cutoff=_NEAR)
         raise Ends(USAGE, wording.unknown_error(wanted, names[near[0]] if near else None))
     print_out(f"{found}\n\n{_LINK.sub(_told, known[found]).replace('**', '')}\n")
     return DONE

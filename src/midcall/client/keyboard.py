@@ -31,6 +31,9 @@ class Keyboard:
     a worker thread of anyio is not: a program can end while it still reads.
     """
 
+    interrupted = False
+    """Whether it was Ctrl-C that ended the last line, and not the end of the input."""
+
     def __init__(self, read: Reader = input) -> None:
         self._read = read
         self._pending: Future[str | None] | None = None
@@ -55,7 +58,8 @@ class Keyboard:
             pending = self._begun()
             pending.add_done_callback(wake)
             await woken
-        return pending.result() if pending.done() else None
+        self.interrupted = not pending.done()
+        return None if self.interrupted else pending.result()
 
     def _begun(self) -> Future[str | None]:
         if self._pending is None or self._pending.done():

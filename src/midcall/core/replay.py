@@ -160,7 +160,10 @@ class Replay:
             return
         effects = [label for _, kind, label in unused if kind == "effect"]
         if effects or self.journal.strays:
-            self._mismatch([label for _, _, label in unused], question[:_LABEL], effects)
+            alike = any(kind != "effect" and label == question[:_LABEL] for _, kind, label in unused)
+            whole = len(question) < _LABEL
+            differs = (wording.differs_in_form() if whole else wording.differs_further_on()) if alike else ""
+            self._mismatch([label for _, _, label in unused], question[:_LABEL], effects, differs)
         self.journal.strays += 1
         for identity, _, _ in unused:
             self.journal.forget(identity)
@@ -176,7 +179,7 @@ class Replay:
         """
         effects = [label for _, kind, label in self._unused() if kind == "effect"]
         if effects:
-            self._mismatch(effects, name, effects)
+            self._mismatch(effects, name, effects, wording.differs_in_arguments() if name in effects else "")
 
     def _unused(self) -> list[tuple[str, str, str]]:
         """What the tool's own task wrote in an earlier run, and has not met in this one."""
@@ -198,9 +201,9 @@ class Replay:
         ]
 
     @staticmethod
-    def _mismatch(recorded: list[str], met: str, effects: list[str]) -> NoReturn:
+    def _mismatch(recorded: list[str], met: str, effects: list[str], differs: str) -> NoReturn:
         raise ReplayMismatch(
-            wording.replay_mismatch(recorded, met, effects),
+            wording.replay_mismatch(recorded, met, effects, differs),
             advice=wording.replay_mismatch_advice(),
             for_model=wording.model_start_again(),
         )

@@ -14,7 +14,7 @@ from typing import Final
 
 from midcall.core.fields import Field, Number, Text
 from midcall.core.form import Form
-from midcall.errors import SecretInForm
+from midcall.errors import InvalidQuestion, SecretInForm
 from midcall.wording import forms as wording
 
 __all__ = ["refuse_secrets", "secret_fields"]
@@ -65,6 +65,8 @@ def secret_fields(form: Form) -> tuple[str, ...]:
 
 def refuse_secrets(form: Form, reason: str | None = None) -> None:
     """Raises `SecretInForm` if the form asks for a secret, unless a reason says that it does not."""
+    if reason is not None and not isinstance(reason, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidQuestion(wording.not_a_reason(reason))
     if reason is not None and reason.strip():
         return
     if names := secret_fields(form):

@@ -33,6 +33,7 @@ from midcall.settings import flag, number, whole
 from midcall.stores import open_store
 from midcall.stores.memory import Memory
 from midcall.wording import installing as wording
+from midcall.wording.forms import not_a_reason
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
@@ -236,6 +237,8 @@ def install(
         raise InstallError(wording.bad_portal(_named(portal)))
     if principal is not None and not callable(principal):
         raise InstallError(wording.bad_principal(type(principal).__name__))
+    if not_secret is not None and not (isinstance(not_secret, str) and not_secret.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InstallError(not_a_reason(not_secret))
     given = given_keys(keys)
     kept = _store(store, portal)
     if relay and kept is None:

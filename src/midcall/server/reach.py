@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
@@ -12,6 +12,7 @@ from midcall.core.questions import Question, Visit
 from midcall.core.replay import DOUBT
 from midcall.errors import NoChannel
 from midcall.server.channels.app import App
+from midcall.server.channels.capability import lacks
 from midcall.server.channels.default import Default
 from midcall.server.channels.link import Link
 from midcall.server.channels.page import Page
@@ -68,12 +69,23 @@ def channel_for(call: Call, question: Question[Any] | Visit, entry: Entry | None
     for channel in BEYOND_DOUBT if doubted else CHANNELS:
         if (question.via is None or channel.via in question.via) and channel.why_not(call, question) is None:
             return channel
+    reasons = why_not(call, question)
     raise NoChannel(
-        wording.no_channel(why_not(call, question)),
+        wording.no_channel(reasons),
         mode=question.mode,
+        undeclared=_undeclared(call, question, reasons),
         advice=wording.no_channel_advice(question.mode),
         for_model=wording.model_cannot_ask(),
     )
+
+
+def _undeclared(call: Call, question: Question[Any] | Visit, reasons: Mapping[str, str]) -> str | None:
+    """The mode that is all that is missing: a channel of rounds would serve if the client declared it."""
+    if call.modern:
+        for via, mode in (("round", question.mode), ("page", "url")):
+            if (lacking := lacks(call, mode)) is not None and reasons.get(via) == lacking:
+                return mode
+    return None
 
 
 def beyond_doubt(call: Call, question: Question[Any] | Visit, entry: Entry) -> bool:

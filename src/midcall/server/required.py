@@ -10,15 +10,15 @@ from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types import ElicitRequestURLParams
 
 from midcall.core.questions import Visit
-from midcall.errors import InvalidQuestion, NoChannel, UserCancelled, UserDeclined
+from midcall.errors import InvalidQuestion, NoChannel, TimedOut, UserCancelled, UserDeclined
 from midcall.server.call import current_call
 from midcall.server.channels.capability import lacks_the_error
 from midcall.server.channels.request import elicitation_params
 from midcall.server.reach import Asking
 from midcall.server.retrying import give_code
 from midcall.server.surface import let_through
+from midcall.wording import later, reaching, unanswered
 from midcall.wording import questions as wording
-from midcall.wording import reaching, unanswered
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -66,6 +66,7 @@ async def check_required(call: Call, error: UrlElicitationRequiredError) -> UrlE
         raise NoChannel(
             reaching.no_channel({"required": reason}),
             mode="url",
+            undeclared="url" if call.modern else None,
             advice=reaching.no_channel_advice("url"),
             for_model=reaching.model_cannot_ask(),
         )
@@ -84,13 +85,17 @@ async def check_required(call: Call, error: UrlElicitationRequiredError) -> UrlE
 async def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> dict[str, dict[str, Any]]:
     """The questions of a round in place of this error.
 
-    A visit that was agreed to before and is still required is asked for again.
+    A visit that was agreed to before and is still required is asked for again. Where the rounds are used up there are
+    none: the call goes on later, if it can.
 
     Raises:
         UserDeclined, UserCancelled: The user did not agree to one of them.
+        TimedOut: They agreed, are not done, and the call has neither another round nor a later.
         NoChannel: The client cannot be sent to a URL.
     """
     await check_required(call, error)
+    last = call.installation.max_rounds
+    used_up = last is not None and call.journal.rounds >= last
     requests: dict[str, dict[str, Any]] = {}
     for index, params in enumerate(error.elicitations):
         visit = Visit(params.message, params.url, id=params.elicitation_id)
@@ -98,12 +103,21 @@ async def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> d
         entry = call.replay.recorded(identity, visit)
         if entry is not None and entry.kind in ("decline", "cancel"):
             _refused(entry.kind)
+        if entry is not None and used_up:
+            _not_done(call)
+            return {}
         attempt = 1 if entry is None else entry.attempt + (entry.kind != "waiting")
         entry = call.replay.wait(identity, visit, line=False, deadline=None, attempt=attempt)
         wire = call.replay.wire_key(identity, attempt)
         asking = Asking(identity, visit, entry)
         requests[wire] = {"method": "elicitation/create", "params": elicitation_params(call, asking)}
     return requests
+
+
+def _not_done(call: Call) -> None:
+    if not call.can_go_on_later:
+        raise TimedOut(unanswered.visit_not_done(), for_model=unanswered.model_visit_not_done())
+    call.later = later.waits_for_a_page()
 
 
 def _refused(kind: str) -> NoReturn:

@@ -9,6 +9,7 @@ the protocol has a word for it, a protocol error.
 from __future__ import annotations
 
 import logging
+import sys
 import traceback
 from functools import lru_cache
 from pathlib import Path
@@ -58,15 +59,27 @@ def surfaced(error: MidcallError, call: Call | None) -> MidcallError:
     """The same error, in the class that this call's server lets through."""
     if isinstance(error, MCPError):
         return error
-    if call is None and isinstance(error, NoCall):  # midcall may not be installed: then nobody else says it
-        logger.error("%s %s", error, error.explained)
-    base = MCPError if call is None else call.installation.error_base
+    base = _base_without_midcall() if call is None else call.installation.error_base
     cls = let_through(type(error), base)
     copy = cls.__new__(cls)
     copy.__dict__.update(error.__dict__)
     copy.args = error.args
     copy.error = _error_data(error, call)  # pyright: ignore[reportAttributeAccessIssue]
+    if call is None and isinstance(error, NoCall):  # midcall may not be installed: then nobody else says it
+        logger.error("%s %s", error, error.explained)
+        if base is not MCPError:  # FastMCP shows the model what the error says
+            copy.text, copy.advice = error.for_model, ""
     return copy
+
+
+def _base_without_midcall() -> type[Exception]:
+    """What is let through by the server of this request, where midcall is not installed on it."""
+    module = sys.modules.get("fastmcp.server.dependencies")
+    if module is None or module.fastmcp_request_ctx.get() is None:
+        return MCPError
+    from fastmcp.exceptions import ToolError
+
+    return ToolError
 
 
 ErrorT = TypeVar("ErrorT", bound=Exception)
@@ -85,8 +98,8 @@ def _with_base(cls: type[Exception], base: type[Exception]) -> type[Exception]:
 
 def _error_data(error: MidcallError, call: Call | None) -> ErrorData:
     match error:
-        case NoChannel() if call is not None and call.modern:
-            required: dict[str, Any] = {"elicitation": {error.mode: {}}}
+        case NoChannel(undeclared=str(mode)) if call is not None and call.modern:
+            required: dict[str, Any] = {"elicitation": {mode: {}}}
             return ErrorData(
                 code=MISSING_REQUIRED_CLIENT_CAPABILITY,
                 message=error.for_model,
@@ -157,8 +170,8 @@ def ending(error: MidcallError, call: Call) -> dict[str, Any]:
         what = wording.mistake(type(error).__name__, called, _place_of(error))
         outage = isinstance(error, StoreError)  # and no mistake: it would fill the log with the driver's frames
         logger.error("%s: %s %s", what, error, error.explained, exc_info=None if outage else error)
-    is_protocol = isinstance(error, (MalformedAnswer, InvalidJournal)) or (isinstance(error, NoChannel) and call.modern)
-    if is_protocol or call.method != "tools/call":
+    undeclared = isinstance(error, NoChannel) and error.undeclared is not None and call.modern
+    if undeclared or isinstance(error, (MalformedAnswer, InvalidJournal)) or call.method != "tools/call":
         raise protocol_error(error, call) from error
     result: dict[str, Any] = {"content": [{"type": "text", "text": _told(error)}], "isError": True}
     return stamped(result, call, "complete")

@@ -26,6 +26,10 @@ def unknown_error(name: str, near: str | None) -> str:
     return f"midcall explain: there is no error {name[:100]!r}.{meant}"
 
 
+def two_stores() -> str:
+    return "Name the store once: by URL, or by --store URL."
+
+
 def bad_header(text: str) -> str:
     return f"--header {text!r}: a header looks like 'Name: value'"
 

@@ -55,3 +55,7 @@ def secret_type_advice() -> str:
 
 def secrets_advice() -> str:
     return 'Ask with secret() instead; if it is no secret, say why with not_secret="the reason".'
+
+
+def not_a_reason(given: object) -> str:
+    return f'not_secret={given!r} must be the reason, a text: not_secret="a word in a party game".'

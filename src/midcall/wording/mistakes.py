@@ -10,7 +10,8 @@ def no_call(verb: str) -> str:
 def no_call_advice() -> str:
     return (
         "Use it in a tool, prompt or resource of a server that midcall.install(...) was called on, "
-        "and in a task that the tool started."
+        "and in a task that the tool started. Of servers that are mounted in each other, install it on the outer one, "
+        "which clients connect to."
     )
 
 
@@ -18,7 +19,7 @@ def no_call_in_thread_advice() -> str:
     return (
         "A thread knows its call by its context: use asyncio.to_thread(...), or hand the context to an executor, "
         "pool.submit(contextvars.copy_context().run, ...), while the tool is running. "
-        "midcall.install(...) must have been called on the server."
+        "midcall.install(...) must have been called on the server that clients connect to."
     )
 
 

@@ -40,6 +40,28 @@ def ambiguous_options() -> str:
     return "Two of these options read the same. Options must differ as text."
 
 
+def not_options(kind: str) -> str:
+    return (
+        f"choose() takes a list of options, a mapping from option to title, or an Enum, and not {kind}: "
+        "choose('Which seat?', ['window', 'aisle'])."
+    )
+
+
+def options_without_order() -> str:
+    return "The options are a set, which has no order: hand over sorted(...) of it, or a list."
+
+
+def default_not_a_list(kind: str) -> str:
+    return f"With many=True, default= is a list of options, and not {kind}: default=['window']."
+
+
+def option_without_text(kind: str) -> str:
+    return (
+        f"An option of the class {kind} has no text of its own: all that could be shown is its address, which is "
+        "another one in every run. Give the class a __str__, or let the user choose among names."
+    )
+
+
 def unknown_channels(unknown: list[str], known: list[str]) -> str:
     return f"via= names no channel: {', '.join(unknown)}. The channels are {', '.join(known)}."
 

@@ -15,12 +15,25 @@ def malformed_answer(why: str) -> str:
     return f"Malformed answer to a question: {why}."
 
 
-def replay_mismatch(recorded: list[str], tried: str, effects: list[str]) -> str:
+def replay_mismatch(recorded: list[str], tried: str, effects: list[str], differs: str) -> str:
+    """`differs` says in what, where both read the same."""
     past = f", past the effect {', '.join(map(repr, effects))}" if effects else ", and not for the first time"
     return (
         f"The tool did not go the way that was recorded{past}: "
-        f"recorded was {', '.join(map(repr, recorded))}, met was {tried!r}."
+        f"recorded was {', '.join(map(repr, recorded))}, met was {tried!r}{differs and ', '}{differs}."
     )
+
+
+def differs_in_form() -> str:
+    return "with the same message, but its form differs"
+
+
+def differs_further_on() -> str:
+    return "which begins alike, but its message differs further on, or its form differs"
+
+
+def differs_in_arguments() -> str:
+    return "with the same name, but its arguments differ"
 
 
 def replay_mismatch_advice() -> str:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection
 from os import PathLike
 from typing import Any, Final
 
-from midcall.client.answerer import Answerer, CannotAnswer, answered, modes_of
+from midcall.client.answerer import Answerer, CannotAnswer, answered, check_answerer, modes_of
 from midcall.client.asked import Asked, Mode
 from midcall.client.columns import one_line
 from midcall.client.consent import look
@@ -72,6 +72,7 @@ class Guard:
         tell: Callable[[str], object] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        check_answerer(answerer)
         self.modes: tuple[Mode, ...] = modes_of(answerer)
         if isinstance(answerer, Waits):
             self.wait = answerer.wait

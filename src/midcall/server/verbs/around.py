@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Literal
 
 from midcall.core.outcomes import Via
-from midcall.errors import InvalidQuestion
+from midcall.errors import InvalidQuestion, MidcallError
 from midcall.server import reach
 from midcall.server.call import current_call, running_call
 from midcall.server.surface import surfaced
@@ -27,7 +27,10 @@ def can_ask(mode: Literal["form", "url"] | None = None, via: Via | None = None) 
     """
     if mode not in (None, "form", "url"):
         raise surfaced(InvalidQuestion(wording.unknown_mode(mode)), current_call.get())
-    return reach.channels(running_call("can_ask"), mode, via)
+    try:
+        return reach.channels(running_call("can_ask"), mode, via)
+    except MidcallError as exc:
+        raise surfaced(exc, current_call.get()) from None
 
 
 def suspending() -> bool:

@@ -254,20 +254,53 @@ async def _confirm(message: str, default: bool | None, options: Mapping[str, Any
 
 
 async def _choose(message: str, options: Any, many: bool, more: Mapping[str, Any]) -> Any:
-    titles = _titles(options)
-    each: list[Any] = list(options)
-    chosen = {_text(option): option for option in each}
-    if len(chosen) != len(each):
-        raise surfaced(InvalidQuestion(wording.ambiguous_options()), current_call.get())
-    form = _choice_form({_text(option): title for option, title in titles.items()} if titles else list(chosen), many)
-    if "default" in more:
-        picked: list[Any] = list(more["default"]) if many else [more["default"]]
-        if not all(option in each for option in picked):
-            raise surfaced(InvalidQuestion(wording.default_not_an_option()), current_call.get())
-        texts = [_text(option) for option in picked]
-        more = {**more, "default": {"choice": texts if many else texts[0]}}
+    try:
+        running_call("choose")
+        chosen = _by_text(options)
+        titles = _titles(options)
+        wire = list(chosen) if titles is None else {_text(option): title for option, title in titles.items()}
+        form = Form((Choices if many else Choice)("choice", wire, title="Choice"))
+        if "default" in more:
+            more = {**more, "default": {"choice": _default_text(more["default"], list(chosen.values()), many)}}
+    except MidcallError as exc:
+        raise surfaced(exc, current_call.get()) from None
     value = (await _asked("choose", _value, message, form, more))["choice"]
     return [chosen[text] for text in value] if many else chosen[value]
+
+
+def _by_text(options: Any) -> dict[str, Any]:
+    """The options by the texts that they travel as, in their order."""
+    if isinstance(options, (set, frozenset)):
+        raise InvalidQuestion(wording.options_without_order())
+    each = _several(options)
+    if each is None:
+        raise InvalidQuestion(wording.not_options(type(options).__name__))  # pyright: ignore[reportUnknownArgumentType]
+    chosen = {_text(option): option for option in each}
+    if len(chosen) != len(each):
+        raise InvalidQuestion(wording.ambiguous_options())
+    return chosen
+
+
+def _default_text(default: Any, options: list[Any], many: bool) -> Any:
+    """The default as it would be answered: a text, or a list of texts. What has no order takes that of the options."""
+    picked = _several(default) if many else [default]
+    if picked is None:
+        raise InvalidQuestion(wording.default_not_a_list(type(default).__name__))
+    if not all(option in options for option in picked):
+        raise InvalidQuestion(wording.default_not_an_option())
+    if isinstance(default, (set, frozenset)):
+        picked = [option for option in options if option in picked]
+    texts = [_text(option) for option in picked]
+    return texts if many else texts[0]
+
+
+def _several(options: Any) -> list[Any] | None:
+    """What is in this collection; None if it is none. A text is one thing, and not its letters."""
+    try:
+        each = iter(options)
+    except TypeError:
+        return None
+    return None if isinstance(options, (str, bytes, bytearray)) else list(each)
 
 
 def _titles(options: Any) -> Mapping[Any, str] | None:
@@ -280,15 +313,15 @@ def _titles(options: Any) -> Mapping[Any, str] | None:
     return None if found.titles is None else dict(zip(found.values.values(), found.titles, strict=True))
 
 
-def _choice_form(wire: dict[str, str] | list[str], many: bool) -> Form:
-    try:
-        return Form(Choices("choice", wire, title="Choice") if many else Choice("choice", wire, title="Choice"))
-    except MidcallError as exc:
-        raise surfaced(exc, current_call.get()) from None
-
-
 def _text(option: object) -> str:
-    return str(option.value if isinstance(option, Enum) else option)
+    """What stands for this option. Where a class has no text, Python writes its address, another one in every run."""
+    shown = option.value if isinstance(option, Enum) else option
+    text = str(shown)
+    if f"{id(shown):x}" not in text.lower():
+        return text
+    if isinstance(option, Enum):
+        return option.name
+    raise InvalidQuestion(wording.option_without_text(type(option).__name__))
 
 
 async def _ask_all(questions: tuple[Any, ...]) -> Any:

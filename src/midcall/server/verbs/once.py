@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Coroutine
-from typing import Any, ParamSpec, Protocol, TypeVar, overload
+from typing import Any, Final, ParamSpec, Protocol, TypeVar, overload
 
-from midcall.errors import MidcallError
+from midcall.errors import MidcallError, Misuse
 from midcall.server.call import current_call, running_call
 from midcall.server.effects import run_once
 from midcall.server.surface import surfaced
 from midcall.server.verb import Verb, begin
+from midcall.server.verbs import asking, pages
+from midcall.wording import mistakes as wording
 
 __all__ = ["InThread", "Keyed", "once"]
 
@@ -84,6 +87,21 @@ async def _once(
     name: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], retry: bool = False
 ) -> Any:
     try:
-        return await run_once(running_call("once"), name, fn, args, kwargs, retry=retry)
+        call = running_call("once")
+        if (verb := _verb_in(fn)) is not None:
+            raise Misuse(wording.asks_inside_once(verb), for_model=wording.model_broken())
+        return await run_once(call, name, fn, args, kwargs, retry=retry)
     except MidcallError as exc:
         raise surfaced(exc, current_call.get()) from exc.__cause__
+
+
+_VERBS: Final = tuple(getattr(module, name) for module in (asking, pages) for name in module.__all__)
+
+
+def _verb_in(fn: object) -> str | None:
+    """The name of the verb that this function is, also one of `from_thread` and in a `partial`."""
+    function = getattr(fn, "func", fn)
+    if isinstance(getattr(function, "__self__", function), Once):
+        return "once"
+    asks = callable(function) and any(inspect.unwrap(function) is verb for verb in _VERBS)
+    return getattr(function, "__name__", None) if asks else None
