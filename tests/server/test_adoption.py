@@ -348,8 +348,12 @@ def threaded_user() -> str:
     return from_thread.ask("Name?", str)
 
 
+def unaware_user() -> str:
+    return str(ask("Name?", str))
+
+
 @pytest.mark.parametrize("installed", ["on the mounted server", "nowhere"])
-@pytest.mark.parametrize("tool", [name_of_user, seen_user, threaded_user])
+@pytest.mark.parametrize("tool", [name_of_user, seen_user, threaded_user, unaware_user])
 @pytest.mark.parametrize("era", ERAS)
 async def test_where_the_outer_server_lacks_midcall_the_author_reads_it_once_and_the_model_of_a_mistake(
     era: Era, tool: Callable[..., Any], installed: str, caplog: pytest.LogCaptureFixture

@@ -82,7 +82,9 @@ def begin(name: str, coroutine: Coroutine[Any, Any, T]) -> Verb[T]:
         loop = None
     if loop is None or (call is not None and call.loop is not loop):
         coroutine.close()
-        if call is None:
+        try:
             running_call(name)
+        except MidcallError as exc:
+            raise surfaced(exc, call) from None
         raise surfaced(Misuse(wording.needs_from_thread(name)), call)
     return Verb(name, coroutine)
