@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import BARE, midcall
+from tests.cli.shell import BARE, here, midcall
 from tests.serving import ROOT, serving
 
 EVERYWHERE = ROOT / "examples/everywhere.py"
@@ -43,7 +43,7 @@ def test_a_file_is_imported_and_every_channel_told() -> None:
 
 
 def test_what_is_missing_comes_with_advice(plain: Path) -> None:
-    done = midcall("doctor", f"{plain}:mcp", MIDCALL_STORE="", MIDCALL_KEYS="")
+    done = here("doctor", f"{plain}:mcp", MIDCALL_STORE="", MIDCALL_KEYS="")
     assert done.returncode == 0
     assert done.stdout.startswith("Plain server\n")
     assert "  – link      No portal is installed" in done.stdout
@@ -53,7 +53,7 @@ def test_what_is_missing_comes_with_advice(plain: Path) -> None:
 
 def test_a_module_is_found_from_here(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(plain.parent)
-    assert midcall("doctor", "plain_server:mcp").stdout.startswith("Plain server\n")
+    assert here("doctor", "plain_server:mcp").stdout.startswith("Plain server\n")
 
 
 def test_json_is_the_whole_report_and_nothing_else(plain: Path) -> None:
@@ -64,7 +64,7 @@ def test_json_is_the_whole_report_and_nothing_else(plain: Path) -> None:
 
 
 def test_a_store_that_is_away_ends_with_1(plain: Path) -> None:
-    done = midcall("doctor", str(plain), MIDCALL_STORE="redis://127.0.0.1:9/0")
+    done = here("doctor", str(plain), MIDCALL_STORE="redis://127.0.0.1:9/0")
     assert done.returncode == 1
     assert "  ✗ store " in done.stdout
     assert "Traceback" not in done.stderr
@@ -96,7 +96,7 @@ def test_what_cannot_be_looked_at_is_told_in_a_line(target: str, told: str, plai
     for name, text in files.items():
         (tmp_path / f"{name}_server.py").write_text(text)
     paths = {name: str(tmp_path / f"{name}_server.py") for name in files}
-    done = midcall("doctor", target.format(plain=plain, **paths))
+    done = here("doctor", target.format(plain=plain, **paths))
     assert (done.returncode, done.stdout) == (2, "")
     assert told in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
@@ -107,7 +107,7 @@ def test_what_cannot_be_looked_at_is_told_in_a_line(target: str, told: str, plai
 
 @pytest.mark.parametrize("era", ["2025-06-18", "2025-11-25", "2026-07-28"])
 def test_a_server_is_asked_what_it_offers_and_its_probe_is_called(era: str) -> None:
-    done = midcall("doctor", COMMAND, "--era", era, **HOW)
+    done = here("doctor", COMMAND, "--era", era, **HOW)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"Fjord Travel  {era}\n")
     assert "✓ tools  3: plan, midcall_probe, midcall_continue" in done.stdout
@@ -119,7 +119,7 @@ def test_a_server_is_asked_what_it_offers_and_its_probe_is_called(era: str) -> N
 
 def test_over_http_it_is_the_same_as_data(tmp_path: Path) -> None:
     with serving(EVERYWHERE, tmp_path / "log", **HOW) as url:
-        done = midcall("doctor", url, "--json")
+        done = here("doctor", url, "--json")
     told = json.loads(done.stdout)
     assert told["tools"] == ["plan", "midcall_probe", "midcall_continue"]
     assert {finding["answer"] for finding in told["probe"]["found"]} == {"accepted"}
@@ -142,24 +142,24 @@ def test_a_probe_that_asks_by_a_link_has_not_failed(tmp_path: Path) -> None:
     path = tmp_path / "links_server.py"
     path.write_text(STATELESS)
     with serving(path, tmp_path / "log", **HOW) as url:
-        done = midcall("doctor", url, "--era", "2025-11-25")
+        done = here("doctor", url, "--era", "2025-11-25")
     assert done.returncode == 0, done.stderr
     assert "! probe  midcall_probe asked by a link" in done.stdout
     assert "code" not in done.stdout
 
 
 def test_a_server_without_midcall_is_told_as_that() -> None:
-    done = midcall("doctor", BARE)
+    done = here("doctor", BARE)
     assert done.returncode == 0
     assert "– later  midcall_continue is not listed" in done.stdout
     assert "– probe  midcall_probe is not listed" in done.stdout
 
 
 def test_where_there_is_no_server_it_is_told_in_a_line() -> None:
-    done = midcall("doctor", "http://127.0.0.1:9/mcp")
+    done = here("doctor", "http://127.0.0.1:9/mcp")
     assert (done.returncode, done.stdout) == (4, "")
     assert len(done.stderr.splitlines()) == 1
 
 
 def test_its_help_says_what_a_target_is() -> None:
-    assert "midcall doctor package.module:mcp" in midcall("doctor", "--help").stdout
+    assert "midcall doctor package.module:mcp" in here("doctor", "--help").stdout

@@ -13,7 +13,7 @@ import pytest
 from midcall.portal.vault import Vault
 from midcall.stores.sqlite import SQLite
 from tests.certificates import certificate, page_behind
-from tests.cli.shell import midcall
+from tests.cli.shell import here, midcall
 
 OLD, NEW = "old-key-" * 5, "new-key-" * 5
 VALUE = "a-value-that-nobody-may-see"
@@ -28,7 +28,7 @@ midcall.install(mcp, portal=Portal())
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the stranger is."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pages.py").write_text(PORTAL)
@@ -39,7 +39,7 @@ def refused(target: str, code: str = "", **env: str) -> str:
     """What is said, in one line, of what cannot be looked at."""
     if code:
         Path(target).write_text(code)
-    done = midcall("doctor", target, **env)
+    done = here("doctor", target, **env)
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert "Traceback" not in done.stderr
     return done.stderr.splitlines()[-1]
@@ -63,10 +63,10 @@ def refused(target: str, code: str = "", **env: str) -> str:
         ("no.such.module:mcp", "PYTHON -m midcall doctor"),
     ],
 )
-def test_what_is_neither_code_nor_a_command_says_what_may_have_been_meant(target: str, told: str, here: Path) -> None:
-    (here / "notes.txt").touch()
-    (here / "folder").mkdir()
-    (here / "folder" / "inside.py").touch()
+def test_what_is_neither_code_nor_a_command_says_what_may_have_been_meant(target: str, told: str, home: Path) -> None:
+    (home / "notes.txt").touch()
+    (home / "folder").mkdir()
+    (home / "folder" / "inside.py").touch()
     assert told in refused(target)
 
 
@@ -93,8 +93,8 @@ def test_a_name_that_is_no_server_is_told_as_that() -> None:
     assert "and Portal is none: name the server itself" in refused("pages.py:Portal")
 
 
-def test_a_file_with_the_name_of_a_package_is_to_be_renamed(here: Path) -> None:
-    (here / "app").mkdir()
+def test_a_file_with_the_name_of_a_package_is_to_be_renamed(home: Path) -> None:
+    (home / "app").mkdir()
     assert "rename the file" in refused("app/mcp.py", PORTAL)
 
 
@@ -104,8 +104,8 @@ def test_what_an_error_quotes_is_shown_without_what_is_secret() -> None:
     assert "OSError: no postgresql://***@db/x with *** (wrong.py, line 2)" in told
 
 
-def test_code_is_run_as_a_program_without_arguments_and_input(here: Path) -> None:
-    (here / "starts.py").write_text(f"import argparse\nargparse.ArgumentParser().parse_args()\n{PORTAL}\nmcp.run()")
+def test_code_is_run_as_a_program_without_arguments_and_input(home: Path) -> None:
+    (home / "starts.py").write_text(f"import argparse\nargparse.ArgumentParser().parse_args()\n{PORTAL}\nmcp.run()")
     done = midcall("doctor", "starts.py")
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, "pages")
 
@@ -159,7 +159,7 @@ def test_stored_secrets_are_tried_with_the_keys_and_neither_is_shown(keys: str, 
         await store.close()
 
     asyncio.run(keep())
-    done = midcall("doctor", "pages.py", MIDCALL_STORE="kept.db", MIDCALL_KEYS=keys)
+    done = here("doctor", "pages.py", MIDCALL_STORE="kept.db", MIDCALL_KEYS=keys)
     assert (done.returncode, told in done.stdout) == (code, True), done.stdout
     assert not any(secret in done.stdout + done.stderr for secret in (OLD, NEW, VALUE))
 
@@ -167,19 +167,19 @@ def test_stored_secrets_are_tried_with_the_keys_and_neither_is_shown(keys: str, 
 # --- what answers, or does not ---------------------------------------------------------------------
 
 
-def test_a_portal_with_a_certificate_that_has_expired_ends_with_1(here: Path) -> None:
-    pem = certificate(here / "old.pem", since=-9, until=-2)
+def test_a_portal_with_a_certificate_that_has_expired_ends_with_1(home: Path) -> None:
+    pem = certificate(home / "old.pem", since=-9, until=-2)
     with page_behind(pem) as place:
         how = {"MIDCALL_PORTAL_URL": f"https://{place}", "MIDCALL_STORE": "memory://", "SSL_CERT_FILE": str(pem)}
-        done = midcall("doctor", "pages.py", **how)
+        done = here("doctor", "pages.py", **how)
     assert done.returncode == 1
     assert f"✗ portal    https://{place} was not opened: its certificate has expired." in done.stdout
     assert "→ Renew it" in done.stdout
 
 
-def test_a_url_with_a_certificate_that_does_not_verify_is_told_as_that(here: Path) -> None:
-    with page_behind(certificate(here / "own.pem")) as place:
-        done = midcall("doctor", f"https://{place}/mcp")
+def test_a_url_with_a_certificate_that_does_not_verify_is_told_as_that(home: Path) -> None:
+    with page_behind(certificate(home / "own.pem")) as place:
+        done = here("doctor", f"https://{place}/mcp")
     assert (done.returncode, done.stdout) == (4, "")
     assert "its certificate is signed by itself" in done.stderr
     assert "SSL_CERT_FILE" in done.stderr
@@ -187,7 +187,7 @@ def test_a_url_with_a_certificate_that_does_not_verify_is_told_as_that(here: Pat
 
 def test_a_url_that_is_no_mcp_server_is_told_as_that() -> None:
     with page_behind(None) as place:
-        done = midcall("doctor", f"http://{place}/")
+        done = here("doctor", f"http://{place}/")
     assert (done.returncode, done.stdout) == (4, "")
     assert "it does not answer as an MCP server does" in done.stderr
     assert "Check that this is the right address" in done.stderr
@@ -218,8 +218,8 @@ socket.getaddrinfo = never
 """Stands for a network in which nobody answers what a name means."""
 
 
-def test_where_no_name_is_ever_found_the_command_ends_all_the_same(here: Path) -> None:
-    (here / "lost.py").write_text(NO_NAMES + PORTAL)
+def test_where_no_name_is_ever_found_the_command_ends_all_the_same(home: Path) -> None:
+    (home / "lost.py").write_text(NO_NAMES + PORTAL)
     how = {"MIDCALL_PORTAL_URL": "https://mcp.invalid", "MIDCALL_STORE": "redis://db.invalid", "MIDCALL_KEYS": NEW}
     done = midcall("doctor", "lost.py", **how)
     assert done.returncode == 1
@@ -227,12 +227,12 @@ def test_where_no_name_is_ever_found_the_command_ends_all_the_same(here: Path) -
     assert "! portal    No answer from https://mcp.invalid within a few seconds" in done.stdout
 
 
-def test_what_nobody_expected_is_told_in_a_line(here: Path) -> None:
+def test_what_nobody_expected_is_told_in_a_line(home: Path) -> None:
     strange = (
         "from midcall.stores.memory import Memory\nclass Odd(Memory):\n    async def read(self, id): raise OddError"
     )
-    (here / "odd.py").write_text(f"{strange}\n{PORTAL.replace('portal=Portal()', 'store=Odd()')}")
-    done = midcall("doctor", "odd.py")
+    (home / "odd.py").write_text(f"{strange}\n{PORTAL.replace('portal=Portal()', 'store=Odd()')}")
+    done = here("doctor", "odd.py")
     assert (done.returncode, done.stdout) == (1, "")
     assert len(done.stderr.splitlines()) == 1
     assert "OddError" in done.stderr
@@ -253,8 +253,8 @@ mcp.run()
 """
 
 
-def test_a_probe_that_asks_by_a_link_is_not_waited_for_long(here: Path) -> None:
-    (here / "waits.py").write_text(WAITS)
-    done = midcall("doctor", f"{sys.executable} waits.py")
+def test_a_probe_that_asks_by_a_link_is_not_waited_for_long(home: Path) -> None:
+    (home / "waits.py").write_text(WAITS)
+    done = here("doctor", f"{sys.executable} waits.py")
     assert done.returncode == 0
     assert done.stdout.endswith("\nshort\n")

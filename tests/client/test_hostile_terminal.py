@@ -71,6 +71,9 @@ PLACES: dict[str, dict[str, Any]] = {
     "lines": {"NO_COLOR": "1"},
 }
 
+OFFERS = {"form": ["Cancel"], "lines": ["\n  > ", "] > "]}
+"""What is shown once the user can answer."""
+
 ATTACKS = {
     "long": "TTTT",
     "lines": "line",
@@ -97,13 +100,13 @@ ON_HTTP = ("long", "choices", "fields", "controls")
 def test_at_a_terminal_the_user_sees_text_and_can_cancel(
     attack: str, over: str, place: str, era: str, hostile: str
 ) -> None:
-    with screen("call", hostile, attack, "--era", era, **PLACES[place]) as shown:
+    with screen("call", hostile, attack, "--era", era, warm=True, **PLACES[place]) as shown:
         if is_too_large(attack, over, era):
             shown.sees("The server answered with an error")
             assert shown.exit_code() == 1
             return
         shown.sees(ATTACKS[attack])
-        shown.sees("Cancel" if place == "form" else ">")
+        shown.sees(*OFFERS[place])
         person = Person(shown, times=inf if attack == "odd" else 1)
         assert person.leaves() in ((3, 130) if attack == "odd" else (3,))
         assert not acting(shown.text)
@@ -129,7 +132,7 @@ def test_of_ten_thousand_questions_a_user_sees_a_few_and_can_leave(
 @proc
 @every_way
 def test_no_address_opens_by_itself_and_none_can_act(over: str, era: str, hostile: str) -> None:
-    with screen("call", hostile, "urls", "--era", era, **PLACES["lines"]) as shown:
+    with screen("call", hostile, "urls", "--era", era, warm=True, **PLACES["lines"]) as shown:
         shown.sees("Hostile")
         assert Person(shown, ":cancel\n").leaves() == 3
         assert not acting(shown.text)
@@ -184,7 +187,7 @@ QUICK = 10.0
 @pytest.mark.parametrize("place", PLACES)
 def test_one_word_of_the_user_ends_ten_thousand_questions(place: str, over: str, era: str, hostile: str) -> None:
     count = flood(over, era)
-    with screen(hostile, era, "flood", str(count), program=("-c", PROGRAM), **PLACES[place]) as shown:
+    with screen(hostile, era, "flood", str(count), program=("-c", PROGRAM), warm=True, **PLACES[place]) as shown:
         shown.sees("Question 0")
         offers, keys = CANCEL_ALL[place]
         for offer in offers:
@@ -210,9 +213,9 @@ def test_one_word_of_the_user_ends_ten_thousand_questions(place: str, over: str,
 @pytest.mark.parametrize("attack", ["controls", "noise"])
 def test_nothing_of_a_server_can_act_on_the_terminal_of_a_program(attack: str, place: str, era: str) -> None:
     """What it says to its standard error is of the server, too."""
-    with screen(STDIO, era, attack, "0", program=("-c", PROGRAM), **PLACES[place]) as shown:
+    with screen(STDIO, era, attack, "0", program=("-c", PROGRAM), warm=True, **PLACES[place]) as shown:
         shown.sees(ATTACKS[attack])
-        shown.sees("Cancel" if place == "form" else ">")
+        shown.sees(*OFFERS[place])
         person = Person(shown, times=1)
         assert person.leaves() == 0
         assert not acting(shown.text)
@@ -224,7 +227,7 @@ def test_nothing_of_a_server_can_act_on_the_terminal_of_a_program(attack: str, p
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("over", ["http"])
 def test_what_the_sdk_logs_of_a_server_cannot_act_on_the_terminal_either(over: str, place: str, hostile: str) -> None:
-    with screen(hostile, PUSH, "events", "0", program=("-c", PROGRAM), **PLACES[place]) as shown:
+    with screen(hostile, PUSH, "events", "0", program=("-c", PROGRAM), warm=True, **PLACES[place]) as shown:
         shown.sees("Unknown SSE event: redlink")
         shown.sees("Strange")
         assert Person(shown, times=1).leaves() == 0
@@ -255,7 +258,7 @@ def test_no_color_that_is_set_to_nothing_does_not_draw_black_on_black() -> None:
 
 @pty
 def test_a_pattern_cannot_hang_the_form() -> None:
-    with screen("call", STDIO, "slow", "--era", PUSH, **PLACES["form"]) as shown:
+    with screen("call", STDIO, "slow", "--era", PUSH, warm=True, **PLACES["form"]) as shown:
         shown.sees("Slow")
         shown.sees("Decline")
         shown.press("a" * 40 + "!")

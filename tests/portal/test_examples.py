@@ -47,14 +47,29 @@ async def called(client: Client, person: Person, tool: str, **arguments: Any) ->
 # --- for the user of this machine -----------------------------------------------------------------
 
 
-@pytest.fixture(scope="module", params=ERAS)
-def at_home(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Era, str]]:
-    """The server without an issuer, one for each version, since it remembers what was entered."""
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The server without an issuer. It remembers what was entered, until a test forgets it."""
     home = tmp_path_factory.mktemp("home")
     options = ["--store", f"sqlite://{home}/store.db"]
     with serving(EXAMPLES / "portal_server.py", home / "log", *options, flag="--port", MIDCALL_KEYS=KEYS) as url:
-        yield request.param, url
+        yield url
     assert_clean(home / "log")
+
+
+@pytest.fixture(params=ERAS)
+def at_home(request: pytest.FixtureRequest, home: str) -> tuple[Era, str]:
+    return request.param, home
+
+
+async def forget(url: str) -> None:
+    """What the other tests have left."""
+    async with httpx2.AsyncClient(follow_redirects=True) as http:
+        user = Surfer(http, "")
+        await user.open(url.removesuffix("/mcp") + "/midcall/mine")
+        for sheet in user.sheets:
+            if "delete" in sheet.buttons:
+                await user.press("delete")
 
 
 def assert_clean(log: Path) -> None:
@@ -67,6 +82,7 @@ def assert_clean(log: Path) -> None:
 @pytest.mark.parametrize("tool", TOOLS)
 async def test_each_tool_sends_the_user_to_a_page_once_and_goes_on(tool: str, at_home: tuple[Era, str]) -> None:
     era, url = at_home
+    await forget(url)
     act, expected = TOOLS[tool]
     person = Person(act)
     async with connect(url, person, era=era) as client:
@@ -126,13 +142,7 @@ async def test_a_server_that_is_told_to_stop_says_the_code_of_a_pushed_call_firs
 
 async def test_access_that_is_denied_at_the_third_party_is_a_no(at_home: tuple[Era, str]) -> None:
     era, url = at_home
-    keeps = url.removesuffix("/mcp") + "/midcall/mine"
-    async with httpx2.AsyncClient(follow_redirects=True) as http:
-        user = Surfer(http, "")
-        await user.open(keeps)
-        for sheet in user.sheets:  # what the other tests have left
-            if "delete" in sheet.buttons:
-                await user.press("delete")
+    await forget(url)
 
     async def denies(surfer: Surfer) -> None:
         await APPROVES(surfer)

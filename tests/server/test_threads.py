@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import Context, copy_context
 from typing import Any
 
@@ -38,6 +39,7 @@ ABC: dict[str, Any] = {"a?": "1", "b?": "2", "c?": "3"}
 def no_complaints(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """Suspending a thread is nothing that a log hears of."""
     yield
+    gc.collect()  # what nobody has looked at is told of when it is collected
     loud = [record.getMessage() for record in caplog.get_records("call") if record.levelno >= logging.ERROR]
     assert [line for line in loud if "outside an MCP call" not in line] == []
 
@@ -97,6 +99,25 @@ async def beside_the_task() -> str:
     return f"{await ask('b?', str)} {await asked}"
 
 
+async def anyio_beside_the_task() -> str:
+    asked = asyncio.create_task(anyio.to_thread.run_sync(from_thread.ask, "a?", str))
+    return f"{await ask('b?', str)} {await asked}"
+
+
+async def pool_around_a_question() -> str:
+    """Where the tool is unwound, the end of the pool stops the loop until its threads have ended."""
+    with ThreadPoolExecutor() as pool:
+        asked = pool.submit(copy_context().run, from_thread.ask, "a?", str)
+        return f"{await ask('b?', str)} {await asyncio.wrap_future(asked)}"
+
+
+async def executor_around_a_question() -> str:
+    with ThreadPoolExecutor() as pool:
+        loop = asyncio.get_running_loop()
+        asked = loop.run_in_executor(pool, copy_context().run, from_thread.ask, "a?", str)
+        return f"{await ask('b?', str)} {await asked}"
+
+
 def loop_of_its_own() -> str:
     """It blocks a loop that is not the call's: that is the author's own business, and works."""
 
@@ -123,11 +144,15 @@ TOOLS = {
     gathered_by_anyio: "1 2 3",
     grouped: "1 2",
     beside_the_task: "2 1",
+    anyio_beside_the_task: "2 1",
+    pool_around_a_question: "2 1",
+    executor_around_a_question: "2 1",
     loop_of_its_own: "1",
     thread_of_a_loop_of_its_own: "1",
 }
 
 
+@pytest.mark.timeout(2 * SECONDS)  # a loop that is stopped keeps no time
 @pytest.mark.parametrize("kind", ["mcpserver", "fastmcp"])
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.__name__)
 async def test_a_tool_asks_from_threads_of_its_own(tool: Callable[..., Any], kind: Kind) -> None:
@@ -206,7 +231,33 @@ async def test_what_stands_behind_a_branch_with_a_thread_waits_for_the_answer(ho
     assert behind == ["deleted"]
 
 
-@pytest.mark.parametrize("to_thread", [asyncio.to_thread, anyio.to_thread.run_sync], ids=["asyncio", "anyio"])
+THREADS = pytest.mark.parametrize("to_thread", [asyncio.to_thread, anyio.to_thread.run_sync], ids=["asyncio", "anyio"])
+
+
+@THREADS
+@pytest.mark.parametrize("turns", [0, 1, 200])
+async def test_a_branch_does_not_go_on_past_a_thread_of_its_own(to_thread: Callable[..., Any], turns: int) -> None:
+    """Whatever the tool itself is at: it waits for the branch, or turns with the loop."""
+    behind: list[str] = []
+
+    async def branch() -> str:
+        asked = asyncio.create_task(to_thread(from_thread.ask, "a?", str))
+        await asyncio.wait([asked])
+        behind.append("deleted")
+        return asked.result()
+
+    async def tool() -> str:
+        task = asyncio.create_task(branch())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        return await task
+
+    with anyio.fail_after(SECONDS):
+        assert (await run(server_with(tool), "tool", {}, ABC)).text == "1"
+    assert behind == ["deleted"]
+
+
+@THREADS
 async def test_branches_with_threads_have_no_order_among_them(to_thread: Callable[..., Any]) -> None:
     """Whichever of them is first in a run: what the others recorded in the one before is not given up."""
     runs = 0
@@ -294,6 +345,201 @@ async def test_cancelling_the_call_lets_its_threads_go(how: str) -> None:
     assert isinstance(await asyncio.wait_for(ended, SECONDS), CancelledError)
 
 
+async def in_executor(work: Callable[[], str]) -> str:
+    return await asyncio.get_running_loop().run_in_executor(None, copy_context().run, work)
+
+
+async def abandoned(work: Callable[[], str]) -> str:
+    return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+
+
+WAYS: dict[str, Callable[..., Any]] = {
+    "asyncio": asyncio.to_thread,
+    "executor": in_executor,
+    "anyio": anyio.to_thread.run_sync,
+    "abandoned": abandoned,
+}
+
+
+class Ponders:
+    """A user who is shown a question, and thinks about it until it is taken back."""
+
+    def __init__(self) -> None:
+        self.shown, self.closed = anyio.Event(), anyio.Event()
+
+    async def __call__(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        self.shown.set()
+        try:
+            await anyio.sleep(SECONDS)
+        finally:
+            self.closed.set()
+        return ElicitResult(action="cancel")
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("how", ["cancel", "asyncio group", "anyio group", "timeout"])
+async def test_a_question_ends_with_whoever_waits_for_its_thread(way: str, how: str) -> None:
+    """The tool goes on, and the user need not answer what nobody waits for."""
+    user = Ponders()
+
+    def work() -> str:
+        return from_thread.ask("a?", str)
+
+    async def fail() -> None:
+        await user.shown.wait()
+        raise OSError("disk")
+
+    async def tool() -> str:
+        if how == "cancel":
+            task = asyncio.create_task(WAYS[way](work))
+            await user.shown.wait()
+            task.cancel()
+            await asyncio.wait([task])
+        elif how == "timeout":
+            with suppress(TimeoutError):
+                async with asyncio.timeout(None) as limit:
+                    waiting = asyncio.create_task(user.shown.wait())
+                    now = asyncio.get_running_loop().time
+                    waiting.add_done_callback(lambda _: limit.reschedule(now()))
+                    await WAYS[way](work)
+        else:
+            try:
+                if how == "asyncio group":
+                    async with asyncio.TaskGroup() as tasks:
+                        tasks.create_task(WAYS[way](work))
+                        await fail()
+                else:
+                    async with anyio.create_task_group() as group:
+                        group.start_soon(WAYS[way], work)
+                        await fail()
+            except* OSError:
+                pass
+        await user.closed.wait()
+        return "went on"
+
+    with anyio.fail_after(SECONDS / 2):
+        async with Client(server_with(tool), mode="legacy", elicitation_callback=user) as client:
+            assert text(await client.call_tool("tool")) == "went on"
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("how", ["group", "scope"])
+async def test_a_thread_that_asks_after_the_end_of_its_scope_ends_too(way: str, how: str, era: Era) -> None:
+    """anyio does not cancel what begins in a scope that was cancelled before."""
+    ends: list[BaseException] = []
+
+    async def tool() -> str:
+        begun, late, over = asyncio.Event(), threading.Event(), asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def work() -> str:
+            loop.call_soon_threadsafe(begun.set)
+            assert late.wait(SECONDS)
+            try:
+                return from_thread.ask("a?", str)
+            except BaseException as error:
+                ends.append(error)
+                raise
+            finally:
+                loop.call_soon_threadsafe(over.set)
+
+        async def fail() -> None:
+            await begun.wait()
+            loop.call_later(0.1, late.set)
+            raise OSError("disk")
+
+        if how == "group":
+            try:
+                async with anyio.create_task_group() as group:
+                    group.start_soon(WAYS[way], work)
+                    await fail()
+            except* OSError:
+                pass
+        else:
+            with anyio.CancelScope() as scope, suppress(OSError):
+                failing = asyncio.create_task(fail())
+                failing.add_done_callback(lambda failed: (failed.exception(), scope.cancel()))
+                await WAYS[way](work)
+        await over.wait()
+        return "went on"
+
+    calling = asyncio.create_task(run(server_with(tool), "tool", {}, ABC, era=era))
+    await asyncio.wait([calling], timeout=SECONDS / 4)
+    in_time = calling.done()
+    for task in asyncio.all_tasks() if not in_time else ():
+        if "from_thread" in repr(task):  # else nothing would ever end it, not even the end of this test
+            task.cancel()
+    assert (in_time, (await calling).text) == (True, "went on")
+    assert [type(error).__name__ for error in ends] == ["CancelledError"]
+
+
+async def test_a_question_of_an_own_thread_ends_with_the_call() -> None:
+    user = Ponders()
+
+    async def tool() -> str:
+        thread = threading.Thread(target=copy_context().run, args=(in_vain,))
+        thread.start()
+        await user.shown.wait()
+        return "ended"
+
+    def in_vain() -> None:
+        with suppress(CancelledError):
+            from_thread.ask("a?", str)
+
+    with anyio.fail_after(SECONDS / 2):
+        async with Client(server_with(tool), mode="legacy", elicitation_callback=user) as client:
+            assert text(await client.call_tool("tool")) == "ended"
+            await user.closed.wait()
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_cancelled_call_takes_the_questions_of_all_its_threads_back(way: str) -> None:
+    async def tool() -> str:
+        return await WAYS[way](lambda: from_thread.ask("a?", str))
+
+    await cancelled_while_asking(tool)
+
+
+@pytest.mark.timeout(2 * SECONDS)  # a loop that is stopped keeps no time
+@pytest.mark.parametrize("how", ["fails", "is cancelled"])
+async def test_a_pool_that_stops_the_loop_ends_the_questions_of_its_threads(how: str) -> None:
+    user = Ponders()
+
+    async def tool() -> str:
+        with suppress(OSError), ThreadPoolExecutor() as pool:
+            asked = asyncio.get_running_loop().run_in_executor(pool, copy_context().run, from_thread.ask, "a?", str)
+            await user.shown.wait()
+            if how == "fails":
+                raise OSError("disk")
+            await asked
+        return "went on"
+
+    async def plain() -> str:
+        return "plain"
+
+    with anyio.fail_after(SECONDS):
+        async with Client(server_with(tool, plain), mode="legacy", elicitation_callback=user) as client:
+            calling = asyncio.create_task(client.call_tool("tool"))
+            await user.shown.wait()
+            if how == "is cancelled":
+                calling.cancel()
+            else:
+                assert text(await calling) == "went on"
+            await user.closed.wait()
+            assert text(await client.call_tool("plain")) == "plain"
+
+
+@contextmanager
+def _interruptible() -> Generator[None]:
+    """Ctrl-C interrupts, also where the tests were started in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no way to send a signal to a thread")
 def test_an_interrupted_thread_takes_its_question_back() -> None:
     """The main thread blocks in a verb, and the user presses Ctrl-C."""
@@ -320,7 +566,7 @@ def test_an_interrupted_thread_takes_its_question_back() -> None:
         async with Client(server_with(tool), mode="legacy", elicitation_callback=interrupt) as client:
             return text(await client.call_tool("tool"))
 
-    with ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(1) as pool, _interruptible():
         serving = pool.submit(asyncio.run, serve())
         assert known.wait(SECONDS)
         with pytest.raises(KeyboardInterrupt):

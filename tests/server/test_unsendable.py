@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,13 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def url(script: Path) -> Iterator[str]:
+    """It lives on, also from one test to the next."""
+    with serving(script, script.with_name("log")) as url:
+        yield url
+
+
 async def survives(target: Any, era: Era) -> None:
     async with connect(target, {"q": "1"}, era=era) as client:
         for what in WHATS:
@@ -100,10 +108,9 @@ async def test_over_stdio_the_server_lives_on(era: Era, script: Path, tmp_path: 
     assert "meta.x is of type object, which JSON cannot hold" in " ".join(told.split())
 
 
-async def test_over_http_the_server_lives_on(script: Path, tmp_path: Path) -> None:
-    with serving(script, tmp_path / "log") as url:
-        await survives(url, "2025-11-25")
-        await survives(url, "2026-07-28")
+async def test_over_http_the_server_lives_on(url: str) -> None:
+    await survives(url, "2025-11-25")
+    await survives(url, "2026-07-28")
 
 
 class Name(BaseModel):
@@ -234,11 +241,10 @@ class Halving(httpx2.AsyncHTTPTransport):
 
 
 @pytest.mark.parametrize("era", ["2026-07-28"])
-async def test_over_http_such_an_answer_is_asked_for_again(era: Era, script: Path, tmp_path: Path) -> None:
+async def test_over_http_such_an_answer_is_asked_for_again(era: Era, url: str) -> None:
     """The SDK reads it on this version: without another look at it, the tool would send it back."""
-    with serving(script, tmp_path / "log") as url:
-        async with httpx2.AsyncClient(transport=Halving()) as http:
-            script_of = Script({"q": ["@HALF@", "1"]})
-            async with connect(streamable_http_client(url, http_client=http), script_of, era=era) as client:
-                assert text(await client.call_tool("asks", {"what": "well"})) == "1"
+    async with httpx2.AsyncClient(transport=Halving()) as http:
+        script_of = Script({"q": ["@HALF@", "1"]})
+        async with connect(streamable_http_client(url, http_client=http), script_of, era=era) as client:
+            assert text(await client.call_tool("asks", {"what": "well"})) == "1"
     assert "half a character" in script_of.asked[1].message

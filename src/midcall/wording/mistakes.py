@@ -67,3 +67,10 @@ def mistake(kind: str, called: object, place: str | None) -> str:
 
 def model_broken() -> str:
     return "This tool failed because of a mistake in its own code. Nothing can be done about it from here."
+
+
+def loop_waits_for_thread() -> str:
+    return (
+        "The event loop is stopped until this thread ends, so nobody can answer it. Let no async function wait for a "
+        "thread by join(), result() or the end of a `with ThreadPoolExecutor()`: await it, as with asyncio.to_thread."
+    )
