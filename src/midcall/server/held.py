@@ -9,7 +9,7 @@ await are in its variables: in the traceback of what has unwound it, or in what 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import FrameType
 from typing import Any, Final, cast
 
@@ -17,6 +17,8 @@ __all__ = ["held_by", "held_in"]
 
 _NO_AUTHORS: Final = frozenset(("midcall", "mcp", "fastmcp", "pydantic", "anyio"))
 """Frames of these hold no task that an author means to await."""
+_AUTHORS: Final[dict[str, bool]] = {}
+"""Whether a module may be an author's, by its name: every round looks at a dozen frames."""
 _MOST: Final = 1000
 """Larger collections hold data."""
 _HOLDERS: Final = (asyncio.Future, asyncio.Queue, list, tuple, set, frozenset, dict)
@@ -32,11 +34,13 @@ def held_in(task: asyncio.Task[Any]) -> list[asyncio.Task[Any]]:
     return _in_variables(_awaiting(task.get_coro()))
 
 
-def _unwound(failure: BaseException | None) -> Iterator[FrameType]:
+def _unwound(failure: BaseException | None) -> list[FrameType]:
+    frames: list[FrameType] = []
     at = None if failure is None else failure.__traceback__
     while at is not None:
-        yield at.tb_frame
+        frames.append(at.tb_frame)
         at = at.tb_next
+    return frames
 
 
 def _awaiting(at: Any) -> Iterator[FrameType]:
@@ -47,10 +51,14 @@ def _awaiting(at: Any) -> Iterator[FrameType]:
         at = getattr(at, "cr_await", None) or getattr(at, "gi_yieldfrom", None)
 
 
-def _in_variables(frames: Iterator[FrameType]) -> list[asyncio.Task[Any]]:
+def _in_variables(frames: Iterable[FrameType]) -> list[asyncio.Task[Any]]:
     found: dict[asyncio.Task[Any], None] = {}
     for frame in frames:
-        if frame.f_globals.get("__name__", "").partition(".")[0] not in _NO_AUTHORS:
+        module = frame.f_globals.get("__name__", "")
+        authors = _AUTHORS.get(module)
+        if authors is None:
+            authors = _AUTHORS[module] = module.partition(".")[0] not in _NO_AUTHORS
+        if authors:
             for value in frame.f_locals.values():
                 if isinstance(value, _HOLDERS):  # hardly anything is
                     found |= dict.fromkeys(_tasks(cast("object", value)))

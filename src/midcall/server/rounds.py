@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Generator
+from collections.abc import Awaitable, Generator, Sequence
 from contextvars import Context, ContextVar
 from typing import Any, Final, NoReturn, TypeVar
 
@@ -242,6 +242,7 @@ class Rounds(Awaitable[Any]):
         thrown: BaseException | None = None
         result: Any = None
         failure: BaseException | None = None
+        held: Sequence[asyncio.Task[Any]] = ()
         try:
             while not self._abandon:
                 waited = steps.send(None) if thrown is None else steps.throw(thrown)
@@ -256,10 +257,16 @@ class Rounds(Awaitable[Any]):
             if self._leaver is None and not self.leaving and self._branches is None:  # the tool just ended
                 self._done = True
                 return result
+        except Suspend as unwound:
+            held = held_by(unwound)
+            if not held and self._is_alone():  # as nearly every tool that asks is
+                self._done = True
+                return None
         except BaseException as exc:
             failure = exc
+            held = held_by(exc) if self.leaving else ()
         try:
-            return (yield from self._end(result, failure).__await__())
+            return (yield from self._end(result, failure, held).__await__())
         finally:
             failure = thrown = None  # their tracebacks hold this frame: a cycle a round would be costly
 
@@ -269,7 +276,11 @@ class Rounds(Awaitable[Any]):
         close_scopes(self._task, self._scope)
         logger.error(wording.swallowed_suspend())
 
-    async def _end(self, result: Any, failure: BaseException | None) -> Any:
+    def _is_alone(self) -> bool:
+        """Whether there is nothing to end but the tool itself, and nobody else wants it to."""
+        return self._leaver is None and self._branches is None and not self._effects and not self._task.cancelling()
+
+    async def _end(self, result: Any, failure: BaseException | None, held: Sequence[asyncio.Task[Any]]) -> Any:
         """What the tool's end means: a round, a result or a failure."""
         self._done = True
         if self._leaver is not None:
@@ -282,7 +293,7 @@ class Rounds(Awaitable[Any]):
             self._own_branches().cancel()
             await anyio.lowlevel.checkpoint_if_cancelled()  # the scope takes back only what it has raised itself
             raise failure if isinstance(failure, asyncio.CancelledError) else asyncio.CancelledError
-        if self.leaving and (held := held_by(failure)):
+        if held:
             await self._own_branches().take(held)
         self._end_branches()
         if self._ender is not None:
@@ -290,7 +301,7 @@ class Rounds(Awaitable[Any]):
         if self.leaving:
             await self._finish_effects()
             return None
-        if failure is not None and not isinstance(failure, Suspend):
+        if failure is not None:
             try:
                 raise failure
             finally:
