@@ -9,7 +9,7 @@ await are in its variables: in the traceback of what has unwound it, or in what 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from types import FrameType
 from typing import Any, Final, cast
 
@@ -17,68 +17,53 @@ __all__ = ["held_by", "held_in"]
 
 _NO_AUTHORS: Final = frozenset(("midcall", "mcp", "fastmcp", "pydantic", "anyio"))
 """Frames of these hold no task that an author means to await."""
-_AUTHORS: Final[dict[str, bool]] = {}
-"""Whether a module may be an author's, by its name: every round looks at a dozen frames."""
-_MOST: Final = 1000
-"""Larger collections hold data."""
+_SEEN: Final[set[str]] = set()
+"""Their files, as they are met: every round looks at a dozen frames."""
 _HOLDERS: Final = (asyncio.Future, asyncio.Queue, list, tuple, set, frozenset, dict)
 
 
-def held_by(failure: BaseException | None) -> list[asyncio.Task[Any]]:
+def held_by(failure: BaseException) -> list[asyncio.Task[Any]]:
     """The tasks in the variables of the frames that this has unwound."""
-    return _in_variables(_unwound(failure))
+    found: list[asyncio.Task[Any]] = []
+    at = failure.__traceback__
+    while at is not None:
+        if at.tb_frame.f_code.co_filename not in _SEEN:
+            found += _in_variables(at.tb_frame)
+        at = at.tb_next
+    return found
 
 
 def held_in(task: asyncio.Task[Any]) -> list[asyncio.Task[Any]]:
-    """The tasks in the variables of the frames that this task is in."""
-    return _in_variables(_awaiting(task.get_coro()))
-
-
-def _unwound(failure: BaseException | None) -> list[FrameType]:
-    frames: list[FrameType] = []
-    at = None if failure is None else failure.__traceback__
-    while at is not None:
-        frames.append(at.tb_frame)
-        at = at.tb_next
-    return frames
-
-
-def _awaiting(at: Any) -> Iterator[FrameType]:
-    """The frames of a coroutine that waits, and of what it waits for, as far as that can be seen."""
+    """The tasks in the variables of the frames that this task is in, as far as these can be seen."""
+    found: list[asyncio.Task[Any]] = []
+    at: Any = task.get_coro()
     while at is not None:
         if (frame := getattr(at, "cr_frame", None) or getattr(at, "gi_frame", None)) is not None:
-            yield frame
+            found += _in_variables(frame)
         at = getattr(at, "cr_await", None) or getattr(at, "gi_yieldfrom", None)
+    return found
 
 
-def _in_variables(frames: Iterable[FrameType]) -> list[asyncio.Task[Any]]:
-    found: dict[asyncio.Task[Any], None] = {}
-    for frame in frames:
-        module = frame.f_globals.get("__name__", "")
-        authors = _AUTHORS.get(module)
-        if authors is None:
-            authors = _AUTHORS[module] = module.partition(".")[0] not in _NO_AUTHORS
-        if authors:
-            for value in frame.f_locals.values():
-                if isinstance(value, _HOLDERS):  # hardly anything is
-                    found |= dict.fromkeys(_tasks(cast("object", value)))
-    return list(found)
+def _in_variables(frame: FrameType) -> Iterator[asyncio.Task[Any]]:
+    if frame.f_globals.get("__name__", "").partition(".")[0] in _NO_AUTHORS:
+        _SEEN.add(frame.f_code.co_filename)
+        return
+    for value in frame.f_locals.values():
+        if isinstance(value, _HOLDERS):  # hardly anything is
+            yield from _tasks(cast("object", value))
 
 
-def _tasks(value: object) -> Iterator[asyncio.Task[Any]]:
-    """The tasks that this is, or that it has directly in it."""
-    things: Collection[Any] = (value,)
-    match value:
-        case list() | tuple() | set() | frozenset():
-            things = cast("Collection[Any]", value)
-        case dict():
-            things = cast("Mapping[Any, Any]", value).values()
-        case asyncio.Queue():
-            things = getattr(cast("Any", value), "_queue", ())  # what `as_completed` has not handed out yet
-        case asyncio.Future() if not isinstance(value, asyncio.Task):
-            things = getattr(cast("Any", value), "_children", ())  # a `gather` that is awaited later
-        case _:
-            pass
-    for thing in things if len(things) <= _MOST else ():
-        if isinstance(thing, asyncio.Task):
-            yield cast("asyncio.Task[Any]", thing)
+def _tasks(value: Any) -> Iterator[asyncio.Task[Any]]:
+    """The tasks that this is, or that it has directly in it: a collection of tasks begins with one."""
+    if isinstance(value, asyncio.Task):
+        yield cast("asyncio.Task[Any]", value)
+        return
+    if isinstance(value, dict):
+        value = cast("dict[Any, Any]", value).values()
+    elif isinstance(value, asyncio.Queue):
+        value = getattr(cast("Any", value), "_queue", ())  # what `as_completed` has not handed out yet
+    elif isinstance(value, asyncio.Future):
+        value = getattr(cast("Any", value), "_children", ())  # a `gather` that is awaited later
+    things = cast("Collection[Any]", value)
+    if isinstance(next(iter(things), None), asyncio.Task):
+        yield from (thing for thing in things if isinstance(thing, asyncio.Task))
