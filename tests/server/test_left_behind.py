@@ -293,6 +293,25 @@ async def test_a_task_of_somebody_else_that_the_tool_holds_lives_on() -> None:
     assert await shared
 
 
+async def test_what_else_a_tool_holds_is_not_touched() -> None:
+    class Touchy:
+        @property
+        def __class__(self) -> Any:
+            raise RuntimeError("there is nothing here")
+
+    class Lazy(list[Any]):
+        def __iter__(self) -> Any:
+            raise RuntimeError("not loaded")
+
+    async def tool() -> str:
+        touchy, lazy, rows = Touchy(), Lazy(), [Touchy()]
+        answer = await ask("b?", str)
+        return answer + str([type(each).__name__ for each in (touchy, lazy, rows)])
+
+    with anyio.fail_after(SECONDS):
+        assert (await run(server_with(tool), "tool", {}, answer)).text == "b['Touchy', 'Lazy', 'list']"
+
+
 async def test_an_effect_that_starts_a_task_keeps_it() -> None:
     tasks: list[asyncio.Task[bool]] = []
     ready = asyncio.Event()

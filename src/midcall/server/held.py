@@ -9,9 +9,10 @@ await are in its variables: in the traceback of what has unwound it, or in what 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator
+from collections import defaultdict, deque
+from collections.abc import Iterator
 from types import FrameType
-from typing import Any, Final, cast
+from typing import Any, Final, TypeGuard, cast
 
 __all__ = ["held_by", "held_in"]
 
@@ -19,7 +20,8 @@ _NO_AUTHORS: Final = frozenset(("midcall", "mcp", "fastmcp", "pydantic", "anyio"
 """Frames of these hold no task that an author means to await."""
 _SEEN: Final[set[str]] = set()
 """Their files, as they are met: every round looks at a dozen frames."""
-_HOLDERS: Final = (asyncio.Future, asyncio.Queue, list, tuple, set, frozenset, dict)
+_COLLECTIONS: Final = frozenset((list, tuple, set, frozenset, dict, deque, defaultdict))
+"""Of these alone, and of no class that may do something when it is looked at."""
 
 
 def held_by(failure: BaseException) -> list[asyncio.Task[Any]]:
@@ -49,14 +51,15 @@ def _in_variables(frame: FrameType) -> Iterator[asyncio.Task[Any]]:
         _SEEN.add(frame.f_code.co_filename)
         return
     for value in frame.f_locals.values():
-        if isinstance(value, _HOLDERS):  # hardly anything is
+        kind: type = type(value)
+        if kind in _COLLECTIONS or issubclass(kind, (asyncio.Future, asyncio.Queue)):  # hardly anything is
             yield from _tasks(cast("object", value))
 
 
 def _tasks(value: Any) -> Iterator[asyncio.Task[Any]]:
     """The tasks that this is, or that it has directly in it: a collection of tasks begins with one."""
-    if isinstance(value, asyncio.Task):
-        yield cast("asyncio.Task[Any]", value)
+    if _is_task(value):
+        yield value
         return
     if isinstance(value, dict):
         value = cast("dict[Any, Any]", value).values()
@@ -64,6 +67,9 @@ def _tasks(value: Any) -> Iterator[asyncio.Task[Any]]:
         value = getattr(cast("Any", value), "_queue", ())  # what `as_completed` has not handed out yet
     elif isinstance(value, asyncio.Future):
         value = getattr(cast("Any", value), "_children", ())  # a `gather` that is awaited later
-    things = cast("Collection[Any]", value)
-    if isinstance(next(iter(things), None), asyncio.Task):
-        yield from (thing for thing in things if isinstance(thing, asyncio.Task))
+    if _is_task(next(iter(value), None)):
+        yield from filter(_is_task, tuple(value))
+
+
+def _is_task(thing: Any) -> TypeGuard[asyncio.Task[Any]]:
+    return issubclass(type(thing), asyncio.Task)  # and not isinstance, which asks a proxy what it is
