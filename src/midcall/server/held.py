@@ -51,7 +51,7 @@ def _in_variables(frame: FrameType) -> Iterator[asyncio.Task[Any]]:
         _SEEN.add(frame.f_code.co_filename)
         return
     for value in frame.f_locals.values():
-        kind: type = type(value)
+        kind = cast("type[object]", type(value))
         if kind in _COLLECTIONS or issubclass(kind, (asyncio.Future, asyncio.Queue)):  # hardly anything is
             yield from _tasks(cast("object", value))
 
