@@ -12,6 +12,7 @@ import anyio
 import pytest
 
 from midcall import Declined, UserDeclined, ask, once
+from midcall.server import branches
 from midcall.testing import Asked, connect, run
 from tests.kinds import KINDS, Kind, server_with
 from tests.rounds import text
@@ -169,8 +170,9 @@ async def waits_for_its_children_in_the_cleanup_of_a_branch() -> str:
     ],
 )
 async def test_a_round_leaves_all_the_same_and_nothing_is_logged(
-    tool: Callable[[], Awaitable[str]], how: Any, caplog: pytest.LogCaptureFixture
+    tool: Callable[[], Awaitable[str]], how: Any, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(branches, "CLEANUP_SECONDS", 10 * SECONDS)  # nothing here has to be given up on
     options: dict[str, Any] = {"one_by_one": True} if how == "one by one" else {"era": how}
     with anyio.fail_after(SECONDS):
         done = await run(server_with(tool), tool.__name__, {}, answer, **options)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]

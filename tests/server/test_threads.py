@@ -258,6 +258,29 @@ async def test_a_branch_does_not_go_on_past_a_thread_of_its_own(to_thread: Calla
 
 
 @THREADS
+@pytest.mark.parametrize("turns", [0, 1, 2, 3, 4, 6, 10])
+async def test_a_branch_does_not_go_on_past_a_thread_while_the_tool_itself_asks(
+    to_thread: Callable[..., Any], turns: int
+) -> None:
+    behind: list[str] = []
+
+    async def branch() -> str:
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        [answer] = await asyncio.gather(to_thread(from_thread.ask, "a?", str), return_exceptions=True)
+        behind.append("deleted")
+        return str(answer)
+
+    async def tool() -> str:
+        task = asyncio.create_task(branch())
+        return await ask("b?", str) + await task
+
+    with anyio.fail_after(SECONDS):
+        assert (await run(server_with(tool), "tool", {}, ABC)).text == "21"
+    assert behind == ["deleted"]
+
+
+@THREADS
 async def test_branches_with_threads_have_no_order_among_them(to_thread: Callable[..., Any]) -> None:
     """Whichever of them is first in a run: what the others recorded in the one before is not given up."""
     runs = 0
