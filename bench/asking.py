@@ -12,7 +12,10 @@ from bench.report import Target, heading, milliseconds, ratio, row
 
 Best = dict[tuple[str, int], float]
 
-_BASES: Final[dict[str, tuple[str, ...]]] = {"rounds": ("by-hand", "resolve"), "push": ("elicit", "fastmcp")}
+_BASES: Final[dict[str, tuple[str, ...]]] = {
+    "rounds": ("by-hand", "resolve"),
+    "push": ("bare", "elicit", "fastmcp"),
+}
 """What we are compared with."""
 
 _TURNS: Final = {1: 200, 5: 120, 20: 60, 100: 30}
@@ -86,11 +89,17 @@ def _named(name: str) -> Candidate:
 def _targets(sizes: Sequence[int], best: Best) -> list[Target]:
     targets: list[Target] = []
     for n in sizes:
-        rounds, push = best["rounds", n], best["push", n]
-        targets.append(Target(f"rounds / hand-written, n = {n}", rounds / best["by-hand", n], 1.4 if n > 20 else 1.1))
+        rounds, by_hand, push, bare = (best[name, n] for name in ("rounds", "by-hand", "push", "bare"))
+        targets.append(Target(f"rounds / hand-written, n = {n}", rounds / by_hand, 1.4 if n > 20 else 1.1))
         if n == 20:
-            targets.append(Target(f"Resolve / rounds, n = {n}", best["resolve", n] / rounds, 8, at_least=True))
-        targets.append(Target(f"push / ctx.elicit, n = {n}", push / best["elicit", n], 0.65 if n > 1 else 0.9))
-        limit = 0.55 if n > 1 else 0.5
-        targets.append(Target(f"push / FastMCP's ctx.elicit, n = {n}", push / best["fastmcp", n], limit))
+            resolve = best["resolve", n]
+            label = f"Resolve / rounds, n = {n}"
+            targets.append(Target(label, resolve / rounds, 8, at_least=True, floor=resolve / by_hand))
+        for name, label, first, limit in (
+            ("elicit", "ctx.elicit", 0.9, 0.65),
+            ("fastmcp", "FastMCP's ctx.elicit", 0.5, 0.55),
+        ):
+            peer = best[name, n]
+            limit = limit if n > 1 else first
+            targets.append(Target(f"push / {label}, n = {n}", push / peer, limit, floor=bare / peer))
     return targets

@@ -138,6 +138,24 @@ def _resolver(index: int, before: Callable[..., Any] | None) -> Callable[..., An
     return following
 
 
+def with_bare_request() -> MCPServer:
+    """The SDK's request and nothing around it, checked by nobody: the floor for push."""
+    mcp = MCPServer("bench", log_level="WARNING")
+    schema = Answer.model_json_schema()
+
+    @mcp.tool()
+    async def interview(n: int, ctx: Context) -> str:
+        answers: list[str] = []
+        send = ctx.request_context.session._request_outbound.send_raw_request
+        for index in range(n):
+            message = question(index, answers[-1] if answers else FIRST)
+            reply = await send("elicitation/create", {"mode": "form", "message": message, "requestedSchema": schema})
+            answers.append(reply["content"]["answer"])
+        return text_of(answers)
+
+    return mcp
+
+
 def with_elicit() -> MCPServer:
     mcp = MCPServer("bench", log_level="WARNING")
 
@@ -214,6 +232,7 @@ CANDIDATES: Final = (
     Candidate("by-hand", "hand-written state machine", ROUNDS, by_hand),
     Candidate("resolve", "SDK, Resolve chain", ROUNDS, with_resolve),
     Candidate("push", "midcall", PUSH, with_midcall),
+    Candidate("bare", "SDK, bare request", PUSH, with_bare_request),
     Candidate("elicit", "SDK, ctx.elicit", PUSH, with_elicit),
     Candidate("fastmcp", "FastMCP, ctx.elicit", PUSH, with_fastmcp, field="value"),
     Candidate("fastmcp-own", "FastMCP, ctx.elicit, its client", PUSH, with_fastmcp, field="value", own_client=True),

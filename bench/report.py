@@ -17,6 +17,8 @@ class Target:
     limit: float
     unit: str = "x"
     at_least: bool = False
+    floor: float | None = None
+    """What is left if midcall costs nothing: the same figure for whoever does the least that can be done."""
 
     @property
     def met(self) -> bool:
@@ -26,7 +28,8 @@ class Target:
         mark = "✓" if self.met else "✗"
         bound = "at least" if self.at_least else "at most"
         measured, limit = (f"{value:.2f} {self.unit}" for value in (self.measured, self.limit))
-        return f"  {mark} {self.label:<{_LABEL}}{measured:>12}   {bound} {limit}"
+        floor = "" if self.floor is None else f", the floor's is {self.floor:.2f} {self.unit}"
+        return f"  {mark} {self.label:<{_LABEL}}{measured:>12}   {bound} {limit}{floor}"
 
 
 def heading(title: str, sizes: Sequence[int]) -> str:
