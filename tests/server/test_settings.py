@@ -53,11 +53,12 @@ def test_no_seconds_at_all_are_not_the_default(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_what_the_code_says_comes_first_also_where_it_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HEARTBEAT", "DOUBT", "STATE_TTL", "PORTAL_TTL", "PORTAL_PORT"):
+    for name in ("HEARTBEAT", "DOUBT", "STATE_TTL", "MAX_ROUNDS", "PORTAL_TTL", "PORTAL_PORT"):
         monkeypatch.setenv(f"MIDCALL_{name}", "77")
     monkeypatch.setenv("MIDCALL_PORTAL_HOST", "localhost")
-    found = installed(heartbeat=10, doubt=0, state_ttl=3600)
-    assert (found.heartbeat, found.doubt, found.state_ttl) == (10, 0, 3600)
+    found = installed(heartbeat=10, doubt=0, state_ttl=3600, max_rounds=10)
+    assert (found.heartbeat, found.doubt, found.state_ttl, found.max_rounds) == (10, 0, 3600, 10)
+    assert installed(max_rounds=None).max_rounds is None
     portal = Portal(ttl=3600, host="127.0.0.1", port=0)
     assert (portal.ttl, portal._listen) == (3600, ("127.0.0.1", 0))  # pyright: ignore[reportPrivateUsage]
 

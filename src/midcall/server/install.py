@@ -5,29 +5,24 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, cast
 from weakref import WeakKeyDictionary, WeakSet
 
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.mcpserver import MCPServer
-from mcp.server.request_state import (
-    AESGCMRequestStateCodec,
-    RequestStateBoundary,
-    RequestStateCodec,
-    RequestStateSecurity,
-    authenticated_principal,
-)
+from mcp.server.request_state import RequestStateBoundary, RequestStateCodec
 from mcp.shared.exceptions import MCPError
 
+from midcall.core.questions import MISSING, Missing
 from midcall.errors import InstallError
 from midcall.server.inside import look_inside
 from midcall.server.keeping import Keeping
 from midcall.server.keys import Key, given_keys, machine_keys, portal_keys
 from midcall.server.middleware import Asking
 from midcall.server.owner import caller, is_own, key_of
-from midcall.server.sealing import Seal
+from midcall.server.sealing import Principal, Seal, Whose, seal_for
 from midcall.server.visits import Visits
 from midcall.settings import flag, number, whole
 from midcall.stores import open_store
@@ -45,14 +40,9 @@ __all__ = ["Installation", "install", "installation_on"]
 
 logger = logging.getLogger("midcall")
 
-STATE_TTL: Final = 3600.0
 MAX_ROUNDS: Final = 10
 HEARTBEAT: Final = 10.0
 _WARNINGS: Final = 100
-_SDK_TTL: Final = 600.0
-
-Principal = Callable[[ServerRequestContext[Any, Any]], str | None]
-Whose: TypeAlias = Literal["author", "machine", "process"]
 
 installations: WeakSet[Installation] = WeakSet()
 _by_server: WeakKeyDictionary[Server[Any], Installation] = WeakKeyDictionary()
@@ -176,7 +166,7 @@ def install(
     principal: Principal | None = None,
     adopt: bool = True,
     strict: bool = False,
-    max_rounds: int | None = MAX_ROUNDS,
+    max_rounds: int | Missing | None = MISSING,
     heartbeat: float | None = None,
     not_secret: str | None = None,
     answers_ahead: bool = False,
@@ -200,7 +190,8 @@ def install(
         principal: Tells to whom a call belongs, where MCP authorization does not.
         adopt: Let `ctx.elicit()` and `ctx.elicit_url()` go through midcall, too.
         strict: Refuse what is only warned about otherwise, such as a link in a form.
-        max_rounds: End a call before its client gives up; stock clients do after 10 rounds.
+        max_rounds: End a call before its client gives up; stock clients do after 10 rounds. None lifts it. Default:
+            `MIDCALL_MAX_ROUNDS`, else 10.
         heartbeat: Seconds between two signs of life on the caller's progress token; 10 unless told.
         not_secret: Why adopted forms may have fields that are named like secrets.
         answers_ahead: Take answers to keyed questions that a client sends before it was asked, with
@@ -226,7 +217,7 @@ def install(
     lowlevel, error_base = _lowlevel(server)
     if lowlevel in _by_server:
         raise InstallError(wording.installed_twice())
-    max_rounds = (whole("MIDCALL_MAX_ROUNDS", least=1) or max_rounds) if max_rounds == MAX_ROUNDS else max_rounds
+    max_rounds = (whole("MIDCALL_MAX_ROUNDS", least=1) or MAX_ROUNDS) if isinstance(max_rounds, Missing) else max_rounds
     heartbeat = (number("MIDCALL_HEARTBEAT") or HEARTBEAT) if heartbeat is None else heartbeat
     doubt = (number("MIDCALL_DOUBT", zero=True) or 0.0) if doubt is None else doubt
     state_ttl = number("MIDCALL_STATE_TTL") if state_ttl is None else state_ttl
@@ -244,7 +235,7 @@ def install(
     if relay and kept is None:
         raise InstallError(wording.relay_needs_store())
     of_here = [] if given else machine_keys(kept, portal)
-    seal, whose, ttl = _seal(lowlevel, given, of_here, state_ttl, principal)
+    seal, whose, ttl = seal_for(lowlevel, given, of_here, state_ttl, principal)
     installation = Installation(
         lowlevel,
         error_base=error_base,
@@ -333,44 +324,6 @@ def _store(store: Store | str | None, portal: Portal | None) -> Store | None:
 
 def _named(value: object) -> str:
     return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
-
-
-def _seal(
-    server: Server[Any], keys: list[Key], of_here: list[Key], ttl: float | None, principal: Principal | None
-) -> tuple[Seal, Whose, float]:
-    """The seal for this server's states, who has its keys, and how long states live.
-
-    A server that has one keeps its key unless it is given another; the SDK's own default dies with the process.
-    """
-    present = next((mw for mw in server.middleware if isinstance(mw, RequestStateBoundary)), None)
-    old: RequestStateSecurity | None = getattr(present, "_security", None)
-    audience: str | None = getattr(present, "_audience", server.name)
-    ttl = ttl if ttl is not None else _kept_ttl(old)
-    bind = principal or (old.bind_principal if old is not None else authenticated_principal)
-    whose: Whose = "author" if keys else "process"
-    if not keys and of_here and (old is None or _is_default(old)):
-        keys, whose = of_here, "machine"
-    try:
-        if keys:
-            security = RequestStateSecurity(keys=keys, ttl=ttl, bind_principal=bind)
-        elif old is not None:
-            security = RequestStateSecurity(codec=old.codec, ttl=ttl, bind_principal=bind)
-        else:
-            security = RequestStateSecurity(keys=[os.urandom(32)], ttl=ttl, bind_principal=bind)
-    except (TypeError, ValueError) as exc:
-        raise InstallError(wording.bad_keys(str(exc)), advice=wording.bad_keys_advice()) from None
-    return Seal(security, default_audience=audience), whose, ttl
-
-
-def _is_default(policy: RequestStateSecurity) -> bool:
-    """Whether this may be what the SDK makes by itself, with a key of this process: an author changes something."""
-    usual = policy.ttl == _SDK_TTL and policy.audience is None and policy.bind_principal is authenticated_principal
-    return usual and isinstance(policy.codec, AESGCMRequestStateCodec)
-
-
-def _kept_ttl(old: RequestStateSecurity | None) -> float:
-    """The author's own time to live, if it is not the SDK's default, which is short for a person."""
-    return old.ttl if old is not None and old.ttl != _SDK_TTL else STATE_TTL
 
 
 def _place(server: Server[Any], seal: Seal, installation: Installation) -> None:
