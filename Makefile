@@ -6,9 +6,10 @@ PEERS := peers/node_modules/.installed
 BENCH_ARGS ?=
 PYTEST_ARGS ?=
 ROUNDS ?= 20
+PROGRAMS ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check bench conformance everywhere peers chaos hostile services browser docs pictures wheel clean
+.PHONY: help venv demo test check bench conformance everywhere peers chaos fuzz hostile services browser docs pictures wheel clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +40,9 @@ peers: $(PEERS) ## Install the npm packages that we are tested against
 
 chaos: $(VENV) ## Kill replicas at random while people and clients are at work (ROUNDS=20)
 	MIDCALL_CHAOS_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos -s $(PYTEST_ARGS)
+
+fuzz: $(VENV) ## Run random tools in every way there is to ask (PROGRAMS=1000)
+	MIDCALL_FUZZ=$(PROGRAMS) $(BIN)/python -m pytest tests/server/test_random_programs.py $(PYTEST_ARGS)
 
 hostile: $(VENV) ## Attack the client side in every way there is (make test does it in one)
 	MIDCALL_HOSTILE=full $(BIN)/python -m pytest -n auto --dist worksteal tests/client/test_hostile*.py $(PYTEST_ARGS)

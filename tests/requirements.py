@@ -14,6 +14,7 @@ REPLAY = "tests/server/test_replay.py::"
 ENDLESS = "tests/server/test_endless_loops.py::"
 VISITS = "tests/server/test_visits.py::"
 ADOPTION = "tests/server/test_adoption.py::"
+PROGRAMS = "tests/server/test_random_programs.py::"
 MESSY = "tests/server/test_messy_tools.py::"
 PROCESSES = "tests/server/test_processes.py::"
 MACHINE = "tests/core/test_replay_machine.py::"
@@ -197,6 +198,8 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         MESSY + "test_a_messy_tool_works_on_every_version",
         MESSY + "test_a_messy_tool_works_when_every_round_brings_one_answer",
         MACHINE + "test_a_program_gives_each_step_its_own_answer_however_often_it_is_cut",
+        PROGRAMS + "test_a_tool_in_which_nothing_fails_does_everything_once",
+        PROGRAMS + "test_a_tool_in_which_branches_fail_ends_alike",
     ),
     "RPL-2": (
         REPLAY + "test_the_state_is_sealed_on_every_kind_of_server",
@@ -397,7 +400,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         PENDING + "test_beyond_the_limit_questions_are_cancelled_never_declined_and_it_is_said_once",
         FLOWS + "test_more_questions_than_may_wait_are_cancelled_and_the_user_is_told",
         LINES + "test_more_questions_than_may_wait_are_cancelled_and_the_user_is_told",
-        HOSTILE_TERMINAL + "test_one_word_of_the_user_ends_ten_thousand_questions",
+        HOSTILE_TERMINAL + "test_one_word_of_the_user_ends_a_flood_of_questions",
     ),
     "CLI-10": (
         ANSWERER + "test_the_state_is_echoed_exactly",

@@ -143,4 +143,4 @@ def complete(id: str) -> bool:
     loop = call.loop if call is not None and call.loop.is_running() else loop_for(id)
     if loop is None:
         raise surfaced(Misuse(wording.no_loop(), advice=wording.no_loop_advice()), call)
-    return block_on(loop, verbs.complete(id))
+    return block_on(loop, verbs.complete(id), call.thread if call is not None and call.loop is loop else None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any
 
 import anyio
@@ -150,6 +150,70 @@ async def waits_for_its_children_in_the_cleanup_of_a_branch() -> str:
     return answer
 
 
+async def _a_failure_beside_some_work() -> str:
+    """Nothing of it asks, or is at its question, when a round leaves."""
+
+    async def works() -> str:
+        for _ in range(40):
+            await asyncio.sleep(0)
+        return "a"
+
+    async def fails() -> str:
+        await asyncio.sleep(0)
+        raise OSError("the disk is full")
+
+    tasks = [asyncio.create_task(works()), asyncio.create_task(fails())]
+    await asyncio.wait(tasks)
+    return tasks[0].result() if tasks[1].exception() else "nothing failed"
+
+
+async def has_a_failure_in_a_branch_that_asks_nothing() -> str:
+    return "".join(await asyncio.gather(ask("b?", str), _a_failure_beside_some_work()))
+
+
+async def has_a_failure_in_a_group() -> str:
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(ask("b?", str)), group.create_task(_a_failure_beside_some_work())]
+    return "".join(task.result() for task in tasks)
+
+
+async def has_a_failure_behind_a_generator() -> str:
+    async def generated() -> AsyncGenerator[str]:
+        yield await _a_failure_beside_some_work()
+
+    async def last() -> str:
+        return "".join([each async for each in generated()])
+
+    return "".join(await asyncio.gather(ask("b?", str), last()))
+
+
+async def fails_behind_a_shield() -> str:
+    async def fails() -> str:
+        for _ in range(40):
+            await asyncio.sleep(0)
+        raise OSError("the disk is full")
+
+    asked = asyncio.create_task(ask("b?", str))
+    try:
+        await asyncio.shield(fails())
+    except OSError:
+        return await asked + "a"
+    return "nothing failed"
+
+
+async def catches_all_in_a_branch_and_takes_others_as_they_come() -> str:
+    """Cancelled once, the branch goes on to those; who waits for them is to be seen, or all wait for them in vain."""
+
+    async def branch() -> str:
+        try:
+            answer = await ask("b?", str)
+        except:
+            answer = ""
+        return answer + "".join([await each for each in asyncio.as_completed([ask("a?", str)])])
+
+    return await asyncio.wait_for(branch(), SECONDS)
+
+
 @pytest.mark.parametrize("how", ["2025-11-25", "2026-07-28", "one by one"])
 @pytest.mark.parametrize(
     "tool",
@@ -167,6 +231,11 @@ async def waits_for_its_children_in_the_cleanup_of_a_branch() -> str:
         looks_at_a_no_later_in_a_branch,
         takes_failures_as_they_come,
         waits_for_its_children_in_the_cleanup_of_a_branch,
+        has_a_failure_in_a_branch_that_asks_nothing,
+        has_a_failure_in_a_group,
+        has_a_failure_behind_a_generator,
+        fails_behind_a_shield,
+        catches_all_in_a_branch_and_takes_others_as_they_come,
     ],
 )
 async def test_a_round_leaves_all_the_same_and_nothing_is_logged(
@@ -293,6 +362,29 @@ async def test_a_task_of_somebody_else_that_the_tool_holds_lives_on() -> None:
     assert not shared.done()
     ready.set()
     assert await shared
+
+
+async def test_a_failure_of_somebody_else_is_still_told(caplog: pytest.LogCaptureFixture) -> None:
+    ready = asyncio.Event()
+
+    async def fails() -> None:
+        await ready.wait()
+        raise OSError("the disk is full")
+
+    shared = [asyncio.create_task(fails())]
+
+    async def tool() -> str:
+        seen = shared
+        async with asyncio.TaskGroup() as group:
+            group.create_task(ask("a?", str))
+        return f"{len(seen)}"
+
+    assert (await run(server_with(tool), "tool", {}, answer)).text == "1"
+    ready.set()
+    await asyncio.wait(shared)
+    shared.clear()
+    await _settled()
+    assert "never retrieved" in caplog.text
 
 
 async def test_what_else_a_tool_holds_is_not_touched() -> None:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, Final
 
-from midcall.server.enclosing import enclosing, futures_around
-from midcall.server.held import held_in
+from midcall.server.enclosing import context_of, enclosing, futures_around
+from midcall.server.held import below, held_in
 from midcall.server.scopes import leave_scope
 
 __all__ = ["CLEANUP_SECONDS", "Branches", "keep_for_good", "retrieve"]
@@ -17,6 +17,7 @@ __all__ = ["CLEANUP_SECONDS", "Branches", "keep_for_good", "retrieve"]
 CLEANUP_SECONDS: Final = 5.0
 _LOOK_SECONDS: Final = 0.05
 _TURNS_TO_BE_SEEN: Final = 3
+_TURNS_TO_UNWIND: Final = 6
 
 
 def keep_for_good(coroutine: object) -> None:
@@ -50,8 +51,7 @@ class Branches:
         self._parked[task] = task.cancelling()
         self._ending.discard(task)
         self._told.discard(task)
-        for future in (task, *futures_around(task)):
-            future.add_done_callback(retrieve)
+        _retrieve_all(task)
 
     async def take(self, held: Iterable[asyncio.Task[Any]]) -> None:
         """Those of these that the run has started end with it, too: nobody else knows of them."""
@@ -64,6 +64,21 @@ class Branches:
                 if task.done() or task in self._parked:
                     break
                 await asyncio.sleep(0)
+
+    def look_below(self, holder: asyncio.Task[Any], at: object) -> None:
+        """This is about to be cancelled, at this coroutine: who was to look at what it holds may be gone by then."""
+        for task in below(holder, at, self._may_be_ours):
+            _retrieve_all(task)
+
+    async def watch(self, holders: Iterable[asyncio.Task[Any]], at: object = None) -> None:
+        """These are cancelled. It takes a few turns until all below them are, and meanwhile they may take up more."""
+        for _ in range(_TURNS_TO_UNWIND):
+            await asyncio.sleep(0)
+            for holder in holders:
+                self.look_below(holder, at or holder.get_coro())
+
+    def _may_be_ours(self, task: asyncio.Task[Any]) -> bool:
+        return context_of(task) is None or self._is_ours(task)
 
     def give_up(self, branch: asyncio.Task[Any]) -> None:
         """This one catches everything. It and whatever waits for it stay, and nobody waits for them: not even the
@@ -109,7 +124,8 @@ class Branches:
     def _tell(self, task: asyncio.Task[Any]) -> None:
         self._told.add(task)
         if task.cancelling() <= self._parked.get(task, 0):  # else it is at its cleanup, which that would cut off
-            task.add_done_callback(retrieve)
+            _retrieve_all(task)  # again: a task that was started eagerly parks before anybody holds it
+            self.look_below(task, task.get_coro())
             task.cancel()
 
     def _roots(self) -> set[asyncio.Task[Any]]:
@@ -124,6 +140,7 @@ class Branches:
     async def _ended(self, tasks: set[asyncio.Task[Any]]) -> None:
         """Wait until these have ended, for as long as cleanup may take; not for one that never does."""
         until = time.monotonic() + CLEANUP_SECONDS
+        await self.watch(tasks)
         while (left := {task for task in tasks if not task.done()} - self._lost()) and time.monotonic() < until:
             await asyncio.wait(left, timeout=_LOOK_SECONDS)
             for task in self._parked.keys() - self._told:
@@ -133,6 +150,11 @@ class Branches:
     def _lost(self) -> set[asyncio.Task[Any]]:
         """Those that never end, and those that wait for them."""
         return {*self._endless, *(holder for task in self._endless for holder in enclosing(task, self._is_ours))}
+
+
+def _retrieve_all(task: asyncio.Task[Any]) -> None:
+    for future in (task, *futures_around(task)):
+        future.add_done_callback(retrieve)
 
 
 def retrieve(future: asyncio.Future[Any]) -> None:

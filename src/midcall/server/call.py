@@ -9,6 +9,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from contextvars import ContextVar
 from functools import cached_property
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from mcp.server.context import ServerRequestContext
@@ -65,6 +66,7 @@ class Call:
         # As little as can be: most calls ask nothing.
         self.installation = installation
         self.task = running_task()
+        self.thread = get_ident()
         self._ctx = ctx
         if journal is not None:
             self.journal = journal

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextvars import Context
 from typing import Any, cast
 
-__all__ = ["context_of", "enclosing", "futures_around", "wake"]
+__all__ = ["context_of", "enclosing", "futures_around", "shielded_by", "wake"]
 
 
 def enclosing(task: asyncio.Task[Any], ours: Callable[[asyncio.Task[Any]], bool]) -> set[asyncio.Task[Any]]:
@@ -69,6 +69,12 @@ def futures_around(task: asyncio.Task[Any]) -> set[asyncio.Future[Any]]:
     return found
 
 
+def shielded_by(future: asyncio.Future[Any] | None) -> list[asyncio.Future[Any]]:
+    """What a `shield` keeps from ending together with this."""
+    found = (thing for callback, _ in _callbacks(future) for thing in _cells(callback))
+    return [thing for thing in found if isinstance(thing, asyncio.Future) and thing is not future]
+
+
 def _waiters(future: asyncio.Future[Any]) -> Iterator[asyncio.Future[Any]]:
     """The tasks and futures that are woken, or counted down, when this is done."""
     for callback, _ in _callbacks(future):
@@ -84,8 +90,12 @@ def _held(thing: Any) -> Iterator[asyncio.Future[Any]]:
             yield cast("asyncio.Future[Any]", thing)
         case asyncio.TaskGroup():
             yield from _task(getattr(thing, "_parent_task", None))
-        case _:  # anyio's group, through its scope
+        case asyncio.Queue():  # what `as_completed` hands out from
+            yield from tuple(getattr(cast("Any", thing), "_getters", ()))
+        case _:  # anyio's group, through its scope; or from Python 3.13 on, `as_completed` itself
             yield from _task(getattr(getattr(thing, "cancel_scope", None), "_host_task", None))
+            if isinstance(queue := getattr(thing, "_done", None), asyncio.Queue):
+                yield from _held(queue)
 
 
 def _task(task: Any) -> Iterator[asyncio.Task[Any]]:

@@ -9,17 +9,29 @@ await are in its variables: in the traceback of what has unwound it, or in what 
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any, Final, TypeGuard, cast
 
-__all__ = ["held_by", "held_in"]
+from anyio.abc import TaskGroup as AnyioGroup
+
+from midcall.server.enclosing import shielded_by
+
+__all__ = ["below", "held_by", "held_in"]
 
 _NO_AUTHORS: Final = frozenset(("midcall", "mcp", "fastmcp", "pydantic", "anyio"))
 """Frames of these hold no task that an author means to await."""
 _SEEN: Final[set[str]] = set()
 """Their files, as they are met: every round looks at a dozen frames."""
+_KINDS: Final = {
+    "generator": "gi",
+    "async_generator": "ag",
+    **dict.fromkeys(("async_generator_asend", "async_generator_athrow"), "step"),
+}
+"""How the attributes begin that tell where something is that runs; with most, as with a coroutine."""
+_HOLDERS: Final = (asyncio.Future, asyncio.Queue)
 _COLLECTIONS: Final = frozenset((list, tuple, set, frozenset, dict, deque, defaultdict))
 """Of these alone, and of no class that may do something when it is looked at."""
 
@@ -37,22 +49,49 @@ def held_by(failure: BaseException) -> list[asyncio.Task[Any]]:
 
 def held_in(task: asyncio.Task[Any]) -> list[asyncio.Task[Any]]:
     """The tasks in the variables of the frames that this task is in, as far as these can be seen."""
-    found: list[asyncio.Task[Any]] = []
-    at: Any = task.get_coro()
-    while at is not None:
-        if (frame := getattr(at, "cr_frame", None) or getattr(at, "gi_frame", None)) is not None:
-            found += _in_variables(frame)
-        at = getattr(at, "cr_await", None) or getattr(at, "gi_yieldfrom", None)
+    return [held for frame in _frames(task.get_coro()) for held in _in_variables(frame)]
+
+
+def below(task: asyncio.Task[Any], at: object, ours: Callable[[asyncio.Task[Any]], bool]) -> set[asyncio.Task[Any]]:
+    """Those of ours that this task, which is at this coroutine, waits for or has in its hands, and that those have."""
+    found: set[asyncio.Task[Any]] = set()
+    unseen = [*filter(ours, _waited_for(task, at))]
+    while unseen:
+        found.add(each := unseen.pop())
+        unseen += {*filter(ours, _waited_for(each, each.get_coro()))} - found
     return found
 
 
-def _in_variables(frame: FrameType) -> Iterator[asyncio.Task[Any]]:
+def _waited_for(task: asyncio.Task[Any], at: object) -> Iterator[asyncio.Task[Any]]:
+    waiter = getattr(task, "_fut_waiter", None)
+    for future in (waiter, *shielded_by(waiter)):
+        yield from _tasks(future)
+    for frame in _frames(at):
+        yield from _in_variables(frame, (*_HOLDERS, asyncio.TaskGroup, AnyioGroup))
+
+
+def _frames(at: Any) -> Iterator[FrameType]:
+    """Those that a coroutine is in, from the outermost on."""
+    while at is not None:
+        kind = _KINDS.get(type(at).__name__, "cr")
+        if (frame := getattr(at, f"{kind}_frame", None)) is not None:
+            yield frame
+        at = _step_of(at) if kind == "step" else getattr(at, "gi_yieldfrom" if kind == "gi" else f"{kind}_await", None)
+
+
+def _step_of(step: object) -> object:
+    """The asynchronous generator that this is a step of: it has no attribute that says so."""
+    referents: list[object] = gc.get_referents(step)
+    return next((each for each in referents if type(each).__name__ == "async_generator"), None)
+
+
+def _in_variables(frame: FrameType, holders: tuple[type, ...] = _HOLDERS) -> Iterator[asyncio.Task[Any]]:
     if frame.f_globals.get("__name__", "").partition(".")[0] in _NO_AUTHORS:
         _SEEN.add(frame.f_code.co_filename)
         return
     for value in frame.f_locals.values():
         kind = cast("type[object]", type(value))
-        if kind in _COLLECTIONS or issubclass(kind, (asyncio.Future, asyncio.Queue)):  # hardly anything is
+        if kind in _COLLECTIONS or issubclass(kind, holders):  # hardly anything is
             yield from _tasks(cast("object", value))
 
 
@@ -67,7 +106,9 @@ def _tasks(value: Any) -> Iterator[asyncio.Task[Any]]:
         value = getattr(cast("Any", value), "_queue", ())  # what `as_completed` has not handed out yet
     elif isinstance(value, asyncio.Future):
         value = getattr(cast("Any", value), "_children", ())  # a `gather` that is awaited later
-    if _is_task(next(iter(value), None)):
+    elif isinstance(value, (asyncio.TaskGroup, AnyioGroup)):
+        value = getattr(cast("Any", value), "_tasks", ())
+    if value and _is_task(next(iter(value), None)):
         yield from filter(_is_task, tuple(value))
 
 

@@ -71,9 +71,9 @@ def look_after(given: ResultFuture | None) -> None:
         awaited.add_done_callback(retrieve)
 
 
-def is_stopped_for_this_thread(loop: asyncio.AbstractEventLoop) -> bool:
-    """Whether the loop's own thread is stopped until this one ends, as far as that can be seen."""
-    frame = sys._current_frames().get(getattr(loop, "_thread_id", None) or 0)  # pyright: ignore[reportPrivateUsage]
+def is_stopped_for_this_thread(thread: int) -> bool:
+    """Whether that thread, a loop's own, is stopped until this one ends, as far as that can be seen."""
+    frame = sys._current_frames().get(thread)  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
         if (waits := _WAITS_FOR_A_THREAD.get(frame.f_code.co_qualname)) is not None:
             at = frame.f_locals

@@ -200,8 +200,10 @@ class Rounds(Awaitable[Any]):
         self._own_branches().look()
         for _ in range(_CANCELS):
             self._cancelled += 1
+            self._own_branches().look_below(self._task, self.tool)
             self._task.cancel()
             self._end_branches()
+            await self._own_branches().watch((self._task,), self.tool)
             await asyncio.sleep(_CANCEL_SECONDS)
             if await self._own_branches().has_endless():  # then what it waits for may never come
                 break

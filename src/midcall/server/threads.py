@@ -51,6 +51,13 @@ class _Deadlock(concurrent.futures.CancelledError):
         return wording.loop_waits_for_thread()
 
 
+class _Unwound:
+    """In place of a result: a round is leaving, and the thread is to be unwound.
+
+    No exception: where the loop ends meanwhile, it would be told of one in a task that nobody awaits.
+    """
+
+
 class _TooLate(Exception):
     """Whoever waits for the thread was cancelled before it asked."""
 
@@ -75,9 +82,9 @@ def run_for_worker(call: Call, verb: Callable[[], Coroutine[Any, Any, T]], *, as
             raise _TooLate  # anyio cancels nothing that begins in a scope after its end: it would wait for ever
         if asyncio.get_running_loop() is not call.loop:  # the thread is one of another loop, that the tool runs
             elsewhere = asyncio.run_coroutine_threadsafe(_aside(call, verb, thread, asks, None), call.loop)
-            return await asyncio.wrap_future(elsewhere)
+            return _unless_unwound(await asyncio.wrap_future(elsewhere))
         if call.unwinding is not None and not waits_for(call.task, given):
-            return await _aside(call, verb, thread, asks, given)
+            return _unless_unwound(await _aside(call, verb, thread, asks, given))
         in_thread.set(thread)
         with _GivenUpWith(call, given) if asks else nullcontext():
             return await verb()
@@ -93,7 +100,8 @@ def run_aside(call: Call, verb: Callable[[], Coroutine[Any, Any, T]], *, asks: b
     """Run this for a thread of the author's own, and wait for it here. `asks`: it may leave with a round."""
     given = given_to_thread()
     try:
-        return block_on(call.loop, _aside(call, verb, threading.get_ident(), asks, given))
+        work = _aside(call, verb, threading.get_ident(), asks, given)
+        return _unless_unwound(block_on(call.loop, work, call.thread))
     except _Deadlock:
         call.loop.call_soon_threadsafe(look_after, given)
         if call.unwinding is not None and call.unwinding.leaving:
@@ -101,12 +109,13 @@ def run_aside(call: Call, verb: Callable[[], Coroutine[Any, Any, T]], *, asks: b
         raise
 
 
-def block_on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:
-    """Run this on the loop of another thread, and wait for it here."""
+def block_on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T], thread: int | None = None) -> T:
+    """Run this on the loop of another thread, and wait for it here. Not every loop can tell which thread that is."""
+    thread = thread or getattr(loop, "_thread_id", None)
     future = asyncio.run_coroutine_threadsafe(work, loop)
     try:
         while not concurrent.futures.wait((future,), _LOOK_SECONDS).done:
-            if is_stopped_for_this_thread(loop):
+            if thread is not None and is_stopped_for_this_thread(thread):
                 raise _Deadlock
         return future.result()
     finally:
@@ -123,7 +132,7 @@ def _take_back(work: Coroutine[Any, Any, Any]) -> None:
 
 async def _aside(
     call: Call, verb: Callable[[], Coroutine[Any, Any, T]], thread: int, asks: bool, given: ResultFuture | None
-) -> T:
+) -> T | _Unwound:
     aside.set(True)
     if not (asks and _branches(call)):
         # The thread is unwound first, and whoever waits for it after it. Where there are branches, one of them may
@@ -138,7 +147,13 @@ async def _aside(
         for branch in _branches(call):
             branch.add_done_callback(retrieve)
         look_after(given)
-        raise Suspend from None
+        return _Unwound()
+
+
+def _unless_unwound(result: T | _Unwound) -> T:
+    if isinstance(result, _Unwound):
+        raise Suspend
+    return result
 
 
 @contextmanager

@@ -1,0 +1,75 @@
+"""Loops that are not asyncio's plain one: uvicorn takes uvloop where it is installed, and some applications start their
+tasks eagerly."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from mcp.server import MCPServer
+
+from midcall.testing import Era, Run, replayed, run
+from tests import messy
+from tests.kinds import server_with
+from tests.server.test_threads import ABC, SECONDS, TOOLS
+
+Factory = Callable[[], asyncio.AbstractEventLoop]
+
+
+def eager() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    loop.set_task_factory(asyncio.eager_task_factory)  # type: ignore[attr-defined]  # from Python 3.12 on
+    return loop
+
+
+LOOPS: list[Factory] = []
+if sys.platform != "win32":
+    import uvloop
+
+    LOOPS.append(uvloop.new_event_loop)
+if sys.version_info >= (3, 12):
+    LOOPS.append(eager)
+
+on_every_loop = pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: f"{loop.__module__}.{loop.__name__}")
+
+
+@pytest.fixture(autouse=True)
+def no_complaints(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    yield
+    loud = [record.getMessage() for record in caplog.get_records("call") if record.levelno >= logging.WARNING]
+    assert not loud, loud
+
+
+@pytest.fixture(scope="module")
+def server() -> MCPServer[Any]:
+    return messy.build()
+
+
+def on(loop: Factory, work: Any) -> Run:
+    with asyncio.Runner(loop_factory=loop) as runner:
+        return runner.run(asyncio.wait_for(work, SECONDS))
+
+
+@on_every_loop
+@pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28", "one by one"])
+@pytest.mark.parametrize("name", [each.name for each in messy.SCENARIOS])
+def test_a_messy_tool_works_on_every_loop(name: str, era: Era | str, loop: Factory, server: MCPServer[Any]) -> None:
+    scenario, token = next(each for each in messy.SCENARIOS if each.name == name), uuid.uuid4().hex
+    way: dict[str, Any] = {"one_by_one": True} if era == "one by one" else {"era": era}
+    done = on(loop, run(server, name, {"token": token}, scenario.answers, **way))
+    assert not done.failed, done.text
+    assert "".join(done.text.split()) == "".join(scenario.expected.split())
+    assert messy.COUNTS[token] == scenario.effects
+
+
+@on_every_loop
+@pytest.mark.timeout(2 * SECONDS)  # a loop that is stopped keeps no time
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.__name__)
+def test_a_tool_asks_from_its_threads_on_every_loop(tool: Callable[..., Any], loop: Factory) -> None:
+    done = on(loop, replayed(server_with(tool), tool.__name__, {}, {**ABC, "Sure?": True}))
+    assert (done.text, done.failed) == (TOOLS[tool], False)

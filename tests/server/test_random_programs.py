@@ -1,0 +1,98 @@
+"""Random tools give the same result pushed, in rounds, and one answer at a time.
+
+`make test` runs a few, and always the same; `make fuzz` others each time, as many as MIDCALL_FUZZ says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from midcall.testing import Run, run
+from tests.kinds import KINDS, Kind, server_with
+from tests.programs import Program, World, answer, calm, risky, tool_of
+
+SECONDS = 30
+FUZZ = os.environ.get("MIDCALL_FUZZ")
+WAYS = ({"era": "2025-11-25"}, {}, {"one_by_one": True})
+
+many = settings(
+    max_examples=int(FUZZ or 40),
+    derandomize=FUZZ is None,  # `make test` says the same thing twice
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+class Loud(logging.Handler):
+    """What is said aloud while a tool runs."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.said: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.said.append(record.getMessage())
+
+
+@contextmanager
+def listening() -> Generator[list[str]]:
+    loud = Loud()
+    logging.getLogger().addHandler(loud)
+    try:
+        yield loud.said
+    finally:
+        logging.getLogger().removeHandler(loud)
+
+
+def outcome(program: Program, kind: Kind, world: World, **way: object) -> tuple[str, list[str]]:
+    """What this program returns, asked in this way, and what was said about it."""
+
+    async def call() -> Run:
+        server = server_with(tool_of(program, world), kind=kind, max_rounds=None)
+        return await asyncio.wait_for(run(server, "tool", {}, answer, **way), SECONDS)  # type: ignore[arg-type]
+
+    with listening() as said:
+        done = asyncio.run(call())
+        gc.collect()  # what nobody has looked at is told of when it is collected
+    assert not done.failed, done.text
+    return done.text, said
+
+
+@pytest.mark.timeout(0)
+@many
+@given(calm(), st.sampled_from(KINDS))
+def test_a_tool_in_which_nothing_fails_does_everything_once(program: Program, kind: Kind) -> None:
+    results: list[str] = []
+    for way in WAYS:
+        world = World()
+        result, said = outcome(program, kind, world, **way)
+        results.append(result)
+        assert (said, world.open) == ([], 0), way
+        assert set(world.effects.values()) <= {1}, way
+    assert len(set(results)) == 1, results
+
+
+@pytest.mark.timeout(0)
+@many
+@given(risky(), st.sampled_from(KINDS))
+def test_a_tool_in_which_branches_fail_ends_alike(program: Program, kind: Kind) -> None:
+    results: list[str] = []
+    said: list[list[str]] = []
+    for way in WAYS:
+        world = World()
+        result, aloud = outcome(program, kind, world, **way)
+        results.append(result)
+        said.append(aloud)
+        assert world.open == 0, way
+        assert set(world.effects.values()) <= {1}, way
+    assert len(set(results)) == 1, results
+    assert said[0] or not any(said), said  # what the author has left behind, asyncio tells of pushed, too
