@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import shlex
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +17,10 @@ from tests.cli.shell import BARE, here, midcall, screen
 from tests.portal.stand import Visitor
 from tests.server.test_reach import posted
 from tests.serving import serving
+from tests.warm import command_of
 
 pty = pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals need a POSIX system")
-RUBBISH = f"{sys.executable} {Path(__file__).with_name('rubbish_server.py')}"
+RUBBISH = command_of(Path(__file__).with_name("rubbish_server.py"))
 BROKEN = Path(__file__).with_name("broken_server.py")
 WITHOUT_TEXTUAL = "import sys; sys.modules['textual'] = None; from midcall.cli import main; sys.exit(main())"
 ERAS = ["2025-06-18", "2025-11-25", "2026-07-28"]
@@ -43,7 +45,8 @@ def answers(tmp_path: Path) -> str:
 
 def test_arguments_are_typed_by_the_tools_own_schema() -> None:
     given = ["count=3", "share=2.5", "flag=yes", "board=full", "tags=a", "tags=b", "numbers=[1]", 'extra={"k": 1}']
-    done = midcall("call", BARE, "typed", *given, "name=007")
+    server = f"{sys.executable} {Path(__file__).with_name('bare_server.py')}"
+    done = midcall("call", server, "typed", *given, "name=007", warm=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "(3, 2.5, True, 'full', ['a', 'b'], [1], {'k': 1}, '007')\n"
 
@@ -127,9 +130,8 @@ def broken_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.mark.parametrize("tool", ["asks_inside_once", "divides"])
 def test_after_a_mistake_in_the_tools_code_the_way_to_the_servers_log_is_told(tool: str, broken_url: str) -> None:
-    command = f"{sys.executable} {BROKEN}"
-    assert here("call", command, tool).stderr.splitlines()[-1] == LOG_IS_TOLD
-    for shown in (here("call", command, tool, "-v"), here("call", broken_url, tool)):
+    assert here("call", command_of(BROKEN), tool).stderr.splitlines()[-1] == LOG_IS_TOLD
+    for shown in (here("call", command_of(BROKEN), tool, "-v"), here("call", broken_url, tool)):
         assert (shown.returncode, LOG_IS_TOLD in shown.stderr) == (1, False)
 
 
@@ -256,7 +258,7 @@ def test_without_textual_questions_are_asked_line_by_line(no_color: str, told: b
     """Who wants plain text misses nothing."""
     program = ("-c", WITHOUT_TEXTUAL)
     given = ("call", BARE, "greet", "greeting=Hi")
-    with screen(*given, program=program, size=(100, 30), NO_COLOR=no_color) as shown:
+    with screen(*given, program=program, size=(100, 30), warm=False, NO_COLOR=no_color) as shown:
         shown.sees("Bare Server")
         shown.press("Ada\n", prompt=">")
         shown.press("\n", prompt=">")
@@ -307,3 +309,28 @@ def test_at_a_terminal_text_of_a_server_is_made_safe() -> None:
 )
 def test_a_slip_is_answered_with_what_may_have_been_meant(url: str, given: list[str], told: str) -> None:
     assert told in here(*(part.format(url=url) for part in given)).stderr
+
+
+BROKEN_OFF = """
+import asyncio, sys
+import anyio.to_thread
+from midcall import cli
+from midcall.cli import commands
+
+def interrupted():
+    raise KeyboardInterrupt
+
+async def works():
+    await anyio.to_thread.run_sync(int)  # from now on the loop has a thread, which ends when this task does
+    asyncio.get_running_loop().call_soon(interrupted)
+    await asyncio.Event().wait()
+
+commands.run = lambda argv: asyncio.new_event_loop().run_until_complete(works())
+sys.exit(cli.main())
+"""
+
+
+def test_ctrl_c_ends_the_program_also_where_it_has_cut_its_loop_off() -> None:
+    """As one does that is pressed again while the loop ends: then nobody lets the threads of the loop go."""
+    done = subprocess.run([sys.executable, "-c", BROKEN_OFF], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "\nCancelled.\n")

@@ -43,6 +43,27 @@ async def test_lines_come_in_the_order_in_which_they_are_typed() -> None:
     assert [await keyboard.line(), await keyboard.line()] == ["one", "two"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+async def test_a_terminal_is_read_only_when_a_line_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where somebody is in the middle of reading it, newer versions of glibc let no program end."""
+    ours, its = os.openpty()
+    with os.fdopen(its, "r") as terminal, os.fdopen(ours, "wb", buffering=0) as typist:
+        reading = threading.Event()
+
+        def read() -> str:
+            reading.set()
+            return terminal.readline().rstrip("\n")
+
+        monkeypatch.setattr("builtins.input", read)
+        monkeypatch.setattr(sys, "stdin", terminal)
+        line = asyncio.create_task(Keyboard().line())
+        while not (reading.is_set() or "_typed" in {at.f_code.co_name for at in sys._current_frames().values()}):
+            await asyncio.sleep(0)
+        assert not reading.is_set()
+        typist.write(b"yes\n")
+        assert await line == "yes"
+
+
 async def test_the_event_loop_lives_on_while_a_line_is_awaited() -> None:
     typist = Typist()
     line = asyncio.create_task(Keyboard(typist.read).line())

@@ -5,10 +5,12 @@ Only what parses arguments is imported here. A command imports what it needs whe
 
 from __future__ import annotations
 
+import atexit
+import os
 import signal
 import sys
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NoReturn
 
 from midcall.cli.exits import INTERRUPTED, USAGE, Ends
 from midcall.cli.hangup import let_go
@@ -40,8 +42,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(error, BaseExceptionGroup) and error.subgroup(KeyboardInterrupt) is None:
             raise
         print_error(f"\n{wording.interrupted()}\n")  # in a group, if it was pressed again while the call ended
+        if argv is None:
+            _end_at_once(INTERRUPTED)
         return INTERRUPTED
     finally:
         let_go(sys.stderr)
         if argv is None:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # the code is decided, and one more Ctrl-C changes nothing
+
+
+def _end_at_once(code: int) -> NoReturn:
+    """End, and wait for no thread: Ctrl-C may have ended the loop before it could let its own threads go."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
+    for stream in (sys.stdout, sys.stderr):
+        let_go(stream)
+    os._exit(code)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import select
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Generator
@@ -16,6 +18,13 @@ __all__ = ["Keyboard", "Reader"]
 
 Reader: TypeAlias = Callable[[], str]
 """Reads a line and returns it without its end; blocks; raises `EOFError` where there are no more."""
+
+
+def _typed() -> str:
+    """`input()`, begun only when a line is there: from glibc 2.41 on, no program ends while one reads its terminal."""
+    if sys.platform != "win32" and sys.stdin.isatty():
+        select.select((sys.stdin,), (), ())
+    return input()
 
 
 _IN_A_ROW: Final = 3
@@ -34,7 +43,7 @@ class Keyboard:
     interrupted = False
     """Whether it was Ctrl-C that ended the last line, and not the end of the input."""
 
-    def __init__(self, read: Reader = input) -> None:
+    def __init__(self, read: Reader = _typed) -> None:
         self._read = read
         self._pending: Future[str | None] | None = None
         self._presses: deque[float] = deque(maxlen=_IN_A_ROW)
