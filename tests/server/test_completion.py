@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -18,7 +17,7 @@ from midcall import StoreError, complete, visit
 from midcall.portal.interactions import digest_of
 from midcall.server.install import installations
 from midcall.stores.memory import Memory
-from midcall.testing import Era, Script, run
+from midcall.testing import ERAS, Era, Script, run
 from tests.kinds import server_with
 from tests.server.test_out_of_band import TOKEN, Person, fills, installed, read_repo
 
@@ -211,7 +210,18 @@ async def test_of_a_visit_that_another_replica_has_begun_the_server_is_told_whos
 async def test_a_visit_that_nobody_knows_is_done_for_all() -> None:
     stores = [Memory(), Memory()]
     servers = [server_with(go, keys=KEYS, store=store) for store in stores]
-    id = secrets.token_hex()  # a store of another test may outlive this run, and would know it by then
-    assert await complete(id)
-    assert all([await store.read(digest_of(id)) for store in stores])
+    assert await complete("order-1")
+    assert all([await store.read(digest_of("order-1")) for store in stores])
     del servers
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_tool_that_completes_a_visit_tells_its_own_server_whatever_others_know_of_that_id(era: Era) -> None:
+    async def before_it_has_begun() -> str:
+        return str(await complete("order-1"))
+
+    store, other = Memory(), server_with(go, keys=KEYS, store=Memory())
+    assert await installation_of(other).complete("order-1")
+    server = server_with(before_it_has_begun, keys=KEYS, store=store)
+    assert (await run(server, "before_it_has_begun", era=era)).text == "True"
+    assert await store.read(digest_of("order-1"))

@@ -52,6 +52,18 @@ def test_the_file_is_where_this_system_keeps_the_users_data(
     assert default_file() == Path(expected).expanduser()
 
 
+async def test_a_file_stays_the_same_when_the_process_goes_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    store = SQLite("kept.db")
+    monkeypatch.chdir("elsewhere")
+    await store.create(PENDING)
+    await store.close()
+    assert (tmp_path / "kept.db").exists()
+
+
 @posix
 async def test_only_the_user_can_read_the_file_and_its_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

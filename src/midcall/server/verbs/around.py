@@ -42,8 +42,8 @@ def suspending() -> bool:
 async def complete(id: str) -> bool:
     """Say that the out-of-band part of this visit is done. Works anywhere in this process.
 
-    False if that was known already. Where several servers are in one process, those are told that know the visit;
-    if none does, it may be that it is done before it has begun, and all are told.
+    False if that was known already. Where several servers are in one process, those are told that know the visit,
+    and the one whose tool says so; if none knows it, it may be done before it has begun, and all are told.
     """
     outcomes = await asyncio.gather(*(each.complete(id) for each in await _told(id)), return_exceptions=True)
     failures = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
@@ -59,10 +59,14 @@ async def _told(id: str) -> list[Installation]:
     everybody = list(installations)
     if len(everybody) < 2:
         return everybody
-    if met := [each for each in everybody if each.visits.has_met(id)]:
-        return met
-    known = await asyncio.gather(*(each.visits.knows(id) for each in everybody), return_exceptions=True)
-    return [each for each, knows in zip(everybody, known, strict=True) if knows is True] or everybody
+    knowing = [each for each in everybody if each.visits.has_met(id)]
+    if not knowing:
+        known = await asyncio.gather(*(each.visits.knows(id) for each in everybody), return_exceptions=True)
+        knowing = [each for each, knows in zip(everybody, known, strict=True) if knows is True]
+    call = current_call.get()
+    if knowing and call is not None and call.installation not in knowing:
+        knowing.append(call.installation)
+    return knowing or everybody
 
 
 def loop_for(id: str) -> asyncio.AbstractEventLoop | None:

@@ -63,12 +63,13 @@ class SQLite:
     """Records and values in one file.
 
     Args:
-        path: The file. Its directory must be there. Without it, `midcall.db` under the user's data directory.
+        path: The file. Its directory must be there; the process may go elsewhere afterwards. Without it,
+            `midcall.db` under the user's data directory.
         busy: For how many seconds to wait for another process that writes.
     """
 
     def __init__(self, path: str | Path | None = None, *, busy: float = 5.0) -> None:
-        self._path = None if path is None else Path(path).expanduser()
+        self._path = None if path is None else Path(path).expanduser().absolute()
         self._busy = busy
         self._life = Life(self._start, self._stop, lambda it: it.thread.leave())
         self._changes = 0
