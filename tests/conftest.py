@@ -11,8 +11,10 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import sys
 from collections.abc import Generator, Iterator
 from tempfile import TemporaryDirectory
+from weakref import WeakSet
 
 import pytest
 
@@ -39,6 +41,29 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+LONGEST = (
+    "tests/test_wheel.py",
+    "tests/client/test_hostile.py",
+    "tests/server/test_left_behind.py",
+    "tests/client/test_hostile_page.py",
+    "tests/client/test_guard.py",
+    "tests/recipes/test_scripts.py",
+    "tests/typing/",
+    "tests/test_scanning.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those of which one alone takes seconds come first: in the end nobody waits for the last of them."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Programs that tests run import what they need while the first tests run."""
+    if "tests.warm" in sys.modules and not session.config.option.collectonly:
+        sys.modules["tests.warm"].begin()
+
+
 @pytest.fixture(autouse=True)
 def own_loggers() -> Iterator[None]:
     """A command line takes loggers over for its process, and some libraries switch all others off; tests share one."""
@@ -48,6 +73,15 @@ def own_loggers() -> Iterator[None]:
             logger.handlers.clear()
             logger.propagate, logger.disabled = True, False
             logger.setLevel(logging.NOTSET)
+
+
+@pytest.fixture(autouse=True)
+def own_servers() -> Iterator[None]:
+    """`complete` speaks to every server of the process: those of a test that is over are no longer of it."""
+    installed = getattr(sys.modules.get("midcall.server.install"), "installations", WeakSet[object]())
+    before = set(installed)
+    yield
+    installed.intersection_update(before)
 
 
 NO_SKIPS = os.environ.get("MIDCALL_NO_SKIPS") == "1"

@@ -14,6 +14,8 @@ from typing import IO, Any
 
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from tests.warm import PYTHON, Started, started
+
 STARTS_WITHIN = 30.0
 ROOT = Path(__file__).parent.parent
 
@@ -23,10 +25,10 @@ def environment(**extra: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDEVMODE": "", **extra}
 
 
-def stdio(script: Path, log: IO[str], *args: str) -> AbstractAsyncContextManager[Any]:
-    """The transport of this script, its stderr going into a file."""
-    parameters = StdioServerParameters(command=sys.executable, args=[str(script), *args], env=environment())
-    return stdio_client(parameters, errlog=log)
+def stdio(script: Path, log: IO[str], *args: str, warm: bool = True) -> AbstractAsyncContextManager[Any]:
+    """The transport of this script, its stderr going into a file. It is `warm`, or starts from nothing."""
+    command, *more = [*(PYTHON if warm else [sys.executable]), str(script), *args]
+    return stdio_client(StdioServerParameters(command=command, args=more, env=environment()), errlog=log)
 
 
 def free_port() -> int:
@@ -36,11 +38,16 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(script: Path, log: Path, *args: str, flag: str = "--http", **env: str) -> Iterator[str]:
-    """The URL of this script, served over HTTP in a process of its own."""
+def serving(script: Path, log: Path, *args: str, flag: str = "--http", warm: bool = True, **env: str) -> Iterator[str]:
+    """The URL of this script, served over HTTP in a process of its own: `warm`, or from nothing."""
     port = free_port()
-    with listening([sys.executable, str(script), flag, str(port), *args], port, log, environment(**env)):
-        yield f"http://127.0.0.1:{port}/mcp"
+    command, environ = [str(script), flag, str(port), *args], environment(**env)
+    if warm:
+        with log.open("w") as stderr, _ending(started(command, stderr=stderr, env=environ), port, log):
+            yield f"http://127.0.0.1:{port}/mcp"
+    else:
+        with listening([sys.executable, *command], port, log, environ):
+            yield f"http://127.0.0.1:{port}/mcp"
 
 
 @contextmanager
@@ -48,15 +55,21 @@ def listening(command: list[str], port: int, log: Path, env: dict[str, str]) -> 
     """A server as a process, from when it listens on this port."""
     with log.open("w") as stderr:
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr, env=env)
-        try:
-            await_port(port, process, log)
+        with _ending(process, port, log):
             yield
-        finally:
-            process.terminate()
-            process.wait(10)
 
 
-def await_port(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+@contextmanager
+def _ending(process: Started, port: int, log: Path) -> Iterator[None]:
+    try:
+        await_port(port, process, log)
+        yield
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def await_port(port: int, process: Started, log: Path) -> None:
     """Wait until somebody listens there."""
     until = time.monotonic() + STARTS_WITHIN
     while time.monotonic() < until:
@@ -64,5 +77,5 @@ def await_port(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 return
-        time.sleep(0.05)
+        time.sleep(0.02)
     raise AssertionError(f"no server on {port}: {log.read_text()}")

@@ -112,7 +112,7 @@ async def test_an_example_asks_over_stdio(example: Example, era: Era, tmp_path: 
     """Each on one version, and every version with one: what a tool does on which is the same over any transport."""
     log = tmp_path / "log"
     with log.open("w") as stderr:
-        await play(stdio(HOME / example.file, stderr), example, era)
+        await play(stdio(HOME / example.file, stderr, warm=False), example, era)
     assert_clean(log)
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +18,7 @@ from tests.contract.conftest import place
 from tests.portal.running import KEYS, Process, running
 from tests.rounds import accept, raw_call, text
 from tests.serving import environment, free_port
+from tests.warm import started
 
 ANSWER = {"card": accept(answer="visa")}
 
@@ -28,9 +27,9 @@ ANSWER = {"card": accept(answer="visa")}
 def till(store: str, home: Path) -> Iterator[Process]:
     port = free_port()
     script = str(Path(cut_off_server.__file__))
-    command = [sys.executable, script, "--port", str(port), "--store", store, "--files", str(home)]
+    command = [script, "--port", str(port), "--store", store, "--files", str(home)]
     with (home / "log").open("a") as log:
-        popen = subprocess.Popen(command, stderr=log, env=environment(MIDCALL_KEYS=KEYS))
+        popen = started(command, stderr=log, env=environment(MIDCALL_KEYS=KEYS))
     process = Process(popen, f"http://127.0.0.1:{port}", home / "log")
     with running([process]):
         yield process

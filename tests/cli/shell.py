@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-import atexit
-import json
 import logging
 import os
 import select
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 import warnings
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
-from functools import cache
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Any, Protocol
 from unittest.mock import patch
 
 from midcall.cli import main
+from tests.warm import CAN_BE, PYTHON, command_of, started
 
 SECONDS = 60
-BARE = f"{sys.executable} {Path(__file__).with_name('bare_server.py')}"
+BARE = command_of(Path(__file__).with_name("bare_server.py"))
 
 
-def midcall(*args: str, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run it without a terminal."""
+def midcall(*args: str, warm: bool = True, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run it without a terminal: `warm`, or from nothing, as each command is once."""
     return subprocess.run(
-        [sys.executable, "-m", "midcall", *args],
+        [*(PYTHON if warm else [sys.executable]), "-m", "midcall", *args],
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -43,8 +39,7 @@ def midcall(*args: str, **env: str) -> subprocess.CompletedProcess[str]:
 def here(*args: str, **env: str) -> subprocess.CompletedProcess[str]:
     """Run it in this process: for what a command says, and which code it ends with.
 
-    A process of its own takes a second to import what the tests have already. `midcall` is for what makes it a program:
-    its streams, its terminal, its end.
+    `midcall` is for what makes it a program: its streams, its terminal, its end.
     """
     root, ours = logging.getLogger(), logging.getLogger("midcall.client.connection")
     before = [(logger, logger.handlers[:], logger.propagate) for logger in (root, ours)]
@@ -170,12 +165,12 @@ def screen(
     program: tuple[str, ...] = ("-m", "midcall"),
     stdout: IO[str] | None = None,
     size: tuple[int, int] | None = None,
-    warm: bool = False,
+    warm: bool = True,
     **env: str,
 ) -> Iterator[Screen]:
     """A terminal that does not tell its size, and so is too small for forms; or of this size, columns and rows.
 
-    The program starts from nothing; or it is `warm`, a process of its own all the same, that has its imports already.
+    The program is `warm`, a process of its own that has its imports already; or it starts from nothing.
     """
     import fcntl
     import pty
@@ -185,9 +180,11 @@ def screen(
     here, there = pty.openpty()
     if size is not None:
         fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
-    command, streams = [*program, *args], (there, there if stdout is None else stdout.fileno(), there)
     environ = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "PYTHONUTF8": "1", **env}
-    process = (_forked if warm and sys.platform == "linux" else _started)(command, streams, environ)
+    begin = started if warm and CAN_BE else _from_nothing
+    process = begin(
+        [*program, *args], stdin=there, stdout=there if stdout is None else stdout, stderr=there, env=environ
+    )
     os.close(there)
     try:
         yield Screen(process, here)
@@ -197,140 +194,5 @@ def screen(
         os.close(here)
 
 
-def _started(command: list[str], streams: tuple[int, int, int], env: dict[str, str]) -> Program:
-    return subprocess.Popen(
-        [sys.executable, "-c", TAKES_TERMINAL, *command],
-        stdin=streams[0],
-        stdout=streams[1],
-        stderr=streams[2],
-        start_new_session=True,
-        env=env,
-    )
-
-
-# --- programs that have their imports already ----------------------------------------------------
-
-WARM = """
-import fcntl, gc, json, os, runpy, signal, socket, sys, termios
-import midcall.cli.call, midcall.cli.commands, midcall.client.lines
-import mcp.client.stdio, mcp.client.streamable_http, textual.drivers.linux_driver, textual.widgets
-from midcall.client import Terminal, connect
-from contextlib import suppress
-from midcall.client.terminal import app, stage, waits
-
-def streams():
-    for fd, name in enumerate(("stdin", "stdout", "stderr")):
-        errors = "backslashreplace" if fd == 2 else "strict"
-        stream = open(fd, "w" if fd else "r", encoding="utf-8", errors=errors, closefd=False)
-        if fd:
-            stream.reconfigure(line_buffering=fd == 2 or stream.isatty())
-        setattr(sys, name, stream)
-        setattr(sys, f"__{name}__", stream)
-
-def take(fds, given):
-    os.setsid()
-    for at in range(3):
-        os.dup2(fds[at], at)
-    for fd in {*fds, control.fileno()}:
-        os.close(fd)
-    control.detach()
-    if os.isatty(0):
-        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.chdir(given["cwd"])
-    os.environ.clear()
-    os.environ.update(given["env"])
-    streams()
-
-def guard(fds, given):
-    # tells who the program is, and how it ended; true in the program itself
-    reply = socket.socket(fileno=fds.pop())
-    pid = os.fork()
-    if not pid:
-        reply.close()
-        return True
-    for fd in fds:
-        os.close(fd)
-    reply.sendall(b"%d\\n" % pid)
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    reply.sendall(b"%d\\n" % code)
-    os._exit(0)
-
-def asked():
-    # the guards of those that have ended, so that their time counts as ours
-    with suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-    data, fds, _, _ = socket.recv_fds(control, 65536, 4)
-    while data and not data.endswith(b"\\n"):
-        data += control.recv(65536)
-    return (fds, json.loads(data)) if data else sys.exit()
-
-def run(command):
-    how, what, *args = command
-    sys.argv = [what if how == "-m" else "-c", *args]
-    if how == "-m":
-        runpy.run_module(what, run_name="__main__", alter_sys=True)
-    else:
-        exec(compile(what, "<string>", "exec"), {"__name__": "__main__"})
-
-control = socket.socket(fileno=int(sys.argv[1]))
-signal.signal(signal.SIGINT, signal.SIG_IGN)
-gc.freeze()
-while True:
-    fds, given = asked()
-    if not os.fork() and guard(fds, given):
-        break
-    for fd in fds:
-        os.close(fd)
-take(fds, given)
-run(given["command"])
-"""
-"""Forks a process for each program that it is told to run. What has imported nothing takes a second to begin."""
-
-
-class Forked:
-    """A program of which only its guard knows how it ended."""
-
-    def __init__(self, reply: socket.socket) -> None:
-        self._reply = reply.makefile("rb")
-        reply.close()
-        self.pid = int(self._reply.readline())
-        self._code: int | None = None
-
-    def wait(self, timeout: float) -> int:
-        if self._code is None:
-            ready, _, _ = select.select([self._reply], [], [], timeout)
-            assert ready, f"the program did not end within {timeout} s"
-            self._code = int(self._reply.readline())
-            self._reply.close()
-        return self._code
-
-    def kill(self) -> None:
-        if self._code is None:  # else the number may be another's by now
-            with suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGKILL)
-
-
-@cache
-def _warm() -> socket.socket:
-    """Ends when this process does."""
-    ours, its = socket.socketpair()
-    with its:
-        env = {**os.environ, "PYTHONUTF8": "1"}
-        process = subprocess.Popen([sys.executable, "-c", WARM, str(its.fileno())], pass_fds=[its.fileno()], env=env)
-
-    @atexit.register
-    def end() -> None:
-        ours.close()
-        process.wait(SECONDS)
-
-    return ours
-
-
-def _forked(command: list[str], streams: tuple[int, int, int], env: dict[str, str]) -> Program:
-    ours, its = socket.socketpair()
-    told = json.dumps({"command": command, "env": env, "cwd": str(Path.cwd())}).encode() + b"\n"
-    with its:
-        socket.send_fds(_warm(), [told], [*streams, its.fileno()])
-    return Forked(ours)
+def _from_nothing(command: list[str], **given: Any) -> Program:
+    return subprocess.Popen([sys.executable, "-c", TAKES_TERMINAL, *command], start_new_session=True, **given)

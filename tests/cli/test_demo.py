@@ -31,7 +31,7 @@ def demo_at(*args: str, **env: str) -> AbstractContextManager[Screen]:
 
 @pytest.fixture(scope="module")
 def transcript() -> str:
-    demo = midcall("demo")
+    demo = midcall("demo", warm=False)
     assert (demo.returncode, demo.stderr) == (0, "")
     return demo.stdout
 
@@ -70,7 +70,7 @@ def test_one_game_on_one_version_can_be_picked() -> None:
 
 
 def test_a_terminal_that_knows_only_ascii_is_no_reason_to_fail() -> None:
-    demo = midcall("demo", "guess", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    demo = midcall("demo", "guess", warm=False, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert demo.returncode == 0
     assert "[2026-07-28 ? round 2]" in demo.stdout
 

@@ -1,17 +1,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.shell import BARE, here, midcall
 from tests.serving import ROOT, serving
+from tests.warm import command_of
 
 EVERYWHERE = ROOT / "examples/everywhere.py"
 HOW = {"MIDCALL_STORE": "memory://", "MIDCALL_KEYS": "k" * 32}
-COMMAND = f"{sys.executable} {EVERYWHERE}"
+COMMAND = command_of(EVERYWHERE)
 
 PLAIN = """
 import midcall
@@ -34,7 +34,7 @@ def plain(tmp_path: Path) -> Path:
 
 
 def test_a_file_is_imported_and_every_channel_told() -> None:
-    done = midcall("doctor", str(EVERYWHERE), **HOW)
+    done = midcall("doctor", str(EVERYWHERE), warm=False, **HOW)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("Fjord Travel\n\nChannels, in the order in which they are tried\n  ✓ push ")
     for line in ("  ✓ round ", "  ✓ page ", "  ✓ app ", "  ✓ link ", "  – relay ", "  ✓ default ", "  ✓ keys "):

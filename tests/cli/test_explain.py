@@ -15,7 +15,7 @@ from tests.docs.test_errors_page import SECTIONS
 
 
 def test_an_error_is_explained_by_its_section_of_the_page() -> None:
-    told = midcall("explain", "NoChannel")
+    told = midcall("explain", "NoChannel", warm=False)
     assert (told.returncode, told.stderr) == (0, "")
     assert told.stdout.startswith("NoChannel\n\nWhat happened. This client has no way to be asked.")
     assert "What to do. Give the question a `default=`" in told.stdout

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.shell import BARE, SECONDS, here, midcall
 from tests.serving import serving
+from tests.warm import PYTHON, command_of
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +22,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def listed() -> str:
-    done = midcall("tools", BARE)
+    done = midcall("tools", BARE, warm=False)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
@@ -56,7 +57,7 @@ def test_every_version_and_http_work(era: str, url: str) -> None:
     assert done.stdout.startswith(f"Bare Server  1.2.3 · {spoken}\n")
 
 
-HALF = f"{sys.executable} {Path(__file__).with_name('half_server.py')}"
+HALF = command_of(Path(__file__).with_name("half_server.py"))
 ERAS = ["2025-06-18", "2025-11-25", "2026-07-28"]
 UNUSABLE = (
     "✗ The server describes the tool formless in a way that cannot be understood (inputSchema: Field required).",
@@ -127,8 +128,8 @@ def test_verbose_shows_what_the_server_writes() -> None:
 
 
 def test_a_reader_that_goes_away_is_no_reason_to_fail() -> None:
-    command = [sys.executable, "-m", "midcall", "tools", BARE]
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as tools:
+    program = [*PYTHON, "-m", "midcall", "tools", BARE]
+    with subprocess.Popen(program, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as tools:
         assert tools.stdout is not None
         assert tools.stderr is not None
         tools.stdout.close()

@@ -52,7 +52,7 @@ def kept(url: str, key: str, owner: str, name: str) -> dict[str, str] | None:
 
 
 def test_what_is_kept_is_listed_by_owner_and_name_and_never_shown(url: str) -> None:
-    done = midcall("vault", "list", "--store", url)
+    done = midcall("vault", "list", "--store", url, warm=False)
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0].split() == ["OWNER", "NAME", "SINCE"]
@@ -166,7 +166,7 @@ def test_what_is_wrong_is_said_in_a_sentence_without_passwords_and_with_a_code(
 
 def test_a_store_is_checked_and_swept_by_url_or_environment(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/kept.db"
-    checked = midcall("store", "check", url)
+    checked = midcall("store", "check", url, warm=False)
     assert (checked.returncode, checked.stderr) == (0, "")
     assert checked.stdout.endswith("works.\n")
 

@@ -25,6 +25,7 @@ from tests.client.answerers import Answers
 from tests.client.raw import MODERN, Raw, final, told
 from tests.rounds import text
 from tests.serving import environment, free_port, serving
+from tests.warm import PYTHON, command_of
 
 STDIO = Path(__file__).with_name("stdio_server.py")
 ERAS = ["2025-06-18", "2025-11-25", "2026-07-28"]
@@ -111,7 +112,7 @@ async def test_a_url_is_connected_to_on_every_version(era: Any, url: str) -> Non
 
 @pytest.mark.parametrize("how", ["line", "list", "parameters"])
 async def test_a_command_is_started(how: str, tmp_path: Path) -> None:
-    parts = [sys.executable, str(STDIO)]
+    parts = [*([sys.executable] if how == "line" else PYTHON), str(STDIO)]
     target: Any = {
         "line": shlex.join(parts),
         "list": parts,
@@ -271,7 +272,7 @@ async def test_headers_reach_the_server(url: str) -> None:
 
 @pytest.mark.parametrize("how", ["http", "stdio"])
 async def test_a_required_visit_is_made_and_its_end_heard_over_real_transports(how: str, url: str) -> None:
-    target, made = url if how == "http" else f"{sys.executable} {STDIO}", list[Any]()
+    target, made = url if how == "http" else command_of(STDIO), list[Any]()
 
     async def answer(asked: Any) -> Any:
         made.append(asked.question.id)

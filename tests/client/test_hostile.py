@@ -139,7 +139,7 @@ FLOODED = [("guard", None), ("pending", None), ("script", "accept"), ("headless"
 @resource
 @every_way
 @pytest.mark.parametrize(("kind", "how"), FLOODED if FULL else FLOODED[:2])
-def test_ten_thousand_questions_at_once_are_all_answered(
+def test_a_flood_of_questions_is_answered_to_the_last(
     kind: str, how: str | None, over: str, era: str, hostile: str
 ) -> None:
     count = flood(over, era)
@@ -154,16 +154,14 @@ def test_ten_thousand_questions_at_once_are_all_answered(
 @resource
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("count", [FLOOD if FULL else POSTED])
-def test_ten_thousand_questions_that_are_pushed_over_http_take_their_time_and_no_more_memory(
-    count: int, hostile_url: str
-) -> None:
+def test_a_flood_of_questions_pushed_over_http_takes_its_time_and_no_more_memory(count: int, hostile_url: str) -> None:
     came = answered(run("headless", hostile_url, PUSH, f"flood:{count}", seconds=280)["flood"])
     assert came == {"cancel": count}
 
 
 @resource
 @every_way
-def test_ten_thousand_questions_that_are_none_are_refused(over: str, era: str, hostile: str) -> None:
+def test_a_flood_of_questions_that_are_none_is_refused(over: str, era: str, hostile: str) -> None:
     count = flood(over, era)
     came = answered(run("script", hostile, era, f"malformed:{count}")["malformed"])
     assert came == ({"error -32602": count} if era == PUSH else {"cancel": count})

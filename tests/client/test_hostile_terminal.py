@@ -100,7 +100,7 @@ ON_HTTP = ("long", "choices", "fields", "controls")
 def test_at_a_terminal_the_user_sees_text_and_can_cancel(
     attack: str, over: str, place: str, era: str, hostile: str
 ) -> None:
-    with screen("call", hostile, attack, "--era", era, warm=True, **PLACES[place]) as shown:
+    with screen("call", hostile, attack, "--era", era, **PLACES[place]) as shown:
         if is_too_large(attack, over, era):
             shown.sees("The server answered with an error")
             assert shown.exit_code() == 1
@@ -117,10 +117,10 @@ def test_at_a_terminal_the_user_sees_text_and_can_cancel(
 @proc
 @every_way
 @pytest.mark.parametrize("place", PLACES)
-def test_of_ten_thousand_questions_a_user_sees_a_few_and_can_leave(
-    place: str, over: str, era: str, hostile: str
-) -> None:
-    with screen("call", hostile, "flood", f"count:={flood(over, era)}", "--era", era, **PLACES[place]) as shown:
+def test_of_a_flood_of_questions_a_user_sees_a_few_and_can_leave(place: str, over: str, era: str, hostile: str) -> None:
+    with screen(
+        "call", hostile, "flood", f"count:={flood(over, era)}", "--era", era, warm=False, **PLACES[place]
+    ) as shown:
         shown.sees("Question 0")
         person = Person(shown, "\x11\x03" if place == "form" else "\x03")  # cancel all, cancel
         assert person.leaves() in (3, 130, -2), shown.text[-1500:]  # -2 where Ctrl-C comes while it is about to end
@@ -132,7 +132,7 @@ def test_of_ten_thousand_questions_a_user_sees_a_few_and_can_leave(
 @proc
 @every_way
 def test_no_address_opens_by_itself_and_none_can_act(over: str, era: str, hostile: str) -> None:
-    with screen("call", hostile, "urls", "--era", era, warm=True, **PLACES["lines"]) as shown:
+    with screen("call", hostile, "urls", "--era", era, **PLACES["lines"]) as shown:
         shown.sees("Hostile")
         assert Person(shown, ":cancel\n").leaves() == 3
         assert not acting(shown.text)
@@ -185,9 +185,9 @@ QUICK = 10.0
 @proc
 @every_way
 @pytest.mark.parametrize("place", PLACES)
-def test_one_word_of_the_user_ends_ten_thousand_questions(place: str, over: str, era: str, hostile: str) -> None:
+def test_one_word_of_the_user_ends_a_flood_of_questions(place: str, over: str, era: str, hostile: str) -> None:
     count = flood(over, era)
-    with screen(hostile, era, "flood", str(count), program=("-c", PROGRAM), warm=True, **PLACES[place]) as shown:
+    with screen(hostile, era, "flood", str(count), program=("-c", PROGRAM), **PLACES[place]) as shown:
         shown.sees("Question 0")
         offers, keys = CANCEL_ALL[place]
         for offer in offers:
@@ -213,7 +213,7 @@ def test_one_word_of_the_user_ends_ten_thousand_questions(place: str, over: str,
 @pytest.mark.parametrize("attack", ["controls", "noise"])
 def test_nothing_of_a_server_can_act_on_the_terminal_of_a_program(attack: str, place: str, era: str) -> None:
     """What it says to its standard error is of the server, too."""
-    with screen(STDIO, era, attack, "0", program=("-c", PROGRAM), warm=True, **PLACES[place]) as shown:
+    with screen(STDIO, era, attack, "0", program=("-c", PROGRAM), **PLACES[place]) as shown:
         shown.sees(ATTACKS[attack])
         shown.sees(*OFFERS[place])
         person = Person(shown, times=1)
@@ -227,7 +227,7 @@ def test_nothing_of_a_server_can_act_on_the_terminal_of_a_program(attack: str, p
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("over", ["http"])
 def test_what_the_sdk_logs_of_a_server_cannot_act_on_the_terminal_either(over: str, place: str, hostile: str) -> None:
-    with screen(hostile, PUSH, "events", "0", program=("-c", PROGRAM), warm=True, **PLACES[place]) as shown:
+    with screen(hostile, PUSH, "events", "0", program=("-c", PROGRAM), **PLACES[place]) as shown:
         shown.sees("Unknown SSE event: redlink")
         shown.sees("Strange")
         assert Person(shown, times=1).leaves() == 0
@@ -239,7 +239,7 @@ def test_what_the_sdk_logs_of_a_server_cannot_act_on_the_terminal_either(over: s
 
 @pty
 def test_ctrl_c_again_and_again_leaves_the_program_and_not_one_more_question() -> None:
-    with screen("call", STDIO, "flood", "--era", PUSH, **PLACES["lines"]) as shown:
+    with screen("call", STDIO, "flood", "--era", PUSH, warm=False, **PLACES["lines"]) as shown:
         for number in range(3):
             shown.sees(f"Question {number}")
             shown.sees("> ")
@@ -250,7 +250,7 @@ def test_ctrl_c_again_and_again_leaves_the_program_and_not_one_more_question() -
 
 @pty
 def test_no_color_that_is_set_to_nothing_does_not_draw_black_on_black() -> None:
-    with screen("call", STDIO, "slow", "--era", PUSH, **PLACES["form"]) as shown:
+    with screen("call", STDIO, "slow", "--era", PUSH, warm=False, **PLACES["form"]) as shown:
         shown.sees("Slow")
         shown.sees("Decline")
         assert "48;5;16m" not in shown.text
@@ -258,7 +258,7 @@ def test_no_color_that_is_set_to_nothing_does_not_draw_black_on_black() -> None:
 
 @pty
 def test_a_pattern_cannot_hang_the_form() -> None:
-    with screen("call", STDIO, "slow", "--era", PUSH, warm=True, **PLACES["form"]) as shown:
+    with screen("call", STDIO, "slow", "--era", PUSH, **PLACES["form"]) as shown:
         shown.sees("Slow")
         shown.sees("Decline")
         shown.press("a" * 40 + "!")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,9 @@ from midcall.client import connect
 from midcall.client.listing import usable
 from midcall.testing import ERAS
 from tests.client.answerers import Answers
+from tests.warm import PYTHON
 
-SERVER = [sys.executable, str(Path(__file__).parents[1] / "cli" / "half_server.py")]
+SERVER = [*PYTHON, str(Path(__file__).parents[1] / "cli" / "half_server.py")]
 GOOD = {"name": "good", "inputSchema": {"type": "object"}}
 
 

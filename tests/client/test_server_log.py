@@ -16,9 +16,10 @@ from tests.client.answerers import Answers
 from tests.client.hostile_server import EVIL, MUTTERED
 from tests.client.test_terminal_tmux import ROOT, SECONDS, Pane, given_back
 from tests.client.test_terminal_tmux import pytestmark as needs_tmux
+from tests.warm import PYTHON
 
 SERVER = Path(__file__).with_name("hostile_server.py")
-STDIO = [sys.executable, str(SERVER)]
+STDIO = [*PYTHON, str(SERVER)]
 ERAS = ["2025-11-25", "2026-07-28"]
 
 PROGRAM = """
@@ -122,7 +123,7 @@ def test_of_very_many_lines_the_last_are_shown_and_the_others_counted(pane: Pane
 def unseen(how: str) -> str:
     """What a program has on its standard error, where that is a pipe."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(SERVER), how],
+        [*PYTHON, "-c", PROGRAM, str(SERVER), how],
         capture_output=True,
         timeout=SECONDS,
         cwd=ROOT,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -13,6 +12,7 @@ from typing import Any
 
 from tests.contract import racer
 from tests.serving import environment
+from tests.warm import PYTHON
 
 WITHIN = 60.0
 
@@ -25,7 +25,7 @@ class Racer:
     """
 
     def __init__(self, script: ModuleType = racer) -> None:
-        command = [sys.executable, str(Path(script.__file__ or ""))]
+        command = [*PYTHON, str(Path(script.__file__ or ""))]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment()
         )

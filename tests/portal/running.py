@@ -13,6 +13,7 @@ from pathlib import Path
 from mcp_types import CallToolResult, TextContent
 
 from tests.serving import ROOT, await_port, environment, free_port
+from tests.warm import Started, started
 
 SHORT_HOLDS = ROOT / "tests" / "portal" / "short_holds.py"
 SERVER = "portal_server.py"
@@ -23,7 +24,7 @@ KEYS = "a key for the tests that is long enough"
 class Process:
     """A server, and where it listens."""
 
-    popen: subprocess.Popen[bytes]
+    popen: Started
     url: str
     log: Path
 
@@ -40,10 +41,9 @@ class Process:
 def start(log: Path, store: str, *options: str, hold: float = 45.0, port: int | None = None) -> Process:
     """Start the HTTP example; `listening` waits for it."""
     port = port or free_port()
-    command = [sys.executable, str(SHORT_HOLDS), SERVER, "--port", str(port), "--store", store, *options]
-    env = environment(MIDCALL_KEYS=KEYS, HOLD=str(hold))
+    command = [str(SHORT_HOLDS), SERVER, "--port", str(port), "--store", store, *options]
     with log.open("a") as stderr:
-        popen = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr, env=env)
+        popen = started(command, stderr=stderr, env=environment(MIDCALL_KEYS=KEYS, HOLD=str(hold)))
     return Process(popen, f"http://127.0.0.1:{port}", log)
 
 

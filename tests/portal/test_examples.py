@@ -26,6 +26,7 @@ from tests.portal.running import KEYS, Process, code_of, listening, mock_issuer,
 from tests.portal.signing_in import Kept, signs_in
 from tests.serving import ROOT, environment, serving
 from tests.skips import chromium, needs_chromium
+from tests.warm import PYTHON
 
 EXAMPLES = ROOT / "examples"
 ERAS: tuple[Era, ...] = ("2025-11-25", "2026-07-28")
@@ -52,7 +53,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The server without an issuer. It remembers what was entered, until a test forgets it."""
     home = tmp_path_factory.mktemp("home")
     options = ["--store", f"sqlite://{home}/store.db"]
-    with serving(EXAMPLES / "portal_server.py", home / "log", *options, flag="--port", MIDCALL_KEYS=KEYS) as url:
+    how: dict[str, Any] = {"flag": "--port", "warm": False, "MIDCALL_KEYS": KEYS}
+    with serving(EXAMPLES / "portal_server.py", home / "log", *options, **how) as url:
         yield url
     assert_clean(home / "log")
 
@@ -183,7 +185,8 @@ async def test_the_client_of_fastmcp_gets_there_too(mode: Any, tool: str, at_hom
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_the_same_tools_work_over_stdio(era: Era, tmp_path: Path) -> None:
-    command = [sys.executable, str(EXAMPLES / "portal_stdio.py"), "--store", f"sqlite://{tmp_path}/store.db"]
+    python = [sys.executable] if era == ERAS[0] else PYTHON
+    command = [*python, str(EXAMPLES / "portal_stdio.py"), "--store", f"sqlite://{tmp_path}/store.db"]
     person, env = Person(APPROVES), environment(MIDCALL_KEYS=KEYS)
     with (tmp_path / "log").open("w") as log:
         async with connect(command, person, era=era, errlog=log, env=env) as client:

@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import signal
-import sys
 import time
 from contextlib import AbstractContextManager, aclosing, nullcontext
 from importlib import import_module
@@ -22,12 +21,13 @@ from midcall.client.connecting import Era
 from midcall.client.pending import Pending
 from midcall.wording import unanswered as wording
 from tests.recipes.agents import AGENTS, Talking, langgraph, openai_agents, pydantic_ai, recipe, two_at_once
+from tests.warm import PYTHON
 
 ERAS: tuple[Era, ...] = ("2025-11-25", "2026-07-28")
 DAYS = "How many days will you stay in Oslo?"
 SURE = "Book 3 days in Oslo?"
 BOOKED = "Booked 3 days in Oslo."
-MORTAL = [sys.executable, str(Path(__file__).parent / "mortal_server.py")]
+MORTAL = [*PYTHON, str(Path(__file__).parent / "mortal_server.py")]
 
 every_agent = pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.__name__)
 on_every_version = pytest.mark.parametrize("era", ERAS)

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.recipes.agents import recipe
+from tests.recipes.agents import needs
 from tests.recipes.conftest import RECIPES
 
 SAID = """\
@@ -23,12 +23,16 @@ You: Book me a trip to Oslo.
 Agent: Booked 3 days in Oslo.
 """
 AGENTS = ("langgraph_interrupt", "pydantic_ai_agent", "openai_agents")
+OF_LANGSMITH = (
+    "ignore:'asyncio.iscoroutinefunction' is deprecated:DeprecationWarning:langsmith._internal._beta_decorator"
+)
+"""It comes with langgraph, and says this on 3.14."""
 
 
 @pytest.mark.parametrize("name", AGENTS)
 def test_a_recipe_prints_its_conversation_and_nothing_else(name: str) -> None:
-    recipe(name)
-    command = [sys.executable, "-W", "error", str(RECIPES / f"{name}.py")]
+    needs(name)
+    command = [sys.executable, "-W", "error", "-W", OF_LANGSMITH, str(RECIPES / f"{name}.py")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (done.stdout, done.stderr) == (SAID, "")
 

@@ -58,7 +58,7 @@ async def test_a_rotation_is_followed_to_its_end(place: Path) -> None:
     under_way = await seen(place, NEW, OLD)
     assert under_way.state == "doubtful"
     assert "midcall vault rotate" in under_way.advice
-    await rotate_keys(SQLite(place), [NEW, OLD])
+    await rotate_keys(str(place), [NEW, OLD])
     assert await seen(place, NEW) == Finding("vault", "ok", "1 value can be opened with these keys.")
 
 

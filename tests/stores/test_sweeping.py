@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import subprocess
-import sys
 import time
 
 import pytest
 
 from midcall.stores import Record, Store, StoreError, Sweeper, open_store
 from midcall.stores.memory import Memory
+from tests.cli.shell import midcall
 
 NOW = time.time()
 FRESH = Record("fresh", "form", "ann", "{}", created=NOW, expires=NOW + 100_000)
@@ -62,8 +61,7 @@ async def test_it_sweeps_in_the_background_and_goes_on_after_a_failure(caplog: p
 
 
 def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "midcall", "store", *arguments]
-    return subprocess.run(line, capture_output=True, text=True, env={**os.environ, **environment}, timeout=30)
+    return midcall("store", *arguments, **environment)
 
 
 async def test_the_command_checks_and_sweeps_the_store_of_the_environment(shared_url: str) -> None:

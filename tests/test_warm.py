@@ -1,0 +1,78 @@
+"""Programs that have their imports already are what they would be from nothing (`tests/warm.py`)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.warm import CAN_BE, PYTHON, SECONDS, started
+
+TELLS = """
+import os, sys
+print(__name__, sys.modules["__main__"].__dict__ is globals(), globals().get("__file__"), sys.argv, sys.path[:2])
+print(os.getcwd(), os.environ["TOLD"], sys.stdin.read(), sys.stdout.encoding, sys.stdout.isatty())
+print("heard", file=sys.stderr)
+sys.exit(7)
+"""
+WAITS = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
+
+
+@pytest.mark.parametrize("how", ["script", "-m", "-c"])
+def test_a_program_finds_what_python_gives_it_and_ends_as_it_says(how: str, tmp_path: Path) -> None:
+    script = tmp_path / "tells.py"
+    script.write_text(TELLS)
+    command = {"script": [str(script)], "-m": ["-m", "tells"], "-c": ["-c", TELLS]}[how]
+
+    def run(python: list[str]) -> tuple[int, bytes, bytes]:
+        env = {**os.environ, "TOLD": "so", "PYTHONPATH": "/nowhere", "PYTHONUTF8": "1"}
+        done = subprocess.run([*python, *command, "a b"], capture_output=True, input=b"read", cwd=tmp_path, env=env)
+        return done.returncode, done.stdout, done.stderr
+
+    assert run(PYTHON) == run([sys.executable])
+    assert run(PYTHON)[0] == 7
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.skipif(not CAN_BE, reason="programs start from nothing here")
+def test_a_signal_reaches_the_program_and_its_end_is_told(number: signal.Signals) -> None:
+    with subprocess.Popen([*PYTHON, "-c", WAITS], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as program:
+        assert program.stdout is not None
+        program.stdout.readline()
+        program.send_signal(number)
+        assert program.wait(SECONDS) == -number
+
+
+def is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_nobody_who_is_killed_leaves_a_program_behind() -> None:
+    with subprocess.Popen([*PYTHON, "-c", WAITS], stdout=subprocess.PIPE) as starter:
+        assert starter.stdout is not None
+        pid = int(starter.stdout.readline())
+        starter.kill()
+    until = time.monotonic() + SECONDS
+    while is_there(pid):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+@pytest.mark.skipif(not CAN_BE, reason="programs start from nothing here")
+def test_what_is_killed_has_ended_once_that_is_told(tmp_path: Path) -> None:
+    with (tmp_path / "out").open("wb") as out:
+        program: Any = started(["-c", WAITS], stdout=out, stderr=out, env=os.environ)
+        assert program.poll() is None
+        program.kill()
+        assert program.wait(SECONDS) == program.poll() == -signal.SIGKILL
+    assert not is_there(program.pid)

@@ -1,0 +1,136 @@
+"""Programs in Python that need not start from nothing: each is a process of its own, and has its imports already.
+
+To import the SDK takes longer than most of what tests do with it, and is the same each time. So one process does it
+(`warm_server.py`), and forks another for each program. What a program is when it starts from nothing - what it loads,
+what its interpreter was told - is for tests that start `sys.executable` itself.
+"""
+
+from __future__ import annotations
+
+import atexit
+import marshal
+import os
+import secrets
+import select
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import IO, Final
+
+SECONDS: Final = 60
+CAN_BE: Final = sys.platform == "linux"
+HOME: Final = Path(tempfile.gettempdir()) / f"midcall-warm-{os.getpid()}-{secrets.token_hex(4)}"
+SERVER: Final = Path(__file__).with_name("warm_server.py")
+STARTER: Final = Path(__file__).with_name("warm_python.py")
+
+PYTHON: Final = [sys.executable, *(["-IS", str(STARTER), str(HOME / "door")] if CAN_BE else [])]
+"""How to start such a program by a command: for stdio, where the client starts its server."""
+
+
+def command_of(script: Path) -> str:
+    """The same, as a line."""
+    return shlex.join([*PYTHON, str(script)])
+
+
+def on_path(home: Path) -> Path:
+    """A directory for a shell to find `python` and `midcall` in, which are such programs."""
+    home.mkdir()
+    for name, more in {"python": [], "midcall": ["-m", "midcall"]}.items():
+        (home / name).write_text(f'#!/bin/sh\nexec {shlex.join([*PYTHON, *more])} "$@"\n')
+        (home / name).chmod(0o700)
+    return home
+
+
+@cache
+def begin() -> None:
+    """Have it import what programs need, from now on. It ends when this process does."""
+    if not CAN_BE:
+        return
+    HOME.mkdir(mode=0o700)
+    ours, its = socket.socketpair()
+    with its, socket.socket(socket.AF_UNIX) as door:
+        door.bind(str(HOME / "door"))
+        door.listen(100)
+        fds = [its.fileno(), door.fileno()]
+        env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONDEVMODE")}
+        process = subprocess.Popen([sys.executable, str(SERVER), *map(str, fds)], pass_fds=fds, env=env)
+
+    @atexit.register
+    def end() -> None:
+        ours.close()
+        process.wait(SECONDS)
+
+
+class Forked:
+    """A program of which only its guard knows how it ended. For the rest, it is used like a `Popen`."""
+
+    def __init__(self, door: socket.socket) -> None:
+        self._said = door.makefile("rb", buffering=0)  # what is in a buffer, `select` does not see
+        door.close()
+        self.pid = self._number()
+        self._code: int | None = None
+
+    def poll(self) -> int | None:
+        with suppress(subprocess.TimeoutExpired):
+            return self.wait(0)
+        return None
+
+    def wait(self, timeout: float) -> int:
+        if self._code is None:
+            ready, _, _ = select.select([self._said], [], [], timeout)
+            if not ready:
+                raise subprocess.TimeoutExpired(f"process {self.pid}", timeout)
+            self._code = self._number()
+            self._said.close()
+        return self._code
+
+    def _number(self) -> int:
+        line = self._said.readline()
+        assert line, "warm_server.py has ended, and said why on its standard error"
+        return int(line)
+
+    def send_signal(self, number: int) -> None:
+        if self._code is None:  # else the number of the process may be another's by now
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
+Started = Forked | subprocess.Popen[bytes]
+Stream = IO[str] | IO[bytes] | int
+
+
+def started(
+    command: Sequence[str],
+    *,
+    stdin: Stream = subprocess.DEVNULL,
+    stdout: Stream = subprocess.DEVNULL,
+    stderr: Stream,
+    env: Mapping[str, str],
+) -> Started:
+    """What `python *command` would do: a script, `-m module` or `-c code`, and its arguments."""
+    if not CAN_BE:
+        return subprocess.Popen([sys.executable, *command], stdin=stdin, stdout=stdout, stderr=stderr, env=env)
+    begin()
+    told = marshal.dumps((list(command), dict(env), str(Path.cwd())))
+    with Path(os.devnull).open("r+b", buffering=0) as nothing:
+        streams = [nothing if each == subprocess.DEVNULL else each for each in (stdin, stdout, stderr)]
+        fds = [each if isinstance(each, int) else each.fileno() for each in streams]
+        door = socket.socket(socket.AF_UNIX)
+        door.connect(str(HOME / "door"))
+        whole = len(told).to_bytes(4, "big") + told
+        sent = socket.send_fds(door, [whole], fds)
+        door.sendall(whole[sent:])
+    return Forked(door)

@@ -1,0 +1,145 @@
+"""Imports what programs of tests need, and forks a process for each that it is told to run (`warm.py`).
+
+Told are a command as Python takes it, an environment and a directory, with the three standard streams. What is said in
+return is the number of the process, and what it ended with. A program whose caller is gone is killed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import gc
+import marshal
+import os
+import runpy
+import select
+import shutil
+import signal
+import socket
+import sys
+import termios
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+OWN = sys.path.pop(0)  # the directory of this script, of which no program knows
+
+
+def imports() -> None:
+    """What most programs of tests import: the SDK and FastMCP, both our sides, the command line, and the stores."""
+    import asyncpg  # noqa: F401
+    import authlib.integrations.starlette_client  # noqa: F401
+    import fastmcp  # noqa: F401
+    import mcp.client.stdio
+    import mcp.client.streamable_http
+    import mcp.server.mcpserver  # noqa: F401
+    import redis.asyncio  # noqa: F401
+    import textual.drivers.linux_driver
+    import textual.widgets  # noqa: F401
+    import uvicorn  # noqa: F401
+
+    import midcall.cli.call
+    import midcall.cli.commands
+    import midcall.client.lines
+    import midcall.testing  # noqa: F401
+    from midcall import install  # noqa: F401
+    from midcall.client import Browser, Guard, Headless, Pending, Script, Terminal, attach, connect  # noqa: F401
+    from midcall.client.terminal import app, stage, waits  # noqa: F401
+    from midcall.portal import Portal  # noqa: F401
+
+
+def serve(control: socket.socket, door: socket.socket) -> tuple[list[int], tuple[list[str], dict[str, str], str]]:
+    """Returns in each process that is to be a program, with its streams and what it was told."""
+    while True:
+        ready, _, _ = select.select([control, door], [], [])
+        with suppress(ChildProcessError):  # the guards of those that have ended, so that their time counts as ours
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        if control in ready:
+            shutil.rmtree(Path(door.getsockname()).parent, ignore_errors=True)
+            sys.exit()
+        caller, _ = door.accept()
+        if not os.fork():
+            control.close()
+            door.close()
+            return guarded(caller)
+        caller.close()
+
+
+def guarded(caller: socket.socket) -> tuple[list[int], tuple[list[str], dict[str, str], str]]:
+    """Stays behind to tell who the program is, and how it ended."""
+    data, fds, _, _ = socket.recv_fds(caller, 65536, 3)
+    while data and len(data) < 4 + int.from_bytes(data[:4], "big"):
+        more = caller.recv(65536)
+        data = data + more if more else b""
+    if not data:
+        os._exit(0)
+    if not (pid := os.fork()):
+        caller.close()
+        return fds, marshal.loads(data[4:])
+    for fd in fds:
+        os.close(fd)
+    program = os.pidfd_open(pid)
+    with suppress(OSError):
+        caller.sendall(b"%d\n" % pid)
+    if program not in select.select([program, caller], [], [])[0]:
+        os.kill(pid, signal.SIGKILL)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    with suppress(OSError):
+        caller.sendall(b"%d\n" % code)
+    os._exit(0)
+
+
+def take(fds: list[int], env: dict[str, str], home: str) -> None:
+    """As a process has it that was started like that."""
+    os.setsid()
+    for at, fd in enumerate(fds):
+        os.dup2(fd, at)
+    for fd in fds:
+        os.close(fd)
+    if os.isatty(0):
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.chdir(home)
+    os.environ.clear()
+    os.environ.update(env)
+    encoding, _, errors = env.get("PYTHONIOENCODING", "").partition(":")
+    for fd, name in enumerate(("stdin", "stdout", "stderr")):
+        how = "backslashreplace" if fd == 2 else errors or "strict"
+        stream = open(fd, "w" if fd else "r", encoding=encoding or "utf-8", errors=how, closefd=False)  # noqa: SIM115
+        if fd:
+            stream.reconfigure(line_buffering=fd == 2 or stream.isatty())
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
+def run(command: list[str], path: str) -> None:
+    how, *args = command
+    more = [each for each in path.split(os.pathsep) if each]
+    if how == "-m":
+        what, *args = args
+        sys.path[:0] = [str(Path.cwd()), *more]
+        sys.argv = [what, *args]
+        runpy.run_module(what, run_name="__main__", alter_sys=True)
+        return
+    if how == "-c":
+        text, *args = args
+        sys.path[:0], sys.argv = ["", *more], ["-c", *args]
+        code, named = compile(text, "<string>", "exec"), {}
+    else:
+        sys.path[:0], sys.argv = [str(Path(how).resolve().parent), *more], [how, *args]
+        code, named = compile(Path(how).read_bytes(), how, "exec"), {"__file__": how}
+    main: Any = ModuleType("__main__")
+    vars(main).update(named)
+    sys.modules["__main__"] = main
+    exec(code, vars(main))
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    imports()
+    gc.collect()
+    gc.freeze()
+    fds, (command, env, home) = serve(*(socket.socket(fileno=int(fd)) for fd in sys.argv[1:]))
+    take(fds, env, home)
+    run(command, env.get("PYTHONPATH", ""))
