@@ -38,8 +38,8 @@ def test_a_store_is_returned_as_it_is() -> None:
 def test_a_file_is_named_by_url_or_path(tmp_path: Path) -> None:
     assert path_of("sqlite:///var/lib/app/mid%20call.db") == Path("/var/lib/app/mid call.db")
     assert path_of("sqlite:////var/lib/app/midcall.db") == Path("/var/lib/app/midcall.db")
-    assert path_of("sqlite:///C:/data/midcall.db") == Path("C:/data/midcall.db")
-    assert path_of("./data/midcall.db") == Path("data/midcall.db")
+    assert path_of("sqlite:///C:/data/midcall.db") == Path("C:/data/midcall.db").absolute()
+    assert path_of("./data/midcall.db") == Path.cwd() / "data/midcall.db"
     assert path_of(tmp_path / "any name") == tmp_path / "any name"
     assert path_of("sqlite://") == path_of("sqlite:///") == default_file()
 
