@@ -267,10 +267,10 @@ class Replay:
             MalformedAnswer: One of ours is not an answer.
         """
         ours: set[str] = set()
-        quick = self.journal.left is not None and now - self.journal.left < doubt
-        waiting = [identity for identity, raw in self.journal.entries.items() if raw[0] == "waiting"]
-        for identity in waiting:
-            entry = self.journal.entry(identity)
+        journal = self.journal
+        quick = journal.left is not None and now - journal.left < doubt
+        for identity in [identity for identity, raw in journal.entries.items() if raw[0] == "waiting"]:
+            entry = journal.entry(identity)
             assert entry is not None
             wire = self.wire_key(identity, entry.attempt)
             if wire in responses:

@@ -68,6 +68,7 @@ class Call:
         self.task = running_task()
         self.thread = get_ident()
         self._ctx = ctx
+        self.version = ctx.protocol_version
         if journal is not None:
             self.journal = journal
             self.replay = Replay(journal)
@@ -95,13 +96,9 @@ class Call:
         return self._ctx.meta.get("progress_token") if self._ctx.meta else None
 
     @property
-    def version(self) -> str:
-        return self._ctx.protocol_version
-
-    @property
     def modern(self) -> bool:
         """Whether the version has rounds, and no pushing."""
-        return self._ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+        return self.version in MODERN_PROTOCOL_VERSIONS
 
     @property
     def method(self) -> str:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator
-from types import FrameType
+from collections.abc import Callable, Collection, Iterator
+from types import FrameType, NoneType
 from typing import Any, Final, TypeGuard, cast
 
 from anyio.abc import TaskGroup as AnyioGroup
@@ -34,6 +34,8 @@ _KINDS: Final = {
 _HOLDERS: Final = (asyncio.Future, asyncio.Queue)
 _COLLECTIONS: Final = frozenset((list, tuple, set, frozenset, dict, deque, defaultdict))
 """Of these alone, and of no class that may do something when it is looked at."""
+_PLAIN: Final = frozenset((str, int, float, bool, bytes, NoneType))
+"""What most variables hold, and what holds nothing."""
 
 
 def held_by(failure: BaseException) -> list[asyncio.Task[Any]]:
@@ -91,6 +93,8 @@ def _in_variables(frame: FrameType, holders: tuple[type, ...] = _HOLDERS) -> Ite
         return
     for value in frame.f_locals.values():
         kind = cast("type[object]", type(value))
+        if kind in _PLAIN:
+            continue
         if kind in _COLLECTIONS or issubclass(kind, holders):  # hardly anything is
             yield from _tasks(cast("object", value))
 
@@ -99,17 +103,22 @@ def _tasks(value: Any) -> Iterator[asyncio.Task[Any]]:
     """The tasks that this is, or that it has directly in it: a collection of tasks begins with one."""
     if _is_task(value):
         yield value
-        return
+    elif (inside := _inside(value)) and _is_task(next(iter(inside), None)):
+        yield from filter(_is_task, tuple(inside))
+
+
+def _inside(value: Any) -> Collection[Any]:
     if isinstance(value, dict):
-        value = cast("dict[Any, Any]", value).values()
-    elif isinstance(value, asyncio.Queue):
-        value = getattr(cast("Any", value), "_queue", ())  # what `as_completed` has not handed out yet
-    elif isinstance(value, asyncio.Future):
-        value = getattr(cast("Any", value), "_children", ())  # a `gather` that is awaited later
-    elif isinstance(value, (asyncio.TaskGroup, AnyioGroup)):
-        value = getattr(cast("Any", value), "_tasks", ())
-    if value and _is_task(next(iter(value), None)):
-        yield from filter(_is_task, tuple(value))
+        return cast("dict[Any, Any]", value).values()
+    if type(value) in _COLLECTIONS:
+        return value
+    if isinstance(value, asyncio.Queue):
+        return getattr(cast("Any", value), "_queue", ())  # what `as_completed` has not handed out yet
+    if isinstance(value, asyncio.Future):
+        return getattr(cast("Any", value), "_children", ())  # a `gather` that is awaited later
+    if isinstance(value, (asyncio.TaskGroup, AnyioGroup)):
+        return getattr(cast("Any", value), "_tasks", ())
+    return ()
 
 
 def _is_task(thing: Any) -> TypeGuard[asyncio.Task[Any]]:

@@ -179,11 +179,12 @@ class Asking:
             return await later.unfinished(call, call.later)
         call.journal.foreign = call.foreign
         try:
-            result: dict[str, Any] = {"requestState": await self._state(call)}
+            state = self._state(call)
         except TooManyRounds:
             if not call.can_go_on_later:
                 raise
             return await later.unfinished(call, limits.waits_for_more_rounds())
+        result: dict[str, Any] = {"requestState": await self._fit(call, state) if len(state) > STATE_LIMIT else state}
         if requests:
             result["inputRequests"] = requests
         return stamped(result, call, "input_required")
@@ -197,12 +198,13 @@ class Asking:
             result = result.model_dump(by_alias=True, mode="json", exclude_none=True)
         call.journal.foreign = Foreign(result.get("requestState"), None)
         if call.journal:
-            return {**result, "requestState": await self._state(call)}
+            return {**result, "requestState": await self._fit(call, self._state(call))}
         call.journal.rounds += 1
         state = encode(call.journal)
         return {**result, "requestState": state} if len(state) <= STATE_LIMIT else result
 
-    async def _state(self, call: Call) -> str:
+    def _state(self, call: Call) -> str:
+        """The journal as it travels."""
         journal = call.journal
         journal.call = call.name
         journal.rounds += 1
@@ -214,7 +216,10 @@ class Asking:
                 advice=limits.too_many_rounds_advice(),
                 for_model=limits.model_too_many_rounds(),
             )
-        state = encode(journal)
+        return encode(journal)
+
+    async def _fit(self, call: Call, state: str) -> str:
+        """This state, or what stands for it where it is too large to travel."""
         if len(state) <= STATE_LIMIT:
             return state
         if self._installation.keeping is not None:

@@ -104,10 +104,12 @@ class Rounds(Awaitable[Any]):
         """Put these into the round that leaves next; never returns."""
         self.requests.update(requests)
         if self._is_line():
-            await self._quiet(_QUIET_LINE)
+            if _ready(self._task.get_loop()):
+                await self._quiet(_QUIET_LINE)
             self._unwinding = True
             self._start_leaving()
-            await self._finish_effects(_EFFECT_SECONDS)
+            if self._effects:
+                await self._finish_effects(_EFFECT_SECONDS)
             self._end_branches()  # while the tool is unwound: its cleanup may wait for them, or they for it
             raise Suspend
         if self._leaver is None:
@@ -174,8 +176,6 @@ class Rounds(Awaitable[Any]):
 
     async def _quiet(self, turns: int) -> None:
         quiet, seen = 0, len(self.requests)
-        if turns == _QUIET_LINE and not _ready(asyncio.get_running_loop()):
-            return
         while quiet < turns:
             await asyncio.sleep(0)
             quiet = quiet + 1 if len(self.requests) == seen else 0
