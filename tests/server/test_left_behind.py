@@ -214,6 +214,26 @@ async def catches_all_in_a_branch_and_takes_others_as_they_come() -> str:
     return await asyncio.wait_for(branch(), SECONDS)
 
 
+async def catches_all_in_a_branch_and_looks_at_failures_later() -> str:
+    """Cancelled once, the branch goes on, and has others fail beside a question long after that."""
+
+    async def fails() -> str:
+        raise OSError("the disk is full")
+
+    async def branch() -> str:
+        try:
+            answer = await ask("b?", str)
+        except:
+            answer = ""
+        for _ in range(40):
+            await asyncio.sleep(0)
+        tasks = [asyncio.create_task(ask("a?", str)), asyncio.create_task(fails())]
+        await asyncio.wait(tasks)
+        return answer + "".join(task.result() for task in tasks if not task.exception())
+
+    return await asyncio.shield(branch())
+
+
 @pytest.mark.parametrize("how", ["2025-11-25", "2026-07-28", "one by one"])
 @pytest.mark.parametrize(
     "tool",
@@ -236,6 +256,7 @@ async def catches_all_in_a_branch_and_takes_others_as_they_come() -> str:
         has_a_failure_behind_a_generator,
         fails_behind_a_shield,
         catches_all_in_a_branch_and_takes_others_as_they_come,
+        catches_all_in_a_branch_and_looks_at_failures_later,
     ],
 )
 async def test_a_round_leaves_all_the_same_and_nothing_is_logged(

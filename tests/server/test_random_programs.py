@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import os
 from collections.abc import Generator
@@ -17,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from midcall.testing import Run, run
+from tests.garbage import collected
 from tests.kinds import KINDS, Kind, server_with
 from tests.programs import Program, World, answer, calm, risky, tool_of
 
@@ -25,7 +25,7 @@ FUZZ = os.environ.get("MIDCALL_FUZZ")
 WAYS = ({"era": "2025-11-25"}, {}, {"one_by_one": True})
 
 many = settings(
-    max_examples=int(FUZZ or 40),
+    max_examples=int(FUZZ or 120),
     derandomize=FUZZ is None,  # `make test` says the same thing twice
     deadline=None,
     suppress_health_check=list(HealthCheck),
@@ -60,9 +60,8 @@ def outcome(program: Program, kind: Kind, world: World, **way: object) -> tuple[
         server = server_with(tool_of(program, world), kind=kind, max_rounds=None)
         return await asyncio.wait_for(run(server, "tool", {}, answer, **way), SECONDS)  # type: ignore[arg-type]
 
-    with listening() as said:
+    with listening() as said, collected():
         done = asyncio.run(call())
-        gc.collect()  # what nobody has looked at is told of when it is collected
     assert not done.failed, done.text
     return done.text, said
 

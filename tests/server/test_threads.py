@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import signal
 import sys
@@ -28,6 +27,7 @@ from midcall.server import install
 from midcall.server.call import current_call
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, Script, connect, replayed, run
+from tests.garbage import collected
 from tests.kinds import Kind, server_with
 from tests.rounds import text
 
@@ -38,8 +38,8 @@ ABC: dict[str, Any] = {"a?": "1", "b?": "2", "c?": "3"}
 @pytest.fixture(autouse=True)
 def no_complaints(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """Suspending a thread is nothing that a log hears of."""
-    yield
-    gc.collect()  # what nobody has looked at is told of when it is collected
+    with collected():
+        yield
     loud = [record.getMessage() for record in caplog.get_records("call") if record.levelno >= logging.ERROR]
     assert [line for line in loud if "outside an MCP call" not in line] == []
 

@@ -144,7 +144,9 @@ class Branches:
         while (left := {task for task in tasks if not task.done()} - self._lost()) and time.monotonic() < until:
             await asyncio.wait(left, timeout=_LOOK_SECONDS)
             for task in self._parked.keys() - self._told:
-                if enclosing(task, self._is_ours) & left:  # its cleanup waits for what has parked
+                if holders := enclosing(task, self._is_ours) & left:  # their cleanup waits for what has parked
+                    for holder in holders:
+                        self.look_below(holder, holder.get_coro())
                     self._tell(task)
 
     def _lost(self) -> set[asyncio.Task[Any]]:
