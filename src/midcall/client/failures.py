@@ -57,8 +57,6 @@ def reason_of(error: BaseException, seconds: float | None, command: str | None, 
 
 
 def _not_started(error: OSError, command: str) -> tuple[str, str]:
-    if error.filename not in (None, command) and not Path(str(error.filename)).exists():
-        return wording.no_such_folder(str(error.filename))
     if (interpreter := _INTERPRETERS.get(Path(command).suffix)) is not None and Path(command).exists():
         return wording.script_without_interpreter(interpreter, command)
     if _ADDRESS.fullmatch(command):

@@ -159,6 +159,8 @@ def _process(parameters: StdioServerParameters, ways: Ways) -> Reached:
     if ways.cwd is not None:
         parameters = parameters.model_copy(update={"cwd": Path(ways.cwd)})
     name = shlex.join([parameters.command, *parameters.args])
+    if parameters.cwd is not None and not Path(parameters.cwd).is_dir():
+        raise CannotConnect.because(name, wording.no_such_folder(str(parameters.cwd)))
     return Reached(_started(parameters, ways.errlog), name, parameters.command)
 
 
