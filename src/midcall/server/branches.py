@@ -65,9 +65,9 @@ class Branches:
                     break
                 await asyncio.sleep(0)
 
-    def look_below(self, holder: asyncio.Task[Any], at: object) -> None:
+    def look_below(self, holder: asyncio.Task[Any], at: object = None) -> None:
         """This is about to be cancelled, at this coroutine: who was to look at what it holds may be gone by then."""
-        for task in below(holder, at, self._may_be_ours):
+        for task in below(holder, self._may_be_ours, at):
             _retrieve_all(task)
 
     async def watch(self, holders: Iterable[asyncio.Task[Any]], at: object = None) -> None:
@@ -75,7 +75,7 @@ class Branches:
         for _ in range(_TURNS_TO_UNWIND):
             await asyncio.sleep(0)
             for holder in holders:
-                self.look_below(holder, at or holder.get_coro())
+                self.look_below(holder, at)
 
     def _may_be_ours(self, task: asyncio.Task[Any]) -> bool:
         return context_of(task) is None or self._is_ours(task)
@@ -125,7 +125,7 @@ class Branches:
         self._told.add(task)
         if task.cancelling() <= self._parked.get(task, 0):  # else it is at its cleanup, which that would cut off
             _retrieve_all(task)  # again: a task that was started eagerly parks before anybody holds it
-            self.look_below(task, task.get_coro())
+            self.look_below(task)
             task.cancel()
 
     def _roots(self) -> set[asyncio.Task[Any]]:
@@ -146,7 +146,7 @@ class Branches:
             for task in self._parked.keys() - self._told:
                 if holders := enclosing(task, self._is_ours) & left:  # their cleanup waits for what has parked
                     for holder in holders:
-                        self.look_below(holder, holder.get_coro())
+                        self.look_below(holder)
                     self._tell(task)
 
     def _lost(self) -> set[asyncio.Task[Any]]:

@@ -51,17 +51,27 @@ def held_by(failure: BaseException) -> list[asyncio.Task[Any]]:
 
 def held_in(task: asyncio.Task[Any]) -> list[asyncio.Task[Any]]:
     """The tasks in the variables of the frames that this task is in, as far as these can be seen."""
-    return [held for frame in _frames(task.get_coro()) for held in _in_variables(frame)]
+    return [held for frame in _frames(_coroutine_of(task)) for held in _in_variables(frame)]
 
 
-def below(task: asyncio.Task[Any], at: object, ours: Callable[[asyncio.Task[Any]], bool]) -> set[asyncio.Task[Any]]:
-    """Those of ours that this task, which is at this coroutine, waits for or has in its hands, and that those have."""
+def below(
+    task: asyncio.Task[Any], ours: Callable[[asyncio.Task[Any]], bool], at: object = None
+) -> set[asyncio.Task[Any]]:
+    """Those of ours that this task waits for or has in its hands, and that those have.
+
+    It is at its own coroutine, or at this one.
+    """
     found: set[asyncio.Task[Any]] = set()
-    unseen = [*filter(ours, _waited_for(task, at))]
+    unseen = [*filter(ours, _waited_for(task, at or _coroutine_of(task)))]
     while unseen:
         found.add(each := unseen.pop())
-        unseen += {*filter(ours, _waited_for(each, each.get_coro()))} - found
+        unseen += {*filter(ours, _waited_for(each, _coroutine_of(each)))} - found
     return found
+
+
+def _coroutine_of(task: asyncio.Task[Any]) -> object:
+    """What this task runs. One that has ended is not asked: Python 3.12 crashes where it was started eagerly."""
+    return None if task.done() else task.get_coro()
 
 
 def _waited_for(task: asyncio.Task[Any], at: object) -> Iterator[asyncio.Task[Any]]:
