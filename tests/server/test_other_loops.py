@@ -1,11 +1,9 @@
-"""Loops that are not asyncio's plain one: uvicorn takes uvloop where it is installed, and some applications start their
-tasks eagerly."""
+"""Messy tools, and tools with threads, on the loops of `tests/loops.py`."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,26 +14,8 @@ from mcp.server import MCPServer
 from midcall.testing import Era, Run, replayed, run
 from tests import messy
 from tests.kinds import server_with
+from tests.loops import Factory, on_every_loop
 from tests.server.test_threads import ABC, SECONDS, TOOLS
-
-Factory = Callable[[], asyncio.AbstractEventLoop]
-
-
-def eager() -> asyncio.AbstractEventLoop:
-    loop = asyncio.new_event_loop()
-    loop.set_task_factory(asyncio.eager_task_factory)  # type: ignore[attr-defined]  # from Python 3.12 on
-    return loop
-
-
-LOOPS: list[Factory] = []
-if sys.platform != "win32":
-    import uvloop
-
-    LOOPS.append(uvloop.new_event_loop)
-if sys.version_info >= (3, 12):
-    LOOPS.append(eager)
-
-on_every_loop = pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: f"{loop.__module__}.{loop.__name__}")
 
 
 @pytest.fixture(autouse=True)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from midcall.testing import Run, run
 from tests.garbage import collected
 from tests.kinds import KINDS, Kind, server_with
+from tests.loops import Factory, on_every_loop
 from tests.programs import Program, World, answer, calm, risky, tool_of
 
 SECONDS = 30
@@ -53,15 +54,17 @@ def listening() -> Generator[list[str]]:
         logging.getLogger().removeHandler(loud)
 
 
-def outcome(program: Program, kind: Kind, world: World, **way: object) -> tuple[str, list[str]]:
+def outcome(
+    program: Program, kind: Kind, world: World, loop: Factory | None = None, **way: object
+) -> tuple[str, list[str]]:
     """What this program returns, asked in this way, and what was said about it."""
 
     async def call() -> Run:
         server = server_with(tool_of(program, world), kind=kind, max_rounds=None)
         return await asyncio.wait_for(run(server, "tool", {}, answer, **way), SECONDS)  # type: ignore[arg-type]
 
-    with listening() as said, collected():
-        done = asyncio.run(call())
+    with listening() as said, collected(), asyncio.Runner(loop_factory=loop) as runner:
+        done = runner.run(call())
     assert not done.failed, done.text
     return done.text, said
 
@@ -77,10 +80,22 @@ def said_without_us(program: Program) -> list[str]:
 @many
 @given(calm(), st.sampled_from(KINDS))
 def test_a_tool_in_which_nothing_fails_does_everything_once(program: Program, kind: Kind) -> None:
+    does_everything_once(program, kind)
+
+
+@pytest.mark.timeout(0)
+@on_every_loop
+@many
+@given(program=calm(), kind=st.sampled_from(KINDS))
+def test_so_it_does_on_other_loops(program: Program, kind: Kind, loop: Factory) -> None:
+    does_everything_once(program, kind, loop)
+
+
+def does_everything_once(program: Program, kind: Kind, loop: Factory | None = None) -> None:
     results: list[str] = []
     for way in WAYS:
         world = World()
-        result, said = outcome(program, kind, world, **way)
+        result, said = outcome(program, kind, world, loop, **way)
         results.append(result)
         assert (said, world.open) == ([], 0), way
         assert set(world.effects.values()) <= {1}, way

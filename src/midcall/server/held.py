@@ -83,7 +83,9 @@ def _waited_for(task: asyncio.Task[Any], at: object) -> Iterator[asyncio.Task[An
 
 
 def _frames(at: Any) -> Iterator[FrameType]:
-    """Those that a coroutine is in, from the outermost on."""
+    """Those that a coroutine is in, from the outermost on; of one that is running, none can be seen."""
+    if getattr(at, "cr_running", False):  # to ask it what it awaits may crash
+        return
     while at is not None:
         kind = _KINDS.get(type(at).__name__, "cr")
         if (frame := getattr(at, f"{kind}_frame", None)) is not None:
