@@ -9,6 +9,23 @@ import marshal
 import os
 import sys
 
+pid = 0
+early: list[int] = []
+"""Signals that came before there was anybody to have them."""
+
+
+def pass_on(number: int, _: object) -> None:
+    if not pid:
+        early.append(number)
+        return
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+
+
+for number in (_signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP):
+    _signal.signal(number, pass_on)
 place, *command = sys.argv[1:]
 door = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
 door.connect(place)
@@ -31,17 +48,8 @@ def line() -> int:
 
 
 pid = line()
-
-
-def pass_on(number: int, _: object) -> None:
-    try:
-        os.kill(pid, number)
-    except ProcessLookupError:
-        pass
-
-
-for number in (_signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP):
-    _signal.signal(number, pass_on)
+for number in early:
+    pass_on(number, None)
 code = line()
 if code < 0:
     if -code not in (_signal.SIGKILL, _signal.SIGSTOP):
