@@ -229,7 +229,7 @@ class Rounds(Awaitable[Any]):
     def _end_branches(self) -> None:
         """Let those that parked end by and by, together with whoever holds them."""
         if self._branches is not None and (self._ender is None or self._ender.done()):
-            # In a context of its own: it is none of them. And by no factory: started eagerly, it would be a part of one.
+            # In a context of its own, since it is none of them; by no factory, which may start it inside of one.
             self._ender = asyncio.Task(self._branches.end(), loop=self._task.get_loop(), context=Context())
 
     # --- for the middleware -------------------------------------------------------------------
