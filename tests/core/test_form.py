@@ -441,3 +441,15 @@ def test_a_loose_reading_passes_over_what_only_refines_a_field(prop: dict[str, A
 def test_a_loose_reading_still_refuses_what_is_no_field(prop: dict[str, Any]) -> None:
     with pytest.raises(InvalidForm):
         Form.from_schema(with_property(prop), strict=False)
+
+
+@SOME_FORMS
+@given(forms.flatmap(lambda form: st.tuples(st.just(form), fitting_content(form))))
+def test_a_bare_answer_is_whole_again_also_after_its_way_through_json(
+    case: tuple[Form, dict[str, Any] | None],
+) -> None:
+    form, content = case
+    if content is not None:
+        bare = form.bare(content)
+        assert isinstance(bare, dict) is not (len(form) == len(content) == 1)
+        assert form.whole(json.loads(json.dumps(bare))) == content

@@ -22,10 +22,10 @@ from pydantic import BaseModel
 import midcall
 from midcall import NotRecordable, ask, choose, once, suspending
 from midcall.core import journal as journals
-from midcall.core.journal import Journal
 from midcall.server import middleware
 from midcall.testing import ERAS, Era, NotReplayable, connect, replayed, run
 from tests.kinds import KINDS, Kind, server_with
+from tests.older_journals import written_before
 from tests.rounds import accept, raw_call, text
 
 KEYS = ["k" * 32]
@@ -146,21 +146,19 @@ async def test_a_journal_of_another_version_is_refused(monkeypatch: pytest.Monke
         assert f"version {later}" in caught.value.message
 
 
-def written_by_version_1(journal: Journal) -> str:
-    entries = {identity: list(journal.entry(identity) or ()) for identity in [*journal.settled, *journal.entries]}
-    head = [journal.call, journal.rounds, journal.strays, journal.progress]
-    return json.dumps(["midcall", 1, *head, entries, journal.foreign], separators=(",", ":"))
+async def three() -> str:
+    return " ".join([await ask("a?", str), await ask("b?", str), await ask("c?", str)])
 
 
 async def test_a_journal_of_the_version_before_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with connect(server_with(two)) as client:
-        monkeypatch.setattr(middleware, "encode", written_by_version_1)
-        first = await raw_call(client, "two", {})
-        monkeypatch.undo()
-        second = await raw_call(client, "two", {}, state=first["requestState"], answers={"a": accept(answer="1")})
-        assert list(second["inputRequests"]) == ["b"]
-        third = await raw_call(client, "two", {}, state=second["requestState"], answers={"b": accept(answer="2")})
-        assert text(third) == "1 2"
+    async with connect(server_with(three)) as client:
+        monkeypatch.setattr(middleware, "encode", written_before)  # as the replicas of the last release do
+        leaves = await raw_call(client, "three", {})
+        for answer in ("1", "2", "3"):
+            [key] = leaves["inputRequests"]
+            answers = {key: accept(answer=answer)}
+            leaves = await raw_call(client, "three", {}, state=leaves["requestState"], answers=answers)
+        assert text(leaves) == "1 2 3"
 
 
 async def test_a_state_that_grows_too_large_is_a_clear_error(caplog: pytest.LogCaptureFixture) -> None:

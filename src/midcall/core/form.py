@@ -90,6 +90,14 @@ class Form:
                     self._lift_line(lifted, name, split(line))
         return lifted
 
+    def bare(self, content: dict[str, Any]) -> Any:
+        """The content of a form with one field as its value alone, which is never a dict."""
+        return next(iter(content.values())) if len(self._fields) == len(content) == 1 else content
+
+    def whole(self, bare: Any) -> dict[str, Any]:
+        """The content again."""
+        return bare if type(bare) is dict else {self.names[0]: bare}  # pyright: ignore[reportUnknownVariableType]
+
     @property
     def digest(self) -> str:
         """A short name for what the form asks, the same in every process."""

@@ -5,9 +5,10 @@ writes its journal a hundred times, so what cannot change any more is not writte
 as the text it came as. Its quotes are swapped for backquotes, since the text is sealed inside JSON,
 where every quote would have to be escaped.
 
-    midcall/2                               the version
-    "?<digest>":["Which seat?",{...}],...   answers that were read and fit, one after the other
-    ["<call>",3,0,null,null,null,null,{...}]   what is known of the call, and all other entries
+    midcall/3                          the version
+    "?<digest>":"window",...           answers that were read and fit, one after the other
+    "Which seat?",...                  their labels, which hardly any run looks at
+    ["<call>",3,{...}]                 what is known of the call, and all other entries
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from operator import itemgetter
 from types import NoneType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast, get_args
 
@@ -26,9 +26,11 @@ from midcall.wording import journal as wording
 
 __all__ = ["VERSION", "Entry", "Foreign", "Journal", "Kind", "Target", "decode", "encode", "is_journal"]
 
-VERSION: Final = 2
+VERSION: Final = 3
 _MARK: Final = f"midcall/{VERSION}\n"
-_ANY_MARK: Final = ("midcall/", '["midcall",')
+_MARK_BEFORE: Final = f"midcall/{VERSION - 1}\n"
+_FIRST_MARK: Final = '["midcall",'
+_ANY_MARK: Final = ("midcall/", _FIRST_MARK)
 
 _ANSWERED: Final = ("accept", "fits")
 
@@ -87,10 +89,12 @@ class Journal:
     left: float | None = None
     """When the round left, where a quick no is doubted."""
     entries: dict[str, Entry | list[Any]] = field(default_factory=dict)  # pyright: ignore[reportUnknownVariableType]
-    settled: dict[str, list[Any]] = field(default_factory=dict)  # pyright: ignore[reportUnknownVariableType]
-    """Answers that fit: label and content, and a 0 where a branch wrote it."""
-    _text: str | None = field(default="", repr=False, compare=False)
-    """`settled` as it travels; None where it has to be written anew."""
+    settled: dict[str, Any] = field(default_factory=dict)  # pyright: ignore[reportUnknownVariableType]
+    """Answers that fit: the content, or the value alone where a form has one field (`Form.bare`)."""
+    _text: str = field(default="", repr=False, compare=False)
+    """`settled` as it travels."""
+    _labels: str = field(default="", repr=False)
+    """Their labels as they travel, in the same order; in brackets where a branch wrote it."""
 
     def __bool__(self) -> bool:
         """Whether anything is recorded."""
@@ -99,26 +103,58 @@ class Journal:
     def entry(self, identity: str) -> Entry | None:
         raw = self.entries.get(identity)
         if raw is None:
-            plain = self.settled.get(identity)
-            return None if plain is None else Entry("fits", int(len(plain) < 3), plain[0], plain[1])
+            if identity not in self.settled:
+                return None
+            label, line = self.labels()[identity]
+            return Entry("fits", line, label, self.settled[identity])
         return raw if isinstance(raw, Entry) else Entry._make(raw + _TAIL[len(raw) :])
 
-    def keep(self, identity: str, content: dict[str, Any]) -> None:
+    def labels(self) -> dict[str, tuple[str, int]]:
+        """The label of each answer that fits, and whether the tool's own task wrote it.
+
+        Raises:
+            InvalidJournal: They are damaged: nothing reads them before.
+        """
+        try:
+            raw = _decode(f"[{_swapped(self._labels)}]")
+            return {name: _label(each) for name, each in zip(self.settled, raw, strict=True)}
+        except ValueError:
+            raise InvalidJournal(wording.damaged_journal()) from None
+
+    def keep(self, identity: str, answer: Any) -> None:
         """The answer to this question was read and fits: from now on it goes along as it is."""
         _, line, label, *_ = self.entries.pop(identity)
-        raw = self.settled[identity] = [label, content] if line else [label, content, 0]
-        if self._text is not None:
-            piece = _swapped(_encode({identity: raw}))[1:-1]
-            self._text = f"{self._text},{piece}" if self._text else piece
+        self.settle(identity, answer, label, line)
+
+    def settle(self, identity: str, answer: Any, label: str, line: int) -> None:
+        """Add an answer that fits."""
+        self.settled[identity] = answer
+        piece = _swapped(_encode({identity: answer}))[1:-1]
+        self._text = f"{self._text},{piece}" if self._text else piece
+        piece = _swapped(_encode(label if line else [label]))
+        self._labels = f"{self._labels},{piece}" if self._labels else piece
 
     def forget(self, identity: str) -> None:
-        if self.entries.pop(identity, None) is None and self.settled.pop(identity, None) is not None:
-            self._text = None
+        if self.entries.pop(identity, None) is None and identity in self.settled:
+            labels, settled = self.labels(), self.settled
+            self.settled, self._text, self._labels = {}, "", ""
+            for name in settled:
+                if name != identity:
+                    self.settle(name, settled[name], *labels[name])
 
     def text(self) -> str:
-        if self._text is None:
-            self._text = _swapped(_encode(self.settled))[1:-1]
-        return self._text
+        """All answers that fit, as they travel."""
+        return f"{self._text}\n{self._labels}"
+
+
+def _label(raw: Any) -> tuple[str, int]:
+    match raw:
+        case str():
+            return raw, 1
+        case [str() as label]:
+            return label, 0
+        case _:
+            raise ValueError("no label")
 
 
 _TAIL: Final[list[Any]] = ["waiting", 0, "", None, "", 1, None, (), "round"]
@@ -169,9 +205,12 @@ def encode(journal: Journal) -> str:
     for identity, entry in entries.items():
         if type(entry) is Entry:
             entries[identity] = _trimmed(entry)
-    head = (journal.call, journal.rounds, journal.strays, journal.progress, journal.foreign, journal.target)
-    rest = (*head, journal.left, entries)
-    return f"{_MARK}{journal.text()}\n{_swapped(_encode(rest))}"
+    rest = (journal.call, journal.rounds, entries)
+    more = (journal.strays, journal.progress, journal.foreign, journal.target, journal.left)
+    return f"{_MARK}{journal.text()}\n{_swapped(_encode(rest if more == _NO_MORE else rest + more))}"
+
+
+_NO_MORE: Final = (0, None, None, None, None)
 
 
 def decode(state: str) -> Journal:
@@ -187,25 +226,44 @@ def decode(state: str) -> Journal:
 
 
 def _read(state: str) -> Journal:
-    _, settled, rest = state.split("\n")
-    return _checked(_decode(_swapped(rest)), _decode(f"{{{_swapped(settled)}}}"), settled)
+    _, settled, labels, rest = state.split("\n")
+    fields = _decode(_swapped(rest))
+    if len(fields) == 3:
+        fields = (*fields, *_NO_MORE)
+    journal = _checked(*fields)
+    journal.settled = _decode(f"{{{_swapped(settled)}}}")
+    journal._text, journal._labels = settled, labels  # pyright: ignore[reportPrivateUsage]
+    return journal
 
 
 def _read_older(state: str) -> Journal:
-    """What version 1 wrote: one list, with all entries in one object."""
-    if state.startswith("midcall/"):
-        raise InvalidJournal(wording.unknown_journal_version(state[8:24].partition("\n")[0], VERSION))
-    match _decode(state):
-        case ["midcall", 1 as version, call, rounds, strays, progress, entries, foreign] if type(version) is int:
-            return _checked([call, rounds, strays, progress, foreign, None, None, entries], {}, "")
-        case ["midcall", version, *_] if type(version) is not int or version != 1:
-            raise InvalidJournal(wording.unknown_journal_version(version, VERSION))
-        case _:
-            raise InvalidJournal(wording.damaged_journal())
+    """What version 2 wrote: each label beside its answer, and the fields in another order."""
+    if not state.startswith(_MARK_BEFORE):
+        raise InvalidJournal(_unread(state))
+    _, settled, rest = state.split("\n")
+    call, rounds, strays, progress, foreign, target, left, entries = _decode(_swapped(rest))
+    journal = _checked(call, rounds, entries, strays, progress, foreign, target, left)
+    for identity, raw in _decode(f"{{{_swapped(settled)}}}").items():
+        match raw:
+            case [str() as label, dict() as content, *branch]:  # pyright: ignore[reportUnknownVariableType]
+                journal.settle(identity, content, label, int(not branch))
+            case _:
+                raise InvalidJournal(wording.damaged_journal())
+    return journal
 
 
-def _checked(rest: Any, settled: Any, text: str) -> Journal:
-    call, rounds, strays, progress, foreign, target, left, entries = rest
+def _unread(state: str) -> str:
+    """Why this is not read: it is of another version, or of none."""
+    for mark, end in (("midcall/", "\n"), (_FIRST_MARK, ",")):
+        if state.startswith(mark):
+            return wording.unknown_journal_version(state[len(mark) :][:16].partition(end)[0], VERSION)
+    return wording.damaged_journal()
+
+
+def _checked(
+    call: Any, rounds: Any, entries: Any, strays: Any, progress: Any, foreign: Any, target: Any, left: Any
+) -> Journal:
+    """The journal of these, each of which has to be what it should."""
     sound = (
         isinstance(call, str)
         and type(rounds) is int
@@ -216,22 +274,11 @@ def _checked(rest: Any, settled: Any, text: str) -> Journal:
         and (left is None or type(left) in (int, float))
         and isinstance(entries, dict)
         and all(map(_is_entry, cast("dict[str, Any]", entries).values()))
-        and isinstance(settled, dict)
-        and _are_settled(cast("dict[str, Any]", settled))
     )
     if not sound:
         raise InvalidJournal(wording.damaged_journal())
     kept, called = foreign and Foreign._make(foreign), target and Target._make(target)
-    return Journal(call, rounds, strays, progress, kept, called, left, cast("Any", entries), cast("Any", settled), text)
-
-
-def _are_settled(settled: dict[str, Any]) -> bool:
-    """Whether each has a label and content, and maybe a 0. No loop of ours: every round looks at all of them."""
-    return (
-        set(map(type, settled.values())) <= {list}
-        and set(map(len, settled.values())) <= {2, 3}
-        and set(map(type, map(itemgetter(1), settled.values()))) <= {dict}
-    )
+    return Journal(call, rounds, strays, progress, kept, called, left, cast("Any", entries))
 
 
 def _is_entry(raw: Any) -> bool:

@@ -117,8 +117,8 @@ class Replay:
         ordinal = self._counts.get(base, 0)
         identity = f"{base}.{ordinal}" if ordinal else base
         journal = self.journal
-        if (plain := journal.settled.get(identity)) is not None:
-            value = question.typed.read(plain[1])
+        if (answer := journal.settled.get(identity)) is not None:
+            value = question.typed.read(question.form.whole(answer))
         else:
             raw = journal.entries.get(identity)
             if raw is None or raw[0] != "accept" or raw[-1] == "default":
@@ -127,7 +127,7 @@ class Replay:
             value, problems = question.read_tidy(tidied)
             if problems:
                 return MISSING
-            journal.keep(identity, tidied)
+            journal.keep(identity, question.form.bare(tidied))
         self._counts[base] = ordinal + 1
         self._used.add(identity)
         return value
@@ -138,6 +138,8 @@ class Replay:
         if entry is None or (entry.shape and entry.shape != question.shape):
             return None
         self._used.add(identity)
+        if entry.kind == "fits" and isinstance(question, Question):
+            return entry._replace(value=question.form.whole(entry.value))
         return entry
 
     def effect(self, identity: str) -> Entry | None:
@@ -189,9 +191,9 @@ class Replay:
         met = self._used
         return [
             *(
-                (identity, "fits", raw[0])
-                for identity, raw in journal.settled.items()
-                if len(raw) < 3 and identity not in met
+                (identity, "fits", label)
+                for identity, (label, line) in journal.labels().items()
+                if line and identity not in met
             ),
             *(
                 (identity, raw[0], raw[2])
