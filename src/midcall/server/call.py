@@ -65,7 +65,7 @@ class Call:
     ) -> None:
         # As little as can be: most calls ask nothing.
         self.installation = installation
-        self.task = running_task()
+        self.task = cast("asyncio.Task[Any]", asyncio.current_task())  # a request is served in one
         self.thread = get_ident()
         self._ctx = ctx
         self.version = ctx.protocol_version
@@ -167,12 +167,6 @@ class Call:
     @property
     def on_line(self) -> bool:
         return self.rounds is None or (not aside.get() and self.rounds.on_line())
-
-
-def running_task() -> asyncio.Task[Any]:
-    task = asyncio.current_task()
-    assert task is not None, "a request is served in a task"
-    return task
 
 
 def running_call(verb: str) -> Call:

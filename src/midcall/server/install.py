@@ -147,9 +147,9 @@ class Installation:
             await self.keeping.close()
         self.visits.stopping = False
 
-    def over_http(self) -> None:
-        """A request came over HTTP, where a process-local key loses calls."""
-        if self.whose_keys == "process":
+    def look_at_keys(self, ctx: ServerRequestContext[Any, Any]) -> None:
+        """Over HTTP, a process-local key loses calls."""
+        if ctx.request is not None and self.whose_keys == "process":
             self.warn_once("local-key", wording.process_local_key())
 
     def warn_once(self, what: str, message: str) -> None:
@@ -332,4 +332,4 @@ def _place(server: Server[Any], seal: Seal, installation: Installation) -> None:
     middleware = server.middleware
     index = next((i for i, mw in enumerate(middleware) if isinstance(mw, RequestStateBoundary)), len(middleware))
     middleware[index : index + 1] = [seal]
-    middleware.append(Asking(installation))
+    middleware.append(Asking(installation).serve)

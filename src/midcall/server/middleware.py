@@ -42,14 +42,15 @@ class Asking:
     def __init__(self, installation: Installation) -> None:
         self._installation = installation
 
-    def __call__(
-        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
-    ) -> CoroutineType[Any, Any, HandlerResult]:
+    def serve(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> CoroutineType[Any, Any, HandlerResult]:
+        """The middleware."""
         # Not `async`: what it returns is awaited as it is, which saves every request a coroutine.
         if ctx.method not in INPUT_REQUIRED_METHODS or ctx.request_id is None:
             if ctx.method in ABOUT and self._installation.keeping is not None:
                 return apps.listed(self._installation, ctx, self._listing(call_next))
             return cast("CoroutineType[Any, Any, HandlerResult]", call_next(ctx))
+        if ctx.request is not None:
+            self._installation.look_at_keys(ctx)
         if self._installation.keeping is not None:
             return self._with_store(ctx, call_next)
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
@@ -99,7 +100,7 @@ class Asking:
         running = call_next(ctx)
         if self._installation.keeping is not None:  # then it may be unwound, to go on later
             call.unwinding = Rounds(call.task)
-            call.unwinding.tool, running = running, call.unwinding
+            running = call.unwinding.run(running)
         token = current_call.set(call)
         try:
             result = await running
@@ -115,7 +116,7 @@ class Asking:
     async def _in_rounds(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, kept: Journal | None = None
     ) -> HandlerResult:
-        # A call that never asks runs through here and `Rounds.__await__`: no more of it than is needed.
+        # A call that never asks runs through here and `Rounds.run`: no more of it than is needed.
         params = ctx.params
         if kept is not None or (params is not None and ("requestState" in params or "inputResponses" in params)):
             call, ctx = self._open(ctx, kept)
@@ -125,8 +126,7 @@ class Asking:
         rounds = call.rounds = call.unwinding = Rounds(call.task)
         token = current_call.set(call)
         try:
-            rounds.tool = call_next(ctx)
-            result = await rounds
+            result = await rounds.run(call_next(ctx))
             if rounds.leaving:
                 return await self._leave(call, rounds.requests)
             return await self._around(call, result) if _is_round(result) else result

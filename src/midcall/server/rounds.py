@@ -13,7 +13,8 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Generator, Sequence
 from contextvars import Context, ContextVar
-from typing import Any, Final, NoReturn, TypeVar
+from types import CoroutineType, coroutine
+from typing import Any, Final, NoReturn, TypeVar, cast
 
 import anyio.lowlevel
 
@@ -58,7 +59,7 @@ class Suspend(BaseException):
         return wording.suspend_advice()  # made for whoever sees it, which hardly anybody does
 
 
-class Rounds(Awaitable[Any]):
+class Rounds:
     """The questions of one run that have to leave, and the tasks that wait for that."""
 
     # Defaults of the class: a call that asks nothing makes one of these, and needs next to nothing of it.
@@ -78,7 +79,7 @@ class Rounds(Awaitable[Any]):
     _effects: set[asyncio.Task[Any]] | None = None
     _threads: frozenset[int] = frozenset()
     tool: Awaitable[Any]
-    """What runs; to be set before this is awaited."""
+    """What runs."""
 
     def __init__(self, task: asyncio.Task[Any]) -> None:
         self.requests: dict[str, dict[str, Any]] = {}
@@ -234,14 +235,16 @@ class Rounds(Awaitable[Any]):
 
     # --- for the middleware -------------------------------------------------------------------
 
-    def __await__(self) -> Generator[Any, Any, Any]:
+    @coroutine
+    def run(self, tool: Awaitable[Any]) -> Generator[Any, Any, Any]:
         """Run the tool. Gives None when a round is leaving instead, whatever the tool did.
 
         A loop around a bare `except:` swallows every `Suspend`. Nothing can unwind such code; after it has
         had its chances it is left where it stands.
         """
-        # One generator for all of it, and no coroutine: every call pays for this, also those that ask nothing.
-        steps: Generator[Any, Any, Any] = self.tool.__await__()
+        # One generator for all of it: every call pays for this, also those that ask nothing.
+        self.tool = tool
+        steps = cast("Generator[Any, Any, Any]", tool if type(tool) is CoroutineType else tool.__await__())
         thrown: BaseException | None = None
         result: Any = None
         failure: BaseException | None = None

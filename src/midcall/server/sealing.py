@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.request_state import (
     AESGCMRequestStateCodec,
@@ -17,7 +16,6 @@ from mcp.server.request_state import (
 )
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
-from mcp_types.methods import INPUT_REQUIRED_METHODS
 
 from midcall.errors import InstallError
 from midcall.server.keys import Key
@@ -47,22 +45,11 @@ class Seal(RequestStateBoundary):
         super().__init__(security, default_audience=default_audience)
         self.codec = security.codec
 
-    def __call__(
-        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
-    ) -> CoroutineType[Any, Any, HandlerResult]:
-        # Not `async`: most requests bring no state, and need nothing but what the SDK does.
-        if ctx.method not in INPUT_REQUIRED_METHODS:
-            return super().__call__(ctx, call_next)
-        if ctx.request is not None:
-            self.installation.over_http()
-        if ctx.params is None or ctx.params.get("requestState") is None:
-            return super().__call__(ctx, call_next)
-        return self._with_advice(ctx, call_next)
-
-    async def _with_advice(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    def _unseal(self, ctx: ServerRequestContext[Any, Any]) -> Any:
         """The SDK refuses a state before anything of ours sees it; say what to do then."""
+        self.installation.look_at_keys(ctx)
         try:
-            return await super().__call__(ctx, call_next)
+            return super()._unseal(ctx)
         except MCPError as exc:
             if exc.code == INVALID_PARAMS and exc.data == {"reason": "invalid_request_state"}:
                 message = wording.state_refused(self.installation.state_ttl)

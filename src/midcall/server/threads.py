@@ -15,12 +15,12 @@ import threading
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import anyio.from_thread
 
 from midcall.server.branches import retrieve
-from midcall.server.call import aside, inside_effect, running_task
+from midcall.server.call import aside, inside_effect
 from midcall.server.enclosing import context_of
 from midcall.server.joining import (
     ResultFuture,
@@ -188,7 +188,7 @@ class _GivenUpWith:
         self._call = call
         self._awaited = awaited_for(given)
         self._shown = partial(_ends_with, self._awaited)
-        self._question = running_task()
+        self._question = cast("asyncio.Task[Any]", asyncio.current_task())
 
     def __enter__(self) -> None:
         if self._is_over():
