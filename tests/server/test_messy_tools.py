@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,17 +22,7 @@ SERVER = Path(messy.__file__)
 NAMES = [each.name for each in messy.SCENARIOS]
 
 
-@pytest.fixture(autouse=True)
-def no_complaints(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    yield
-    loud = [record.getMessage() for record in caplog.get_records("call") if record.levelno >= logging.WARNING]
-    assert not loud, loud
-
-
-@pytest.fixture(scope="module")
-def server() -> MCPServer[Any]:
-    """All of the tools. What a run of one has done is told apart by its token."""
-    return messy.build()
+pytestmark = pytest.mark.usefixtures("no_complaints")
 
 
 def find(name: str) -> messy.Scenario:
@@ -42,18 +31,18 @@ def find(name: str) -> messy.Scenario:
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("name", NAMES)
-async def test_a_messy_tool_works_on_every_version(name: str, era: Era, server: MCPServer[Any]) -> None:
+async def test_a_messy_tool_works_on_every_version(name: str, era: Era, messy_server: MCPServer[Any]) -> None:
     scenario, token = find(name), uuid.uuid4().hex
-    done = await run(server, name, {"token": token}, scenario.answers, era=era)
+    done = await run(messy_server, name, {"token": token}, scenario.answers, era=era)
     assert not done.failed, done.text
     assert "".join(done.text.split()) == "".join(scenario.expected.split())
     assert messy.COUNTS[token] == scenario.effects
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_a_messy_tool_works_when_every_round_brings_one_answer(name: str, server: MCPServer[Any]) -> None:
+async def test_a_messy_tool_works_when_every_round_brings_one_answer(name: str, messy_server: MCPServer[Any]) -> None:
     scenario, token = find(name), uuid.uuid4().hex
-    done = await run(server, name, {"token": token}, scenario.answers, one_by_one=True)
+    done = await run(messy_server, name, {"token": token}, scenario.answers, one_by_one=True)
     assert not done.failed, done.text
     assert "".join(done.text.split()) == "".join(scenario.expected.split())
     assert messy.COUNTS[token] == scenario.effects

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -17,17 +16,7 @@ from tests.kinds import server_with
 from tests.loops import Factory, on_every_loop
 from tests.server.test_threads import ABC, SECONDS, TOOLS
 
-
-@pytest.fixture(autouse=True)
-def no_complaints(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    yield
-    loud = [record.getMessage() for record in caplog.get_records("call") if record.levelno >= logging.WARNING]
-    assert not loud, loud
-
-
-@pytest.fixture(scope="module")
-def server() -> MCPServer[Any]:
-    return messy.build()
+pytestmark = pytest.mark.usefixtures("no_complaints")
 
 
 def on(loop: Factory, work: Any) -> Run:
@@ -38,10 +27,12 @@ def on(loop: Factory, work: Any) -> Run:
 @on_every_loop
 @pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28", "one by one"])
 @pytest.mark.parametrize("name", [each.name for each in messy.SCENARIOS])
-def test_a_messy_tool_works_on_every_loop(name: str, era: Era | str, loop: Factory, server: MCPServer[Any]) -> None:
+def test_a_messy_tool_works_on_every_loop(
+    name: str, era: Era | str, loop: Factory, messy_server: MCPServer[Any]
+) -> None:
     scenario, token = next(each for each in messy.SCENARIOS if each.name == name), uuid.uuid4().hex
     way: dict[str, Any] = {"one_by_one": True} if era == "one by one" else {"era": era}
-    done = on(loop, run(server, name, {"token": token}, scenario.answers, **way))
+    done = on(loop, run(messy_server, name, {"token": token}, scenario.answers, **way))
     assert not done.failed, done.text
     assert "".join(done.text.split()) == "".join(scenario.expected.split())
     assert messy.COUNTS[token] == scenario.effects

@@ -1,0 +1,26 @@
+"""For tests that only show something where nothing was logged."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from mcp.server import MCPServer
+
+from tests import messy
+
+
+@pytest.fixture
+def no_complaints(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Nothing is logged that somebody would have to look at."""
+    yield
+    loud = [record.getMessage() for record in caplog.get_records("call") if record.levelno >= logging.WARNING]
+    assert not loud, loud
+
+
+@pytest.fixture(scope="module")
+def messy_server() -> MCPServer[Any]:
+    """All messy tools. What a run of one has done is told apart by its token."""
+    return messy.build()
