@@ -24,6 +24,8 @@ from pydantic import BaseModel, Field
 
 import midcall
 from midcall import Cancelled, Declined, ask, can_ask, from_thread
+from midcall.client import Script as Answering
+from midcall.client import connect as connect_as_client
 from midcall.testing import ERAS, Era, connect, run
 from midcall.wording import mistakes
 from tests.kinds import server_with
@@ -292,6 +294,21 @@ async def test_fastmcps_ctx_elicit_works_on_every_version(era: Era) -> None:
 @pytest.mark.parametrize("era", ERAS)
 async def test_fastmcps_ctx_elicit_hears_a_no(era: Era) -> None:
     assert (await run(fast(fast_existing), "fast_existing", {}, [Declined()], era=era)).text == "decline"
+
+
+async def fast_many(ctx: fastmcp.Context) -> str:
+    plain = await ctx.elicit("Tags?", response_type=[["x", "y", "z"]])
+    titled = await ctx.elicit("Levels?", response_type=[{"low": {"title": "Low"}, "high": {"title": "High"}}])
+    assert plain.action == titled.action == "accept"
+    return f"{plain.data} {titled.data}"
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_fastmcps_lists_of_choices_reach_our_own_client_on_every_version(era: Era) -> None:
+    script = Answering({"Tags?": ["x", "z"], "Levels?": ["high"]})
+    async with connect_as_client(fast(fast_many), script, era=era) as client:
+        result = await client.call_tool("fast_many", {})
+    assert (result.is_error, result.content[0].text) == (False, "['x', 'z'] ['high']")
 
 
 async def test_a_fastmcp_server_without_midcall_is_left_alone() -> None:

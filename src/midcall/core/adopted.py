@@ -62,7 +62,7 @@ class AdoptedQuestion(Question[dict[str, Any]]):
         not_secret: str | None = None,
     ) -> None:
         try:
-            form = Form.from_schema(schema)
+            form = Form.from_schema(_with_item_types(schema))
         except InvalidForm:
             form = OpaqueForm(schema)
             if form.names:
@@ -76,3 +76,19 @@ class AdoptedQuestion(Question[dict[str, Any]]):
         if isinstance(self.form, OpaqueForm):  # pyright: ignore[reportUnnecessaryIsInstance]
             return given, ()
         return given, check(self.form, given)
+
+
+def _with_item_types(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema, with the type of the texts in a list of choices, which FastMCP leaves out."""
+    properties: Any = schema.get("properties")
+    if not isinstance(properties, Mapping):
+        return schema
+    return {**schema, "properties": {name: _with_item_type(prop) for name, prop in properties.items()}}  # pyright: ignore[reportUnknownVariableType]
+
+
+def _with_item_type(prop: Any) -> Any:
+    match prop:
+        case {"type": "array", "items": {"enum": _} as items} if "type" not in items:
+            return {**prop, "items": {"type": "string", **items}}
+        case _:
+            return prop

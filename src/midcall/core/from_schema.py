@@ -153,6 +153,8 @@ def _typed(word: str, value: Any, path: str) -> Any:
 def _loosened(prop: Property) -> Property:
     """Without the keywords that say nothing a form can show, or say it in a dialect we cannot run."""
     kept = {word: value for word, value in _not_null(prop).items() if value is not None}
+    if "type" not in kept and _holds_texts(kept.get("enum", [kept.get("const")])):
+        kept["type"] = "string"  # what a choice of texts is, also where nobody says so
     if kept.get("type") == "string" and isinstance(kept.get("const"), str):
         kept.setdefault("enum", [kept["const"]])
     if kept.get("format") not in FORMATS:
@@ -162,6 +164,10 @@ def _loosened(prop: Property) -> Property:
     if isinstance(items := kept.get("items"), Mapping):
         kept["items"] = _loosened_items(cast("Property", items))
     return kept
+
+
+def _holds_texts(values: Any) -> bool:
+    return isinstance(values, list) and set(map(type, cast("list[Any]", values))) == {str}
 
 
 def _can_be_run(pattern: Any, longest: Any) -> bool:
