@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import pytest
 
-from midcall import CannotAsk, ask, testing
+from midcall import Cancelled, CannotAsk, Declined, Question, ask, ask_all, confirm, testing
+from midcall.client import CannotConnect
+from midcall.server.call import current_call
 from midcall.testing import ERAS, Asked, Era
 from tests.kinds import server_with
+
+
+@dataclass
+class Stay:
+    arrive: date
+    nights: int
 
 
 async def falls_back() -> int:
@@ -59,3 +70,77 @@ async def test_a_version_that_does_not_exist_is_refused(era: Any) -> None:
 async def test_what_is_no_server_is_named() -> None:
     with pytest.raises(TypeError, match="and not int"):
         await testing.run(3, "falls_back")
+
+
+async def stays() -> str:
+    stay = await ask("When?", Stay)
+    return f"{stay.arrive} {stay.nights}"
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize(
+    ("answers", "failure", "told"),
+    [
+        ({"When?": 3}, AssertionError, r"'When\?' has to be a dict of its fields \(arrive, nights\), and is 3"),
+        (lambda asked: {}["no such"], KeyError, "no such"),
+        ({"When?": {"arrive": object(), "nights": 1}}, Exception, "object"),
+    ],
+)
+async def test_a_script_that_is_wrong_fails_the_test_and_not_the_tool(
+    answers: Any, failure: type[Exception], told: str, era: Era
+) -> None:
+    with pytest.raises(failure, match=told):
+        await testing.run(server_with(stays), "stays", {}, answers, era=era)
+
+
+async def later(asked: Asked) -> dict[str, Any]:
+    await asyncio.sleep(0)
+    return {"arrive": "2026-05-01", "nights": 2}
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {"arrive": "2026-05-01", "nights": 2},
+        {"When?": {"arrive": date(2026, 5, 1), "nights": 2}},
+        [{"arrive": date(2026, 5, 1), "nights": 2}],
+        later,
+    ],
+)
+async def test_a_form_is_answered_by_its_fields_by_python_values_and_by_async_functions(answers: Any, era: Era) -> None:
+    assert (await testing.run(server_with(stays), "stays", {}, answers, era=era)).text == "2026-05-01 2"
+
+
+async def both() -> str:
+    return " ".join(await ask_all(Question("Name?", str), Question("Town?", str)))
+
+
+@pytest.mark.parametrize("no", [Declined(), Cancelled()])
+async def test_a_no_in_a_round_of_several_is_replayable_though_pushing_stops_there(no: Any) -> None:
+    done = await testing.replayed(server_with(both), "both", {}, {"Name?": no, "Town?": "Oslo"})
+    assert done.failed or "user" in done.text
+    assert [asked.message for asked in done.asked] == ["Name?"]
+
+
+async def asks_more_in_rounds() -> str:
+    call = current_call.get()
+    if call is not None and call.rounds is not None:
+        await confirm("Really?")
+    return " ".join(await ask_all(Question("Name?", str), Question("Town?", str)))
+
+
+async def test_a_question_too_many_is_still_found_out_beside_a_no() -> None:
+    answers = {"Name?": Declined(), "Town?": "Oslo", "Really?": True}
+    with pytest.raises(testing.NotReplayable, match="Really"):
+        await testing.replayed(server_with(asks_more_in_rounds), "asks_more_in_rounds", {}, answers)
+
+
+async def test_who_cannot_be_reached_is_named() -> None:
+    with pytest.raises(CannotConnect, match="no-such-command"):
+        await testing.run("no-such-command --at all", "stays", era="2025-11-25")
+
+
+async def test_a_mode_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ValueError, match="forms"):
+        await testing.run(server_with(stays), "stays", modes=("forms",))  # pyright: ignore[reportArgumentType]

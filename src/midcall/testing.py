@@ -13,19 +13,15 @@ not replayable gives different results, and fails there, in your test suite.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from inspect import isawaitable
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from mcp import Client
-from mcp.client._memory import InMemoryTransport
-from mcp.client._transport import Transport
 from mcp.client.session import ClientRequestContext
-from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp.client.streamable_http import streamable_http_client
-from mcp.server.lowlevel.server import Server
-from mcp.server.mcpserver import MCPServer
 from mcp_types import (
     CallToolResult,
     ElicitRequest,
@@ -37,8 +33,12 @@ from mcp_types import (
     TextContent,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic_core import to_jsonable_python
 
+from midcall.client.connecting import entered
 from midcall.client.offer import Mode, Offer
+from midcall.client.settings import check_modes
+from midcall.client.target import Reached, Ways, reach
 from midcall.core.outcomes import Accepted, Cancelled, Declined
 from midcall.wording.client import connecting as wording
 
@@ -49,8 +49,8 @@ ERAS: Final[tuple[Era, ...]] = ("2025-06-18", "2025-11-25", "2026-07-28")
 
 Answer: TypeAlias = Any
 """A value for the only field, a dict of fields, an outcome, or a list of answers for successive askings."""
-Answers: TypeAlias = Mapping[str, Answer] | Sequence[Answer] | Callable[["Asked"], Answer]
-"""Answers by message or by the name of a field, in order, or by a function."""
+Answers: TypeAlias = Mapping[str, Answer] | Sequence[Answer] | Callable[["Asked"], Answer | Awaitable[Answer]]
+"""Answers by message or by the names of fields, in order, or by a function, which may be async."""
 
 _MANY_ROUNDS: Final = 1000
 
@@ -85,25 +85,29 @@ class Script:
         self._answers = answers
         self._taken: dict[str, int] = {}
         self.asked: list[Asked] = []
-        self.failure: AssertionError | None = None
+        self.failure: Exception | None = None
         """Why a question had no answer. One that was pushed hears of it first, and may go on without."""
 
     async def __call__(self, context: ClientRequestContext | None, params: ElicitRequestParams) -> ElicitResult:
         asked = _asked(params)
         self.asked.append(asked)
         try:
-            return _result(asked, self._answer(asked))
-        except AssertionError as exc:
+            answer = self._answer(asked)
+            return _result(asked, await answer if isawaitable(answer) else answer)
+        except Exception as exc:
             self.failure = exc
             raise
 
-    def _answer(self, asked: Asked) -> Answer:
+    def _answer(self, asked: Asked) -> Answer | Awaitable[Answer]:
         if callable(self._answers):
             return self._answers(asked)
         if isinstance(self._answers, Mapping):
-            for name in (asked.message, asked.message.partition("\n\n")[0], *asked.fields):
+            for name in (asked.message, asked.message.partition("\n\n")[0]):
                 if name in self._answers:
                     return self._next(name, self._answers[name])
+            by_field = {name: self._next(name, self._answers[name]) for name in asked.fields if name in self._answers}
+            if by_field:
+                return by_field if len(asked.fields) > 1 else next(iter(by_field.values()))
         elif len(self.asked) <= len(self._answers):
             return self._answers[len(self.asked) - 1]
         raise AssertionError(f"no answer for {asked.message!r} (fields: {', '.join(asked.fields) or 'none'})")
@@ -136,10 +140,15 @@ def _result(asked: Asked, answer: Answer) -> ElicitResult:
         case _ if asked.mode == "url":
             return ElicitResult(action="accept")
         case dict():
-            return ElicitResult(action="accept", content=cast("dict[str, Any]", answer))
+            return ElicitResult(action="accept", content=to_jsonable_python(answer))
+        case _ if len(asked.fields) > 1:
+            raise AssertionError(
+                f"the answer to {asked.message!r} has to be a dict of its fields ({', '.join(asked.fields)}), "
+                f"and is {answer!r}"
+            )
         case _:
             [name] = asked.fields or ("answer",)
-            return ElicitResult(action="accept", content={name: answer})
+            return ElicitResult(action="accept", content={name: to_jsonable_python(answer)})
 
 
 @asynccontextmanager
@@ -154,30 +163,32 @@ async def connect(
 ) -> AsyncGenerator[Client]:
     """A client of this server that speaks this protocol version and answers from a script.
 
-    The server is a server object, a URL, or `StdioServerParameters`. `modes` narrows what the client
-    declares: `()` is a client that cannot be asked.
+    The server is a server object, a URL, a command, `StdioServerParameters` or a transport. `modes` narrows what
+    the client declares: `()` is a client that cannot be asked.
 
     Raises:
         AssertionError: A question had no answer in the script.
+        CannotConnect: There is no connection.
     """
     if era not in ERAS:
         raise ValueError(wording.unknown_era(era, ", ".join(ERAS)))
     script = answers if isinstance(answers, Script) else Script(answers)
     modern = era in MODERN_PROTOCOL_VERSIONS
-    transport = Offer(_transport(server), version=None if modern else era, modes=modes)
-    failure: Exception | None = None
-    async with Client(
-        transport,
+    reached = _reached(server, raise_exceptions=bool(options.get("raise_exceptions")))
+    declared = None if modes is None else check_modes(modes)
+    client = Client(
+        Offer(reached.transport, version=None if modern else era, modes=declared),
         mode=era if modern else "legacy",
         elicitation_callback=script,
         input_required_max_rounds=max_rounds,
         **options,
-    ) as client:
-        try:
+    )
+    failure: Exception | None = None
+    try:
+        async with entered(client, reached, era, None):
             yield client
-        except Exception as exc:
-            failure = exc
-    # Out here a failure is itself, and not part of a task group's.
+    except Exception as exc:
+        failure = exc
     if script.failure is not None and (not modern or _holds(failure, script.failure)):
         raise script.failure from (failure if not modern else None)
     if failure is not None:
@@ -190,18 +201,11 @@ def _holds(failure: Exception | None, one: Exception) -> bool:
     return group is not None and group.subgroup(lambda each: each is one) is not None
 
 
-def _transport(server: object) -> Transport:
-    if isinstance(server, str):
-        return streamable_http_client(server)
-    if isinstance(server, StdioServerParameters):
-        return stdio_client(server)
-    if isinstance(server, (Server, MCPServer)):
-        return InMemoryTransport(cast("Server[Any]", server))
-    if (lowlevel := getattr(server, "_mcp_server", None)) is not None:
-        return InMemoryTransport(lowlevel)
-    if not hasattr(server, "__aenter__"):
-        raise TypeError(wording.no_server_to_test(type(server).__name__))
-    return cast("Transport", server)
+def _reached(server: object, *, raise_exceptions: bool) -> Reached:
+    try:
+        return reach(server, Ways(raise_exceptions=raise_exceptions))
+    except TypeError:
+        raise TypeError(wording.no_server_to_test(type(server).__name__)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +215,8 @@ class Run:
     result: CallToolResult
     asked: list[Asked] = field(default_factory=list[Asked])
     rounds: int = 0
+    beside_a_no: Counter[str] = field(default_factory=Counter[str], repr=False)
+    """Questions that shared a round with one that was declined or cancelled. Pushed, they may never be asked."""
 
     @property
     def text(self) -> str:
@@ -245,6 +251,7 @@ async def run(
 
 async def _in_rounds(client: Client, script: Script, tool: str, arguments: dict[str, Any], one_by_one: bool) -> Run:
     rounds = 0
+    beside_a_no: Counter[str] = Counter()
     responses: dict[str, Any] | None = None
     state: str | None = None
     while True:
@@ -252,16 +259,19 @@ async def _in_rounds(client: Client, script: Script, tool: str, arguments: dict[
             tool, arguments, input_responses=responses, request_state=state, allow_input_required=True
         )
         if not isinstance(result, InputRequiredResult):
-            return Run(result, script.asked, rounds)
+            return Run(result, script.asked, rounds, beside_a_no)
         rounds += 1
         if rounds > _MANY_ROUNDS:
             raise NotReplayable(f"{tool!r} still asks after {_MANY_ROUNDS} rounds")
         state = result.request_state
         requests = list((result.input_requests or {}).items())
+        together = Counter(request.params.message for _, request in requests if isinstance(request, ElicitRequest))
         responses = {}
         for key, request in requests[:1] if one_by_one else requests:
             assert isinstance(request, ElicitRequest)
-            responses[key] = await script(None, request.params)
+            responses[key] = answer = await script(None, request.params)
+            if answer.action != "accept":
+                beside_a_no += together - Counter([request.params.message])
 
 
 async def replayed(
@@ -292,10 +302,10 @@ async def replayed(
 
 
 def _compare(tool: str, pushed: Run, other: Run, how: str) -> None:
-    here = sorted(asked.message for asked in pushed.asked)
-    there = sorted(asked.message for asked in other.asked)
-    if here != there:
-        raise NotReplayable(f"{tool!r} asked {there} in {how}, and {here} when pushed")
+    here, there = (Counter(asked.message for asked in run.asked) for run in (pushed, other))
+    if here - there or (there - here) - other.beside_a_no:
+        asked, pushes = sorted(there.elements()), sorted(here.elements())
+        raise NotReplayable(f"{tool!r} asked {asked} in {how}, and {pushes} when pushed")
     if _shown(pushed.result) != _shown(other.result):
         raise NotReplayable(
             f"{tool!r} ended differently in {how}: {other.text!r} instead of {pushed.text!r}. Put what changes "

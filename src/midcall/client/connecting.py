@@ -93,7 +93,7 @@ async def connect(
     options.setdefault("client_info", Implementation(name="midcall", version=__version__))
     client = Client(_offered(reached.transport, era, answerer), mode="legacy" if era in _LEGACY else "auto", **options)
     attach(client, answerer, timeout=timeout, patience=patience, on_complete=on_complete)
-    async with _entered(client, reached, era, connect_timeout):
+    async with entered(client, reached, era, connect_timeout):
         yield client
 
 
@@ -105,8 +105,8 @@ def _offered(transport: Transport, era: Era, answerer: Answerer) -> Intake:
 
 
 @asynccontextmanager
-async def _entered(client: Client, reached: Reached, era: Era, seconds: float | None) -> AsyncGenerator[None]:
-    """Errors of the body come out as themselves: the transports would wrap them in groups."""
+async def entered(client: Client, reached: Reached, era: Era, seconds: float | None) -> AsyncGenerator[None]:
+    """Inside, this client is connected. Errors of the body come out as themselves: the transports would wrap them."""
     failure: BaseException | None = None
     try:
         async with AsyncExitStack() as stack:

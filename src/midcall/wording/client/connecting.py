@@ -105,4 +105,6 @@ def errlog_failed(error: str) -> str:
 
 
 def no_server_to_test(kind: str) -> str:
-    return f"a server to test is a server object, a URL, StdioServerParameters or a transport, and not {kind}"
+    return (
+        f"a server to test is a server object, a URL, a command, StdioServerParameters or a transport, and not {kind}"
+    )
