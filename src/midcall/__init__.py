@@ -53,6 +53,9 @@ from midcall.errors import (
 )
 
 if TYPE_CHECKING:
+    from midcall import client as client
+    from midcall import from_thread as from_thread
+    from midcall import testing as testing
     from midcall.core.check import Problem
     from midcall.core.fields import Choice, Choices, Flag, Number, Text
     from midcall.core.form import Form
@@ -77,6 +80,9 @@ if TYPE_CHECKING:
     )
 
 __version__ = "0.1.0"
+
+_MODULES = ("client", "from_thread", "testing")
+"""Loaded when they are first used, too."""
 
 _HOMES = {
     "midcall.core.check": ("Problem",),
@@ -169,6 +175,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"midcall.{name}")
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module 'midcall' has no attribute {name!r}")

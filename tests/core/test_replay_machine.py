@@ -42,7 +42,7 @@ def ask(replay: Replay, question: Any, answers: dict[str, Any], *, quick: bool =
 
 def effect(replay: Replay, name: str, ran: list[str]) -> Any:
     identity = replay.identify_effect(name, "")
-    entry = replay.effect(identity)
+    entry = replay.noted(identity)
     if entry is None:
         replay.depart_with_effect(name)
         ran.append(identity)

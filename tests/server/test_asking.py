@@ -158,10 +158,11 @@ async def test_without_a_portal_a_secret_misses_no_capability() -> None:
 
 async def test_an_empty_elicitation_capability_means_forms_only() -> None:
     from midcall.client.offer import Offer
-    from midcall.testing import _transport
+    from midcall.client.target import Ways
+    from midcall.client.target import reach as reached
 
     for era in ERAS:
-        transport = Offer(_transport(server_with(reach)), modes=("form",), bare=True)
+        transport = Offer(reached(server_with(reach), Ways()).transport, modes=("form",), bare=True)
         assert (await run(transport, "reach", era=era)).text.endswith("url=()")
 
 
@@ -795,9 +796,10 @@ async def test_a_timeout_ends_the_question_and_tells_the_client(era: Era) -> Non
     from mcp import Client
 
     from midcall.client.offer import Offer
-    from midcall.testing import _transport
+    from midcall.client.target import Ways
+    from midcall.client.target import reach as reached
 
-    transport = Offer(_transport(server_with(tool)), version=era)
+    transport = Offer(reached(server_with(tool), Ways()).transport, version=era)
     async with Client(transport, mode="legacy", elicitation_callback=slow) as client:
         assert text(await client.call_tool("tool")).startswith("timed out")
         with anyio.fail_after(5):

@@ -64,7 +64,10 @@ def fill(form: Form, content: Mapping[str, Any]) -> dict[str, Any]:
     filled: dict[str, Any] = {}
     for field in form.fields:
         if field.name in content:
-            filled[field.name] = content[field.name]
+            value = content[field.name]
+            filled[field.name] = (
+                list(cast("list[Any]", value)) if type(value) is list else value
+            )  # the journal keeps its own
         elif field.default is not None:
             filled[field.name] = list(field.default) if isinstance(field, Choices) else field.default
     return filled

@@ -24,7 +24,7 @@ from pydantic_core import from_json, to_json
 from midcall.errors import InvalidJournal
 from midcall.wording import journal as wording
 
-__all__ = ["VERSION", "Entry", "Foreign", "Journal", "Kind", "Target", "decode", "encode", "is_journal"]
+__all__ = ["EFFECTS", "VERSION", "Entry", "Foreign", "Journal", "Kind", "Target", "decode", "encode", "is_journal"]
 
 VERSION: Final = 3
 _MARK: Final = f"midcall/{VERSION}\n"
@@ -34,9 +34,14 @@ _ANY_MARK: Final = ("midcall/", _FIRST_MARK)
 
 _ANSWERED: Final = ("accept", "fits")
 
-Kind: TypeAlias = Literal["waiting", "accept", "fits", "decline", "cancel", "timeout", "effect", "failed"]
-"""`fits` is an accepted answer that was read, and can be read again without another look; `failed` is an
-effect that raised: it runs again, but it has been met."""
+Kind: TypeAlias = Literal[
+    "waiting", "accept", "fits", "decline", "cancel", "timeout", "effect", "lost", "failed", "mark"
+]
+"""`fits` is an accepted answer that was read, and can be read again without another look. Of effects, `lost` has run
+and left no result, and `failed` has raised: it runs again, but it has been met. A `mark` is a note of our own."""
+
+EFFECTS: Final = ("effect", "lost")
+"""What has been done."""
 
 _KINDS: Final[frozenset[str]] = frozenset(get_args(Kind))
 
@@ -95,6 +100,8 @@ class Journal:
     """`settled` as it travels."""
     _labels: str = field(default="", repr=False)
     """Their labels as they travel, in the same order; in brackets where a branch wrote it."""
+    _known: dict[str, tuple[str, int]] | None = field(default=None, repr=False, compare=False)
+    """The labels, once they were read."""
 
     def __bool__(self) -> bool:
         """Whether anything is recorded."""
@@ -109,17 +116,23 @@ class Journal:
             return Entry("fits", line, label, self.settled[identity])
         return raw if isinstance(raw, Entry) else Entry._make(raw + _TAIL[len(raw) :])
 
+    def effects(self) -> list[str]:
+        """The names of the effects that were done."""
+        return [raw[2] for raw in self.entries.values() if raw[0] in EFFECTS]
+
     def labels(self) -> dict[str, tuple[str, int]]:
         """The label of each answer that fits, and whether the tool's own task wrote it.
 
         Raises:
             InvalidJournal: They are damaged: nothing reads them before.
         """
-        try:
-            raw = _decode(f"[{_swapped(self._labels)}]")
-            return {name: _label(each) for name, each in zip(self.settled, raw, strict=True)}
-        except ValueError:
-            raise InvalidJournal(wording.damaged_journal()) from None
+        if self._known is None:
+            try:
+                raw = _decode(f"[{_swapped(self._labels)}]")
+                self._known = {name: _label(each) for name, each in zip(self.settled, raw, strict=True)}
+            except (ValueError, RecursionError):
+                raise InvalidJournal(wording.damaged_journal()) from None
+        return self._known
 
     def keep(self, identity: str, answer: Any) -> None:
         """The answer to this question was read and fits: from now on it goes along as it is."""
@@ -128,18 +141,20 @@ class Journal:
 
     def settle(self, identity: str, answer: Any, label: str, line: int) -> None:
         """Add an answer that fits."""
+        self._known = None
         self.settled[identity] = answer
         piece = _swapped(_encode({identity: answer}))[1:-1]
         self._text = f"{self._text},{piece}" if self._text else piece
         piece = _swapped(_encode(label if line else [label]))
         self._labels = f"{self._labels},{piece}" if self._labels else piece
 
-    def forget(self, identity: str) -> None:
-        if self.entries.pop(identity, None) is None and identity in self.settled:
+    def forget(self, *identities: str) -> None:
+        gone = {identity for identity in identities if self.entries.pop(identity, None) is None} & self.settled.keys()
+        if gone:
             labels, settled = self.labels(), self.settled
             self.settled, self._text, self._labels = {}, "", ""
             for name in settled:
-                if name != identity:
+                if name not in gone:
                     self.settle(name, settled[name], *labels[name])
 
     def text(self) -> str:

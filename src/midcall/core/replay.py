@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NoReturn, TypeVar, cast
 
 from midcall.core.check import Problem, tidy
-from midcall.core.journal import Entry, Journal, Kind
+from midcall.core.journal import EFFECTS, Entry, Journal, Kind
 from midcall.core.questions import MISSING, Missing, Question, Visit
 from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
 from midcall.wording import replay as wording
@@ -142,7 +142,8 @@ class Replay:
             return entry._replace(value=question.form.whole(entry.value))
         return entry
 
-    def effect(self, identity: str) -> Entry | None:
+    def noted(self, identity: str) -> Entry | None:
+        """The mark of this name, or the effect."""
         entry = self.journal.entry(identity)
         if entry is not None:
             self._used.add(identity)
@@ -160,15 +161,14 @@ class Replay:
         unused = self._unused()
         if not unused:
             return
-        effects = [label for _, kind, label in unused if kind == "effect"]
+        effects = [label for _, kind, label in unused if kind in EFFECTS]
         if effects or self.journal.strays:
-            alike = any(kind != "effect" and label == question[:_LABEL] for _, kind, label in unused)
+            alike = any(kind not in EFFECTS and label == question[:_LABEL] for _, kind, label in unused)
             whole = len(question) < _LABEL
             differs = (wording.differs_in_form() if whole else wording.differs_further_on()) if alike else ""
             self._mismatch([label for _, _, label in unused], question[:_LABEL], effects, differs)
         self.journal.strays += 1
-        for identity, _, _ in unused:
-            self.journal.forget(identity)
+        self.journal.forget(*(identity for identity, _, _ in unused))
 
     def depart_with_effect(self, name: str) -> None:
         """The tool's own task meets an effect that was not recorded.
@@ -179,7 +179,7 @@ class Replay:
         Raises:
             ReplayMismatch: There is such an effect.
         """
-        effects = [label for _, kind, label in self._unused() if kind == "effect"]
+        effects = [label for _, kind, label in self._unused() if kind in EFFECTS]
         if effects:
             self._mismatch(effects, name, effects, wording.differs_in_arguments() if name in effects else "")
 
@@ -252,6 +252,16 @@ class Replay:
         again = entry._replace(kind="waiting", value=None, attempt=entry.attempt + 1, problems=(), via=DOUBT)
         self.journal.entries[identity] = again
         return again
+
+    def mark(self, identity: str, name: str, value: Any) -> None:
+        """Note something of our own, such as that a page was shown. It has no place in the order of the tool."""
+        self.journal.entries[identity] = Entry("mark", 0, name, value)
+        self._used.add(identity)
+
+    def lose_effect(self, identity: str, name: str, *, line: bool) -> None:
+        """The effect has run, and its result cannot be recorded."""
+        self.journal.entries[identity] = Entry("lost", int(line), name)
+        self._used.add(identity)
 
     def record_effect(self, identity: str, name: str, result: Any, *, line: bool) -> None:
         self.journal.entries[identity] = Entry("effect", int(line), name, result)

@@ -8,8 +8,9 @@ import inspect
 import json
 from base64 import urlsafe_b64encode
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import copy_context
+from copy import deepcopy
 from dataclasses import fields, is_dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -17,6 +18,7 @@ from enum import Enum
 from functools import partial
 from math import isfinite
 from pathlib import PurePath
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast, get_type_hints
 from uuid import UUID
 from weakref import WeakKeyDictionary
@@ -53,9 +55,11 @@ async def run_once(
     adapter = _adapter_of(fn)
     arguments = _digest_of(args, kwargs)
     identity = call.replay.identify_effect(name, arguments)
-    entry = call.replay.effect(identity)
+    entry = call.replay.noted(identity)
     if entry is not None and entry.kind == "effect":
-        return adapter.validate_python(entry.value)
+        return adapter.validate_python(deepcopy(entry.value))  # the tool may change what it gets
+    if entry is not None and entry.kind == "lost" and not retry:
+        raise not_recorded(name, wording.result_lost(name))
     line = call.on_line
     if line and entry is None:
         call.replay.depart_with_effect(name)
@@ -74,12 +78,13 @@ async def run_once(
         try:
             recorded = await (claimed(call, identity, name, retry, run) if call.claims else run())
         except NotRecordable:
+            call.replay.lose_effect(identity, name, line=line)
             raise
         except BaseException:
             call.replay.fail_effect(identity, name, arguments, line=line)
             raise
         call.replay.record_effect(identity, name, recorded, line=line)
-        return adapter.validate_python(recorded)
+        return adapter.validate_python(deepcopy(recorded))
 
     context = copy_context()
     context.run(inside_effect.set, True)
@@ -198,11 +203,27 @@ def _make_adapter(fn: Callable[..., Any]) -> TypeAdapter[Any]:
 
 def _return_annotation(fn: Callable[..., Any]) -> Any:
     target = fn if inspect.isroutine(fn) else getattr(fn, "func", None) or type(fn).__call__
+    written = getattr(target, "__annotations__", {}).get("return", Any)
+    alone = SimpleNamespace(__annotations__={"return": written})  # those of the parameters are none of our business
+    around = getattr(inspect.unwrap(target), "__globals__", {})
     try:
-        hints = get_type_hints(target, include_extras=True)
-    except (NameError, TypeError):
+        return get_type_hints(alone, around, _enclosing(target), include_extras=True)["return"]
+    except NameError:
+        raise NotRecordable(
+            wording.annotation_not_found(getattr(fn, "__qualname__", repr(fn)), written),
+            advice=wording.annotation_not_found_advice(),
+            for_model=mistakes.model_broken(),
+        ) from None
+    except TypeError:
         return Any
-    return hints.get("return", Any)
+
+
+def _enclosing(function: Any) -> Mapping[str, Any]:
+    """The names that this function uses of the one that it is defined in."""
+    try:
+        return inspect.getclosurevars(inspect.unwrap(function)).nonlocals
+    except TypeError:  # no function of Python's
+        return {}
 
 
 def _takes_idempotency_key(fn: Callable[..., Any]) -> bool:

@@ -62,7 +62,7 @@ async def host(call: Call, asking: Asking) -> Hosted:
     portal = portal_of(call)
     await portal.start()
     mark = f"!page.{asking.identity}~{asking.entry.attempt}"
-    begun = call.replay.effect(mark)
+    begun = call.replay.noted(mark)
     until: float = begun.value if begun is not None else min(time.time() + portal.ttl, asking.entry.deadline or inf)
     message = asked_again(question, asking.entry)
     if begun is None:
@@ -70,7 +70,7 @@ async def host(call: Call, asking: Asking) -> Hosted:
         about = {"schema": refilled(question.form.schema(), asking.entry)}
         interaction = Interaction("form", call.owner, title, client, message, time.time(), until, about)
         await portal.interactions.begin(id, interaction)
-        call.replay.record_effect(mark, "page", until, line=False)
+        call.replay.mark(mark, "page", until)
     return Hosted(message, portal.address(id), until)
 
 

@@ -61,7 +61,7 @@ async def secret_of(
     about = {"name": name, "fields": [{"name": field, "title": title} for field, title in fields.items()]}
     for _ in range(_ATTEMPTS):
         identity = call.replay.identify_effect("secret", name)
-        kept = None if call.replay.effect(identity) is not None else await portal.vault.get(call.owner, name)
+        kept = None if call.replay.noted(identity) is not None else await portal.vault.get(call.owner, name)
         if kept is not None and await _is_still_right(check, kept):
             return kept
         ending = await _on_a_page(call, portal, identity, "secret", message, about, timeout)
@@ -107,7 +107,7 @@ async def token_of(call: Call, provider: str, message: str | None, timeout: floa
     if known is None:
         raise InvalidQuestion(wording.unknown_provider(provider, [each.name for each in portal.providers]))
     identity = call.replay.identify_effect("authorize", provider)
-    if call.replay.effect(identity) is None and (token := await portal.oauth.token(provider, call.owner)):
+    if call.replay.noted(identity) is None and (token := await portal.oauth.token(provider, call.owner)):
         return token
     about = {"provider": provider, "title": known.title or known.name, "scopes": list(known.scopes)}
     text = message or wording.please_authorize(known.title or known.name)
@@ -129,19 +129,19 @@ async def approved(call: Call, message: str, details: Mapping[str, Any], timeout
     plain = _plain_details(details)
     digest = _digest(message, plain)
     decided = call.replay.identify_effect("approved", digest)
-    if (entry := call.replay.effect(decided)) is not None:
+    if (entry := call.replay.noted(decided)) is not None:
         return bool(entry.value)
     identity = call.replay.identify_effect("approve", digest)
     about = {"details": plain, "digest": digest}
     try:
         await _on_a_page(call, portal, identity, "approve", message, about, timeout)
     except (UserDeclined, UserCancelled):
-        call.replay.record_effect(decided, "approved", False, line=False)
+        call.replay.mark(decided, "approved", False)
         return False
     ending = await portal.interactions.consume(_id(call, identity), owner=call.owner, now=time.time())
     if ending is None or (ending.content or {}).get("digest") != digest:
         raise OnceUnknown(wording.approval_used(), for_model=wording.model_approval_used())
-    call.replay.record_effect(decided, "approved", True, line=False)
+    call.replay.mark(decided, "approved", True)
     return True
 
 
@@ -172,7 +172,7 @@ async def _on_a_page(
 ) -> Ending:
     """Send the user to a page, and wait until they are done there."""
     id = _id(call, identity)
-    begun = call.replay.effect(identity)
+    begun = call.replay.noted(identity)
     until: float = begun.value if begun is not None else time.time() + portal.ttl
     await portal.start()  # also for a page that another process has begun: on loopback, its address is gone
     visit = (Recognised if kind in _IN_THE_VAULT else Visit)(message, portal.address(id), id=id)
@@ -181,7 +181,7 @@ async def _on_a_page(
             kind, call.owner, call.installation.server_title, call.client_name, message, time.time(), until, about
         )
         await portal.interactions.begin(id, interaction)
-        call.replay.record_effect(identity, kind, until, line=False)
+        call.replay.mark(identity, kind, until)
     _value(await put(call, visit))
     ending = await wait_for_ending(call, id, timeout, until)
     _value(_outcome(ending))

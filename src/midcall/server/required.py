@@ -45,6 +45,8 @@ class UrlElicitationRequired(UrlElicitationRequiredError):
 
 
 def _params(index: int, item: Visit | ElicitRequestURLParams) -> ElicitRequestURLParams:
+    if not isinstance(item, (Visit, ElicitRequestURLParams)):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidQuestion(wording.not_a_visit(type(item).__name__))
     call = current_call.get()
     visit = item if isinstance(item, Visit) else Visit(item.message, item.url, id=item.elicitation_id)
     if visit.id is not None:

@@ -61,7 +61,7 @@ async def _code(call: Call, keeping: Keeping) -> str:
     journal = call.journal
     journal.call = call.name
     journal.rounds += 1
-    call.replay.record_effect(_REQUEST, "retry", _digest(call.method, call.params), line=False)
+    call.replay.mark(_REQUEST, "retry", _digest(call.method, call.params))
     return await keeping.put_code(call, encode(journal))
 
 

@@ -39,6 +39,7 @@ from midcall.errors import (
     TimedOut,
 )
 from midcall.wording import mistakes as wording
+from midcall.wording import unanswered
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -97,28 +98,32 @@ def _with_base(cls: type[Exception], base: type[Exception]) -> type[Exception]:
 
 
 def _error_data(error: MidcallError, call: Call | None) -> ErrorData:
+    told = _told(error, call)
     match error:
         case NoChannel(undeclared=str(mode)) if call is not None and call.modern:
             required: dict[str, Any] = {"elicitation": {mode: {}}}
             return ErrorData(
                 code=MISSING_REQUIRED_CLIENT_CAPABILITY,
-                message=error.for_model,
+                message=told,
                 data={"requiredCapabilities": required, "docs": error.docs},
             )
         case MalformedAnswer() | InvalidJournal():
             return ErrorData(code=INVALID_PARAMS, message=error.text, data={"docs": error.docs})
         case TimedOut():
-            return ErrorData(code=REQUEST_TIMEOUT, message=error.for_model, data={"docs": error.docs})
+            return ErrorData(code=REQUEST_TIMEOUT, message=told, data={"docs": error.docs})
         case NotAnswered():
-            return ErrorData(code=INVALID_REQUEST, message=error.for_model, data={"docs": error.docs})
+            return ErrorData(code=INVALID_REQUEST, message=told, data={"docs": error.docs})
         case _:
-            return ErrorData(code=INTERNAL_ERROR, message=_told(error), data={"docs": error.docs})
+            return ErrorData(code=INTERNAL_ERROR, message=told, data={"docs": error.docs})
 
 
-def _told(error: MidcallError) -> str:
-    """The author's mistakes stay on the server; the model hears that the tool is broken."""
+def _told(error: MidcallError, call: Call | None) -> str:
+    """What the model hears: the author's mistakes stay on the server, but for what was done by then."""
     tells = isinstance(error, (NotAnswered, ReplayError)) and not isinstance(error, NoCall)
-    return error.for_model if tells or error.for_model != error.text else wording.model_broken()
+    if not tells and error.for_model == error.text:
+        return wording.model_broken()
+    done = [] if call is None or not tells else call.journal.effects()
+    return f"{error.for_model} {unanswered.model_done_before(done)}" if done else error.for_model
 
 
 def protocol_error(error: MidcallError, call: Call | None) -> MCPError:
@@ -173,7 +178,7 @@ def ending(error: MidcallError, call: Call) -> dict[str, Any]:
     undeclared = isinstance(error, NoChannel) and error.undeclared is not None and call.modern
     if undeclared or isinstance(error, (MalformedAnswer, InvalidJournal)) or call.method != "tools/call":
         raise protocol_error(error, call) from error
-    result: dict[str, Any] = {"content": [{"type": "text", "text": _told(error)}], "isError": True}
+    result: dict[str, Any] = {"content": [{"type": "text", "text": _told(error, call)}], "isError": True}
     return stamped(result, call, "complete")
 
 

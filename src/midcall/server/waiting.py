@@ -36,7 +36,7 @@ async def wait_for_ending(call: Call, id: str, timeout: float | None, until: flo
         TimedOut: It did not end in time.
     """
     identity = call.replay.identify_effect("visited", id)
-    if (entry := call.replay.effect(identity)) is not None:
+    if (entry := call.replay.noted(identity)) is not None:
         return Ending(**entry.value)
     if until == inf:
         await call.installation.visits.begin(call, id)
@@ -48,7 +48,7 @@ async def wait_for_ending(call: Call, id: str, timeout: float | None, until: flo
     except NotHeld:
         ending, left = None, inf
     if ending is not None:
-        call.replay.record_effect(identity, "visited", asdict(ending), line=False)
+        call.replay.mark(identity, "visited", asdict(ending))
         return ending
     if left > hold:
         await _let_go(call)
@@ -69,8 +69,8 @@ def _seconds_left(call: Call, id: str, timeout: float | None) -> float:
     if timeout is None:
         return inf
     identity = call.replay.identify_effect("visiting", id)
-    begun = call.replay.effect(identity)
+    begun = call.replay.noted(identity)
     if begun is None:
-        call.replay.record_effect(identity, "visiting", time.time() + timeout, line=False)
+        call.replay.mark(identity, "visiting", time.time() + timeout)
         return timeout
     return max(0.0, begun.value - time.time())

@@ -34,6 +34,14 @@ def annotation_not_recordable(function: str, annotation: object) -> str:
     return f"The result of {function} cannot be recorded: its return annotation {annotation!r} has no JSON form."
 
 
+def annotation_not_found(function: str, annotation: object) -> str:
+    return f"The result of {function} cannot be recorded: its return annotation {annotation!r} names what is not there."
+
+
+def annotation_not_found_advice() -> str:
+    return "Import it outside of `if TYPE_CHECKING:`, or define it at the top of a module."
+
+
 def not_recordable_advice() -> str:
     return "Return plain data, a pydantic model, a dataclass or a TypedDict, and annotate it."
 

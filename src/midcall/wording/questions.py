@@ -40,6 +40,16 @@ def ambiguous_options() -> str:
     return "Two of these options read the same. Options must differ as text."
 
 
+def not_a_visit(kind: str) -> str:
+    return (
+        f"UrlElicitationRequired() takes visits, Visit(message, url), and not {kind}: a form has no URL to be sent to."
+    )
+
+
+def type_as_options(named: str) -> str:
+    return f"choose() takes the options themselves, and not the type {named}. ask(message, {named}) takes the type."
+
+
 def not_options(kind: str) -> str:
     return (
         f"choose() takes a list of options, a mapping from option to title, or an Enum, and not {kind}: "

@@ -23,8 +23,15 @@ def no_channel_advice(mode: str) -> str:
 
 def model_cannot_ask() -> str:
     return (
-        "This tool has to ask the user something, and this client has no way to show the question. "
-        "Nothing was done. Tell the user, who can use another client."
+        "The user has to be asked something, and there is no way to show the question here. "
+        "Tell the user: another client may have one."
+    )
+
+
+def model_client_failed() -> str:
+    return (
+        "The user was to be asked something, and their client failed at it. "
+        "Tell the user: it may work when it is tried again, or in another client."
     )
 
 

@@ -44,4 +44,4 @@ def replay_mismatch_advice() -> str:
 
 
 def model_start_again() -> str:
-    return "This call could not be continued, and nothing more was done. Call the tool again from the start."
+    return "This call could not be continued, and nothing more was done. It has to be begun again."

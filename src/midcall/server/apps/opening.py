@@ -51,10 +51,10 @@ def nonce_of(call: Call) -> str:
 async def opened(call: Call, askings: Sequence[Asking]) -> Opened:
     """Open these questions, if that was not done before."""
     mark = f"!app.{askings[0].identity}~{askings[0].entry.attempt}"
-    found = call.replay.effect(mark)
+    found = call.replay.noted(mark)
     step, until = _next(call) if found is None else found.value
     if found is None:
-        call.replay.record_effect(mark, "app", [step, until], line=False)
+        call.replay.mark(mark, "app", [step, until])
     nonce, keeping = nonce_of(call), _keeping(call)
     ids = _ids(nonce, step, len(askings))
     interactions = Interactions(await keeping.store())

@@ -53,7 +53,7 @@ class App:
         return _not_drawn(question)
 
     async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
-        if call.replay.effect(_unseen(askings)) is not None:
+        if call.replay.noted(_unseen(askings)) is not None:
             return await _link.carry(call, askings)
         those = await opened(call, askings)
         async with findable(call), signs_of_life(call):
@@ -128,7 +128,7 @@ async def _goes_unseen(call: Call, askings: Sequence[Asking], those: Opened) -> 
     if not those.before or not _can_link(call, askings) or await looked(call, those.step, 0):
         return False
     await closed(call, those.ids)
-    call.replay.record_effect(_unseen(askings), "app", True, line=False)
+    call.replay.mark(_unseen(askings), "app", True)
     return True
 
 

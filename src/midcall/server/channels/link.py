@@ -36,10 +36,10 @@ class Link:
         return not_hosted(call, question)
 
     async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
-        if new := [asking for asking in askings if call.replay.effect(_shown(asking)) is None]:
+        if new := [asking for asking in askings if call.replay.noted(_shown(asking)) is None]:
             pages = [await host(call, asking) for asking in new]
             for asking in new:
-                call.replay.record_effect(_shown(asking), "link", True, line=False)
+                call.replay.mark(_shown(asking), "link", True)
             await call.go_on_later(later.needs_a_page([(page.message, page.address) for page in pages]))
         return [await self._entry(call, asking) for asking in askings]
 

@@ -88,7 +88,7 @@ def _failed(exc: MCPError) -> ClientFailed:
     return ClientFailed(
         wording.client_gone() if gone else wording.client_error(exc.code, exc.message),
         advice=wording.client_error_advice(),
-        for_model=wording.model_cannot_ask(),
+        for_model=wording.model_client_failed(),
     )
 
 

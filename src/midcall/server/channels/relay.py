@@ -41,6 +41,6 @@ class Relay:
         asking = askings[0]  # one at a time: a model should not have to sort answers out
         question = asking.question
         assert isinstance(question, Question)
-        call.replay.record_effect(RELAYED, "relay", asking.identity, line=False)
+        call.replay.mark(RELAYED, "relay", asking.identity)
         schema = json.dumps(question.form.schema(), ensure_ascii=False)
         await call.go_on_later(wording.needs_the_chat(asked_again(question, asking.entry), schema), answers=True)

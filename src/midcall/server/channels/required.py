@@ -63,7 +63,7 @@ class Required:
         call.requires = call.requires or {}
         for asking in askings:
             audit.leaves(call, asking, self.via)
-            call.replay.record_effect(_sent(asking), "required", True, line=False)
+            call.replay.mark(_sent(asking), "required", True)
             params = elicitation_params(call, asking)
             call.requires[params["elicitationId"]] = params
         await call.go_on_later(later.needs_visits(len(askings)))
@@ -91,14 +91,14 @@ def _is_fresh(call: Call) -> bool:
 def _is_found_again(entry: Entry | None) -> bool:
     if entry is None or entry.kind == "waiting":
         return True
-    if entry.kind == "effect":
+    if entry.kind in ("mark", "effect"):
         return not entry.line and entry.label in _FOUND_AGAIN
     return entry.via in ("required", "default")
 
 
 async def _is_done(call: Call, asking: Asking) -> bool:
     """Whoever comes back has been there; of a fresh call, the store may know that it was done before."""
-    if call.replay.effect(_sent(asking)) is not None:
+    if call.replay.noted(_sent(asking)) is not None:
         return True
     if not isinstance(asking.question, Recognised):
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import Enum
-from typing import Any, Literal, TypedDict, cast, overload
+from typing import Any, Literal, TypedDict, cast, get_origin, overload
 
 from typing_extensions import TypeForm, TypeVar, Unpack
 
@@ -272,6 +272,8 @@ def _by_text(options: Any) -> dict[str, Any]:
     """The options by the texts that they travel as, in their order."""
     if isinstance(options, (set, frozenset)):
         raise InvalidQuestion(wording.options_without_order())
+    if get_origin(options) is not None:  # iterating over one gives itself, unpacked
+        raise InvalidQuestion(wording.type_as_options(str(options).removeprefix("typing.")))
     each = _several(options)
     if each is None:
         raise InvalidQuestion(wording.not_options(type(options).__name__))  # pyright: ignore[reportUnknownArgumentType]
