@@ -116,6 +116,20 @@ async def test_its_own_server_logs_no_paths(caplog: pytest.LogCaptureFixture) ->
     assert not [line for line in ours if id in line or "swordfish" in line]
 
 
+async def test_its_own_server_leaves_the_access_log_of_the_program_alone(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    access, heard = logging.getLogger("uvicorn.access"), logging.NullHandler()
+    access.addHandler(heard)
+    before = (access.level, access.propagate, [*access.handlers])
+    try:
+        async with listening() as (at, visitor):
+            assert (await visitor.open(await at.begin("form", owner=me(at)))).status_code == 200
+            assert (access.level, access.propagate, access.handlers) == before
+    finally:
+        access.removeHandler(heard)
+    assert not [record.getMessage() for record in caplog.records if record.name.startswith("uvicorn")]
+
+
 ASK = """
 import encodings.idna, os, sys, urllib.request, urllib.error  # all of it now: the other user may not read our Python
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
