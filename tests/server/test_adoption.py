@@ -453,6 +453,68 @@ async def test_fastmcp_prompts_and_resources_ask_too(era: Era) -> None:
         assert getattr((await client.read_resource("city://oslo")).contents[0], "text", "") == "oslo in May"
 
 
+@pytest.mark.parametrize("outcome", [Declined(), Cancelled(), None], ids=["declined", "cancelled", "cannot be asked"])
+@pytest.mark.parametrize("mounted", [False, True])
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_no_in_a_fastmcp_prompt_or_resource_is_logged_without_a_traceback(
+    era: Era, mounted: bool, outcome: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    server, prefix = _asking_fastmcp(mounted)
+    modes = () if outcome is None else None
+    async with connect(server, lambda _: outcome, era=era, modes=modes) as client:
+        with caplog.at_level(logging.DEBUG), _heard("fastmcp", caplog.handler):
+            for asks in (
+                client.get_prompt(f"{prefix}plan", {}),
+                client.read_resource(f"city://{prefix.replace('_', '/')}oslo"),
+                client.read_resource(f"town://{prefix.replace('_', '/')}here"),
+            ):
+                with pytest.raises(MCPError):
+                    await asks
+    assert "call ended" in caplog.text
+    assert not [record.getMessage() for record in caplog.records if record.exc_info]
+
+
+@pytest.mark.parametrize("mounted", [False, True])
+@pytest.mark.parametrize("era", ERAS)
+async def test_an_error_of_the_author_in_a_fastmcp_prompt_or_resource_keeps_its_traceback(
+    era: Era, mounted: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    server, prefix = _asking_fastmcp(mounted)
+    async with connect(server, {"Days?": 0, "Season?": "never"}, era=era) as client:
+        with caplog.at_level(logging.DEBUG), _heard("fastmcp", caplog.handler):
+            for fails in (
+                client.get_prompt(f"{prefix}plan", {}),
+                client.read_resource(f"city://{prefix.replace('_', '/')}oslo"),
+            ):
+                caplog.clear()
+                with pytest.raises(MCPError):
+                    await fails
+                assert [record for record in caplog.records if record.exc_info]
+
+
+def _asking_fastmcp(mounted: bool) -> tuple[FastMCP[Any], str]:
+    """One whose prompt and resources ask, and what comes before their names."""
+    asking: FastMCP[Any] = FastMCP("asking")
+
+    @asking.prompt
+    async def plan() -> str:
+        return f"Plan {1 / await ask('Days?', int)}"
+
+    @asking.resource("city://{name}")
+    async def city(name: str) -> str:
+        return {"May": f"{name} in May"}[await ask("Season?", str)]
+
+    @asking.resource("town://here")
+    async def town() -> str:
+        return await ask("Season?", str)
+
+    server: FastMCP[Any] = FastMCP("outer") if mounted else asking
+    if mounted:
+        server.mount(asking, namespace="sub")
+    midcall.install(server)
+    return server, "sub_" if mounted else ""
+
+
 async def test_fastmcps_own_client_answers_us() -> None:
     async def tool() -> str:
         return f"{await ask('Name?', str)} {await ask('Days?', int)}"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+from fastmcp import FastMCP
 from fastmcp.prompts import FunctionPrompt, Prompt
 from fastmcp.resources import Resource, ResourceTemplate
 from fastmcp.server.context import Context
@@ -20,9 +21,6 @@ from midcall.errors import MidcallError
 from midcall.server.call import current_call
 from midcall.server.inside import is_failure, look_inside
 from midcall.server.surface import find_ours
-
-if TYPE_CHECKING:
-    from fastmcp import FastMCP
 
 __all__ = ["prepare"]
 
@@ -39,17 +37,25 @@ def _look_inside() -> None:
     """Look at what a tool, prompt or resource raises where the server calls it, in mounted servers, too.
 
     Once, on the classes: outside a call of ours nothing changes. A prompt logs its failure by itself, before
-    anybody else can see it.
+    anybody else can see it; the server then logs that of a prompt or a resource with its traceback, whatever it is.
     """
     look_inside(Tool, "_run")
     look_inside(Prompt, "_render")
     for cls in (Resource, ResourceTemplate, *ResourceTemplate.__subclasses__()):  # that of functions reads by itself
         look_inside(cls, "_read")
     logging.getLogger(FunctionPrompt.__module__).addFilter(_is_failure)
+    logging.getLogger(FastMCP.__module__).addFilter(_in_one_line)
 
 
 def _is_failure(record: logging.LogRecord) -> bool:
-    return record.exc_info is None or is_failure(record.exc_info[1])
+    return not record.exc_info or is_failure(record.exc_info[1])
+
+
+def _in_one_line(record: logging.LogRecord) -> bool:
+    """What is no failure is logged as that of a tool is: without the traceback of a user who said no."""
+    if not _is_failure(record):
+        record.exc_info = None
+    return True
 
 
 class _LetThrough(Middleware):
