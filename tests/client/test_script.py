@@ -15,17 +15,19 @@ from mcp.server import MCPServer
 from pydantic import BaseModel
 
 import midcall
-from midcall import Accepted, Cancelled, Declined, Question, ask_all, choose, confirm, visit
+from midcall import Accepted, Cancelled, Declined, Question, ask, ask_all, choose, confirm, visit
 from midcall.client.answerer import Answerer, CannotAnswer
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
+from midcall.client.connecting import connect
 from midcall.client.headless import Headless
 from midcall.client.script import NoAnswer, Script
 from midcall.client.script_file import BadScript
 from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.form import Form
 from midcall.core.outcomes import Outcome
-from midcall.testing import ERAS
+from midcall.testing import ERAS, Era
 from tests.client.answerers import result_of
+from tests.kinds import server_with
 
 DAYS = Number("days", title="Days", integer=True, maximum=30)
 SEAT = Choice("seat", {"w": "Window", "a": "Aisle"}, default="w")
@@ -250,6 +252,29 @@ async def test_a_strict_script_ends_the_call_with_an_error() -> None:
         await said({}, form(DAYS), strict=True)
     assert isinstance(error.value, CannotAnswer)
     assert error.value.asked.message == "How many days?"
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_of_a_strict_script_too_the_log_names_the_question_and_what_may_have_been_meant(
+    era: Era, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def tool() -> str:
+        return await ask("Summary?", str)
+
+    async with connect(server_with(tool, name="desk"), Script({"Summry?": "a"}, strict=True), era=era) as client:
+        assert (await client.call_tool("tool", {})).is_error
+    told = [record.getMessage() for record in caplog.records if record.name == "midcall.client"]
+    assert told == ["no answer for the question \"Summary?\" of desk (fields: answer). Did you mean 'Summry?'?"]
+
+
+async def test_fields_that_are_not_listed_are_counted(caplog: pytest.LogCaptureFixture) -> None:
+    many = [Text(f"f{number}") for number in range(1, 22)]
+    await said([3], form(*many[:11]))
+    assert "so its answer must name them: f1, f2, f3, f4, f5, f6, f7, f8, f9, f10 and 1 more." in caplog.text
+    await said([{"x": 1}], form(*many[:12]))
+    assert "f9, f10 and 2 more." in caplog.text
+    await said([], form(*many))
+    assert "f19, f20 and 1 more)" in caplog.text
 
 
 @pytest.mark.parametrize(

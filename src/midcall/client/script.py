@@ -34,6 +34,7 @@ _log: Final = logging.getLogger("midcall.client")
 
 _NONE: Final = object()
 _MOST: Final = 200
+_MOST_FIELDS: Final = 20
 
 
 class NoAnswer(CannotAnswer):
@@ -46,8 +47,9 @@ class NoAnswer(CannotAnswer):
     """
 
     def __init__(self, asked: Asked, why: str = "", near: Sequence[str] = ()) -> None:
-        fields = [_short(name) for name in asked.form.names[:20]] if asked.form is not None else []
-        said = wording.no_answer(_short(asked.message), _short(asked.server), fields, _short(why), list(near))
+        names = asked.form.names if asked.form is not None else ()
+        fields, more = [_short(name) for name in names[:_MOST_FIELDS]], max(0, len(names) - _MOST_FIELDS)
+        said = wording.no_answer(_short(asked.message), _short(asked.server), fields, more, _short(why), list(near))
         super().__init__(said)
         self.asked = asked
         self.why = why
@@ -122,9 +124,9 @@ class Script:
 
     def _missing(self, error: NoAnswer) -> Cancelled:
         self.missing.append(error.asked)
+        _log.warning(str(error))  # where it is strict, too: the error goes to the server, or becomes a cancel
         if self._strict:
             raise error
-        _log.warning(str(error))
         return Cancelled()
 
     # --- finding ------------------------------------------------------------------------------
@@ -169,7 +171,9 @@ class Script:
     def _near(self, asked: Asked) -> list[str]:
         """What the script has that may have been meant for this question."""
         names = [_short(name) for name in self.unused]
-        wanted = [_short(name) for name in _names(asked) if name] + list(asked.form.names[:20] if asked.form else ())
+        wanted = [_short(name) for name in _names(asked) if name] + list(
+            asked.form.names[:_MOST_FIELDS] if asked.form else ()
+        )
         return list(dict.fromkeys(near for name in wanted for near in get_close_matches(name, names, 2, 0.75)))[:3]
 
 
