@@ -27,7 +27,7 @@ from midcall import Cancelled, Declined, ask, can_ask, from_thread
 from midcall.client import Script as Answering
 from midcall.client import connect as connect_as_client
 from midcall.testing import ERAS, Era, connect, run
-from midcall.wording import mistakes
+from midcall.wording import installing, mistakes
 from tests.kinds import server_with
 from tests.rounds import accept, raw_call, text
 
@@ -388,6 +388,29 @@ async def test_where_the_outer_server_lacks_midcall_the_author_reads_it_once_and
     [line] = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     assert "outside an MCP call" in line
     assert "clients connect to" in line
+
+
+@pytest.mark.parametrize("installed", [True, False])
+@pytest.mark.parametrize("era", ERAS)
+async def test_where_only_the_mounted_server_has_midcall_the_log_says_why_ctx_elicit_is_not_adopted(
+    era: Era, installed: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def tool(ctx: fastmcp.Context) -> str:
+        return (await ctx.elicit("Name?", response_type=str)).action
+
+    midcall.install(FastMCP("another in this process"))
+    child: FastMCP[Any] = FastMCP("child")
+    child.tool(tool)
+    if installed:
+        midcall.install(child)
+    parent: FastMCP[Any] = FastMCP("parent")
+    parent.mount(child, namespace="sub")
+    async with connect(parent, {"Name?": "Ada"}, era=era) as client:
+        results = [text(await client.call_tool("sub_tool", {})) for _ in range(2)]
+    refused = era == "2026-07-28"
+    assert [result == "accept" for result in results] == [not refused] * 2
+    told = [record.getMessage() for record in caplog.records if record.name == "midcall"]
+    assert told == ([installing.only_on_mounted("child")] if refused and installed else [])
 
 
 @pytest.mark.parametrize("era", ERAS)

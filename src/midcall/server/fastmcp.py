@@ -15,12 +15,14 @@ from fastmcp.server.dependencies import fastmcp_request_ctx
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import Tool
 from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
-from mcp_types.version import LATEST_HANDSHAKE_VERSION
+from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
 from midcall.errors import MidcallError
 from midcall.server.call import current_call
 from midcall.server.inside import is_failure, look_inside
+from midcall.server.install import installation_on
 from midcall.server.surface import find_ours
+from midcall.wording import installing as wording
 
 __all__ = ["prepare"]
 
@@ -97,6 +99,8 @@ def _adopt_elicit() -> None:
 
     async def elicit(self: Context, *args: Any, **kwargs: Any) -> Any:
         call, request = current_call.get(), fastmcp_request_ctx.get()
+        if call is None and request is not None and request.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            _tell_of_outer(self.fastmcp)  # before FastMCP refuses
         if call is None or request is None or not (call.modern and call.installation.adopt):
             return await original(self, *args, **kwargs)
         token = fastmcp_request_ctx.set(replace(request, protocol_version=LATEST_HANDSHAKE_VERSION))
@@ -108,3 +112,10 @@ def _adopt_elicit() -> None:
     elicit.__doc__ = original.__doc__
     elicit.__midcall__ = True  # pyright: ignore[reportFunctionMemberAccess]
     Context.elicit = elicit  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _tell_of_outer(server: FastMCP[Any]) -> None:
+    """The author has installed midcall, and a call has come in by a server around it that lacks it."""
+    installation = installation_on(server)
+    if installation is not None and installation.adopt:
+        installation.warn_once("outer", wording.only_on_mounted(installation.server_title))

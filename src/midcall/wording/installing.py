@@ -50,3 +50,10 @@ def bad_principal(kind: str) -> str:
 
 def relay_needs_store() -> str:
     return "relay=True needs a store: install(server, relay=True, store='sqlite://')."
+
+
+def only_on_mounted(server: str) -> str:
+    return (
+        f"ctx.elicit was used on {server}, which is mounted in a server that midcall.install(...) was not called on, "
+        "so it is not adopted, and fails on 2026-07-28. Install midcall on the outer server, which clients connect to."
+    )
