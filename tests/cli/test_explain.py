@@ -23,6 +23,11 @@ def test_an_error_is_explained_by_its_section_of_the_page() -> None:
     assert told.stdout.endswith("(docs/identity.md).\n")
 
 
+def test_what_fails_a_test_is_explained_too() -> None:
+    told = midcall("explain", "midcall.testing.NotReplayable")
+    assert told.stdout.startswith("NotReplayable\n\nWhat happened. In a test, `replayed`")
+
+
 @pytest.mark.parametrize("name", ["nochannel", "midcall.errors.NoChannel", "docs/errors.md#nochannel"])
 def test_it_is_found_as_a_log_or_a_traceback_names_it(name: str) -> None:
     assert midcall("explain", name).stdout.startswith("NoChannel\n")

@@ -11,7 +11,7 @@ from pkgutil import walk_packages
 import pytest
 
 import midcall
-from midcall import errors
+from midcall import errors, testing
 from scripts.check_docs import anchors
 
 ROOT = Path(__file__).parents[2]
@@ -30,11 +30,16 @@ for module in walk_packages(midcall.__path__, "midcall."):
     if not module.name.endswith("__main__"):
         import_module(module.name)
 CLASSES = sorted(set(below(errors.MidcallError)), key=lambda cls: cls.__name__)
+FOR_TESTS = {
+    name
+    for name in testing.__all__
+    if isinstance(vars(testing)[name], type) and issubclass(vars(testing)[name], Exception)
+}
 
 
 def test_the_sections_are_the_errors() -> None:
     assert list(SECTIONS) == list(dict.fromkeys(SECTIONS))
-    assert set(SECTIONS) == {cls.__name__ for cls in CLASSES}
+    assert set(SECTIONS) == {cls.__name__ for cls in CLASSES} | FOR_TESTS
 
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
