@@ -22,7 +22,7 @@ class Chat:
         content: dict[str, Any] = {}
         question = f"{plain_line(asked.server)} asks: {plain(asked.message)}"
         for field in asked.form or ():
-            reply = await self._say(f"{question}\n{plain_line(field.label)}?")
+            reply = await self._say(f"{question}\n{plain_line(field.label)}?{options(field)}")
             if reply is None:
                 return Cancelled()  # nobody decided anything
             if reply == "/no":
@@ -32,6 +32,13 @@ class Chat:
             await self._say("\n".join(str(problem) for problem in problems))
             return await self.answer(asked)
         return Accepted(content)
+
+
+def options(field: Text | Number | Flag | Choice | Choices) -> str:
+    """A line for each option of a choice. What is sent is the value, and what is read is its title."""
+    if not isinstance(field, Choice | Choices):
+        return ""
+    return "".join(f"\n- {plain_line(value)}: {plain_line(title)}" for value, title in field.labels.items())
 
 
 def value(field: Text | Number | Flag | Choice | Choices, reply: str) -> Any:

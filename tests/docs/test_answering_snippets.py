@@ -152,6 +152,8 @@ async def test_a_chat_answers_on_every_version(replies: list[str | None], end: s
         result = await client.call_tool("book", OSLO)
     assert result.content[0].text.startswith(end)
     assert said[0] == f"travel asks: {DAYS}\nAnswer?"
+    if end == BOOKED:
+        assert f"travel asks: {SEAT}\nChoice?\n- w: At the window\n- a: On the aisle" in said
 
 
 # --- -32042 ---------------------------------------------------------------------------------------
