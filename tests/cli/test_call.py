@@ -115,8 +115,54 @@ def test_a_tool_that_waits_for_a_page_says_how_to_go_on_and_it_does(tmp_path: Pa
         [portal, id] = re.findall(r"(http://127\S+)/i/(\S+)", waits.stderr)[0]
         asyncio.run(answer(portal, id))
         command = shlex.split(waits.stderr.splitlines()[-1].removeprefix("Then go on with: "))
-        done = here(*command[1:], *era)
+        assert command[-2:] == era
+        done = here(*command[1:])
     assert (done.returncode, done.stdout) == (0, "Hello, Ada.\n"), done.stderr
+
+
+PAYS = """
+from mcp.server import MCPServer
+import midcall
+from midcall.portal import Portal
+
+mcp = MCPServer("payer")
+
+async def nobody(request):
+    return None
+
+midcall.install(mcp, {how})
+
+@mcp.tool()
+async def pay() -> str:
+    return str(await midcall.approve("Pay?", {{"Amount": "3 EUR"}}))
+
+mcp.run()
+"""
+
+
+def test_a_page_that_ends_with_the_server_that_the_command_started_is_told_of_as_gone(tmp_path: Path) -> None:
+    script = tmp_path / "server.py"
+    script.write_text(PAYS.format(how="portal=Portal()"))
+    waits = here("call", command_of(script), "pay", "--era", "2025-06-18")
+    assert (waits.returncode, waits.stdout) == (3, "")
+    first, *said, last = waits.stderr.splitlines()
+    assert first.startswith("The tool waits for somebody on a page of its own server.")
+    assert any("http://127.0.0.1:" in line for line in said)
+    assert last.startswith("Start the server over HTTP instead")
+    assert "open the address yourself" not in waits.stderr
+    assert "midcall call" not in waits.stderr
+
+
+def test_a_page_elsewhere_outlives_the_server_that_the_command_started(tmp_path: Path) -> None:
+    script = tmp_path / "server.py"
+    portal = "Portal('https://pay.example.com', identity=nobody)"
+    script.write_text(
+        PAYS.format(how=f"portal={portal}, principal=lambda ctx: 'https://id.example.com ada', keys='k' * 32")
+    )
+    waits = here("call", command_of(script), "pay", "--era", "2025-06-18")
+    assert waits.returncode == 3, waits.stderr
+    assert "https://pay.example.com/" in waits.stderr
+    assert "Then go on with: midcall call" in waits.stderr
 
 
 LOG_IS_TOLD = "With -v you see what the server wrote about it."

@@ -23,6 +23,8 @@ from midcall.cli.results import as_text
 from midcall.cli.spinner import spinning
 from midcall.client.columns import one_line
 from midcall.client.plain import plain, plain_line
+from midcall.client.target import is_url
+from midcall.core.addresses import is_loopback
 from midcall.errors import NotAnswered
 from midcall.meta import CODE, CONTINUE
 from midcall.wording import cli as wording
@@ -32,6 +34,7 @@ __all__ = ["run"]
 
 _UNTOLD: Final = re.compile(r"Error executing tool [^\s:]+")
 """All that the SDK says of an exception that nobody expected."""
+_HOST: Final = re.compile(r"http://(\[[0-9A-Fa-f:.]+\]|[^\s/:?#@]+)")
 _CODE: Final = re.compile(r"[A-Za-z0-9_-]{8,100}")
 
 
@@ -109,13 +112,31 @@ def _show(result: CallToolResult, link: Link, *, as_json: bool) -> None:
     if as_json:
         print_out(json_text(result.model_dump(mode="json", by_alias=True, exclude_none=True), ascii=terminal))
     elif result.is_error:
-        code = _code_of(result)
-        link.failed(wording.tool_failed()) if code is None else link.console.say(wording.tool_waits())
         said = as_text(result, plain).rstrip("\n")
-        link.console.say(said)
-        if code is not None:
-            link.console.say(wording.go_on_with(shlex.join(["midcall", "call", link.target, CONTINUE, f"code={code}"])))
+        code = _code_of(result)
+        if code is None:
+            link.failed(wording.tool_failed())
+            link.console.say(said)
+        else:
+            _show_waiting(said, code, link)
         if link.hides_log and _is_mistake(said):
             link.console.say(wording.verbose_shows_the_log())
     else:
         print_out(as_text(result, plain if terminal else str))
+
+
+def _show_waiting(said: str, code: str, link: Link) -> None:
+    """How to go on, where that is possible: a server that is a command has ended by now, with its own pages."""
+    if not is_url(link.target) and _is_here(said):
+        lines = wording.page_has_ended(), said, wording.serve_over_http()
+    else:
+        era = [] if link.era == "auto" else ["--era", link.era]
+        command = ["midcall", "call", link.target, CONTINUE, f"code={code}", *era]
+        lines = wording.tool_waits(), said, wording.go_on_with(shlex.join(command))
+    for line in lines:
+        link.console.say(line)
+
+
+def _is_here(said: str) -> bool:
+    """Whether this leads to a page on this machine."""
+    return any(is_loopback(host.strip("[]")) for host in _HOST.findall(said))

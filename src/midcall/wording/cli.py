@@ -86,6 +86,20 @@ def tool_waits() -> str:
     return "The tool waits for you: open the address yourself. The rest of what it says is for a model."
 
 
+def page_has_ended() -> str:
+    return (
+        "The tool waits for somebody on a page of its own server. This command has started that server, and ended it, "
+        "so the page is gone, and nothing more is done. What the tool said, for a model:"
+    )
+
+
+def serve_over_http() -> str:
+    return (
+        "Start the server over HTTP instead, and call it by its URL. Or take a protocol version on which you can be "
+        "asked here: 2025-11-25, or newer."
+    )
+
+
 def go_on_with(command: str) -> str:
     return f"Then go on with: {command}"
 
