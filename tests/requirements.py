@@ -17,6 +17,7 @@ ADOPTION = "tests/server/test_adoption.py::"
 PROGRAMS = "tests/server/test_random_programs.py::"
 MESSY = "tests/server/test_messy_tools.py::"
 PROCESSES = "tests/server/test_processes.py::"
+PUSHED = "tests/server/test_pushed_branches.py::"
 MACHINE = "tests/core/test_replay_machine.py::"
 JOURNAL = "tests/core/test_journal.py::"
 FORM = "tests/core/test_form.py::"
@@ -120,6 +121,8 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         ASKING + "test_a_timeout_ends_the_question_and_tells_the_client",
         ASKING + "test_in_rounds_an_answer_that_comes_too_late_is_a_timeout",
         ASKING + "test_cancelling_the_call_cancels_its_pending_question",
+        PUSHED + "test_cancelling_a_call_closes_the_forms_that_it_has_gathered",
+        PUSHED + "test_a_call_that_ends_takes_back_what_its_branches_still_ask",
     ),
     "ASK-11": (
         ASKING + "test_ask_all_leaves_in_one_round_and_gives_a_tuple_or_a_dict",

@@ -53,6 +53,8 @@ class Call:
     """Until when this request is held for a person, once it is."""
     ahead: Mapping[str, Any] | None = None
     """Answers that came before their questions, where the author takes them."""
+    sending: frozenset[asyncio.Task[Any]] = frozenset()
+    """What pushes a question for a branch."""
     ended = False
     recalls = False
     """Whether there is anything in the journal to recall: most calls ask nothing."""

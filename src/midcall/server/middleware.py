@@ -23,6 +23,7 @@ from midcall.server.call import Call, current_call, input_of
 from midcall.server.keeping import is_kept
 from midcall.server.required import check_required, leave_with_visits
 from midcall.server.rounds import Rounds
+from midcall.server.sending import take_back
 from midcall.server.surface import Ours, ending, find_ours, protocol_error, stamped
 from midcall.wording import journal as wording
 from midcall.wording import limits, mistakes
@@ -112,6 +113,8 @@ class Asking:
         finally:
             call.ended = True
             current_call.reset(token)
+            if call.sending:
+                await take_back(call)
 
     async def _in_rounds(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, kept: Journal | None = None

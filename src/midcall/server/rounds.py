@@ -153,7 +153,7 @@ class Rounds:
         """Whether this is a task that the tool has started, as far as that can be seen."""
         context = context_of(task)
         call = context.get(current_call) if context is not None else None
-        return task is not self._task and call is not None and call.unwinding is self
+        return task is not self._task and call is not None and call.unwinding is self and task not in call.sending
 
     def _catches_all(self, branch: object) -> bool:
         """Whether this was stopped so often that it must be a loop which catches everything."""

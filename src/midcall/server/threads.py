@@ -32,6 +32,7 @@ from midcall.server.joining import (
 )
 from midcall.server.rounds import Suspend, in_thread
 from midcall.server.scopes import is_cancelled
+from midcall.server.sending import give_up
 from midcall.wording import mistakes as wording
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def block_on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T], thre
 def _take_back(work: Coroutine[Any, Any, Any]) -> None:
     for task in asyncio.all_tasks():
         if task.get_coro() is work:
-            _give_up(task)
+            give_up(task)
 
 
 async def _aside(
@@ -164,16 +165,11 @@ def _given_up_by_client(call: Call) -> Generator[None]:
         yield
         return
     watching = asyncio.create_task(cancelled.wait())
-    watching.add_done_callback(lambda ended: None if ended.cancelled() else _give_up(running))
+    watching.add_done_callback(lambda ended: None if ended.cancelled() else give_up(running))
     try:
         yield
     finally:
         watching.cancel()
-
-
-def _give_up(question: asyncio.Task[Any]) -> None:
-    if not question.cancelling():  # else it is telling the client, which a second cancel would cut off
-        question.cancel()
 
 
 class _GivenUpWith:
@@ -211,7 +207,7 @@ class _GivenUpWith:
 
     def _look(self, _: object) -> None:
         if self._is_over():
-            _give_up(self._question)
+            give_up(self._question)
 
 
 def _ends_with(awaited: asyncio.Future[Any] | None, question: asyncio.Future[Any]) -> None:

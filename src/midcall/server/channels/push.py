@@ -20,6 +20,7 @@ from midcall.errors import ClientFailed
 from midcall.server import audit
 from midcall.server.channels.capability import lacks
 from midcall.server.channels.request import elicitation_params
+from midcall.server.sending import send
 from midcall.wording import reaching as wording
 
 if TYPE_CHECKING:
@@ -66,14 +67,14 @@ class Push:
 def _answer(call: Call, timeout: float | None, params: dict[str, Any]) -> Awaitable[dict[str, Any] | None]:
     """The client's answer, as it comes; None where it does not come in time."""
     if timeout is None and call.progress_token is None:
-        return call.session.push(params)
+        return send(call, params)
     return _answer_in_time(call, timeout, params)
 
 
 async def _answer_in_time(call: Call, timeout: float | None, params: dict[str, Any]) -> dict[str, Any] | None:
     with anyio.move_on_after(timeout):  # leaving it cancels the question at the client, too
         async with signs_of_life(call):
-            return await call.session.push(params)
+            return await send(call, params)
     return None
 
 

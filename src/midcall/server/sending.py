@@ -1,0 +1,82 @@
+"""A question that is pushed by a branch of the tool: it is sent in a task of its own.
+
+A branch may be cancelled over and over: a scope of anyio cancels in every turn of the loop, and a
+`gather` hands each of that on. The first cancel makes the SDK tell the client, and the second would
+break that off. So the task that sends is cancelled once, whatever happens to the branch. And it is
+known to the call, which takes back what is still asked when it ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Coroutine, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import anyio
+import anyio.lowlevel
+
+from midcall.server.branches import retrieve
+
+if TYPE_CHECKING:
+    from midcall.server.call import Call
+
+__all__ = ["give_up", "send", "take_back"]
+
+TELL_SECONDS = 1.0
+"""How long anybody waits until the client is told. What takes longer goes on by itself."""
+
+
+def send(call: Call, params: dict[str, Any]) -> Awaitable[dict[str, Any]]:
+    """Push this question, and await its raw answer."""
+    if asyncio.current_task() is call.task:  # the SDK's own scope is all that cancels it, and minds what it shields
+        return call.session.push(params)
+    return _send_aside(call, params)
+
+
+async def _send_aside(call: Call, params: dict[str, Any]) -> dict[str, Any]:
+    await anyio.lowlevel.checkpoint_if_cancelled()  # while nothing is sent: the new task is in no scope
+    if call.ended:
+        raise asyncio.CancelledError
+    sending = _begin(call, call.session.push(params))
+    try:
+        await asyncio.wait((sending,))
+        return sending.result()
+    except asyncio.CancelledError:
+        give_up(sending)
+        await _told((sending,))
+        raise
+    finally:
+        del sending  # it holds the error whose traceback holds this frame
+
+
+def _begin(call: Call, pushing: Awaitable[dict[str, Any]]) -> asyncio.Task[dict[str, Any]]:
+    # By no factory, which may start it at once: then it could be done before the call knows of it.
+    sending = asyncio.Task(cast("Coroutine[Any, Any, dict[str, Any]]", pushing), loop=call.loop)
+    call.sending |= {sending}
+    sending.add_done_callback(partial(_end, call))
+    return sending
+
+
+def _end(call: Call, sending: asyncio.Task[Any]) -> None:
+    call.sending -= {sending}
+    retrieve(sending)  # the branch may be gone
+
+
+async def take_back(call: Call) -> None:
+    """The call has ended: close what its branches still ask. They are cancelled with it."""
+    for sending in call.sending:
+        give_up(sending)
+    await _told(call.sending)
+
+
+async def _told(sending: Iterable[asyncio.Task[Any]]) -> None:
+    """Wait until the client is told. Another cancel ends the waiting, and not the telling."""
+    with anyio.CancelScope(shield=True):
+        await asyncio.wait(sending, timeout=TELL_SECONDS)
+
+
+def give_up(question: asyncio.Task[Any]) -> None:
+    """Cancel this, once."""
+    if not question.cancelling():  # else it is telling the client, which a second cancel would cut off
+        question.cancel()
