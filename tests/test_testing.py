@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from midcall import Cancelled, CannotAsk, Declined, Question, ask, ask_all, confirm, testing
+from midcall import Cancelled, CannotAsk, Declined, Question, ask, ask_all, confirm, secret, testing
 from midcall.client import CannotConnect
+from midcall.portal import Portal
 from midcall.server.call import current_call
 from midcall.testing import ERAS, Asked, Era
 from tests.kinds import server_with
@@ -144,3 +145,48 @@ async def test_who_cannot_be_reached_is_named() -> None:
 async def test_a_mode_that_does_not_exist_is_refused() -> None:
     with pytest.raises(ValueError, match="forms"):
         await testing.run(server_with(stays), "stays", modes=("forms",))  # pyright: ignore[reportArgumentType]
+
+
+async def knows() -> str:
+    return f"{len(await secret('github', 'A token', check=begins_right))} characters"
+
+
+async def begins_right(token: str) -> str | None:
+    return None if token.startswith("ghp_") else "must begin with ghp_"
+
+
+@pytest.mark.parametrize(
+    ("secrets", "told"),
+    [
+        ((), "1 fields for secrets, and 0 were given"),
+        (("ghp_1", "ghp_2"), "1 fields for secrets, and 2 were given"),
+        (("x",), "did not take it: 422 .*must begin with ghp_"),
+    ],
+)
+async def test_a_page_that_cannot_be_filled_in_so_fails_the_test(secrets: tuple[str, ...], told: str) -> None:
+    server = server_with(knows, portal=Portal(), store="memory://")
+    with pytest.raises(AssertionError, match=told):
+        await testing.run(server, "knows", {}, lambda asked: testing.press(asked.url, "accept", *secrets))
+
+
+@pytest.mark.parametrize("button", ["decline", "cancel"])
+async def test_a_no_on_a_page_needs_no_secret(button: Any) -> None:
+    server = server_with(knows, portal=Portal(), store="memory://")
+    done = await testing.run(server, "knows", {}, lambda asked: testing.press(asked.url, button))
+    assert done.failed
+    assert "the tool stopped there" in done.text
+
+
+async def test_a_page_is_pressed_once() -> None:
+    async def twice(asked: Asked) -> None:
+        await testing.press(asked.url, "accept", "ghp_1")
+        await testing.press(asked.url, "accept", "ghp_2")
+
+    server = server_with(knows, portal=Portal(), store="memory://")
+    with pytest.raises(AssertionError, match="answered with 4"):
+        await testing.run(server, "knows", {}, twice)
+
+
+async def test_a_form_has_no_page_to_press() -> None:
+    with pytest.raises(AssertionError, match="the question is a form"):
+        await testing.run(server_with(falls_back), "falls_back", {}, lambda asked: testing.press(asked.url))

@@ -40,9 +40,10 @@ from midcall.client.offer import Mode, Offer
 from midcall.client.settings import check_modes
 from midcall.client.target import Reached, Ways, reach
 from midcall.core.outcomes import Accepted, Cancelled, Declined
+from midcall.pressing import press
 from midcall.wording.client import connecting as wording
 
-__all__ = ["ERAS", "Answers", "Asked", "Era", "NotReplayable", "Run", "Script", "connect", "replayed", "run"]
+__all__ = ["ERAS", "Answers", "Asked", "Era", "NotReplayable", "Run", "Script", "connect", "press", "replayed", "run"]
 
 Era: TypeAlias = Literal["2025-06-18", "2025-11-25", "2026-07-28"]
 ERAS: Final[tuple[Era, ...]] = ("2025-06-18", "2025-11-25", "2026-07-28")
