@@ -67,7 +67,7 @@ class Call:
     ) -> None:
         # As little as can be: most calls ask nothing.
         self.installation = installation
-        self.task = cast("asyncio.Task[Any]", asyncio.current_task())  # a request is served in one
+        self.task: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]  # a request is served in one
         self.thread = get_ident()
         self._ctx = ctx
         self.version = ctx.protocol_version

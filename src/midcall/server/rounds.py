@@ -14,7 +14,7 @@ import logging
 from collections.abc import Awaitable, Generator, Sequence
 from contextvars import Context, ContextVar
 from types import CoroutineType, coroutine
-from typing import Any, Final, NoReturn, TypeVar, cast
+from typing import Any, Final, NoReturn, TypeVar
 
 import anyio.lowlevel
 
@@ -244,7 +244,7 @@ class Rounds:
         """
         # One generator for all of it: every call pays for this, also those that ask nothing.
         self.tool = tool
-        steps = cast("Generator[Any, Any, Any]", tool if type(tool) is CoroutineType else tool.__await__())
+        steps: Any = tool if type(tool) is CoroutineType else tool.__await__()  # pyright: ignore[reportUnknownVariableType]
         thrown: BaseException | None = None
         result: Any = None
         failure: BaseException | None = None
