@@ -174,7 +174,7 @@ async def test_a_no_on_a_page_needs_no_secret(button: Any) -> None:
     server = server_with(knows, portal=Portal(), store="memory://")
     done = await testing.run(server, "knows", {}, lambda asked: testing.press(asked.url, button))
     assert done.failed
-    assert "the tool stopped there" in done.text
+    assert "the call ended there" in done.text
 
 
 async def test_a_page_is_pressed_once() -> None:

@@ -53,15 +53,15 @@ async def books() -> str:
 async def test_the_model_hears_which_steps_were_done_before_the_user_said_no(kind: Kind, era: Era, answer: Any) -> None:
     done = await run(server_with(books, kind=kind), "books", {}, {"Days?": 3, "Seat?": answer}, era=era)
     assert done.failed
-    assert "the tool stopped there" in done.text
+    assert "the call ended there" in done.text
     assert "nothing was done" not in done.text
-    assert "Steps of it that were done before: 'charge'." in done.text
+    assert "Steps that were done before: 'charge'." in done.text
 
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_no_before_any_step_names_none(era: Era) -> None:
     done = await run(server_with(books), "books", {}, [Declined()], era=era)
-    assert "stopped there" in done.text
+    assert "ended there" in done.text
     assert "done before" not in done.text
 
 

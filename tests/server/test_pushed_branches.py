@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, suppress
@@ -21,6 +23,7 @@ from midcall.client.target import Ways, reach
 from midcall.core.questions import Question
 from midcall.server import sending
 from midcall.server.call import current_call
+from midcall.server.rounds import Rounds
 from midcall.stores.memory import Memory
 from tests.garbage import collected
 from tests.kinds import Kind, server_with
@@ -450,3 +453,58 @@ async def test_a_question_of_a_branch_leaves_in_the_context_of_the_branch(monkey
     async with connected(User(), tool) as client:
         assert text(await client.call_tool("tool")) == "asked"
     assert sorted(found) == ["a", "b"]
+
+
+async def test_a_branch_in_a_group_that_outlives_the_call_does_not_end_that_group() -> None:
+    user, branch, went_on = User(), Branch(), False
+
+    async with anyio.create_task_group() as outer:  # where it is cancelled, what is in here just ends
+
+        async def tool() -> str:
+            outer.start_soon(branch)
+            await user.shown["1?"].wait()
+            return "ended"
+
+        async with connected(user, tool) as client:
+            assert text(await client.call_tool("tool")) == "ended"
+            await client.list_tools()  # a turn of everything
+            assert not branch.ended.is_set()
+            assert not outer.cancel_scope.cancel_called
+            went_on = True
+            outer.cancel_scope.cancel()
+    assert went_on
+    assert branch.how is asyncio.CancelledError
+
+
+@on_every_loop
+def test_a_tool_that_swallows_its_cancel_and_returns_leaves_no_cycle(loop: Factory) -> None:
+    class Held:
+        """What only the collector would free, if there were a cycle."""
+
+    held: list[weakref.ref[Held]] = []
+
+    async def stubborn() -> str:
+        here = Held()
+        held.append(weakref.ref(here))
+        with suppress(asyncio.CancelledError):
+            await anyio.sleep_forever()
+        return "went on"
+
+    async def call() -> Any:
+        task = asyncio.current_task()
+        assert task is not None
+        return await Rounds(task).run(stubborn())
+
+    async def main() -> None:
+        task = asyncio.create_task(call())
+        await asyncio.sleep(0)
+        task.cancel()
+        assert await task == "went on"
+
+    gc.disable()
+    try:
+        with asyncio.Runner(loop_factory=loop) as runner:
+            runner.run(main())
+        assert held[0]() is None
+    finally:
+        gc.enable()

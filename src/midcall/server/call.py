@@ -55,6 +55,8 @@ class Call:
     """Answers that came before their questions, where the author takes them."""
     sending: frozenset[asyncio.Task[Any]] = frozenset()
     """What pushes a question for a branch."""
+    of_groups: frozenset[asyncio.Task[Any]] = frozenset()
+    """Those among them whose branch is in a task group of anyio's."""
     ended = False
     recalls = False
     """Whether there is anything in the journal to recall: most calls ask nothing."""

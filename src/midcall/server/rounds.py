@@ -259,7 +259,7 @@ class Rounds:
                     thrown = exc
             self._leave_alone(steps)
         except StopIteration as stop:
-            result = stop.value
+            result, thrown = stop.value, None
             if self._leaver is None and not self.leaving and self._branches is None:  # the tool just ended
                 self._done = True
                 return result

@@ -9,7 +9,7 @@ from typing import Any
 
 import anyio
 
-__all__ = ["close_scopes", "is_cancelled", "leave_scope", "scope_of"]
+__all__ = ["close_scopes", "is_cancelled", "is_of_group", "leave_scope", "scope_of"]
 
 
 @cache
@@ -24,6 +24,12 @@ def scope_of(task: asyncio.Task[Any]) -> anyio.CancelScope | None:
     """The innermost scope that this task has entered."""
     state = _states().get(task)
     return None if state is None else state.cancel_scope
+
+
+def is_of_group(task: asyncio.Task[Any] | None) -> bool:
+    """Whether a task group of anyio has started this: it ends with the first of its tasks that is cancelled."""
+    state = None if task is None else _states().get(task)
+    return getattr(state, "parent_id", None) is not None
 
 
 def close_scopes(task: asyncio.Task[Any], outer: anyio.CancelScope | None) -> None:

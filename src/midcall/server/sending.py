@@ -17,6 +17,7 @@ import anyio
 import anyio.lowlevel
 
 from midcall.server.branches import retrieve
+from midcall.server.scopes import is_of_group
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -54,20 +55,27 @@ def _begin(call: Call, pushing: Awaitable[dict[str, Any]]) -> asyncio.Task[dict[
     # By no factory, which may start it at once: then it could be done before the call knows of it.
     sending = asyncio.Task(cast("Coroutine[Any, Any, dict[str, Any]]", pushing), loop=call.loop)
     call.sending |= {sending}
+    if is_of_group(asyncio.current_task()):
+        call.of_groups |= {sending}
     sending.add_done_callback(partial(_end, call))
     return sending
 
 
 def _end(call: Call, sending: asyncio.Task[Any]) -> None:
     call.sending -= {sending}
+    call.of_groups -= {sending}
     retrieve(sending)  # the branch may be gone
 
 
 async def take_back(call: Call) -> None:
-    """The call has ended: close what its branches still ask. They are cancelled with it."""
-    for sending in call.sending:
-        give_up(sending)
-    await _told(call.sending)
+    """The call has ended: close what its branches still ask. They are cancelled with it.
+
+    But for those of a group of anyio's: it outlives the call, and would be cancelled as a whole.
+    """
+    if left := call.sending - call.of_groups:
+        for sending in left:
+            give_up(sending)
+        await _told(left)
 
 
 async def _told(sending: Iterable[asyncio.Task[Any]]) -> None:

@@ -9,7 +9,7 @@ def declined() -> str:
 
 def model_declined() -> str:
     return (
-        "The user declined to answer, and the tool stopped there. Do not ask again for the same thing; "
+        "The user declined to answer, and the call ended there. Do not ask again for the same thing; "
         "offer an alternative or ask the user how to go on."
     )
 
@@ -20,8 +20,8 @@ def cancelled() -> str:
 
 def model_cancelled() -> str:
     return (
-        "The user closed the question without answering, and the tool stopped there. "
-        "It can be called again later if the user still wants it."
+        "The user closed the question without answering, and the call ended there. "
+        "Call again later if the user still wants it."
     )
 
 
@@ -30,7 +30,7 @@ def timed_out(seconds: float | None) -> str:
 
 
 def model_timed_out() -> str:
-    return "The user did not answer in time, and the tool stopped there. Call it again when the user is there."
+    return "The user did not answer in time, and the call ended there. Call again when the user is there."
 
 
 def invalid_answer(attempts: int, problems: list[str]) -> str:
@@ -40,8 +40,8 @@ def invalid_answer(attempts: int, problems: list[str]) -> str:
 
 def model_invalid_answer() -> str:
     return (
-        "The answers given did not fit the form, and the tool stopped there. "
-        "Tell the user what is needed, and call it again."
+        "The answers given did not fit the form, and the call ended there. "
+        "Tell the user what is needed, and call again."
     )
 
 
@@ -49,7 +49,7 @@ def model_done_before(steps: list[str]) -> str:
     """Goes behind any of these where effects have been recorded."""
     named = ", ".join(map(repr, steps))
     return (
-        f"Steps of it that were done before: {named}. Calling it again may do them again, "
+        f"Steps that were done before: {named}. Calling again may do them again, "
         "so ask the user first where that matters."
     )
 
