@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from midcall import Cancelled, CannotAsk, Declined, Question, ask, ask_all, confirm, secret, testing
+from midcall import Accepted, Cancelled, CannotAsk, Declined, Question, ask, ask_all, confirm, secret, testing
 from midcall.client import CannotConnect
 from midcall.portal import Portal
 from midcall.server.call import current_call
@@ -105,12 +105,20 @@ async def later(asked: Asked) -> dict[str, Any]:
     [
         {"arrive": "2026-05-01", "nights": 2},
         {"When?": {"arrive": date(2026, 5, 1), "nights": 2}},
+        {"nights": {"arrive": "2026-05-01", "nights": 2}},
+        {"arrive": Accepted({"arrive": "2026-05-01", "nights": 2}), "nights": 9},
         [{"arrive": date(2026, 5, 1), "nights": 2}],
         later,
     ],
 )
 async def test_a_form_is_answered_by_its_fields_by_python_values_and_by_async_functions(answers: Any, era: Era) -> None:
     assert (await testing.run(server_with(stays), "stays", {}, answers, era=era)).text == "2026-05-01 2"
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_no_by_the_name_of_a_field_is_for_the_whole_form(era: Era) -> None:
+    done = await testing.run(server_with(stays), "stays", {}, {"nights": Declined(), "arrive": "2026-05-01"}, era=era)
+    assert "declined" in done.text
 
 
 async def both() -> str:

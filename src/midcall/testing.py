@@ -108,7 +108,7 @@ class Script:
                     return self._next(name, self._answers[name])
             by_field = {name: self._next(name, self._answers[name]) for name in asked.fields if name in self._answers}
             if by_field:
-                return by_field if len(asked.fields) > 1 else next(iter(by_field.values()))
+                return _whole(by_field, len(asked.fields))
         elif len(self.asked) <= len(self._answers):
             return self._answers[len(self.asked) - 1]
         raise AssertionError(f"no answer for {asked.message!r} (fields: {', '.join(asked.fields) or 'none'})")
@@ -119,6 +119,14 @@ class Script:
         index = self._taken.get(name, 0)
         self._taken[name] = index + 1
         return cast("list[Answer]", answer)[min(index, len(cast("list[Answer]", answer)) - 1)]
+
+
+def _whole(by_field: dict[str, Answer], fields: int) -> Answer:
+    """The answer to a question from those for its fields, one of which may be for all of it."""
+    for answer in by_field.values():
+        if fields == 1 or isinstance(answer, (dict, Accepted, Declined, Cancelled, ElicitResult)):
+            return cast("Answer", answer)
+    return by_field
 
 
 def _asked(params: ElicitRequestParams) -> Asked:
