@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import marshal
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -12,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.warm import CAN_BE, PYTHON, SECONDS, started
+from tests.warm import CAN_BE, HOME, PYTHON, SECONDS, Forked, begin, started
 
 TELLS = """
 import os, sys
@@ -21,7 +23,12 @@ print(os.getcwd(), os.environ["TOLD"], sys.stdin.read(), sys.stdout.encoding, sy
 print("heard", file=sys.stderr)
 sys.exit(7)
 """
-WAITS = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
+WAITS = """
+import os, time
+print(os.getpid(), flush=True)
+while True:  # again and again: a signal between two steps of Python ends no sleep that comes after it
+    time.sleep(0.05)
+"""
 
 
 @pytest.mark.parametrize("how", ["script", "-m", "-c"])
@@ -47,6 +54,18 @@ def test_a_signal_reaches_the_program_and_its_end_is_told(number: signal.Signals
         program.stdout.readline()
         program.send_signal(number)
         assert program.wait(SECONDS) == -number
+
+
+@pytest.mark.skipif(not CAN_BE, reason="programs start from nothing here")
+def test_a_signal_that_comes_before_the_program_has_begun_reaches_it() -> None:
+    begin()
+    told = marshal.dumps((["-c", WAITS], dict(os.environ), str(Path.cwd())))
+    with Path(os.devnull).open("r+b") as nothing, socket.socket(socket.AF_UNIX) as door:
+        door.connect(str(HOME / "door"))
+        said = len(told).to_bytes(4, "big") + told + bytes([signal.SIGINT])
+        socket.send_fds(door, [said], [nothing.fileno()] * 3)
+        program = Forked(door)
+    assert program.wait(SECONDS) == -signal.SIGINT
 
 
 def is_there(pid: int) -> bool:

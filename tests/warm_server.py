@@ -1,7 +1,8 @@
 """Imports what programs of tests need, and forks a process for each that it is told to run (`warm.py`).
 
 Told are a command as Python takes it, an environment and a directory, with the three standard streams. What is said in
-return is the number of the process, and what it ended with. A program whose caller is gone is killed.
+return is the number of the process, and what it ended with. What else the caller says are signals for the program, a
+byte each, and a program whose caller is gone is killed.
 """
 
 from __future__ import annotations
@@ -69,11 +70,13 @@ def serve(control: socket.socket, door: socket.socket) -> tuple[list[int], tuple
 def guarded(caller: socket.socket) -> tuple[list[int], tuple[list[str], dict[str, str], str]]:
     """Stays behind to tell who the program is, and how it ended."""
     data, fds, _, _ = socket.recv_fds(caller, 65536, 3)
-    while data and len(data) < 4 + int.from_bytes(data[:4], "big"):
+    size = 4 + int.from_bytes(data[:4], "big")
+    while data and len(data) < size:
         more = caller.recv(65536)
         data = data + more if more else b""
     if not data:
         os._exit(0)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # which the program would not hear of before it can
     if not (pid := os.fork()):
         caller.close()
         return fds, marshal.loads(data[4:])
@@ -82,12 +85,25 @@ def guarded(caller: socket.socket) -> tuple[list[int], tuple[list[str], dict[str
     program = os.pidfd_open(pid)
     with suppress(OSError):
         caller.sendall(b"%d\n" % pid)
-    if program not in select.select([program, caller], [], [])[0]:
-        os.kill(pid, signal.SIGKILL)
+    signals = data[size:]
+    while True:
+        for number in signals:
+            os.kill(pid, number)
+        if program in select.select([program, caller], [], [])[0]:
+            break
+        signals = heard(caller) or bytes([signal.SIGKILL])
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     with suppress(OSError):
         caller.sendall(b"%d\n" % code)
     os._exit(0)
+
+
+def heard(caller: socket.socket) -> bytes:
+    """What it says; nothing if it is gone."""
+    try:
+        return caller.recv(64)
+    except OSError:
+        return b""
 
 
 def take(fds: list[int], env: dict[str, str], home: str) -> None:
@@ -100,6 +116,7 @@ def take(fds: list[int], env: dict[str, str], home: str) -> None:
     if os.isatty(0):
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     os.chdir(home)
     os.environ.clear()
     os.environ.update(env)
