@@ -61,7 +61,8 @@ if TYPE_CHECKING:
     from midcall.core.form import Form
     from midcall.core.outcomes import STRONG, Accepted, Cancelled, Declined, Outcome, Via
     from midcall.core.questions import Question, Visit
-    from midcall.server.install import Installation, install
+    from midcall.server.install import install
+    from midcall.server.installation import Installation
     from midcall.server.required import UrlElicitationRequired
     from midcall.server.verbs import (
         approve,
@@ -90,7 +91,8 @@ _HOMES = {
     "midcall.core.form": ("Form",),
     "midcall.core.outcomes": ("STRONG", "Accepted", "Cancelled", "Declined", "Outcome", "Via"),
     "midcall.core.questions": ("Question", "Visit"),
-    "midcall.server.install": ("Installation", "install"),
+    "midcall.server.install": ("install",),
+    "midcall.server.installation": ("Installation",),
     "midcall.server.required": ("UrlElicitationRequired",),
     "midcall.server.verbs": (
         "approve",

@@ -15,7 +15,7 @@ from mcp_types import ElicitCompleteNotification
 
 from midcall import StoreError, complete, visit
 from midcall.portal.interactions import digest_of
-from midcall.server.install import installations
+from midcall.server.installation import installations
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, Script, run
 from tests.kinds import server_with

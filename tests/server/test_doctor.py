@@ -21,7 +21,8 @@ from midcall.client.browser.listening import Listening, bound
 from midcall.portal.app import Portal
 from midcall.portal.identity import Oidc, ProxyJwt
 from midcall.server.doctor import Finding, Report, examined, looked_at
-from midcall.server.install import Installation, install, installation_on, installations
+from midcall.server.install import install, installation_on
+from midcall.server.installation import Installation, installations
 from midcall.server.reach import CHANNELS
 from midcall.server.surroundings import SETTINGS, Surroundings
 from midcall.stores.memory import Memory

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 
 import midcall
-from midcall import InstallError, ask, visit
+from midcall import Choice, InstallError, ask, visit
 from midcall.portal.app import Portal
 from midcall.server.install import installation_on
 from midcall.stores.memory import Memory
@@ -88,11 +89,12 @@ async def test_a_server_on_which_nobody_installed_midcall_says_so_in_its_log(cap
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("asks_for", [lambda: list, lambda: Choice("seat", [])], ids=["type", "field"])
 async def test_the_log_of_a_mistake_begins_with_the_tool_and_the_line(
-    kind: Kind, caplog: pytest.LogCaptureFixture
+    asks_for: Callable[[], Any], kind: Kind, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def tool() -> str:
-        return await ask("Name?", list)
+        return await ask("Name?", asks_for())
 
     async with connect(server_with(tool, kind=kind)) as client:
         await client.call_tool("tool", {})
@@ -305,6 +307,28 @@ async def test_keys_that_were_given_and_a_policy_of_the_authors_own_come_before_
     assert midcall.install(own, store=store).whose_keys == "process", "nobody can see who has the author's"
     assert midcall.install(MCPServer("x"), store=Memory()).whose_keys == "process"
     assert midcall.install(MCPServer("x")).whose_keys == "process"
+
+
+class Codec:
+    """An author's own, where whoever reads a state may."""
+
+    def seal(self, payload: bytes) -> str:
+        return payload.hex()
+
+    def unseal(self, token: str) -> bytes:
+        return bytes.fromhex(token)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [{"keys": ["s" * 32], "audience": "mine"}, {"keys": ["s" * 32], "bind_principal": str}, {"codec": Codec()}],
+    ids=["audience", "principal", "codec"],
+)
+async def test_whatever_an_author_says_about_states_makes_the_policy_the_authors_own(
+    home: Path, policy: dict[str, Any]
+) -> None:
+    own: MCPServer[Any] = MCPServer("x", request_state_security=RequestStateSecurity(**policy))
+    assert midcall.install(own, store=f"sqlite://{home / 'store.db'}").whose_keys == "process"
 
 
 async def test_a_machine_without_a_place_for_keys_costs_a_store_nothing(home: Path) -> None:

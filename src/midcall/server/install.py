@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.mcpserver import MCPServer
-from mcp.server.request_state import RequestStateBoundary, RequestStateCodec
+from mcp.server.request_state import RequestStateBoundary
 from mcp.shared.exceptions import MCPError
 
 from midcall.core.questions import MISSING, Missing
 from midcall.errors import InstallError
 from midcall.server.inside import look_inside
-from midcall.server.keeping import Keeping
+from midcall.server.installation import Installation, installations
 from midcall.server.keys import Key, given_keys, machine_keys, portal_keys
 from midcall.server.middleware import Asking
-from midcall.server.owner import caller, is_own, key_of
-from midcall.server.sealing import Principal, Seal, Whose, seal_for
-from midcall.server.visits import Visits
+from midcall.server.sealing import Principal, Seal, seal_for
 from midcall.settings import flag, number, whole
 from midcall.stores import open_store
-from midcall.stores.memory import Memory
 from midcall.wording import installing as wording
 from midcall.wording.forms import not_a_reason
 
@@ -36,126 +31,12 @@ if TYPE_CHECKING:
     from midcall.portal.app import Portal
     from midcall.stores.base import Store
 
-__all__ = ["Installation", "install", "installation_on"]
-
-logger = logging.getLogger("midcall")
+__all__ = ["install", "installation_on"]
 
 MAX_ROUNDS: Final = 10
 HEARTBEAT: Final = 10.0
-_WARNINGS: Final = 100
 
-installations: WeakSet[Installation] = WeakSet()
 _by_server: WeakKeyDictionary[Server[Any], Installation] = WeakKeyDictionary()
-
-
-class Installation:
-    """midcall on one server. What `install` returns."""
-
-    def __init__(
-        self,
-        server: Server[Any],
-        *,
-        error_base: type[Exception],
-        adopt: bool,
-        strict: bool,
-        state_ttl: float,
-        max_rounds: int | None,
-        heartbeat: float,
-        not_secret: str | None,
-        answers_ahead: bool,
-        whose_keys: Whose,
-        store: Store | None,
-        portal: Portal | None,
-        relay: bool,
-        apps: bool | None,
-        codec: RequestStateCodec,
-        doubt: float,
-        probe: bool,
-        required: bool,
-        principal: Principal | None,
-        knows_callers: bool | None,
-    ) -> None:
-        self.server = server
-        self.error_base = error_base
-        self.adopt = adopt
-        self.strict = strict
-        self.state_ttl = state_ttl
-        self.max_rounds = max_rounds
-        self.heartbeat = heartbeat
-        self.not_secret = not_secret
-        self.answers_ahead = answers_ahead
-        self.store = store
-        self.keeping = None if store is None else Keeping(store, state_ttl)
-        self.visits = Visits(self.keeping or Keeping(Memory(), state_ttl))
-        self.portal = portal
-        self.relay = relay
-        self.apps = apps
-        self.codec = codec
-        self.own_apps: dict[str, bool] = {}
-        """Of the tools that were seen, which have an App that is not ours."""
-        self.doubt = doubt
-        self.probe = probe
-        self.required = required
-        """Whether every client is known to call again after the error -32042."""
-        self.whose_keys: Whose = whose_keys
-        """Who has the keys that states are sealed with, as far as can be seen."""
-        self.knows_callers = knows_callers
-        """Whether something tells who makes a call; None where that is said only when the server is served."""
-        self._principal = principal
-        self._warned: set[str] = set()
-        self._flat_stamp: dict[str, Any] | None = None
-
-    async def complete(self, id: str) -> bool:
-        """Say that the out-of-band part of this visit is done. False if that was known already."""
-        return await self.visits.complete(id)
-
-    @property
-    def server_title(self) -> str:
-        """What the server calls itself."""
-        return str(getattr(self.server, "title", None) or self.server.name)
-
-    @property
-    def stamp(self) -> dict[str, Any]:
-        """What the server says of itself, to go with a result: a copy of its own for each."""
-        if self._flat_stamp is None:
-            stamp = self.server.server_info_stamp
-            self._flat_stamp = stamp if all(isinstance(value, str) for value in stamp.values()) else {}
-        return dict(self._flat_stamp) or self.server.server_info_stamp
-
-    def owner(self, ctx: ServerRequestContext[Any, Any]) -> str:
-        """Names the user who makes the request that is running; empty where nobody signed in."""
-        if self._principal is not None:
-            return self._principal(ctx) or ""
-        if self.portal is None:
-            return key_of(caller())
-        return self.portal.owner_of(caller()) if is_own(ctx) or not self.portal.local else ""
-
-    def stop(self) -> None:
-        """The server is about to end: calls that wait for a person are let go now, and go on elsewhere.
-
-        On 2026-07-28 each leaves with its round, and the client comes again, to another replica; pushed, and with
-        a store, it ends with a code to go on with.
-        """
-        self.visits.let_go()
-
-    async def close(self) -> None:
-        """Let go of the store and the portal. The server goes on without them only where it needs neither."""
-        self.stop()
-        if self.portal is not None:
-            await self.portal.close()
-        if self.keeping is not None:
-            await self.keeping.close()
-        self.visits.stopping = False
-
-    def look_at_keys(self, ctx: ServerRequestContext[Any, Any]) -> None:
-        """Over HTTP, a process-local key loses calls."""
-        if ctx.request is not None and self.whose_keys == "process":
-            self.warn_once("local-key", wording.process_local_key())
-
-    def warn_once(self, what: str, message: str) -> None:
-        if what not in self._warned and len(self._warned) < _WARNINGS:
-            self._warned.add(what)
-            logger.warning(message)
 
 
 def install(
@@ -237,7 +118,7 @@ def install(
     of_here = [] if given else machine_keys(kept, portal)
     seal, whose, ttl = seal_for(lowlevel, given, of_here, state_ttl, principal)
     installation = Installation(
-        lowlevel,
+        server=lowlevel,
         error_base=error_base,
         adopt=adopt,
         strict=strict,

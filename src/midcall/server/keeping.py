@@ -22,7 +22,7 @@ from midcall.wording import journal as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
 
 __all__ = ["Keeping", "is_kept"]
 

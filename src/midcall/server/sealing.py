@@ -23,7 +23,7 @@ from midcall.wording import installing
 from midcall.wording import journal as wording
 
 if TYPE_CHECKING:
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
 
 __all__ = ["Principal", "Seal", "Whose", "seal_for"]
 

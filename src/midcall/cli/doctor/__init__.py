@@ -21,7 +21,7 @@ from midcall.cli.results import as_json as json_text
 from midcall.client.ink import Ink
 from midcall.client.plain import plain_line
 from midcall.server.doctor import Report, looked_at, misnamed
-from midcall.server.install import Installation
+from midcall.server.installation import Installation
 from midcall.server.surroundings import Surroundings
 from midcall.wording import cli as usage
 from midcall.wording.doctor import installation as wording

@@ -16,7 +16,8 @@ from typing import Final
 from midcall.cli.doctor.named import near
 from midcall.cli.doctor.raised import CannotImport, why_not
 from midcall.client.screen import print_error
-from midcall.server.install import Installation, installation_on, installations
+from midcall.server.install import installation_on
+from midcall.server.installation import Installation, installations
 from midcall.wording.doctor import target as wording
 
 __all__ = ["CannotImport", "installation_in"]

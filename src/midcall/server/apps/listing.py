@@ -21,7 +21,7 @@ from midcall.server.surface import stamped
 from midcall.wording import apps as wording
 
 if TYPE_CHECKING:
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
 
 __all__ = ["ABOUT", "APP", "FORM", "META", "fresh", "listed", "resource", "seen", "shows_apps"]
 

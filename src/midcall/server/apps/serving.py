@@ -15,7 +15,7 @@ from midcall.server.call import Call
 from midcall.server.surface import stamped
 
 if TYPE_CHECKING:
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
 
 __all__ = ["listed", "served"]
 

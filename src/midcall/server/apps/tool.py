@@ -26,7 +26,7 @@ from midcall.wording import apps as wording
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
     from midcall.server.keeping import Keeping
 
 __all__ = ["serve"]

@@ -19,7 +19,7 @@ from midcall.server.doctor.settings import misnamed, settings
 from midcall.server.surroundings import Surroundings
 
 if TYPE_CHECKING:
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
 
 __all__ = ["Finding", "Report", "State", "examined", "looked_at", "misnamed"]
 

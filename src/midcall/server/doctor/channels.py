@@ -13,7 +13,7 @@ from midcall.wording.doctor import channels as wording
 from midcall.wording.doctor import keeping
 
 if TYPE_CHECKING:
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
 
 __all__ = ["channels"]
 

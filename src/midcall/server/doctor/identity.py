@@ -10,7 +10,7 @@ from midcall.wording.doctor import portal as wording
 
 if TYPE_CHECKING:
     from midcall.portal.app import Portal
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
 
 __all__ = ["identity", "identity_now"]
 

@@ -13,7 +13,7 @@ from midcall.wording.doctor import keeping as wording
 
 if TYPE_CHECKING:
     from midcall.portal.vault import Vault
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
     from midcall.stores.base import Store
 
 __all__ = ["store_now"]

@@ -17,7 +17,7 @@ from midcall.wording.doctor import installation as wording
 from midcall.wording.doctor import keeping, portal
 
 if TYPE_CHECKING:
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
 
 __all__ = ["misnamed", "settings"]
 

@@ -1,0 +1,123 @@
+"""midcall on one server: what was chosen when it was installed, and what all calls there share."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakSet
+
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp.server.request_state import RequestStateCodec
+
+from midcall.server.keeping import Keeping
+from midcall.server.owner import caller, is_own, key_of
+from midcall.server.visits import Visits
+from midcall.stores.memory import Memory
+from midcall.wording import installing as wording
+
+if TYPE_CHECKING:
+    from midcall.portal.app import Portal
+    from midcall.server.sealing import Principal, Whose
+    from midcall.stores.base import Store
+
+__all__ = ["Installation", "installations"]
+
+logger = logging.getLogger("midcall")
+
+_WARNINGS: Final = 100
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Installation:
+    """midcall on one server. What `install` returns."""
+
+    server: Server[Any]
+    error_base: type[Exception]
+    """What this kind of server lets through."""
+    adopt: bool
+    strict: bool
+    state_ttl: float
+    max_rounds: int | None
+    heartbeat: float
+    not_secret: str | None
+    answers_ahead: bool
+    store: Store | None
+    portal: Portal | None
+    relay: bool
+    apps: bool | None
+    codec: RequestStateCodec
+    doubt: float
+    probe: bool
+    required: bool
+    """Whether every client is known to call again after the error -32042."""
+    whose_keys: Whose
+    """Who has the keys that states are sealed with, as far as can be seen."""
+    knows_callers: bool | None
+    """Whether something tells who makes a call; None where that is said only when the server is served."""
+    principal: Principal | None
+    own_apps: dict[str, bool] = field(default_factory=dict[str, bool])
+    """Of the tools that were seen, which have an App that is not ours."""
+
+    def __post_init__(self) -> None:
+        self.keeping = None if self.store is None else Keeping(self.store, self.state_ttl)
+        self.visits = Visits(self.keeping or Keeping(Memory(), self.state_ttl))
+        self._warned: set[str] = set()
+        self._flat_stamp: dict[str, Any] | None = None
+
+    async def complete(self, id: str) -> bool:
+        """Say that the out-of-band part of this visit is done. False if that was known already."""
+        return await self.visits.complete(id)
+
+    @property
+    def server_title(self) -> str:
+        """What the server calls itself."""
+        return str(getattr(self.server, "title", None) or self.server.name)
+
+    @property
+    def stamp(self) -> dict[str, Any]:
+        """What the server says of itself, to go with a result: a copy of its own for each."""
+        if self._flat_stamp is None:
+            stamp = self.server.server_info_stamp
+            self._flat_stamp = stamp if all(isinstance(value, str) for value in stamp.values()) else {}
+        return dict(self._flat_stamp) or self.server.server_info_stamp
+
+    def owner(self, ctx: ServerRequestContext[Any, Any]) -> str:
+        """Names the user who makes the request that is running; empty where nobody signed in."""
+        if self.principal is not None:
+            return self.principal(ctx) or ""
+        if self.portal is None:
+            return key_of(caller())
+        return self.portal.owner_of(caller()) if is_own(ctx) or not self.portal.local else ""
+
+    def stop(self) -> None:
+        """The server is about to end: calls that wait for a person are let go now, and go on elsewhere.
+
+        On 2026-07-28 each leaves with its round, and the client comes again, to another replica; pushed, and with
+        a store, it ends with a code to go on with.
+        """
+        self.visits.let_go()
+
+    async def close(self) -> None:
+        """Let go of the store and the portal. The server goes on without them only where it needs neither."""
+        self.stop()
+        if self.portal is not None:
+            await self.portal.close()
+        if self.keeping is not None:
+            await self.keeping.close()
+        self.visits.stopping = False
+
+    def look_at_keys(self, ctx: ServerRequestContext[Any, Any]) -> None:
+        """Over HTTP, a process-local key loses calls."""
+        if ctx.request is not None and self.whose_keys == "process":
+            self.warn_once("local-key", wording.process_local_key())
+
+    def warn_once(self, what: str, message: str) -> None:
+        if what not in self._warned and len(self._warned) < _WARNINGS:
+            self._warned.add(what)
+            logger.warning(message)
+
+
+installations: WeakSet[Installation] = WeakSet()
+"""All that there are in this process."""
