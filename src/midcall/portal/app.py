@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import inspect
-import logging
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from traceback import format_tb
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from midcall.core.addresses import is_loopback
 from midcall.errors import InstallError, Misuse
+from midcall.portal.checks import Check, Given
 from midcall.portal.cookies import Cookies, Signing
 from midcall.portal.csrf import Tokens
 from midcall.portal.desk import Desk, OnFinish
 from midcall.portal.door import Door
-from midcall.portal.headers import Guarded
 from midcall.portal.identity.base import Caller, Ground, Grounded, Identity
 from midcall.portal.identity.calling import FromCallable
 from midcall.portal.identity.loopback import Loopback
@@ -35,19 +32,19 @@ from midcall.portal.kinds import Page
 from midcall.portal.kinds.approve import Approve
 from midcall.portal.kinds.authorize import Authorize
 from midcall.portal.kinds.hosted import Hosted
-from midcall.portal.kinds.secret import Check, Secret
+from midcall.portal.kinds.secret import Secret
 from midcall.portal.limits import BadOpens
 from midcall.portal.logs import logger, mask_access_logs
 from midcall.portal.mine import Mine
 from midcall.portal.oauth import OAuth, Provider
 from midcall.portal.place import Place, place_at
-from midcall.portal.returning import Returning
 from midcall.portal.settings import LAST_PORT, checks_of, hosts_of, port_of, providers_of, seconds_of
-from midcall.portal.vault import Vault, VaultLocked
-from midcall.portal.views import Views, icon, pages, style
+from midcall.portal.site import site_of
+from midcall.portal.vault import Vault
+from midcall.portal.views import Views, pages
 from midcall.settings import number, whole
 from midcall.settings import text as setting
-from midcall.stores.base import Store, StoreError
+from midcall.stores.base import Store
 from midcall.wording.portal import logs, told
 from midcall.wording.portal import settings as wording
 
@@ -58,8 +55,6 @@ __all__ = ["Portal"]
 
 TTL: Final = 3600.0
 HOST: Final = "127.0.0.1"
-_PROMPT: Final = 3.0
-_HOSTS_TOLD: Final = 10
 
 
 class Portal:
@@ -79,8 +74,8 @@ class Portal:
         templates: A directory whose templates take the place of ours, by name.
         ttl: For how many seconds a page can be answered; an hour unless told.
         title: What stands at the top of the pages; by default, the server's name.
-        checks: Look at a secret before it is kept, by its name: an async function of what `secret` would give the tool;
-            it gives the problem, or None.
+        checks: Look at a secret before it is kept, by its name: a function, async or plain, of what `secret` would give
+            the tool; it gives the problem, or None.
         hosts: What the Host header may say besides the host of `base_url`, where a proxy changes it.
         host: Where to listen without a `base_url`: an address of this machine's loopback.
         port: On which port then; by default, any that is free.
@@ -99,7 +94,7 @@ class Portal:
         templates: str | Path | None = None,
         ttl: float | None = None,
         title: str | None = None,
-        checks: Mapping[str, Callable[[Any], Awaitable[str | None]]] | None = None,
+        checks: Mapping[str, Given] | None = None,
         hosts: Sequence[str] = (),
         host: str | None = None,
         port: int | None = None,
@@ -262,12 +257,7 @@ class Portal:
         )
         titles = {provider.name: provider.title for provider in self.providers}
         desk = Desk(door, self._kinds(views, titles), self._finished)
-        site = Starlette(
-            routes=_routes(desk, Mine(door, known.vault, known.oauth, titles), known, self.identity),
-            exception_handlers=cast("Any", _failures(views)),
-        )
-        site.router.redirect_slashes = False  # it would build an address from the Host header
-        return Guarded(site, place, _Astray(place, views))
+        return site_of(desk, Mine(door, known.vault, known.oauth, titles), known.oauth, known.store)
 
     def _kinds(self, views: Views, titles: Mapping[str, str]) -> dict[Kind, Page]:
         known = self._ready()
@@ -279,83 +269,19 @@ class Portal:
         }
 
 
+@dataclass(frozen=True, slots=True)
 class _Bound:
     """What a portal has once it is installed."""
 
-    def __init__(
-        self, store: Store, server_name: str, signing: Signing, interactions: Interactions, vault: Vault, oauth: OAuth
-    ) -> None:
-        self.store = store
-        self.server_name = server_name
-        self.signing = signing
-        self.interactions = interactions
-        self.vault = vault
-        self.oauth = oauth
-
-    async def health(self, request: Request) -> Response:
-        """Whether the store can be reached, and nothing more. Whoever asks does not wait for long."""
-        try:
-            async with asyncio.timeout(_PROMPT):
-                await self.store.read("health")
-        except (StoreError, TimeoutError):
-            return JSONResponse({"status": "unavailable"}, 503)
-        return JSONResponse({"status": "ok"})
-
-
-class _Astray:
-    """Turns away who means another host. Most often it is a proxy that changes the name: so the log has it, for each
-    name once, and for few of them, since anybody can send any.
-    """
-
-    def __init__(self, place: Place, views: Views) -> None:
-        self._place = place
-        self._views = views
-        self._told: set[str] = set()
-
-    def __call__(self, host: str) -> Response:
-        if host not in self._told and len(self._told) < _HOSTS_TOLD:
-            self._told.add(host)
-            logger.warning(logs.wrong_host(host[:100], sorted(self._place.hosts)))
-        return self._views.told("wrong_host", 421)
+    store: Store
+    server_name: str
+    signing: Signing
+    interactions: Interactions
+    vault: Vault
+    oauth: OAuth
 
 
 _OUTSIDE: Final = Starlette()
-
-
-def _routes(desk: Desk, mine: Mine, known: _Bound, identity: Identity) -> list[Route]:
-    return [
-        Route("/i/{id}", desk.show, methods=["GET"]),
-        Route("/i/{id}", desk.submit, methods=["POST"]),
-        Route("/callback", Returning(desk, known.oauth).callback),
-        Route("/mine", mine.show, methods=["GET"]),
-        Route("/mine", mine.delete, methods=["POST"]),
-        Route("/health", known.health),
-        Route("/static/style.css", _style),
-        Route("/static/icon.svg", _icon),
-        *identity.routes,
-    ]
-
-
-def _failures(views: Views) -> dict[Any, Callable[[Request, Exception], Response]]:
-    """What people are told when something fails. Logs get the kind of failure: its text may hold a value."""
-
-    def away(request: Request, exc: Exception) -> Response:
-        logger.error(logs.store_unreachable(str(exc)))  # it names the store, and no value
-        return views.told("store_away", 503, headers={"retry-after": "10"})
-
-    def failed(request: Request, exc: Exception) -> Response:
-        logger.error(logs.page_failed(type(exc).__name__))
-        if logger.isEnabledFor(logging.DEBUG):
-            logger.debug(logs.failed_at("".join(format_tb(exc.__traceback__))))
-        return views.told("failed", 500)
-
-    def missing(request: Request, exc: Exception) -> Response:
-        return views.told("unknown", 404)
-
-    def wrong_method(request: Request, exc: Exception) -> Response:
-        return views.told("not_understood", 405)
-
-    return {StoreError: away, VaultLocked: failed, 404: missing, 405: wrong_method, Exception: failed}
 
 
 def _identity(given: Identity | Callable[[Request], Any] | None, place: Place | None) -> Identity:
@@ -374,11 +300,3 @@ def _identity(given: Identity | Callable[[Request], Any] | None, place: Place | 
 def _instance(place: Place, server: str) -> str:
     """The same on every replica; another for another portal on the same host."""
     return hashlib.sha256(f"{place.url}\0{server}".encode()).hexdigest()[:10]
-
-
-async def _style(request: Request) -> Response:
-    return Response(style(), media_type="text/css")
-
-
-async def _icon(request: Request) -> Response:
-    return Response(icon(), media_type="image/svg+xml")
