@@ -9,7 +9,22 @@ from typing import Any
 
 import pytest
 
-from midcall import Accepted, Cancelled, CannotAsk, Declined, Question, ask, ask_all, confirm, secret, testing
+from midcall import (
+    Accepted,
+    Cancelled,
+    CannotAsk,
+    Choices,
+    Declined,
+    Form,
+    Question,
+    ask,
+    ask_all,
+    choose,
+    confirm,
+    secret,
+    testing,
+    visit,
+)
 from midcall.client import CannotConnect
 from midcall.portal import Portal
 from midcall.server.call import current_call
@@ -198,3 +213,57 @@ async def test_a_page_is_pressed_once() -> None:
 async def test_a_form_has_no_page_to_press() -> None:
     with pytest.raises(AssertionError, match="the question is a form"):
         await testing.run(server_with(falls_back), "falls_back", {}, lambda asked: testing.press(asked.url))
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize(
+    "answers", [{"choice": ["a", "b"]}, {"Which?": ["a", "b"]}, {"choice": [["a", "b"]]}, [{"choice": ["a", "b"]}]]
+)
+async def test_a_list_of_options_is_one_answer_to_a_multiple_choice(era: Era, answers: Any) -> None:
+    async def tool() -> str:
+        return ", ".join(await choose("Which?", ["a", "b", "c"], many=True))
+
+    assert (await testing.run(server_with(tool), "tool", {}, answers, era=era)).text == "a, b"
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_list_of_lists_is_for_several_askings_of_a_multiple_choice(era: Era) -> None:
+    async def tool() -> str:
+        form = Form(Choices("choice", ["a", "b", "c"], max_items=1))
+        return ", ".join((await ask("Which?", form))["choice"])
+
+    done = await testing.run(server_with(tool), "tool", {}, {"choice": [["a", "b"], ["c"]]}, era=era)
+    assert done.text == "c"
+    assert len(done.asked) == 2
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("answer", [2, "2", {"choice": 2}])
+async def test_an_option_that_is_a_number_is_sent_as_its_text(era: Era, answer: Any) -> None:
+    async def tool() -> str:
+        return repr(await choose("How many?", [1, 2, 3]))
+
+    assert (await testing.run(server_with(tool), "tool", {}, [answer], era=era)).text == "2"
+
+
+async def quiet() -> str:
+    return "asked nothing"
+
+
+async def test_a_tool_that_is_not_there_is_not_replayed() -> None:
+    with pytest.raises(AssertionError, match="no tool 'qiuet'; it has: quiet"):
+        await testing.replayed(server_with(quiet), "qiuet")
+
+
+async def test_a_visit_is_not_agreed_to_by_a_no() -> None:
+    async def tool() -> str:
+        return await visit("Go?", "https://example.com/")
+
+    with pytest.raises(AssertionError, match="Declined"):
+        await testing.run(server_with(tool), "tool", {}, {"Go?": False})
+
+
+@pytest.mark.parametrize("answers", [None, "yes", 3])
+async def test_what_is_no_script_says_what_one_is(answers: Any) -> None:
+    with pytest.raises(TypeError, match="a mapping by message or field, a list, or a function"):
+        await testing.run(server_with(quiet), "quiet", {}, answers)

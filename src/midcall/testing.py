@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from enum import Enum
 from inspect import isawaitable
 from typing import Any, Final, Literal, TypeAlias, cast
 
@@ -42,6 +43,7 @@ from midcall.client.target import Reached, Ways, reach
 from midcall.core.outcomes import Accepted, Cancelled, Declined
 from midcall.pressing import press
 from midcall.wording.client import connecting as wording
+from midcall.wording.forms import is_type_your_choices
 
 __all__ = ["ERAS", "Answers", "Asked", "Era", "NotReplayable", "Run", "Script", "connect", "press", "replayed", "run"]
 
@@ -83,6 +85,8 @@ class Script:
 
     def restart(self, answers: Answers) -> None:
         """Begin anew with these answers."""
+        if not callable(answers) and (isinstance(answers, str) or not isinstance(answers, (Mapping, Sequence))):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(wording.no_answers(type(answers).__name__))
         self._answers = answers
         self._taken: dict[str, int] = {}
         self.asked: list[Asked] = []
@@ -103,22 +107,37 @@ class Script:
         if callable(self._answers):
             return self._answers(asked)
         if isinstance(self._answers, Mapping):
+            given, several = self._answers, _multiple_choices(asked)
             for name in (asked.message, asked.message.partition("\n\n")[0]):
-                if name in self._answers:
-                    return self._next(name, self._answers[name])
-            by_field = {name: self._next(name, self._answers[name]) for name in asked.fields if name in self._answers}
+                if name in given:
+                    return self._next(name, given[name], several == set(asked.fields))
+            by_field = {name: self._next(name, given[name], name in several) for name in asked.fields if name in given}
             if by_field:
                 return _whole(by_field, len(asked.fields))
         elif len(self.asked) <= len(self._answers):
             return self._answers[len(self.asked) - 1]
         raise AssertionError(f"no answer for {asked.message!r} (fields: {', '.join(asked.fields) or 'none'})")
 
-    def _next(self, name: str, answer: Answer) -> Answer:
-        if not isinstance(answer, list) or not answer:
+    def _next(self, name: str, answer: Answer, is_multiple: bool) -> Answer:
+        """The answer for this time, where there is one for each; the options of a multiple choice are one."""
+        if not isinstance(answer, list) or not answer or (is_multiple and _are_options(cast("list[Answer]", answer))):
             return cast("Answer", answer)
         index = self._taken.get(name, 0)
         self._taken[name] = index + 1
         return cast("list[Answer]", answer)[min(index, len(cast("list[Answer]", answer)) - 1)]
+
+
+def _multiple_choices(asked: Asked) -> set[str]:
+    """The fields that are multiple choices, also where an old version has them as a line of text."""
+    return {
+        name
+        for name, prop in (asked.schema or {}).get("properties", {}).items()
+        if prop.get("type") == "array" or is_type_your_choices(prop.get("description") or "")
+    }
+
+
+def _are_options(answer: list[Answer]) -> bool:
+    return all(isinstance(each, (str, int, float, Enum)) for each in answer)
 
 
 def _whole(by_field: dict[str, Answer], fields: int) -> Answer:
@@ -146,10 +165,14 @@ def _result(asked: Asked, answer: Answer) -> ElicitResult:
             return ElicitResult(action="cancel")
         case Accepted():
             return _result(asked, cast("Accepted[Any]", answer).value)
+        case False if asked.mode == "url":
+            raise AssertionError(
+                f"the answer to {asked.message!r} is False; to a visit, Declined() or Cancelled() is a no"
+            )
         case _ if asked.mode == "url":
             return ElicitResult(action="accept")
         case dict():
-            return ElicitResult(action="accept", content=to_jsonable_python(answer))
+            return ElicitResult(action="accept", content=_content(asked, cast("dict[str, Any]", answer)))
         case _ if len(asked.fields) > 1:
             raise AssertionError(
                 f"the answer to {asked.message!r} has to be a dict of its fields ({', '.join(asked.fields)}), "
@@ -157,7 +180,24 @@ def _result(asked: Asked, answer: Answer) -> ElicitResult:
             )
         case _:
             [name] = asked.fields or ("answer",)
-            return ElicitResult(action="accept", content={name: to_jsonable_python(answer)})
+            return ElicitResult(action="accept", content=_content(asked, {name: answer}))
+
+
+def _content(asked: Asked, answers: dict[str, Any]) -> dict[str, Any]:
+    """These answers as they travel: a number among the options of a choice is its text."""
+    content: dict[str, Any] = to_jsonable_python(answers)
+    properties = (asked.schema or {}).get("properties", {})
+    for name, value in content.items():
+        if type(value) in (int, float) and properties.get(name, {}).get("type") == "string":
+            content[name] = str(value) if _options(properties[name]) else value
+        elif isinstance(value, list) and name in properties:
+            items = cast("list[Any]", value)
+            content[name] = [str(each) if type(each) in (int, float) else each for each in items]
+    return content
+
+
+def _options(prop: Mapping[str, Any]) -> bool:
+    return "enum" in prop or "oneOf" in prop
 
 
 @asynccontextmanager
@@ -258,6 +298,15 @@ async def run(
         return Run(await client.call_tool(tool, dict(arguments or {})), script.asked)
 
 
+async def _look_for(server: object, tool: str, **options: Any) -> None:
+    """A name that no tool has fails alike in every way."""
+    async with connect(server, **options) as client:
+        listed = await client.list_tools()
+    names = [each.name for each in listed.tools]
+    if tool not in names and not listed.next_cursor:
+        raise AssertionError(f"the server has no tool {tool!r}; it has: {', '.join(sorted(names)) or 'none'}")
+
+
 async def _in_rounds(client: Client, script: Script, tool: str, arguments: dict[str, Any], one_by_one: bool) -> Run:
     rounds = 0
     beside_a_no: Counter[str] = Counter()
@@ -303,6 +352,8 @@ async def replayed(
     before = before or (lambda: None)
     before()
     pushed = await run(server, tool, arguments, answers, era="2025-11-25", **options)
+    if pushed.failed and not pushed.asked:
+        await _look_for(server, tool, **options)
     for one_by_one in (False, True):
         before()
         rounds = await run(server, tool, arguments, answers, one_by_one=one_by_one, **options)

@@ -108,3 +108,7 @@ def no_server_to_test(kind: str) -> str:
     return (
         f"a server to test is a server object, a URL, a command, StdioServerParameters or a transport, and not {kind}"
     )
+
+
+def no_answers(kind: str) -> str:
+    return f"answers= is a mapping by message or field, a list, or a function of what is asked; and not {kind}."
