@@ -71,9 +71,9 @@ def test_a_wrong_setting_is_told_at_once(how: dict[str, Any]) -> None:
         ({"providers": ["x"]}, r"providers= takes a list of Provider\(\.\.\.\), and there is str in it"),
         ({"hosts": "x"}, "hosts= takes a list of texts, .* and not str"),
         ({"hosts": [7]}, "hosts= takes a list of texts"),
-        ({"checks": ["github"]}, "checks= takes a mapping of async functions .* and not list"),
+        ({"checks": ["github"]}, "checks= takes a mapping of functions .* and not list"),
         ({"checks": []}, "checks= takes a mapping"),
-        ({"checks": {"github": "x"}}, "checks= must be async functions, one for each secret: github"),
+        ({"checks": {"github": "x"}}, "checks= must be functions, one for each secret: github"),
     ],
 )
 def test_a_setting_of_the_wrong_kind_is_told_when_the_portal_is_made(how: dict[str, Any], told: str) -> None:

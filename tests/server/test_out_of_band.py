@@ -24,7 +24,7 @@ from midcall.portal.app import Portal
 from midcall.portal.caller import Caller
 from midcall.portal.oauth import Provider
 from midcall.server import waiting
-from midcall.server.install import installations
+from midcall.server.installation import installations
 from midcall.stores.memory import Memory
 from midcall.testing import Era, connect
 from tests.kinds import KINDS, Kind, server_with
@@ -163,6 +163,12 @@ async def test_a_secret_may_have_several_parts() -> None:
         assert shown(await client.call_tool("several", {})) == "ada 6"
 
 
+async def wrong_first(visitor: Visitor, id: str) -> None:
+    wrong = await visitor.press(id, "accept", {"s0": "wrong"})
+    assert "is not a token of yours" in wrong.text
+    await fills(TOKEN)(visitor, id)
+
+
 async def test_a_secret_is_checked_before_it_is_accepted() -> None:
     seen: list[str] = []
 
@@ -173,14 +179,42 @@ async def test_a_secret_is_checked_before_it_is_accepted() -> None:
     async def tool() -> str:
         return str(len(await secret("github", "A token", check=check)))
 
-    async def act(visitor: Visitor, id: str) -> None:
-        wrong = await visitor.press(id, "accept", {"s0": "wrong"})
-        assert "is not a token of yours" in wrong.text
-        await fills(TOKEN)(visitor, id)
-
-    async with installed(tool) as (server, _), connect(server, Person(act)) as client:
+    async with installed(tool) as (server, _), connect(server, Person(wrong_first)) as client:
         assert shown(await client.call_tool("tool", {})) == str(len(TOKEN))
     assert seen == ["wrong", TOKEN]
+
+
+async def test_a_check_that_waits_for_nobody_need_not_be_async() -> None:
+    async def tool() -> str:
+        def check(value: str) -> str | None:
+            return None if value == TOKEN else "is not a token of yours"
+
+        return str(len(await secret("github", "A token", check=check)))
+
+    async with installed(tool) as (server, _), connect(server, Person(wrong_first)) as client:
+        for _ in range(2):  # on its page, and from the vault
+            assert shown(await client.call_tool("tool", {})) == str(len(TOKEN))
+
+
+async def test_a_check_that_says_yes_or_no_is_told_what_it_has_to_say(caplog: pytest.LogCaptureFixture) -> None:
+    checks: list[Any] = [lambda value: value == TOKEN]
+
+    async def tool() -> str:
+        return str(len(await secret("github", "A token", check=checks[0])))
+
+    async def act(visitor: Visitor, id: str) -> None:
+        refused = await visitor.press(id, "accept", {"s0": TOKEN})
+        assert "could not be checked just now" in refused.text
+        checks[0] = None
+        await visitor.press(id, "decline")
+
+    async with installed(tool) as (server, _), connect(server, Person(act)) as client:
+        await client.call_tool("tool", {})
+        assert "else what is wrong, as text; this one gave bool" in caplog.text
+        assert TOKEN not in caplog.text
+        checks[0] = "right"
+        assert (await client.call_tool("tool", {})).is_error
+        assert "check= takes a function of the secret" in caplog.text
 
 
 async def test_a_secret_that_is_no_longer_right_is_asked_for_again() -> None:

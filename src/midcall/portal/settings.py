@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from math import inf
 from typing import Any, Final, cast
 
 from midcall.errors import InstallError
-from midcall.portal.kinds.secret import ONE, Check
+from midcall.portal.checks import ONE, Check, Given, look
 from midcall.portal.oauth import Provider
 from midcall.wording.portal import settings as wording
 
@@ -57,16 +57,14 @@ def checks_of(checks: object) -> dict[str, Check]:
     """These checks, by the name of the secret, each on what was typed into its page."""
     if not isinstance(checks, Mapping):
         raise InstallError(wording.bad_checks(type(checks).__name__))
-    given = cast("Mapping[str, Callable[[Any], Awaitable[str | None]]]", checks)
+    given = cast("Mapping[str, Given]", checks)
     if wrong := [str(name) for name, check in given.items() if not callable(check)]:
         raise InstallError(wording.wrong_checks(wrong))
     return {name: _on_the_value(check) for name, check in given.items()}
 
 
-def _on_the_value(check: Callable[[Any], Awaitable[str | None]]) -> Check:
-    """An author's check looks at what `secret` gives a tool: a text, or a mapping where there are fields."""
-
+def _on_the_value(check: Given) -> Check:
     async def whole(values: Mapping[str, str]) -> str | None:
-        return await check(values[ONE] if list(values) == [ONE] else values)
+        return await look(check, values[ONE] if list(values) == [ONE] else values)
 
     return whole

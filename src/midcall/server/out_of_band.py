@@ -11,13 +11,14 @@ import json
 import logging
 import time
 from base64 import urlsafe_b64encode
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
 from midcall.core.questions import Visit
 from midcall.core.wire import stuck_at
-from midcall.errors import InvalidQuestion, NoChannel, NotAnswered, OnceUnknown, UserCancelled, UserDeclined
+from midcall.errors import InvalidQuestion, Misuse, NoChannel, NotAnswered, OnceUnknown, UserCancelled, UserDeclined
+from midcall.portal.checks import Check
 from midcall.portal.interactions import Ending, Interaction, Kind
 from midcall.server.asking import put
 from midcall.server.channels.required import Recognised
@@ -31,12 +32,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("midcall.portal")
 
-__all__ = ["Check", "approved", "secret_of", "token_of"]
+__all__ = ["approved", "secret_of", "token_of"]
 
-Check: TypeAlias = Callable[[Mapping[str, str]], Awaitable[str | None]]
-"""Looks at a secret before it is accepted: None if it is right, else what is wrong with it."""
-
-VALUE: Final = "value"
 ACCOUNTS: Final = "oauth:"
 """How the names begin under which the vault keeps connected accounts."""
 _ATTEMPTS: Final = 3
@@ -84,6 +81,8 @@ async def _is_still_right(check: Check | None, kept: Mapping[str, str]) -> bool:
     """A token that was revoked meanwhile is asked for again; one that cannot be checked now is not thrown away."""
     try:
         return check is None or await check(kept) is None
+    except Misuse:
+        raise
     except Exception as exc:
         logger.warning("a secret could not be checked: %s", type(exc).__name__)
         return True

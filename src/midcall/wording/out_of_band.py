@@ -16,6 +16,10 @@ def reserved_secret_name(name: str) -> str:
     )
 
 
+def not_a_check(kind: str) -> str:
+    return f"check= takes a function of the secret, which returns what is wrong with it, or None; not {kind}"
+
+
 def secret_not_right(name: str) -> str:
     return f"The secret {name!r} was entered, and its check did not accept it"
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, cast
 
+from midcall.errors import Misuse
+from midcall.portal.checks import ONE, Check
 from midcall.portal.interactions import Interaction, Interactions
 from midcall.portal.logs import logger
 from midcall.portal.met import Met, Refused, Result, Settled, Tried
@@ -15,14 +17,7 @@ from midcall.portal.vault import Vault
 from midcall.render import shown
 from midcall.wording.portal import secret as wording
 
-__all__ = ["ONE", "Check", "Secret"]
-
-Check: TypeAlias = Callable[[Mapping[str, str]], Awaitable[str | None]]
-"""Looks at what was typed, by field, before it is kept. What is wrong with it, as the end of a sentence that begins
-with its name; None if nothing is."""
-
-ONE: Final = "value"
-"""The name of the only field, where a secret has no fields of its own."""
+__all__ = ["Secret"]
 
 _LONGEST: Final = 65_536
 _CHECKING: Final = 30.0
@@ -96,8 +91,9 @@ class Secret:
         try:
             async with asyncio.timeout(_CHECKING):
                 problem = await check(dict(values))
-        except Exception as exc:  # its text may hold the value
-            logger.warning(wording.check_failed(str(interaction.about["name"]), type(exc).__name__))
+        except Exception as exc:  # its text may hold the value, if it is not ours
+            why = str(exc) if isinstance(exc, Misuse) else type(exc).__name__
+            logger.warning(wording.check_failed(str(interaction.about["name"]), why))
             problem = wording.unchecked()
         return {"": _without(problem, values)} if problem else {}
 

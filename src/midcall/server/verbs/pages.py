@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, overload
 
-from midcall.errors import MidcallError
+from midcall.errors import InvalidQuestion, MidcallError
+from midcall.portal.checks import ONE, Check, Given, look
 from midcall.server.call import current_call, running_call
-from midcall.server.out_of_band import VALUE, Check, approved, secret_of, token_of
+from midcall.server.out_of_band import approved, secret_of, token_of
 from midcall.server.surface import surfaced
 from midcall.server.verb import Verb, begin
+from midcall.wording import out_of_band as wording
 
 __all__ = ["approve", "authorize", "secret"]
 
 
 @overload
 def secret(
-    name: str, message: str, /, *, check: Callable[[str], Awaitable[str | None]] | None = None, timeout: float = ...
+    name: str,
+    message: str,
+    /,
+    *,
+    check: Callable[[str], Awaitable[str | None] | str | None] | None = None,
+    timeout: float = ...,
 ) -> Verb[str]: ...
 @overload
 def secret(
@@ -25,7 +32,7 @@ def secret(
     /,
     *,
     fields: Mapping[str, str] | Sequence[str],
-    check: Callable[[Mapping[str, str]], Awaitable[str | None]] | None = None,
+    check: Callable[[Mapping[str, str]], Awaitable[str | None] | str | None] | None = None,
     timeout: float = ...,
 ) -> Verb[dict[str, str]]: ...
 def secret(
@@ -34,14 +41,15 @@ def secret(
     /,
     *,
     fields: Mapping[str, str] | Sequence[str] | None = None,
-    check: Callable[[Any], Awaitable[str | None]] | None = None,
+    check: Given | None = None,
     timeout: float | None = None,
 ) -> Verb[Any]:
     """A secret of the user's, such as a token: from the vault, or entered on a page of the portal.
 
     The client and the model never see it, and it is in no journal. With `fields` it has several named
     parts, and comes as a dict. `check` looks at it before it is accepted, and whenever it comes from the
-    vault: it returns what is wrong, or None. What is no longer right is asked for again.
+    vault: it returns what is wrong, or None; async where it has to wait for somebody. What is no longer right
+    is asked for again.
 
     Raises:
         UserDeclined, UserCancelled, TimedOut: The user did not enter it.
@@ -74,25 +82,27 @@ async def _secret(
     name: str,
     message: str,
     fields: Mapping[str, str] | Sequence[str] | None,
-    check: Callable[[Any], Awaitable[str | None]] | None,
+    check: Given | None,
     timeout: float | None,
 ) -> Any:
     try:
         call = running_call("secret")
+        if check is not None and not callable(check):
+            raise InvalidQuestion(wording.not_a_check(type(check).__name__))
         if fields is None:
-            alone = None if check is None else _on_the_value(check)
-            return (await secret_of(call, name, message, {VALUE: name}, alone, timeout))[VALUE]
+            return (await secret_of(call, name, message, {ONE: name}, _on_the_value(check), timeout))[ONE]
         named = dict(fields) if isinstance(fields, Mapping) else {field: field for field in fields}
-        return await secret_of(call, name, message, named, check, timeout)
+        return await secret_of(call, name, message, named, _on_the_parts(check), timeout)
     except MidcallError as exc:
         raise surfaced(exc, current_call.get()) from exc.__cause__
 
 
-def _on_the_value(check: Callable[[str], Awaitable[str | None]]) -> Check:
-    async def whole(value: Mapping[str, str]) -> str | None:
-        return await check(value[VALUE])
+def _on_the_value(check: Given | None) -> Check | None:
+    return None if check is None else lambda parts: look(check, parts[ONE])
 
-    return whole
+
+def _on_the_parts(check: Given | None) -> Check | None:
+    return None if check is None else lambda parts: look(check, parts)
 
 
 async def _authorize(provider: str, message: str | None, timeout: float | None) -> str:

@@ -28,4 +28,8 @@ def unchecked() -> str:
 
 
 def check_failed(name: str, error: str) -> str:
-    return f"the check of the secret {name!r} failed with {error}; nothing was saved"
+    return f"the check of the secret {name!r} failed, and nothing was saved: {error}"
+
+
+def not_a_problem(kind: str) -> str:
+    return f"A check gives None where the secret is right, else what is wrong, as text; this one gave {kind}."

@@ -32,7 +32,7 @@ def not_a_provider(kind: str) -> str:
 
 
 def bad_checks(kind: str) -> str:
-    return f"checks= takes a mapping of async functions by the names of secrets, {{'github': check}}, and not {kind}."
+    return f"checks= takes a mapping of functions by the names of secrets, {{'github': check}}, and not {kind}."
 
 
 def no_such_templates(path: str) -> str:
@@ -40,7 +40,7 @@ def no_such_templates(path: str) -> str:
 
 
 def wrong_checks(names: Sequence[str]) -> str:
-    return f"checks= must be async functions, one for each secret: {', '.join(names)}."
+    return f"checks= must be functions, one for each secret: {', '.join(names)}."
 
 
 def bad_identity() -> str:
