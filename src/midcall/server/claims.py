@@ -6,6 +6,7 @@ between an effect and the round that would carry its result. With a store an eff
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable
@@ -59,13 +60,20 @@ async def _run(call: Call, id: str, run: Callable[[], Awaitable[Any]]) -> Any:
     except NotRecordable:  # it has run, which an effect that failed has not
         await store.complete(digest_of(id), json.dumps({"lost": True}), owner=None, now=time.time())
         raise
-    except Exception:
-        await store.complete(digest_of(id), json.dumps({"failed": True}), owner=None, now=time.time())
+    except (Exception, asyncio.CancelledError) as exc:
+        if isinstance(exc, Exception) or not _is_cancelled():
+            await store.complete(digest_of(id), json.dumps({"failed": True}), owner=None, now=time.time())
         raise
     done = await store.complete(digest_of(id), json.dumps({"result": result}), owner=None, now=time.time())
     if done == "already" and (record := await store.read(digest_of(id))) is not None and record.outcome is not None:
         return json.loads(record.outcome).get("result", result)
     return result
+
+
+def _is_cancelled() -> bool:
+    """Whether the effect itself was cut off, and not only something that it waited for."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
 
 
 def _unknown(name: str) -> OnceUnknown:

@@ -7,37 +7,35 @@ import hashlib
 import inspect
 import json
 from base64 import urlsafe_b64encode
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from contextvars import copy_context
-from copy import deepcopy
 from dataclasses import fields, is_dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from functools import partial
-from math import isfinite
 from pathlib import PurePath
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import UUID
-from weakref import WeakKeyDictionary
 
 from anyio import CapacityLimiter, to_thread
-from pydantic import BaseModel, PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, ValidationError
-from pydantic_core import PydanticSerializationError
+from pydantic import BaseModel
 
 from midcall.errors import InvalidQuestion, NotRecordable
 from midcall.server.call import inside_effect
 from midcall.server.claims import claimed, not_recorded
+from midcall.server.recording import record_of
 from midcall.server.rounds import in_thread
-from midcall.wording import mistakes
 from midcall.wording import once as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
 __all__ = ["run_once"]
+
+
+_IN_THREADS: Final = (asyncio.to_thread, to_thread.run_sync)
+"""What they return is what the function returns that they are given."""
 
 
 async def run_once(
@@ -52,12 +50,12 @@ async def run_once(
         raise InvalidQuestion(wording.not_a_function(type(fn).__name__))
     if call.unwinding is not None and call.unwinding.leaving:
         await call.unwinding.stop()
-    adapter = _adapter_of(fn)
+    record = record_of(args[0] if fn in _IN_THREADS and args and callable(args[0]) else fn)
     arguments = _digest_of(args, kwargs)
     identity = call.replay.identify_effect(name, arguments)
     entry = call.replay.noted(identity)
     if entry is not None and entry.kind == "effect":
-        return adapter.validate_python(deepcopy(entry.value))  # the tool may change what it gets
+        return record.read(entry.value)
     if entry is not None and entry.kind == "lost" and not retry:
         raise not_recorded(name, wording.result_lost(name))
     line = call.on_line
@@ -72,7 +70,7 @@ async def run_once(
         result = await _in_a_thread(partial(fn, *args, **kwargs)) if threaded else fn(*args, **kwargs)
         if inspect.isawaitable(result):
             result = await result
-        return _to_json(adapter, name, result)
+        return record.write(name, result)
 
     async def effect() -> Any:
         try:
@@ -84,7 +82,7 @@ async def run_once(
             call.replay.fail_effect(identity, name, arguments, line=line)
             raise
         call.replay.record_effect(identity, name, recorded, line=line)
-        return adapter.validate_python(deepcopy(recorded))
+        return record.read(recorded)
 
     context = copy_context()
     context.run(inside_effect.set, True)
@@ -141,89 +139,6 @@ def _plain(value: Any) -> Any:
             return [type(value).__qualname__, _plain({each.name: getattr(value, each.name) for each in fields(value)})]
         case _:
             return type(value).__qualname__
-
-
-def _to_json(adapter: TypeAdapter[Any], name: str, result: Any) -> Any:
-    """The result as it is recorded. It has run by now: what cannot be recorded of it is lost, and must be told."""
-    try:
-        plain = adapter.dump_python(result, mode="json", warnings="error")
-        text = json.dumps(plain)
-        lost = "null" in text and _odd_numbers(adapter.dump_python(result)) > _odd_numbers(plain)
-        adapter.validate_python(plain)
-    except (PydanticSerializationError, ValidationError, TypeError, ValueError):
-        # Without its cause, which quotes the result.
-        raise not_recorded(name, wording.result_not_recordable(name, type(result).__qualname__)) from None
-    if lost:
-        raise not_recorded(name, wording.number_not_recordable(name))
-    return plain
-
-
-def _odd_numbers(data: Any) -> int:
-    """How many numbers in this have no JSON form. Where a type does not name them, pydantic writes null for each."""
-    if isinstance(data, float):
-        return int(not isfinite(data))
-    if isinstance(data, dict):
-        return sum(map(_odd_numbers, cast("dict[Any, Any]", data).values()))
-    if isinstance(data, (list, tuple, set, frozenset, deque)):
-        return sum(map(_odd_numbers, cast("Iterable[Any]", data)))
-    return 0
-
-
-_adapters: WeakKeyDictionary[Callable[..., Any], TypeAdapter[Any]] = WeakKeyDictionary()
-"""By function, and only as long as the function lives: it may be a closure over a lot of data."""
-
-
-def _adapter_of(fn: Callable[..., Any]) -> TypeAdapter[Any]:
-    """Writes and reads this function's results; fails before the function has run if that cannot be done."""
-    function = getattr(fn, "__func__", fn)
-    try:
-        adapter = _adapters.get(function)
-        if adapter is None:
-            adapter = _adapters[function] = _make_adapter(fn)
-    except TypeError as exc:
-        if isinstance(exc, NotRecordable):
-            raise
-        return _make_adapter(fn)  # it cannot be a key
-    return adapter
-
-
-def _make_adapter(fn: Callable[..., Any]) -> TypeAdapter[Any]:
-    annotation = _return_annotation(fn)
-    try:
-        adapter: TypeAdapter[Any] = TypeAdapter(annotation)
-        adapter.json_schema(mode="serialization")
-    except (PydanticSchemaGenerationError, PydanticUserError) as exc:
-        raise NotRecordable(
-            wording.annotation_not_recordable(getattr(fn, "__qualname__", repr(fn)), annotation),
-            advice=wording.not_recordable_advice(),
-            for_model=mistakes.model_broken(),
-        ) from exc
-    return adapter
-
-
-def _return_annotation(fn: Callable[..., Any]) -> Any:
-    target = fn if inspect.isroutine(fn) else getattr(fn, "func", None) or type(fn).__call__
-    written = getattr(target, "__annotations__", {}).get("return", Any)
-    alone = SimpleNamespace(__annotations__={"return": written})  # those of the parameters are none of our business
-    around = getattr(inspect.unwrap(target), "__globals__", {})
-    try:
-        return get_type_hints(alone, around, _enclosing(target), include_extras=True)["return"]
-    except NameError:
-        raise NotRecordable(
-            wording.annotation_not_found(getattr(fn, "__qualname__", repr(fn)), written),
-            advice=wording.annotation_not_found_advice(),
-            for_model=mistakes.model_broken(),
-        ) from None
-    except TypeError:
-        return Any
-
-
-def _enclosing(function: Any) -> Mapping[str, Any]:
-    """The names that this function uses of the one that it is defined in."""
-    try:
-        return inspect.getclosurevars(inspect.unwrap(function)).nonlocals
-    except TypeError:  # no function of Python's
-        return {}
 
 
 def _takes_idempotency_key(fn: Callable[..., Any]) -> bool:

@@ -12,7 +12,11 @@ def not_a_function(kind: str) -> str:
 
 
 def result_not_recordable(name: str, kind: str) -> str:
-    return f"once({name!r}) returned a {kind}, which JSON cannot hold as its annotation says."
+    return f"once({name!r}) returned {kind}, which JSON cannot hold as the function's annotation says."
+
+
+def result_not_plain(name: str, kind: str) -> str:
+    return f"once({name!r}) returned {kind}, which is no plain data, and the function has no annotation that says it."
 
 
 def number_not_recordable(name: str) -> str:
@@ -32,6 +36,18 @@ def has_run() -> str:
 
 def annotation_not_recordable(function: str, annotation: object) -> str:
     return f"The result of {function} cannot be recorded: its return annotation {annotation!r} has no JSON form."
+
+
+def secret_not_recordable(function: str) -> str:
+    return f"The result of {function} cannot be recorded: it holds a secret, and a journal passes through the client."
+
+
+def secret_not_recordable_advice() -> str:
+    return "Keep the secret where the function has it, and return what names it; secret() is for those of the user."
+
+
+def excluded_not_recordable(function: str) -> str:
+    return f"The result of {function} cannot be recorded: a field of it is excluded from what is written."
 
 
 def annotation_not_found(function: str, annotation: object) -> str:
