@@ -137,10 +137,20 @@ def test_an_answer_that_is_rejected_leaves_under_another_key() -> None:
     identity = replay.identify(QUESTIONS[0])
     entry = replay.wait(identity, QUESTIONS[0], line=True, deadline=None)
     accepted = replay.settle(identity, entry, "accept", {"answer": 7})
-    again = replay.reject(identity, accepted, [Problem("answer", "type", "must be text")], None)
+    again = replay.reject(identity, accepted, [Problem("answer", "type", "must be text")], ["answer"], None)
     assert replay.wire_key(identity, entry.attempt) != replay.wire_key(identity, again.attempt)
     assert replay.take_answers({identity: {"action": "accept", "content": {}}}, 0) == frozenset()
     assert again.problems == (("answer", "type", "must be text"),)
+
+
+def test_of_an_answer_that_is_rejected_goes_along_what_was_asked_and_typed() -> None:
+    journal = Journal("call")
+    replay = Replay(journal)
+    identity = replay.identify(QUESTIONS[0])
+    entry = replay.wait(identity, QUESTIONS[0], line=True, deadline=None)
+    accepted = replay.settle(identity, entry, "accept", {"answer": "Oslo", "pasted": "x" * 70_000, "other": 1})
+    again = replay.reject(identity, accepted, [], ["answer", "pasted"], None)
+    assert again.value == {"answer": "Oslo"}
 
 
 def test_one_key_for_two_questions_is_refused() -> None:

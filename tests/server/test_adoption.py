@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
+import anyio
 import fastmcp
 import pytest
 from fastmcp import FastMCP
@@ -26,6 +27,7 @@ import midcall
 from midcall import Cancelled, Declined, ask, can_ask, from_thread
 from midcall.client import Script as Answering
 from midcall.client import connect as connect_as_client
+from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect, run
 from midcall.wording import installing, mistakes
 from tests.kinds import server_with
@@ -257,6 +259,71 @@ async def test_a_state_that_is_not_ours_passes_through_untouched() -> None:
         first = await raw_call(client, "echo", {})
         second = await raw_call(client, "echo", {}, state=first["requestState"], answers={"k": accept(x="1")})
         assert text(second) == '["midcal", "not ours"]'
+
+
+@pytest.mark.parametrize("size", [10, 70_000])
+async def test_a_state_that_is_not_ours_is_still_there_when_ours_has_been_around_it(size: int) -> None:
+    begun: list[str] = []
+
+    async def polls_then_asks(ctx: Context) -> str | InputRequiredResult:
+        if ctx.request_state is None:
+            begun.append("once")
+            return InputRequiredResult(request_state="s" * size)
+        answer = await ask("Second?", str)
+        return f"{len(ctx.request_state)} {ctx.input_responses} {answer}"
+
+    done = await run(server_with(polls_then_asks, store=Memory()), "polls_then_asks", {}, ABC)
+    assert (done.text, begun) == (f"{size} None 2", ["once"])
+
+
+async def test_what_was_answered_is_kept_beside_a_state_that_is_not_ours_and_large() -> None:
+    async def asks_then_writes(ctx: Context) -> str | InputRequiredResult:
+        first = await ask("First?", str)
+        if ctx.request_state is None:
+            return round_of("two", "Second?", "s" * 70_000)
+        return f"{first} {content(ctx, 'two')} {len(ctx.request_state)}"
+
+    done = await run(server_with(asks_then_writes, store=Memory()), "asks_then_writes", {}, ABC)
+    assert (done.text, [asked.message for asked in done.asked]) == ("1 2 70000", ["First?", "Second?"])
+
+
+async def test_an_answer_to_a_round_written_by_hand_is_none_to_a_question_of_ours_by_the_same_key() -> None:
+    async def same_key(ctx: Context) -> str | InputRequiredResult:
+        if ctx.request_state is None:
+            return round_of("k", "First?", "s" * 70_000)
+        return f"{content(ctx, 'k')} {await ask('Second?', str, key='k')}"
+
+    server = server_with(same_key, store=Memory(), answers_ahead=True)
+    done = await run(server, "same_key", {}, ABC)
+    assert (done.text, [asked.message for asked in done.asked]) == ("1 2", ["First?", "Second?"])
+
+
+async def test_answers_that_a_handler_takes_unasked_are_still_there_when_ours_have_come() -> None:
+    async def takes_and_asks(ctx: Context) -> str:
+        answer = await ask("Second?", str, key="ours")
+        return f"{content(ctx, 'its')} {answer}"
+
+    async with connect(server_with(takes_and_asks)) as client:
+        first = await raw_call(client, "takes_and_asks", {}, answers={"its": accept(x="1")})
+        state = first["requestState"]
+        done = await raw_call(client, "takes_and_asks", {}, state=state, answers={"ours": accept(answer="2")})
+        assert text(done) == "1 2"
+
+
+async def test_the_time_that_an_adopted_request_has_is_the_time_of_the_question() -> None:
+    async def hurries(ctx: Context) -> str:
+        schema = {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}
+        request = ElicitRequest(params=ElicitRequestFormParams(message="First?", requested_schema=schema))
+        await ctx.session.send_request(request, ElicitResult, request_read_timeout_seconds=0.01)
+        return "answered"
+
+    async def never(asked: Any) -> Any:
+        await anyio.sleep_forever()
+
+    with anyio.fail_after(20):
+        done = await run(server_with(hurries), "hurries", {}, never, era="2025-11-25")
+    assert done.failed
+    assert "did not answer in time" in done.text
 
 
 # --- FastMCP ---------------------------------------------------------------------------------
@@ -553,3 +620,22 @@ async def test_fastmcps_own_client_answers_us() -> None:
         async with fastmcp.Client(fast(tool), elicitation_handler=handler, mode=mode) as client:
             result = await client.call_tool("tool")
             assert str(result.data) == "Ada 2"
+
+
+@pytest.mark.parametrize(
+    ("era", "content"),
+    [("2025-06-18", {"name": "Bo", "nights": 3}), ("2025-11-25", {"name": "Bo"}), ("2026-07-28", {"name": "Bo"})],
+)
+async def test_a_default_that_the_user_could_only_be_told_of_is_taken_where_the_field_is_left_empty(
+    era: Era, content: dict[str, Any]
+) -> None:
+    nights = {"type": "integer", "default": 3}
+    schema = {"type": "object", "properties": {"name": {"type": "string"}, "nights": nights}, "required": ["name"]}
+    seen: list[object] = []
+
+    async def tool(ctx: Context) -> str:
+        seen.append((await ctx.session.elicit_form("Who?", schema)).content)  # pyright: ignore[reportDeprecated]
+        return "done"
+
+    await run(server_with(tool), "tool", {}, [{"name": "Bo"}], era=era)
+    assert seen[-1] == content

@@ -440,6 +440,15 @@ async def test_an_accept_without_content_is_asked_again_and_then_taken_for_not_s
     assert [asked.mode for asked in person.asked] == ["form", "form", "form", "url"]
 
 
+@pytest.mark.parametrize("content", [{"city": "Oslo", "days": 0}, {"days": 0}])
+async def test_content_that_somebody_filled_in_was_shown_though_it_does_not_fit(content: dict[str, Any]) -> None:
+    person = Unseen(sends(city="Oslo", days=3), content)
+    async with installed(book) as (server, _), connect(server, person) as client:
+        result = await client.call_tool("book", {})
+    assert result.is_error
+    assert [asked.mode for asked in person.asked] == ["form", "form", "form"]
+
+
 @pytest.mark.parametrize("doubt", [-1, float("nan")])
 def test_a_doubt_that_is_no_number_of_seconds_is_refused(doubt: float) -> None:
     with pytest.raises(InstallError, match="doubt"):

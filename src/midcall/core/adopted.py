@@ -12,10 +12,11 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from midcall.core.check import Problem, check
-from midcall.core.fields import Field, Text
+from midcall.core.check import Problem, check, fill
+from midcall.core.fields import Field, Flag, Text
 from midcall.core.form import Form
 from midcall.core.questions import ATTEMPTS, MISSING, Question
+from midcall.core.schema import FULL_SINCE
 from midcall.core.secrets import refuse_secrets
 from midcall.errors import InvalidForm
 
@@ -70,6 +71,14 @@ class AdoptedQuestion(Question[dict[str, Any]]):
         options = (message, None, timeout, ATTEMPTS, MISSING, None, meta)
         super(Question, self).__init__(*options)  # its form is made already
         self._carry_form(cast("Form", form), not_secret)
+
+    def lift(self, content: Mapping[str, Any], version: str) -> dict[str, Any]:
+        """With the defaults that an old version does not have: the user was told of them in words."""
+        given = {name: value for name, value in super().lift(content, version).items() if value is not None}
+        if version >= FULL_SINCE:
+            return given
+        told = {field.name for field in self.form.fields if not isinstance(field, Flag)}
+        return {name: value for name, value in fill(self.form, given).items() if name in told} | given
 
     def read(self, content: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Problem, ...]]:
         given = {name: value for name, value in content.items() if value is not None}

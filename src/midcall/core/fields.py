@@ -7,7 +7,7 @@ field's name as its path.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, TypeAlias, cast
 
@@ -208,6 +208,11 @@ def _settle(this: Field) -> None:
 def _settle_options(this: Choice | Choices) -> None:
     if isinstance(this.options, str):
         raise InvalidForm("options must be a list or a mapping of value to title, not one text", path=this.name)
+    if isinstance(this.options, (set, frozenset)):
+        raise InvalidForm("options must have an order, and a set has none", path=this.name, advice="Use sorted(...).")
+    if not isinstance(this.options, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        kind = type(this.options).__name__
+        raise InvalidForm(f"options must be a list or a mapping of value to title, not {kind}", path=this.name)
     options: tuple[Any, ...] = tuple(this.options.items() if isinstance(this.options, Mapping) else this.options)
     if not options:
         raise InvalidForm("a choice needs at least one option", path=this.name)

@@ -18,7 +18,7 @@ from typing_extensions import TypeForm, TypeVar
 from midcall.core.addresses import check_address
 from midcall.core.check import Problem, check, tidy
 from midcall.core.form import Form
-from midcall.core.from_types import TypedForm, Unfit, typed_form
+from midcall.core.from_types import TypedForm, Unfit, is_value, typed_form
 from midcall.core.links import form_texts, links_in
 from midcall.core.outcomes import Via
 from midcall.core.secrets import refuse_secrets
@@ -27,7 +27,17 @@ from midcall.errors import InvalidQuestion
 from midcall.wording import questions as wording
 from midcall.wording import wire
 
-__all__ = ["ATTEMPTS", "MISSING", "Missing", "Question", "Unfit", "Visit", "plain_question"]
+__all__ = [
+    "ATTEMPTS",
+    "MISSING",
+    "Missing",
+    "Question",
+    "Unfit",
+    "Visit",
+    "check_channels",
+    "check_id",
+    "plain_question",
+]
 
 T = TypeVar("T", default=Any)
 
@@ -55,7 +65,12 @@ def _digest(kind: str, message: str, detail: str) -> str:
     return urlsafe_b64encode(raw[:9]).decode()
 
 
-def _channels(via: Collection[Via]) -> frozenset[Via]:
+def check_channels(via: Collection[Via]) -> frozenset[Via]:
+    """The channels that are named, alone or together.
+
+    Raises:
+        InvalidQuestion: There is no such channel.
+    """
     try:
         named: frozenset[Any] = frozenset((via,) if isinstance(via, str) else via)
     except TypeError:  # nothing that holds names, or holds what is no name
@@ -118,7 +133,7 @@ class _Options:
         self.timeout = timeout
         self.attempts = attempts
         self.default = default
-        self.via: frozenset[Via] | None = None if via is None else _channels(via)
+        self.via: frozenset[Via] | None = None if via is None else check_channels(via)
         self.meta = meta
 
     def _name(self, digest: str) -> None:
@@ -134,7 +149,7 @@ class Question(_Options, Generic[T]):
     list of choices), a `Form`, or a raw schema dict. The options are those of `ask`.
     """
 
-    __slots__ = ("_links", "form", "typed")
+    __slots__ = ("_answered", "_links", "form", "typed")
 
     mode: Final = "form"
 
@@ -154,7 +169,9 @@ class Question(_Options, Generic[T]):
         super().__init__(message, key, timeout, attempts, default, via, meta)
         self.typed: TypedForm[T] = cast("TypedForm[T]", typed_form(type))
         self._carry_form(self.typed.form, not_secret)
-        self._check_default()
+        self._answered: Mapping[str, Any] | None = None
+        if default is not MISSING:
+            self._check_default(default, type)
 
     def _carry_form(self, form: Form, not_secret: str | None) -> None:
         refuse_secrets(form, not_secret)
@@ -169,23 +186,46 @@ class Question(_Options, Generic[T]):
             self._links = links_in(self.message, *form_texts(self.form))
         return self._links
 
-    def _check_default(self) -> None:
-        """A default that the form would not take from a user is a mistake; it is seen where it is plain data."""
-        names = self.form.names
-        default: Any = self.default
-        if isinstance(default, dict):
-            content = cast("dict[str, Any]", default)
-        elif len(names) == 1 and type(default) in (str, int, float, bool):
-            content = {names[0]: default}
-        else:
-            return
-        if problems := check(self.form, content):
-            raise InvalidQuestion(wording.bad_default([str(problem) for problem in problems]))
+    def _check_default(self, default: object, type: Any) -> None:
+        """A default is what the user could answer, or a value of the type; anything else is a mistake."""
+        names, named = self.form.names, default.__class__.__name__
+        answered: Mapping[str, Any] | None = None
+        if isinstance(default, Mapping):
+            answered = cast("Mapping[str, Any]", default)
+        elif len(names) == 1:
+            answered = {names[0]: default}
+        problems: tuple[Problem, ...] = ()
+        if answered is not None and stuck_at(dict(answered)) is None:
+            problems = self._problems_of(answered)
+            if not problems:
+                self._answered = answered
+                return
+        known = is_value(type, default)
+        if known is False or (known is None and problems):
+            said = [str(problem) for problem in problems] or [wording.no_value(named)]
+            raise InvalidQuestion(wording.bad_default(said))
+
+    def _problems_of(self, answered: Mapping[str, Any]) -> tuple[Problem, ...]:
+        try:
+            return self.read(answered)[1]
+        except Exception as exc:  # of a validator of the author's, which this is not for
+            return (Problem("", "value", wording.no_value(exc.__class__.__name__)),)
+
+    def taken_default(self) -> T:
+        """The default as a value of the type: the author's own, or read as the answer that it is."""
+        if self._answered is None:
+            return cast("T", self.default)
+        value, _ = self.read(self._answered)  # which copies
+        return value
 
     @property
     def shape(self) -> str:
         """Names the form alone: what must not change under a key."""
         return self.form.digest
+
+    def lift(self, content: Mapping[str, Any], version: str) -> dict[str, Any]:
+        """What a client of this version answered, as content for the form itself."""
+        return self.form.lift(content, version)
 
     def read(self, content: Mapping[str, Any]) -> tuple[T, tuple[Problem, ...]]:
         """The value that this content stands for, or the problems with it."""
@@ -230,7 +270,7 @@ class Visit(_Options):
     ) -> None:
         super().__init__(message, key, timeout, 1, MISSING, via, meta)
         if id is not None:
-            _check_id(id)
+            check_id(id)
         if not callable(url):
             check_address(url)
         self.url = url
@@ -247,7 +287,8 @@ class Visit(_Options):
         return f"Visit({self.message!r})"
 
 
-def _check_id(id: str) -> None:
+def check_id(id: str) -> None:
+    """Refuse what cannot be the id of a visit."""
     if not isinstance(id, str) or not id.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidQuestion(wording.empty_visit_id())
     _check_text("the id of the visit", id)

@@ -29,6 +29,8 @@ DOUBT: Final = "doubt"
 
 _LABEL: Final = 16
 """Enough to know a question by; every round carries the labels of all that came before."""
+_TYPED: Final = 4096
+"""A wrong value that is longer does not go along."""
 
 _ACTIONS: Final[Mapping[str, Kind]] = {
     "accept": "accept",
@@ -237,13 +239,24 @@ class Replay:
             kept = {name: value for name, value in entry.value.items() if name in names}
             self.journal.entries[identity] = entry._replace(value=kept)
 
-    def reject(self, identity: str, entry: Entry, problems: Sequence[Problem], deadline: float | None) -> Entry:
+    def reject(
+        self,
+        identity: str,
+        entry: Entry,
+        problems: Sequence[Problem],
+        names: Collection[str],
+        deadline: float | None,
+    ) -> Entry:
         """The accepted answer does not fit: the question waits again, with the problems named.
 
-        The answer stays: what was right about it need not be typed again.
+        The answer stays, so that what was right about it need not be typed again; but for what was not asked, and for
+        what is so long that it was not typed.
         """
         told = tuple((problem.field, problem.code, problem.message) for problem in problems)
-        again = entry._replace(kind="waiting", attempt=entry.attempt + 1, deadline=deadline, problems=told, via="round")
+        kept = {name: value for name, value in entry.value.items() if name in names and len(str(value)) <= _TYPED}
+        again = entry._replace(
+            kind="waiting", value=kept, attempt=entry.attempt + 1, deadline=deadline, problems=told, via="round"
+        )
         self.journal.entries[identity] = again
         return again
 

@@ -43,10 +43,24 @@ async def put_all(call: Call, questions: Sequence[Question[Any] | Visit]) -> lis
     askings = [_begin(call, question) for question in questions]
     while True:
         await _carry_waiting(call, askings)
-        outcomes = [_outcome(call, asking) for asking in askings]
-        settled = [outcome for outcome in outcomes if outcome is not None]
-        if len(settled) == len(outcomes):
+        settled = [outcome for outcome in _outcomes(call, askings) if outcome is not None]
+        if len(settled) == len(askings):
             return settled
+
+
+def _outcomes(call: Call, askings: Sequence[Asking]) -> list[Outcome[Any] | None]:
+    """What each of these came to; None where it waits again.
+
+    But none does after a no: that stands for all whose answers do not fit, or have not been looked at.
+    """
+    no: Outcome[Any] | None = None
+    found: list[Outcome[Any] | None] = []
+    for asking in askings:
+        outcome = _outcome(call, asking) if no is None or isinstance(asking.question, Visit) else no
+        if no is None and outcome is not None and not outcome:
+            no = outcome
+        found.append(outcome)
+    return [no if outcome is None else outcome for outcome in found]
 
 
 def _begin(call: Call, question: Question[Any] | Visit) -> Asking:
@@ -94,7 +108,8 @@ def _outcome(call: Call, asking: Asking) -> Outcome[Any] | None:
     identity, question, entry = asking.identity, asking.question, asking.entry
     match entry.kind:
         case "accept" if entry.via == "default":
-            return Accepted(question.default, "default")
+            assert isinstance(question, Question)
+            return Accepted(question.taken_default(), "default")
         case "accept" | "fits" if isinstance(question, Visit):
             return Accepted(visit_id(call, identity, question), entry.via)  # pyright: ignore[reportArgumentType]
         case "accept" | "fits":
@@ -112,7 +127,7 @@ def _outcome(call: Call, asking: Asking) -> Outcome[Any] | None:
                     problems,
                     for_model=unanswered.model_invalid_answer(),
                 )
-            asking.entry = call.replay.reject(identity, entry, problems, _deadline(question))
+            asking.entry = call.replay.reject(identity, entry, problems, question.form.names, _deadline(question))
             return None
         case "decline" | "cancel" if entry.value is True and beyond_doubt(call, question, entry):
             asking.entry = call.replay.doubt(identity, entry)

@@ -38,6 +38,8 @@ class UrlElicitationRequired(UrlElicitationRequiredError):
         return super().__new__(cls if call is None else let_through(cls, call.installation.error_base))
 
     def __init__(self, elicitations: Sequence[Visit | ElicitRequestURLParams], message: str | None = None) -> None:
+        if not isinstance(elicitations, Sequence) or isinstance(elicitations, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidQuestion(wording.not_visits(type(elicitations).__name__))
         if not elicitations:
             raise InvalidQuestion(wording.no_visits())
         super().__init__([_params(index, item) for index, item in enumerate(elicitations)], message)

@@ -27,4 +27,7 @@ def journal_too_large(size: int, limit: int) -> str:
 
 
 def journal_too_large_advice() -> str:
-    return "Record less: let `once` return an id or a summary instead of the data itself."
+    return (
+        "With a store the state stays on the server: install(..., store=...). Or record less: let `once` return an id "
+        "or a summary, and bound what users can type (max_length)."
+    )

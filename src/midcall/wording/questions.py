@@ -32,12 +32,20 @@ def bad_default(problems: list[str]) -> str:
     return f"default= does not fit the form: {'; '.join(problems)}."
 
 
+def not_visits(kind: str) -> str:
+    return f"UrlElicitationRequired() takes a list of visits, [Visit(message, url)], and not {kind}."
+
+
+def no_value(kind: str) -> str:
+    return f"it is {kind}, and neither a value of the type nor an answer"
+
+
 def default_not_an_option() -> str:
     return "default= must be one of the options."
 
 
 def ambiguous_options() -> str:
-    return "Two of these options read the same. Options must differ as text."
+    return "Two of these options read the same. Options must differ as text, and so must their titles."
 
 
 def not_a_visit(kind: str) -> str:
@@ -78,6 +86,10 @@ def unknown_channels(unknown: list[str], known: list[str]) -> str:
 
 def no_channels(known: list[str]) -> str:
     return f"via= names no channel, so nobody could be asked. The channels are {', '.join(known)}."
+
+
+def options_beside_a_question() -> str:
+    return "A Question has its type and its options already: give them to Question(...) when it is made."
 
 
 def bad_options(why: str) -> str:

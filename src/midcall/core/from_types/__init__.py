@@ -12,14 +12,17 @@ from collections.abc import Mapping
 from functools import lru_cache, partial
 from typing import Any, TypeVar, cast, overload
 
-from typing_extensions import TypeForm
+from pydantic import TypeAdapter
+from pydantic.errors import PydanticUserError
+from typing_extensions import TypeForm, is_typeddict
 
 from midcall.core.check import fill
 from midcall.core.form import Form
 from midcall.core.from_types.containers import TypedForm, compiled
+from midcall.core.from_types.facts import unqualified
 from midcall.core.from_types.parts import Unfit
 
-__all__ = ["TypedForm", "Unfit", "typed_form"]
+__all__ = ["TypedForm", "Unfit", "is_value", "typed_form"]
 
 T = TypeVar("T")
 
@@ -42,6 +45,31 @@ def typed_form(tp: Any) -> TypedForm[Any]:
         if _is_hashable(tp):
             raise
         return compiled(tp)
+
+
+def is_value(tp: Any, value: Any) -> bool | None:
+    """Whether this is a value of the type as it is, and needs no reading; None where nobody knows.
+
+    Of a form and a schema nothing is, and a mapping is none of a class with fields.
+    """
+    if isinstance(tp, Form) or (not isinstance(tp, type) and isinstance(tp, Mapping)):
+        return False
+    if isinstance(value, Mapping) and isinstance(tp, type) and not is_typeddict(tp):
+        return False
+    try:
+        (_adapter if _is_hashable(tp) else _adapted)(tp).validate_python(value, strict=True)
+    except (PydanticUserError, RuntimeError):
+        return None
+    except Exception:  # also what a validator of the author's raises
+        return False
+    return True
+
+
+def _adapted(tp: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(unqualified(tp))
+
+
+_adapter = lru_cache(maxsize=256)(_adapted)
 
 
 def _is_hashable(tp: Any) -> bool:

@@ -84,7 +84,8 @@ def _adapter(tp: Any, path: str) -> TypeAdapter[Any]:
     except ImportError as error:
         raise InvalidForm(str(error), path=path, advice="Install what is missing, or use str.") from None
     except (RuntimeError, TypeError, SchemaError) as error:
-        raise InvalidForm(f"pydantic cannot validate this: {str(error).splitlines()[0]}", path=path) from None
+        why = " ".join(str(error).split()).removesuffix(".")
+        raise InvalidForm(f"pydantic cannot validate this: {why}", path=path) from None
 
 
 def values_of(parts: Sequence[Part], content: Content, *, by_wire_name: bool) -> dict[str, Any]:

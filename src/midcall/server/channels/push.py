@@ -80,7 +80,7 @@ async def _answer_in_time(call: Call, timeout: float | None, params: dict[str, A
 
 def _settled(call: Call, asking: Asking, kind: Kind, content: dict[str, Any] | None, quick: bool) -> Entry:
     if content is not None and isinstance(asking.question, Question):
-        content = asking.question.form.lift(content, call.version)
+        content = asking.question.lift(content, call.version)
     return call.replay.settle(asking.identity, asking.entry, kind, content, Push.via, quick=quick)
 
 
@@ -109,4 +109,4 @@ async def signs_of_life(call: Call) -> AsyncGenerator[None]:
 async def _beat(call: Call) -> None:
     while True:
         await asyncio.sleep(call.installation.heartbeat)
-        await call.session.beat(wording.waiting_for_user())
+        await call.asking_session().beat(wording.waiting_for_user())
