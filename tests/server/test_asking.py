@@ -6,8 +6,10 @@ import asyncio
 import functools
 import logging
 from collections.abc import Callable
-from enum import Enum
-from typing import Annotated, Any
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import Enum, IntEnum
+from typing import Annotated, Any, Literal, TypedDict, cast
 
 import anyio
 import anyio.lowlevel
@@ -22,13 +24,15 @@ from mcp_types import (
     ElicitResult,
     ErrorData,
 )
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 import midcall
 from midcall import (
     STRONG,
     Cancelled,
     CannotAsk,
+    Choice,
+    Choices,
     ClientFailed,
     Declined,
     Flag,
@@ -41,8 +45,10 @@ from midcall import (
     SecretInForm,
     Text,
     TimedOut,
+    UrlElicitationRequired,
     UserCancelled,
     UserDeclined,
+    Visit,
     ask,
     ask_all,
     can_ask,
@@ -51,6 +57,7 @@ from midcall import (
     elicit,
     from_thread,
     once,
+    visit,
 )
 from midcall.errors import InvalidQuestion
 from midcall.portal.app import Portal
@@ -60,6 +67,30 @@ from tests.kinds import KINDS, Kind, server_with
 from tests.rounds import accept, raw_call, text
 
 PUSHED: tuple[Era, ...] = ("2025-06-18", "2025-11-25")
+
+
+class Size(Enum):
+    SMALL = "s"
+    LARGE = "l"
+
+
+class Rank(IntEnum):
+    FIRST = 1
+    SECOND = 2
+
+
+@dataclass
+class Stay:
+    since: date
+
+
+class Dated(BaseModel):
+    since: date
+
+
+class Pair(TypedDict):
+    first: int
+    second: int
 
 
 class Trip(BaseModel):
@@ -195,11 +226,77 @@ async def test_a_default_that_was_taken_is_recorded_and_takes_no_answer_later() 
         lambda: Question("?", int, default="seven"),  # pyright: ignore[reportArgumentType]
         lambda: Question("?", Annotated[int, Field(ge=18)], default=3),
         lambda: Question("?", Form(Text("a")), default={"b": 1}),
+        lambda: Question("?", Literal[1, 2], default="3"),  # pyright: ignore[reportArgumentType]
+        lambda: Question("?", list[Literal["Oslo"]], default=["Paris"]),  # pyright: ignore[reportArgumentType]
+        lambda: Question("?", int, default=[]),  # pyright: ignore[reportArgumentType]
+        lambda: Question("?", int, default=None),  # pyright: ignore[reportArgumentType]
+        lambda: Question("?", date, default=3.5),  # pyright: ignore[reportArgumentType]
+        lambda: Question("?", Trip, default=date(2026, 1, 1)),  # pyright: ignore[reportArgumentType]
+        lambda: Question("?", Trip, default=object()),  # pyright: ignore[reportArgumentType]
+        lambda: Question("?", Dated, default={"since": date(2026, 1, 1)}),  # pyright: ignore[reportArgumentType]
+        lambda: Question("?", Pair, default={}),  # pyright: ignore[reportArgumentType]
+        lambda: Question("?", Annotated[str, BeforeValidator(str.strip)], default=5),  # pyright: ignore[reportArgumentType]
     ],
 )
 def test_a_default_that_the_form_would_not_take_is_refused(make: Callable[[], Any]) -> None:
     with pytest.raises(InvalidQuestion, match="default="):
         make()
+
+
+@pytest.mark.parametrize(
+    ("type", "default", "taken"),
+    [
+        (Literal[1, 2], 1, 1),
+        (Literal[1, 2], "1", 1),
+        (date, date(2026, 1, 1), date(2026, 1, 1)),
+        (date, "2026-01-01", date(2026, 1, 1)),
+        (datetime, datetime(2026, 1, 1), datetime(2026, 1, 1)),
+        (Size, Size.SMALL, Size.SMALL),
+        (Size, "s", Size.SMALL),
+        (Rank, Rank.FIRST, Rank.FIRST),
+        (int | None, None, None),
+        (float, 3, 3.0),
+        (list[Literal["Oslo", "Rome"]], ["Rome"], ["Rome"]),
+        (Stay, Stay(date(2026, 1, 1)), Stay(date(2026, 1, 1))),
+        (Stay, {"since": "2026-01-01"}, Stay(date(2026, 1, 1))),
+        (Form(Text("a"), Text("b", default="y")), {"a": "x"}, {"a": "x", "b": "y"}),
+    ],
+)
+async def test_a_default_is_a_value_of_the_type_or_what_a_user_could_answer(
+    type: Any, default: Any, taken: object
+) -> None:
+    seen: list[object] = []
+
+    async def tool() -> None:
+        question = Question("?", type, default=default)
+        seen.extend([await ask(question), await ask(question)])
+
+    assert not (await run(server_with(tool), "tool", modes=())).failed
+    assert seen == [taken, taken]
+    assert [each.__class__ for each in seen] == [taken.__class__] * 2
+
+
+class Towns(TypedDict):
+    towns: list[Literal["Oslo", "Rome"]]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        Question("?", list[Literal["Oslo", "Rome"]], default=["Oslo"]),
+        Question("?", Towns, default={"towns": ["Oslo"]}),
+        Question("?", Form(Choices("towns", ["Oslo", "Rome"])), default={"towns": ["Oslo"]}),
+    ],
+)
+async def test_what_a_tool_does_to_a_default_it_does_not_do_to_the_next_one(question: Question[Any]) -> None:
+    async def tool() -> str:
+        taken = await ask(question)
+        towns = taken if isinstance(taken, list) else taken["towns"]
+        towns.append("Rome")
+        return ", ".join(towns)
+
+    for _ in range(2):
+        assert (await run(server_with(tool), "tool", modes=())).text == "Oslo, Rome"
 
 
 async def test_a_default_choice_must_be_one_of_the_options() -> None:
@@ -406,6 +503,8 @@ class Plain:
         (lambda: choose("?", [Plain(), Plain()]), "class Plain has no text of its own"),
         (lambda: choose("?", {Plain(): "One"}), "class Plain has no text of its own"),
         (lambda: choose("?", [_never, len]), "class function has no text of its own"),
+        (lambda: choose("?", {"acc-1": "Savings", "acc-2": "Savings"}), "Two of these options read the same"),
+        (lambda: choose("?", ["1", 1]), "Two of these options read the same"),
         (lambda: choose("?", "abc"), "an Enum, and not str"),
         (lambda: choose("?", b"abc"), "an Enum, and not bytes"),
         (lambda: choose("?", 5), "an Enum, and not int"),
@@ -684,18 +783,88 @@ async def test_outside_a_call_every_verb_says_so_at_once(verb: Callable[[], Any]
         can_ask()
 
 
+async def test_where_no_server_runs_whoever_asks_sees_the_error_and_the_log_says_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with pytest.raises(NoCall):
+        await ask("?", str)
+    with pytest.raises(NoCall):
+        can_ask()
+    assert caplog.records == []
+
+
 async def test_complete_alone_works_outside_a_call() -> None:
     assert await midcall.complete("unknown") in (True, False)
 
 
-@pytest.mark.filterwarnings("ignore:coroutine")
-async def test_a_verb_that_is_not_awaited_is_a_clear_error() -> None:
-    async def forgot() -> str:
-        return "deleted" if confirm("Delete?") else "kept"
+@pytest.mark.parametrize("id", [3, None, "", b"id"])
+async def test_what_can_be_no_id_of_a_visit_is_told(id: Any) -> None:
+    with pytest.raises(InvalidQuestion):
+        await midcall.complete(id)
 
-    done = await run(server_with(forgot), "forgot")
-    assert done.failed
-    assert "deleted" not in done.text
+
+async def test_a_channel_that_there_is_not_is_told() -> None:
+    async def tool() -> str:
+        with pytest.raises(InvalidQuestion, match="pushed"):
+            can_ask(via="pushed")  # type: ignore[arg-type]
+        return "told"
+
+    assert (await run(server_with(tool), "tool")).text == "told"
+
+
+FORGOTTEN: list[tuple[str, Callable[[], Any]]] = [
+    ("confirm", lambda: "deleted" if confirm("Delete?") else "kept"),
+    ("confirm", lambda: not confirm("Delete?")),
+    ("choose", lambda: choose("Seat?", ["w", "a"]) == "w"),
+    ("choose", lambda: choose("Seat?", ["w", "a"]) in ("w", "x")),
+    ("ask", lambda: cast("Any", ask("Trip?", Trip)).days),
+    ("ask", lambda: "Hello " + cast("Any", ask("Name?", str))),
+    ("ask", lambda: cast("Any", ask("Days?", int)) + 1),
+    ("ask", lambda: cast("Any", ask("Days?", int)) > 3),
+    ("ask", lambda: list(cast("Any", ask("Towns?", list[Literal["Oslo"]])))),
+    ("elicit", lambda: cast("Any", elicit("Days?", int)).value),
+    ("ask_all", lambda: cast("Any", ask_all(Question("a?", int)))[0]),
+    ("visit", lambda: str(visit("Go", "https://example.com/"))),
+    ("once", lambda: f"{once('mail', len, 'x')}"),
+]
+
+
+@pytest.mark.parametrize(("verb", "forgot"), FORGOTTEN)
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_verb_that_is_taken_for_its_answer_must_be_awaited(
+    era: Era, verb: str, forgot: Callable[[], Any]
+) -> None:
+    async def tool() -> str:
+        with pytest.raises(Misuse, match=rf"write `await {verb}\(\.\.\.\)`"):
+            forgot()
+        return "told"
+
+    done = await run(server_with(tool), "tool", era=era)
+    assert done.text == "told"
+    assert done.asked == []
+
+
+async def test_a_verb_that_is_dropped_is_named_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    async def tool() -> str:
+        confirm("Delete?")
+        return "deleted"
+
+    await run(server_with(tool), "tool")
+    assert "write `await confirm(...)`" in caplog.text
+
+
+async def test_verbs_can_be_kept_compared_and_started_later(caplog: pytest.LogCaptureFixture) -> None:
+    async def tool() -> str:
+        first, later = ask("a?", str), ask("b?", str)
+        assert first != later
+        assert len({first, later, first}) == 2
+        assert asyncio.iscoroutine(later)
+        return await first + await asyncio.create_task(later)
+
+    for way in ({"era": "2025-11-25"}, {}, {"one_by_one": True}):
+        done = await run(server_with(tool), "tool", {}, lambda asked: asked.message[0], **way)  # type: ignore[arg-type]
+        assert done.text == "ab"
+    assert caplog.records == []
 
 
 @pytest.mark.parametrize("kind", ["mcpserver", "fastmcp"])
@@ -1008,6 +1177,17 @@ async def test_a_link_in_a_form_is_warned_about_and_refused_in_strict_mode(caplo
     assert strict.asked == []
 
 
+async def test_every_question_that_holds_a_link_is_warned_about_once(caplog: pytest.LogCaptureFixture) -> None:
+    async def tool() -> str:
+        return await ask("See https://one.example", str) + await ask("See https://two.example", str)
+
+    server = server_with(tool)
+    for _ in range(2):
+        assert (await run(server, "tool", {}, ["x", "y"])).text == "xy"
+    warned = [record.getMessage() for record in caplog.records if "visit()" in record.getMessage()]
+    assert [sum(f"{name}.example" in each for each in warned) for name in ("one", "two")] == [1, 1]
+
+
 @pytest.mark.parametrize(
     "make",
     [
@@ -1022,12 +1202,93 @@ async def test_a_link_in_a_form_is_warned_about_and_refused_in_strict_mode(caplo
         lambda: Question("?", list[Trip]),
         lambda: Form(),
         lambda: Form(Flag("a"), Flag("a")),
+        lambda: Form(Choice("a", {"b", "c"})),  # type: ignore[arg-type]
+        lambda: Form(Choices("a", None)),  # type: ignore[arg-type]
+        lambda: UrlElicitationRequired(Visit("?", "https://example.com/", id="x")),  # type: ignore[arg-type]
     ],
 )
 def test_a_question_that_cannot_be_asked_is_refused_when_it_is_made(make: Callable[[], Any]) -> None:
     with pytest.raises(InvalidQuestion) as caught:
         make()
     assert len(str(caught.value)) > 15
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        lambda **more: ask("?", str, **more),
+        lambda **more: elicit("?", str, **more),
+        lambda **more: confirm("?", **more),
+        lambda **more: choose("?", ["a", "b"], **more),
+        lambda **more: visit("?", "https://example.com/", **more),
+    ],
+)
+@pytest.mark.parametrize("era", ERAS)
+async def test_an_option_that_no_question_has_is_named(era: Era, verb: Callable[..., Any]) -> None:
+    async def tool() -> str:
+        try:
+            return str(await verb(patience=5))
+        except InvalidQuestion as exc:
+            return str(exc)
+
+    done = await run(server_with(tool), "tool", {}, lambda asked: "a", era=era)
+    assert "not the options of a question" in done.text
+    assert "'patience'" in done.text
+    assert done.asked == []
+
+
+@pytest.mark.parametrize(
+    ("way", "asked"), [({"era": "2025-11-25"}, 1), ({}, 2), ({"one_by_one": True}, 2)], ids=["pushed", "rounds", "one"]
+)
+@pytest.mark.parametrize("attempts", [1, 3])
+async def test_after_a_no_nobody_is_asked_for_what_is_wrong_with_the_other_answers(
+    attempts: int, way: dict[str, Any], asked: int
+) -> None:
+    async def tool() -> str:
+        try:
+            return str(await ask_all(Question("Name?", str), Question("Age?", int, attempts=attempts)))
+        except UserDeclined:
+            return "declined"
+
+    done = await run(server_with(tool), "tool", {}, {"Name?": Declined(), "Age?": ["old", 7]}, **way)
+    assert done.text == "declined"
+    assert len(done.asked) == asked
+
+
+@pytest.mark.parametrize("way", [{"era": "2025-11-25"}, {}, {"one_by_one": True}], ids=str)
+async def test_nor_where_the_wrong_answer_comes_before_the_no(way: dict[str, Any]) -> None:
+    async def tool() -> str:
+        try:
+            return str(await ask_all(Question("Age?", int), Question("Name?", str)))
+        except UserDeclined:
+            return "declined"
+
+    done = await run(server_with(tool), "tool", {}, {"Name?": Declined(), "Age?": ["old", 7]}, **way)
+    assert done.text == "declined"
+    assert len(done.asked) == 2
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        lambda question: ask(question, default=3),
+        lambda question: ask(question, via=STRONG),
+        lambda question: ask(question, str),
+        lambda question: elicit(question, timeout=5),
+        lambda question: confirm(question),
+    ],
+)
+@pytest.mark.parametrize("era", ERAS)
+async def test_options_beside_a_question_that_is_made_already_are_refused(era: Era, beside: Callable[..., Any]) -> None:
+    async def tool() -> str:
+        try:
+            return str(await beside(Question("Days?", int)))
+        except InvalidQuestion as exc:
+            return str(exc)
+
+    done = await run(server_with(tool), "tool", {}, lambda asked: 3, era=era)
+    assert "give them to Question(...)" in done.text
+    assert done.asked == []
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -3,74 +3,118 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Generator
-from typing import Any
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from typing import Any, Final, NoReturn
 
 from typing_extensions import TypeVar
 
-from midcall.core.questions import MISSING, Unfit, plain_question
+from midcall.core.questions import MISSING, Question, Unfit, plain_question
 from midcall.errors import MidcallError, Misuse
-from midcall.server.call import current_call, inside_effect, running_call
+from midcall.server.call import Call, current_call, inside_effect, running_call
 from midcall.server.surface import surfaced
 from midcall.wording import mistakes as wording
 
 __all__ = ["Verb", "begin", "recall"]
+
+logger = logging.getLogger("midcall")
 
 T = TypeVar("T")
 R_co = TypeVar("R_co", covariant=True)
 
 
 class Verb(Coroutine[Any, Any, R_co]):
-    """What a verb returns: to be awaited. As a truth value it says so, since it would always be true."""
+    """What a verb returns: to be awaited. Whoever takes it for the answer is told so."""
 
-    __slots__ = ("_coroutine", "_name")
+    __slots__ = ("_begun", "_coroutine", "_name")
 
     def __init__(self, name: str, coroutine: Coroutine[Any, Any, R_co]) -> None:
         self._name = name
         self._coroutine = coroutine
+        self._begun = False
 
     def __await__(self) -> Generator[Any, Any, R_co]:
+        self._begun = True
         return self._coroutine.__await__()
 
     def send(self, value: Any) -> Any:
+        self._begun = True
         return self._coroutine.send(value)
 
     def throw(self, *args: Any) -> Any:
+        self._begun = True
         return self._coroutine.throw(*args)
 
     def close(self) -> None:
+        self._begun = True
         self._coroutine.close()
 
-    def __bool__(self) -> bool:
-        self.close()
-        raise surfaced(Misuse(wording.not_awaited(self._name)), current_call.get())
-
-    def __str__(self) -> str:
-        self.close()
-        raise surfaced(Misuse(wording.not_awaited(self._name)), current_call.get())
+    def __del__(self) -> None:
+        """Python would name what is inside. And one that is dropped because a round leaves was not forgotten."""
+        if self._begun or (call := current_call.get()) is None:
+            return
+        self._coroutine.close()
+        if not call.ended and not (call.unwinding is not None and call.unwinding.leaving):
+            logger.warning(wording.not_awaited(self._name))
 
     def __repr__(self) -> str:
         return f"<{self._name}(...), to be awaited>"
 
+    __hash__ = object.__hash__
 
-async def _recalled(value: T) -> T:
-    return value
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"{self!r} cannot be copied")
+
+    def __eq__(self, other: object) -> bool:
+        return self is other if isinstance(other, Awaitable) else self._is_no_answer()
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith(_LOOKED_FOR):
+            raise AttributeError(name)
+        self._is_no_answer()
+
+    def _is_no_answer(self, *_: Any) -> NoReturn:
+        self.close()
+        raise surfaced(Misuse(wording.not_awaited(self._name)), current_call.get())
+
+    __bool__ = __str__ = __int__ = __float__ = __index__ = _is_no_answer
+    __lt__ = __le__ = __gt__ = __ge__ = _is_no_answer
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __mod__ = __rmod__ = _is_no_answer
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __or__ = __ror__ = _is_no_answer
+    __iter__ = __len__ = __contains__ = __getitem__ = __enter__ = __aenter__ = __aiter__ = _is_no_answer
 
 
-def recall(message: Any, type: Any) -> Any:
-    """The short way of a replay: a question without options whose value is in the journal.
+_LOOKED_FOR: Final = ("_", "cr_", "gi_", "ag_")
+"""What is looked for in things that run, whether they have it or not."""
+
+
+def recall(message: Any, type: Any, ask: Callable[[Question[T]], Coroutine[Any, Any, T]]) -> Any:
+    """The short way of a replay: a question without options whose value may be in the journal.
 
     What it returns is to be awaited, and no `Verb`: where its await was forgotten, the run that first asked has
-    said so already. None where there is more to do.
+    said so already. None where nothing is known of it.
     """
     call = current_call.get()
-    if call is None or not call.recalls or call.rounds is None or call.rounds.leaving or inside_effect.get():
+    if call is None or not call.recalls or call.rounds is None:
         return None
     try:
-        value = call.replay.recall(plain_question(message, type))
-    except (MidcallError, TypeError, Unfit):
+        question = plain_question(message, type)
+    except (MidcallError, TypeError):
         return None
-    return None if value is MISSING else _recalled(value)
+    base, journal = question.base, call.journal
+    return _recalled(call, question, ask) if base in journal.settled or base in journal.entries else None
+
+
+async def _recalled(call: Call, question: Question[T], ask: Callable[[Question[T]], Coroutine[Any, Any, T]]) -> T:
+    """Not before it is awaited: which of several equal questions it is depends on when."""
+    if not call.rounds.leaving and not inside_effect.get():  # pyright: ignore[reportOptionalMemberAccess]
+        try:
+            value = call.replay.recall(question)
+            if value is not MISSING:
+                return value  # pyright: ignore[reportReturnType]
+        except (MidcallError, TypeError, Unfit):
+            pass
+    return await ask(question)
 
 
 def begin(name: str, coroutine: Coroutine[Any, Any, T]) -> Verb[T]:

@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Literal
 
 from midcall.core.outcomes import Via
+from midcall.core.questions import check_channels, check_id
 from midcall.errors import InvalidQuestion, MidcallError
 from midcall.server import reach
 from midcall.server.call import current_call, running_call
@@ -13,7 +14,7 @@ from midcall.server.surface import surfaced
 from midcall.wording import mistakes as wording
 
 if TYPE_CHECKING:
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
 
 __all__ = ["can_ask", "complete", "loop_for", "suspending"]
 
@@ -23,11 +24,13 @@ def can_ask(mode: Literal["form", "url"] | None = None, via: Via | None = None) 
 
     Raises:
         NoCall: No MCP call is running here.
-        InvalidQuestion: There is no such mode.
+        InvalidQuestion: There is no such mode, or no such channel.
     """
     if mode not in (None, "form", "url"):
         raise surfaced(InvalidQuestion(wording.unknown_mode(mode)), current_call.get())
     try:
+        if via is not None:
+            check_channels((via,))
         return reach.channels(running_call("can_ask"), mode, via)
     except MidcallError as exc:
         raise surfaced(exc, current_call.get()) from None
@@ -45,6 +48,7 @@ async def complete(id: str) -> bool:
     False if that was known already. Where several servers are in one process, those are told that know the visit,
     and the one whose tool says so; if none knows it, it may be done before it has begun, and all are told.
     """
+    check_id(id)
     outcomes = await asyncio.gather(*(each.complete(id) for each in await _told(id)), return_exceptions=True)
     failures = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
     if failures and len(failures) == len(outcomes):
@@ -54,7 +58,7 @@ async def complete(id: str) -> bool:
 
 async def _told(id: str) -> list[Installation]:
     """The installations that are to hear of this visit. One whose store is away does not know of it."""
-    from midcall.server.install import installations
+    from midcall.server.installation import installations
 
     everybody = list(installations)
     if len(everybody) < 2:
@@ -71,7 +75,7 @@ async def _told(id: str) -> list[Installation]:
 
 def loop_for(id: str) -> asyncio.AbstractEventLoop | None:
     """The loop to complete this visit on: where it is known, else where any server is running."""
-    from midcall.server.install import installations
+    from midcall.server.installation import installations
 
     by_knowing = sorted(installations, key=lambda each: not each.visits.has_met(id))
     return next((loop for each in by_knowing if (loop := each.visits.loop) is not None), None)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from enum import Enum
-from typing import Any, Literal, TypedDict, cast, get_origin, overload
+from typing import Any, Literal, TypedDict, cast, overload
 
 from typing_extensions import TypeForm, TypeVar, Unpack
 
 from midcall.core.fields import Choice, Choices, Flag
 from midcall.core.form import Form
-from midcall.core.options import of_enum
 from midcall.core.outcomes import Accepted, Declined, Outcome, Via
 from midcall.core.questions import Question, Visit, plain_question
 from midcall.errors import InvalidQuestion, MidcallError, UserCancelled, UserDeclined
@@ -20,6 +19,7 @@ from midcall.server.call import current_call, running_call
 from midcall.server.channels.required import Recognised
 from midcall.server.surface import surfaced
 from midcall.server.verb import Verb, begin, recall
+from midcall.server.verbs.choosing import default_of, offered_by
 from midcall.server.waiting import wait_for_ending
 from midcall.wording import questions as wording
 from midcall.wording import unanswered
@@ -85,7 +85,7 @@ def ask(message: str | Question[Any] | Visit, type: Any = None, /, **options: An
         InvalidAnswer: What was answered did not fit, as often as it was asked.
         CannotAsk: The question cannot be put to the user: `NoCall`, `NoChannel`, `ClientFailed`.
     """
-    if not options and (recalled := recall(message, type)) is not None:
+    if not options and (recalled := recall(message, type, _plainly)) is not None:
         return recalled
     return begin("ask", _asked("ask", _value, message, type, options))
 
@@ -211,24 +211,35 @@ async def _asked(
         raise surfaced(exc, current_call.get()) from exc.__cause__
 
 
+def _plainly(question: Question[Any]) -> Coroutine[Any, Any, Any]:
+    return _asked("ask", _value, question, None, {})
+
+
 def _question(message: str | Question[Any] | Visit, type: Any, options: Mapping[str, Any]) -> Question[Any] | Visit:
     if isinstance(message, (Question, Visit)):
+        if options or type is not None:
+            raise InvalidQuestion(wording.options_beside_a_question())
         return message
     if not isinstance(message, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidQuestion(wording.not_a_message(message.__class__.__name__))
     if options:
-        try:
-            return Question(message, type, **options)
-        except TypeError as exc:
-            if isinstance(exc, MidcallError):
-                raise
-            raise InvalidQuestion(wording.bad_options(str(exc))) from None
+        return _made(Question, message, type, **options)
     try:
         return plain_question(message, type)
     except TypeError as exc:
         if isinstance(exc, MidcallError):
             raise
         return Question(message, type)  # a type that cannot be hashed
+
+
+def _made(kind: Callable[..., T], *given: Any, **options: Any) -> T:
+    """A question of this kind; its options are the author's."""
+    try:
+        return kind(*given, **options)
+    except TypeError as exc:
+        if isinstance(exc, MidcallError):
+            raise
+        raise InvalidQuestion(wording.bad_options(str(exc))) from None
 
 
 def _whole(outcome: Outcome[T]) -> Outcome[T]:
@@ -256,74 +267,14 @@ async def _confirm(message: str, default: bool | None, options: Mapping[str, Any
 async def _choose(message: str, options: Any, many: bool, more: Mapping[str, Any]) -> Any:
     try:
         running_call("choose")
-        chosen = _by_text(options)
-        titles = _titles(options)
-        wire = list(chosen) if titles is None else {_text(option): title for option, title in titles.items()}
-        form = Form((Choices if many else Choice)("choice", wire, title="Choice"))
+        offered = offered_by(options)
+        form = Form((Choices if many else Choice)("choice", offered.wire, title="Choice"))
         if "default" in more:
-            more = {**more, "default": {"choice": _default_text(more["default"], list(chosen.values()), many)}}
+            more = {**more, "default": {"choice": default_of(more["default"], offered, many)}}
     except MidcallError as exc:
         raise surfaced(exc, current_call.get()) from None
     value = (await _asked("choose", _value, message, form, more))["choice"]
-    return [chosen[text] for text in value] if many else chosen[value]
-
-
-def _by_text(options: Any) -> dict[str, Any]:
-    """The options by the texts that they travel as, in their order."""
-    if isinstance(options, (set, frozenset)):
-        raise InvalidQuestion(wording.options_without_order())
-    if get_origin(options) is not None:  # iterating over one gives itself, unpacked
-        raise InvalidQuestion(wording.type_as_options(str(options).removeprefix("typing.")))
-    each = _several(options)
-    if each is None:
-        raise InvalidQuestion(wording.not_options(type(options).__name__))  # pyright: ignore[reportUnknownArgumentType]
-    chosen = {_text(option): option for option in each}
-    if len(chosen) != len(each):
-        raise InvalidQuestion(wording.ambiguous_options())
-    return chosen
-
-
-def _default_text(default: Any, options: list[Any], many: bool) -> Any:
-    """The default as it would be answered: a text, or a list of texts. What has no order takes that of the options."""
-    picked = _several(default) if many else [default]
-    if picked is None:
-        raise InvalidQuestion(wording.default_not_a_list(type(default).__name__))
-    if not all(option in options for option in picked):
-        raise InvalidQuestion(wording.default_not_an_option())
-    if isinstance(default, (set, frozenset)):
-        picked = [option for option in options if option in picked]
-    texts = [_text(option) for option in picked]
-    return texts if many else texts[0]
-
-
-def _several(options: Any) -> list[Any] | None:
-    """What is in this collection; None if it is none. A text is one thing, and not its letters."""
-    try:
-        each = iter(options)
-    except TypeError:
-        return None
-    return None if isinstance(options, (str, bytes, bytearray)) else list(each)
-
-
-def _titles(options: Any) -> Mapping[Any, str] | None:
-    """What to show for each option, where that is not the option itself."""
-    if isinstance(options, Mapping):
-        return cast("Mapping[Any, str]", options)
-    if not (isinstance(options, type) and issubclass(options, Enum)):
-        return None
-    found = of_enum(options, options.__name__)
-    return None if found.titles is None else dict(zip(found.values.values(), found.titles, strict=True))
-
-
-def _text(option: object) -> str:
-    """What stands for this option. Where a class has no text, Python writes its address, another one in every run."""
-    shown = option.value if isinstance(option, Enum) else option
-    text = str(shown)
-    if f"{id(shown):x}" not in text.lower():
-        return text
-    if isinstance(option, Enum):
-        return option.name
-    raise InvalidQuestion(wording.option_without_text(type(option).__name__))
+    return [offered.values[text] for text in value] if many else offered.values[value]
 
 
 async def _ask_all(questions: tuple[Any, ...]) -> Any:
@@ -348,7 +299,7 @@ async def _visit(
     try:
         call = running_call("visit")
         named = wait and id is not None  # then a call that begins afresh finds it done, by its id
-        question = (Recognised if named else Visit)(message, url, id=id, **options)
+        question = _made(Recognised if named else Visit, message, url, id=id, **options)
         agreed: str = _value(await put(call, question))
         if wait:
             _went_well(await wait_for_ending(call, agreed, question.timeout))
