@@ -7,11 +7,13 @@ import gc
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import anyio
 import pytest
+from mcp import Client
+from mcp_types import ElicitResult, InputRequiredResult
 
 from midcall import NoCall, Question, ask, ask_all, from_thread, once, suspending
 from midcall.errors import InvalidQuestion, Misuse
@@ -19,15 +21,25 @@ from midcall.server import rounds as unwinding
 from midcall.server.effects import _digest_of
 from midcall.testing import connect, replayed, run
 from tests.kinds import server_with
-from tests.rounds import text
+from tests.rounds import asked, text
 
 ABC: dict[str, Any] = {"a?": "1", "b?": "2", "Name?": "Ada", "Nick?": "Ad"}
+
+
+KEPT: set[asyncio.Task[Any]] = set()
+"""Tasks that a tool has in no variable of its own, where a round would look for them."""
 
 
 async def same_everywhere(tool: Callable[..., Any], expected: str) -> None:
     with anyio.fail_after(60):
         done = await replayed(server_with(tool), tool.__name__, {}, ABC)
     assert (done.text, done.failed) == (expected, False)
+
+
+async def turns(count: int) -> None:
+    """Let others run."""
+    for _ in range(count):
+        await asyncio.sleep(0)
 
 
 async def release() -> None: ...
@@ -117,6 +129,252 @@ async def test_an_effect_under_wait_for_beside_a_question_does_not_hang() -> Non
         return f"{got[0]} {price}"
 
     await same_everywhere(tool, "Ada 7")
+
+
+async def test_verbs_in_the_cleanup_of_many_branches_are_no_loop_that_catches_everything() -> None:
+    cleaned: list[int] = []
+
+    async def branch(number: int) -> str:
+        try:
+            return await ask(f"{number}?", str)
+        finally:
+            try:
+                await once("release", release)
+            finally:
+                cleaned.append(number)
+
+    async def tool() -> str:
+        return "".join(await asyncio.gather(*map(branch, range(30))))
+
+    async with connect(server_with(tool)) as client:
+        with anyio.fail_after(20):
+            first = await client.session.call_tool("tool", {}, allow_input_required=True)
+    assert isinstance(first, InputRequiredResult)
+    assert len(asked(first)) == 30
+    assert sorted(cleaned) == [*range(30)]
+
+
+async def test_questions_that_cleanup_asks_together_do_not_leave_with_the_round() -> None:
+    async def tool() -> str:
+        try:
+            answer = await ask("a?", str)
+        finally:
+            others = await ask_all(Question("b?", str), Question("Name?", str))
+        return answer + "".join(others)
+
+    async with connect(server_with(tool), ABC) as client:
+        first = await client.session.call_tool("tool", {}, allow_input_required=True)
+        assert isinstance(first, InputRequiredResult)
+        assert list(asked(first).values()) == ["a?"]
+        assert text(await client.call_tool("tool", {})) == "12Ada"
+
+
+async def test_questions_that_are_asked_together_leave_together_whatever_is_between_them() -> None:
+    async def tool() -> str:
+        return " ".join(
+            await ask_all(
+                Question("a?", str),
+                Question("b?", str, default="9", via={"default"}),
+                Question("Name?", str),
+            )
+        )
+
+    async with connect(server_with(tool), ABC) as client:
+        first = await client.session.call_tool("tool", {}, allow_input_required=True)
+        assert isinstance(first, InputRequiredResult)
+        assert sorted(asked(first).values()) == ["Name?", "a?"]
+        assert text(await client.call_tool("tool", {})) == "1 9 Ada"
+
+
+def test_a_tool_that_ends_the_process_while_a_round_leaves_ends_it() -> None:
+    async def tool() -> str:
+        try:
+            return await ask("a?", str)
+        finally:
+            if suspending():
+                sys.exit(17)
+
+    async def main() -> None:
+        await run(server_with(tool), "tool", {}, ABC)
+
+    with pytest.raises(SystemExit) as ended, asyncio.Runner() as runner:
+        runner.run(main())
+    assert ended.value.code == 17
+
+
+async def test_an_effect_beside_a_question_of_the_tool_itself_ends_before_its_cleanup_begins() -> None:
+    seen: list[str] = []
+
+    async def tool() -> str:
+        state = "open"
+
+        async def effect() -> str:
+            await turns(20)
+            seen.append(state)
+            return state
+
+        task = asyncio.create_task(once("effect", effect))
+        try:
+            await turns(3)  # it has begun
+            return await ask("a?", str) + await task
+        finally:
+            state = "closed"
+
+    done = await run(server_with(tool), "tool", {}, ABC)
+    assert (done.text, seen) == ("1open", ["open"])
+
+
+async def test_an_effect_beside_a_question_of_a_branch_ends_before_the_cleanup_of_the_tool_begins() -> None:
+    seen: list[str] = []
+
+    async def tool() -> str:
+        state = "open"
+
+        async def effect() -> str:
+            await turns(40)
+            seen.append(state)
+            return state
+
+        try:
+            return "".join(await asyncio.gather(ask("a?", str), once("effect", effect)))
+        finally:
+            state = "closed"
+
+    done = await run(server_with(tool), "tool", {}, ABC)
+    assert (done.text, seen) == ("1open", ["open"])
+
+
+@pytest.mark.parametrize("swallows", [False, True])
+async def test_an_effect_that_waits_for_what_the_tool_itself_holds_runs_once(
+    swallows: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It can only end when the tool is unwound, or has ended; the round waits for that."""
+    monkeypatch.setattr(unwinding, "_EFFECT_SECONDS", 0.01)
+    ran: list[str] = []
+
+    async def tool() -> str:
+        lock = asyncio.Lock()
+
+        async def write() -> int:
+            async with lock:
+                await turns(20)
+                ran.append("written")
+                return len(ran)
+
+        async with lock:
+            KEPT.add(asyncio.create_task(once("write", write)))
+            await turns(3)
+            try:
+                answer = await ask("a?", str)
+            except:
+                if not swallows:
+                    raise
+                return "nothing"
+        await asyncio.wait(KEPT)
+        return answer
+
+    with anyio.fail_after(20):
+        done = await run(server_with(tool), "tool", {}, ABC)
+    KEPT.clear()
+    assert (done.text, ran) == ("1", ["written"])
+
+
+async def test_cleanup_of_the_tool_that_began_while_a_round_waits_for_an_effect_is_not_cut_off() -> None:
+    begun: list[str] = []
+    cleaned: list[str] = []
+
+    async def effect() -> int:
+        await turns(20)
+        return 3
+
+    async def tool() -> str:
+        async with asyncio.TaskGroup() as group:
+            asked = group.create_task(ask("a?", str))
+            written = group.create_task(once("effect", effect))
+            await turns(10)  # the round is leaving, and waits
+            try:
+                answer = await ask("b?", str)
+            finally:
+                begun.append("cleanup")
+                await turns(40)
+                cleaned.append("whole")
+        return asked.result() + answer + str(written.result())
+
+    with anyio.fail_after(20):
+        done = await run(server_with(tool), "tool", {}, ABC)
+    assert done.text == "123"
+    assert len(cleaned) == len(begun)
+
+
+async def test_cleanup_below_a_branch_that_holds_a_group_is_not_cut_off() -> None:
+    cleaned: list[str] = []
+
+    async def child() -> None:
+        try:
+            await ask("b?", str)
+        finally:
+            await turns(20)
+            cleaned.append("whole")
+
+    async def holder() -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(child())
+
+    async def tool() -> str:
+        KEPT.add(asyncio.create_task(holder()))
+        await turns(3)
+        return await ask("a?", str)
+
+    async with connect(server_with(tool)) as client:
+        with anyio.fail_after(20):
+            await client.session.call_tool("tool", {}, allow_input_required=True)
+    KEPT.clear()
+    assert cleaned == ["whole"]
+
+
+async def test_cleanup_of_a_tool_that_asks_beside_a_branch_may_take_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unwinding, "CLEANUP_SECONDS", 0)
+    begun: list[str] = []
+    cleaned: list[str] = []
+
+    async def tool() -> str:
+        task = asyncio.create_task(ask("b?", str))
+        await asyncio.sleep(0)
+        try:
+            answer = await ask("a?", str)
+        finally:
+            begun.append("cleanup")
+            await turns(60)
+            cleaned.append("whole")
+        return answer + await task
+
+    with anyio.fail_after(20):
+        assert (await run(server_with(tool), "tool", {}, ABC)).text == "12"
+    assert len(cleaned) == len(begun)
+
+
+async def test_a_round_leaves_after_the_cleanup_of_a_branch_that_the_tools_own_cleanup_started() -> None:
+    cleaned: list[str] = []
+
+    async def branch() -> None:
+        try:
+            await ask("b?", str)
+        finally:
+            await turns(20)
+            cleaned.append("whole")
+
+    async def tool() -> str:
+        try:
+            return await ask("a?", str)
+        finally:
+            KEPT.add(asyncio.create_task(branch()))
+            await turns(3)
+
+    async with connect(server_with(tool), max_rounds=1) as client:
+        with anyio.fail_after(20):
+            await client.session.call_tool("tool", {}, allow_input_required=True)
+            KEPT.clear()
+            assert cleaned == ["whole"]
 
 
 async def test_an_effect_that_waits_for_a_branch_that_asks_does_not_hang(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -350,6 +608,44 @@ def test_one_channel_may_be_named_without_a_collection() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:coroutine")
+async def _named() -> str:
+    return await ask("Name?", str)
+
+
+async def _with_options() -> str:
+    first, second = await asyncio.gather(ask("Name?", str, timeout=60), ask("Name?", str))
+    return f"{first} {second}"
+
+
+async def _gathered() -> str:
+    first, second = await asyncio.gather(_named(), ask("Name?", str))
+    return f"{first} {second}"
+
+
+async def _made_ahead() -> str:
+    later = ask("Name?", str)
+    first = await ask("Name?", str)
+    return f"{first} {await later}"
+
+
+async def _made_and_not_used() -> str:
+    ask("Name?", str).close()
+    return f"{await ask('Name?', str)} {await ask('Name?', str)}"
+
+
+@pytest.mark.parametrize("way", [{"era": "2025-11-25"}, {}, {"one_by_one": True}], ids=str)
+@pytest.mark.parametrize("tool", [_with_options, _gathered, _made_ahead, _made_and_not_used])
+async def test_of_equal_questions_the_one_that_is_awaited_first_is_the_first(
+    tool: Callable[[], Awaitable[str]], way: dict[str, Any]
+) -> None:
+    async def named() -> str:
+        return await tool()
+
+    done = await run(server_with(named), "named", {}, ["first", "second"], **way)
+    assert done.text == "first second"
+    assert len(done.asked) == 2
+
+
 async def test_a_verb_that_is_not_awaited_cannot_slip_into_a_text() -> None:
     async def tool() -> str:
         try:
@@ -450,3 +746,52 @@ async def test_a_task_that_serves_others_is_not_cancelled_with_the_branch_that_i
         assert (await run(server_with(tool), "tool", {}, ABC)).text == "1"
         await asyncio.sleep(0)
         assert not group.cancel_scope.cancel_called
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+@pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
+async def test_a_tool_that_is_a_client_of_another_server_here_hands_its_questions_on(era: Any, mode: Any) -> None:
+    async def book() -> str:
+        first, second = await asyncio.gather(ask("Seat?", str), ask("Meal?", str))
+        return f"{first} {second} {await ask('Card?', str)}"
+
+    inner = server_with(book)
+    seen: list[str] = []
+
+    async def hand_on(context: Any, params: Any) -> ElicitResult:
+        seen.append(params.message)
+        assert len(seen) < 50, "the inner call asks itself"
+        return ElicitResult(action="accept", content={"answer": await ask(f"Inside: {params.message}", str)})
+
+    async def trip() -> str:
+        async with Client(inner, mode=mode, elicitation_callback=hand_on) as client:
+            return text(await client.call_tool("book", {}))
+
+    done = await run(server_with(trip), "trip", {}, lambda asked: asked.message.split()[1][0], era=era)
+    assert done.text == "S M C"
+    assert len(done.asked) == 3
+
+
+@pytest.mark.parametrize("store", [None, "memory://"])
+async def test_an_effect_that_waited_for_what_somebody_cancelled_may_run_again(store: str | None) -> None:
+    ran: list[int] = []
+
+    async def effect() -> str:
+        ran.append(1)
+        if len(ran) == 1:
+            somebody = asyncio.create_task(asyncio.sleep(60))
+            asyncio.get_running_loop().call_soon(somebody.cancel)
+            await somebody
+        return "done"
+
+    async def tool() -> str:
+        try:
+            await once("effect", effect)
+        except asyncio.CancelledError:
+            return f"cancelled {await ask('Go on?', str)}"
+        return f"done {await ask('Go on?', str)}"
+
+    with anyio.fail_after(10):
+        done = await run(server_with(tool, store=store), "tool", {}, ["yes"])
+    assert done.text == "done yes"
+    assert len(ran) == 2

@@ -19,6 +19,9 @@ from tests.rounds import text
 
 SECONDS = 20
 
+KEPT: set[object] = set()
+"""Tasks that are in no variable of the tool, not even in one of the function around it."""
+
 
 def answer(asked: Asked) -> Any:
     return Declined() if asked.message.startswith("No") else asked.message[0]
@@ -106,6 +109,16 @@ async def looks_at_failures_later() -> str:
     tasks = [asyncio.create_task(fails()), asyncio.create_task(ask("b?", str))]
     await asyncio.wait(tasks)
     return tasks[1].result() + ("a" if tasks[0].exception() else "")
+
+
+async def has_a_failure_in_its_hands_when_it_asks() -> str:
+    async def fails() -> str:
+        raise OSError("the disk is full")
+
+    task = asyncio.create_task(fails())
+    await asyncio.sleep(0)
+    answer = await ask("b?", str)
+    return answer + ("a" if task.exception() else "")
 
 
 async def looks_at_a_no_later() -> str:
@@ -234,6 +247,24 @@ async def catches_all_in_a_branch_and_looks_at_failures_later() -> str:
     return await asyncio.shield(branch())
 
 
+async def catches_all_and_looks_at_failures_later() -> str:
+    """The tool itself goes on, has others fail beside a question, and swallows that the question was ended, too."""
+
+    async def fails() -> str:
+        raise OSError("the disk is full")
+
+    try:
+        answer = await ask("b?", str)
+    except:
+        answer = ""
+    try:
+        tasks = [asyncio.create_task(ask("a?", str)), asyncio.create_task(fails())]
+        await asyncio.wait(tasks)
+        return answer + "".join(task.result() for task in tasks if not task.exception())
+    except:
+        return answer
+
+
 @pytest.mark.parametrize("how", ["2025-11-25", "2026-07-28", "one by one"])
 @pytest.mark.parametrize(
     "tool",
@@ -246,6 +277,7 @@ async def catches_all_in_a_branch_and_looks_at_failures_later() -> str:
         gathers_and_awaits_it_later,
         keeps_tasks_by_name,
         looks_at_failures_later,
+        has_a_failure_in_its_hands_when_it_asks,
         looks_at_a_no_later,
         looks_at_failures_later_in_a_branch,
         looks_at_a_no_later_in_a_branch,
@@ -257,6 +289,7 @@ async def catches_all_in_a_branch_and_looks_at_failures_later() -> str:
         fails_behind_a_shield,
         catches_all_in_a_branch_and_takes_others_as_they_come,
         catches_all_in_a_branch_and_looks_at_failures_later,
+        catches_all_and_looks_at_failures_later,
     ],
 )
 async def test_a_round_leaves_all_the_same_and_nothing_is_logged(
@@ -269,6 +302,30 @@ async def test_a_round_leaves_all_the_same_and_nothing_is_logged(
     assert done.text == "ba"
     await _settled()
     assert [record.getMessage() for record in caplog.records if record.levelname in ("WARNING", "ERROR")] == []
+
+
+async def test_a_round_does_not_wait_for_a_branch_whose_cleanup_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(branches, "CLEANUP_SECONDS", 0.01)
+    goes_on, cleaned = asyncio.Event(), asyncio.Event()
+
+    async def branch() -> None:
+        try:
+            await ask("a?", str)
+        finally:
+            await goes_on.wait()
+            cleaned.set()
+
+    async def tool() -> str:
+        KEPT.add(asyncio.create_task(branch()))
+        return await ask("b?", str)
+
+    async with connect(server_with(tool), answer) as client:
+        with anyio.fail_after(SECONDS):
+            await client.session.call_tool("tool", {}, allow_input_required=True)
+            assert not cleaned.is_set()
+            goes_on.set()
+            await cleaned.wait()
+    KEPT.clear()
 
 
 # --- past an unanswered question -------------------------------------------------------------
@@ -303,7 +360,6 @@ async def test_nothing_runs_past_a_question_that_has_no_answer(
     asks: Callable[[], Awaitable[None]], held: bool, turns: int
 ) -> None:
     past: list[str] = []
-    kept: set[object] = set()
 
     async def delete() -> None:
         for _ in range(turns):
@@ -314,7 +370,7 @@ async def test_nothing_runs_past_a_question_that_has_no_answer(
     async def tool() -> str:
         task = asyncio.create_task(delete())
         if not held:  # by any variable of the tool, when the round leaves
-            kept.add(task)
+            KEPT.add(task)
             del task
         return await ask("b?", str)
 
@@ -323,6 +379,40 @@ async def test_nothing_runs_past_a_question_that_has_no_answer(
         with anyio.fail_after(SECONDS):
             await client.session.call_tool("tool", {}, allow_input_required=True)
             await _settled()
+    KEPT.clear()
+    assert past == []
+
+
+@pytest.mark.parametrize("deep", [False, True])
+@pytest.mark.parametrize("line_asks", [False, True])
+async def test_what_a_branch_has_in_its_hands_ends_with_it(line_asks: bool, deep: bool) -> None:
+    past: list[str] = []
+    ready = asyncio.Event()
+
+    async def work() -> str:
+        await ready.wait()
+        past.append("went on")
+        return "a"
+
+    async def branch() -> str:
+        task = asyncio.create_task(work())
+        answer = await (asyncio.create_task(asyncio.wait_for(ask("a?", str), SECONDS)) if deep else ask("a?", str))
+        return answer + await task
+
+    async def tool() -> str:
+        if line_asks:
+            KEPT.add(asyncio.create_task(branch()))
+            for _ in range(3):
+                await asyncio.sleep(0)
+            return await ask("b?", str)
+        return "".join(await asyncio.gather(branch(), ask("b?", str)))
+
+    async with connect(server_with(tool), answer) as client:
+        with anyio.fail_after(SECONDS):
+            await client.session.call_tool("tool", {}, allow_input_required=True)
+            ready.set()
+            await _settled()
+    KEPT.clear()
     assert past == []
 
 
@@ -363,6 +453,37 @@ async def test_a_client_that_gives_up_while_a_round_leaves_keeps_its_connection(
             assert text(await client.call_tool("plain", {})) == "plain"
             goes_on.set()
             assert text(await client.call_tool("plain", {})) == "plain"
+
+
+async def test_a_branch_that_nobody_holds_ends_with_a_call_that_its_client_gives_up() -> None:
+    begun, goes_on, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def effect() -> int:
+        begun.set()
+        await goes_on.wait()
+        return 1
+
+    async def branch() -> None:
+        try:
+            await ask("a?", str)
+        finally:
+            ended.set()
+
+    async def tool() -> str:
+        KEPT.add(asyncio.create_task(branch()))
+        return str(await once("effect", effect))  # the round waits for it
+
+    async with connect(server_with(tool, plain), answer) as client:
+        with anyio.fail_after(SECONDS):
+            async with anyio.create_task_group() as group:
+                group.start_soon(client.call_tool, "tool")
+                await begun.wait()
+                await _settled()
+                group.cancel_scope.cancel()
+            assert text(await client.call_tool("plain", {})) == "plain"
+            goes_on.set()
+            await ended.wait()
+    KEPT.clear()
 
 
 # --- what is not the tool's own --------------------------------------------------------------

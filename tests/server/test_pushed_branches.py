@@ -405,6 +405,35 @@ async def test_a_branch_that_the_tool_cancels_has_closed_its_form_when_it_ends()
     assert sent == [frozenset()]
 
 
+async def test_a_branch_that_a_scope_cancels_over_and_over_has_closed_its_form_when_it_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    user, sent = User(), list[frozenset[asyncio.Task[Any]]]()
+    tell = JSONRPCDispatcher[Any]._cancel_outbound
+
+    async def by_and_by(*args: Any) -> None:
+        for _ in range(50):
+            await asyncio.sleep(0)
+        await tell(*args)
+
+    monkeypatch.setattr(JSONRPCDispatcher, "_cancel_outbound", by_and_by)
+
+    async def tool() -> str:
+        async with anyio.create_task_group() as group:
+            group.start_soon(Branch())
+            await user.shown["1?"].wait()
+            group.cancel_scope.cancel()
+        call = current_call.get()
+        assert call is not None
+        sent.append(call.sending)
+        await user.closed["1?"].wait()
+        return "went on"
+
+    async with connected(user, tool) as client:
+        assert text(await client.call_tool("tool")) == "went on"
+    assert sent == [frozenset()]
+
+
 async def test_a_tool_that_asks_by_itself_needs_no_task_for_it() -> None:
     user, seen = User(), list[Any]()
 

@@ -124,6 +124,30 @@ async def test_answers_to_what_was_not_asked_change_nothing() -> None:
         assert list(second["inputRequests"]) == ["b"]
 
 
+async def test_where_the_author_takes_them_answers_may_come_ahead_of_keyed_questions() -> None:
+    async with connect(server_with(two, unnamed_two, answers_ahead=True)) as client:
+        done = await raw_call(client, "two", {}, answers={"a": accept(answer="x"), "b": accept(answer="y")})
+        assert text(done) == "x y"
+        first = await raw_call(client, "two", {}, answers={"b": accept(answer="y")})
+        assert list(first["inputRequests"]) == ["a"]
+        assert "inputRequests" in await raw_call(client, "unnamed_two", {}, answers={"a": accept(answer="x")})
+
+
+async def test_an_answer_that_came_ahead_is_checked_like_any_other() -> None:
+    async with connect(server_with(two, answers_ahead=True)) as client:
+        again = await raw_call(client, "two", {}, answers={"a": accept(answer=17)})
+        assert [request["params"]["message"][:2] for request in again["inputRequests"].values()] == ["a?"]
+        refused = await raw_call(client, "two", {}, answers={"a": {"action": "decline"}})
+        assert "declined" in text(refused)
+
+
+async def test_a_state_that_is_refused_is_told_with_the_reason_that_programs_know() -> None:
+    async with connect(server_with(two)) as client:
+        with pytest.raises(MCPError) as caught:
+            await raw_call(client, "two", {}, state="v1." + "A" * 60)
+        assert caught.value.data == {"reason": "invalid_request_state"}
+
+
 async def test_an_old_state_replayed_only_goes_back_to_its_own_place() -> None:
     async with connect(server_with(two)) as client:
         first = await raw_call(client, "two", {})

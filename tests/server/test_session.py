@@ -5,10 +5,20 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import anyio
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
+from mcp.client.session import ClientRequestContext
 from mcp.server.mcpserver import Context, MCPServer
-from mcp_types import LoggingMessageNotificationParams
+from mcp_types import (
+    CreateMessageRequest,
+    CreateMessageRequestParams,
+    CreateMessageResult,
+    LoggingMessageNotificationParams,
+    ProgressNotification,
+    SamplingMessage,
+    TextContent,
+)
 
 import midcall
 from midcall.testing import Era
@@ -71,3 +81,109 @@ async def test_what_a_session_does_not_have_is_named() -> None:
 
     async with Client(mcp) as client:
         assert text(await client.call_tool("looks", {})) == "no"
+
+
+# --- progress --------------------------------------------------------------------------------
+
+
+async def test_progress_that_the_tool_reports_reaches_the_caller_whole() -> None:
+    seen: list[tuple[float, float | None, str | None]] = []
+
+    async def heard(progress: float, total: float | None, message: str | None) -> None:
+        seen.append((progress, total, message))
+
+    mcp = MCPServer("server")
+    midcall.install(mcp)
+
+    @mcp.tool()
+    async def reports(ctx: Context) -> str:
+        await ctx.report_progress(1, 3, "one of three")
+        return "done"
+
+    async with Client(mcp) as client:
+        await client.call_tool("reports", {}, progress_callback=heard)
+    assert seen == [(1, 3, "one of three")]
+
+
+async def test_progress_that_is_sent_by_token_only_grows_for_the_caller_and_is_as_sent_for_others() -> None:
+    seen: list[tuple[bool, float, float | None, str | None]] = []
+
+    async def note(message: Any) -> None:
+        if isinstance(message, ProgressNotification):
+            params = message.params
+            seen.append((params.progress_token == "another", params.progress, params.total, params.message))
+
+    async def heard(progress: float, total: float | None, message: str | None) -> None: ...
+
+    mcp = MCPServer("server")
+    midcall.install(mcp)
+
+    @mcp.tool()
+    async def reports(ctx: Context) -> str:
+        own = (ctx.request_context.meta or {}).get("progress_token")
+        assert own is not None
+        for progress in (1, 2, 1, 2, 3):
+            await ctx.session.send_progress_notification(own, progress, 3, "own")
+        for progress in (2, 1):
+            await ctx.session.send_progress_notification("another", progress, 9, "other")
+        return "done"
+
+    async with Client(mcp, mode="legacy", message_handler=note) as client:
+        await client.call_tool("reports", {}, progress_callback=heard)
+    assert [each for each in seen if not each[0]] == [(False, each, 3, "own") for each in (1, 2, 3)]
+    assert [each for each in seen if each[0]] == [(True, each, 9, "other") for each in (2, 1)]
+
+
+# --- other requests --------------------------------------------------------------------------
+
+SAMPLING = CreateMessageRequest(
+    params=CreateMessageRequestParams(
+        messages=[SamplingMessage(role="user", content=TextContent(text="Say something."))], max_tokens=9
+    )
+)
+
+
+async def test_a_request_that_asks_no_user_leaves_as_it_did_and_its_time_is_up_as_it_was() -> None:
+    async def never(context: ClientRequestContext, params: CreateMessageRequestParams) -> CreateMessageResult:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    mcp = MCPServer("server")
+    midcall.install(mcp)
+
+    @mcp.tool()
+    async def samples(ctx: Context) -> str:
+        with pytest.raises(MCPError, match=r"(?i)timed out"):
+            await ctx.session.send_request(SAMPLING, CreateMessageResult, request_read_timeout_seconds=0.01)
+        return "timed out"
+
+    async with Client(mcp, mode="legacy", sampling_callback=never) as client:
+        with anyio.fail_after(20):
+            assert text(await client.call_tool("samples", {})) == "timed out"
+
+
+@pytest.mark.filterwarnings("ignore:Client-to-server progress is deprecated")
+async def test_a_request_that_asks_no_user_hears_of_the_clients_progress() -> None:
+    heard: list[float] = []
+
+    async def samples_slowly(context: ClientRequestContext, params: CreateMessageRequestParams) -> CreateMessageResult:
+        token = (context.meta or {}).get("progress_token")
+        assert token is not None
+        await context.session.send_progress_notification(token, 0.5)  # pyright: ignore[reportDeprecated]
+        return CreateMessageResult(role="assistant", content=TextContent(text="Something."), model="m")
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(progress)
+
+    mcp = MCPServer("server")
+    midcall.install(mcp)
+
+    @mcp.tool()
+    async def samples(ctx: Context) -> str:
+        result = await ctx.session.send_request(SAMPLING, CreateMessageResult, progress_callback=note)
+        assert isinstance(result.content, TextContent)
+        return result.content.text
+
+    async with Client(mcp, mode="legacy", sampling_callback=samples_slowly) as client:
+        assert text(await client.call_tool("samples", {})) == "Something."
+    assert heard == [0.5]

@@ -116,6 +116,11 @@ class Journal:
             return Entry("fits", line, label, self.settled[identity])
         return raw if isinstance(raw, Entry) else Entry._make(raw + _TAIL[len(raw) :])
 
+    @property
+    def has_waiting_branch(self) -> bool:
+        """Whether a question of a branch waits for its answer."""
+        return any(raw[0] == "waiting" and not raw[1] for raw in self.entries.values())
+
     def effects(self) -> list[str]:
         """The names of the effects that were done."""
         return [raw[2] for raw in self.entries.values() if raw[0] in EFFECTS]

@@ -28,12 +28,15 @@ def keep_for_good(coroutine: object) -> None:
 
 
 class Branches:
-    """Those of one run; `is_ours` tells whether a task is one of them."""
+    """Those of one run; `is_ours` tells whether a task is one of them. Its `line` is the task that runs the tool."""
 
-    __slots__ = ("_ending", "_endless", "_found", "_held", "_is_ours", "_parked", "_told")
+    __slots__ = ("_ending", "_endless", "_found", "_held", "_is_ours", "_line", "_parked", "_told", "_tool")
 
-    def __init__(self, is_ours: Callable[[asyncio.Task[Any]], bool]) -> None:
+    def __init__(self, is_ours: Callable[[asyncio.Task[Any]], bool], line: asyncio.Task[Any], tool: object) -> None:
         self._is_ours = is_ours
+        self._line = line
+        self._tool = tool
+        """The coroutine that the line is at, of all that are in it the one that the author wrote."""
         self._parked: dict[asyncio.Task[Any], int] = {}
         """How often each was cancelled before it parked."""
         self._ending: set[asyncio.Task[Any]] = set()
@@ -65,17 +68,17 @@ class Branches:
                     break
                 await asyncio.sleep(0)
 
-    def look_below(self, holder: asyncio.Task[Any], at: object = None) -> None:
-        """This is about to be cancelled, at this coroutine: who was to look at what it holds may be gone by then."""
-        for task in below(holder, self._may_be_ours, at):
+    def look_below(self, holder: asyncio.Task[Any]) -> None:
+        """This is about to be cancelled, or what it waits for: who was to look at what it holds may be gone by then."""
+        for task in below(holder, self._may_be_ours, self._tool if holder is self._line else None):
             _retrieve_all(task)
 
-    async def watch(self, holders: Iterable[asyncio.Task[Any]], at: object = None) -> None:
+    async def watch(self, holders: Iterable[asyncio.Task[Any]]) -> None:
         """These are cancelled. It takes a few turns until all below them are, and meanwhile they may take up more."""
         for _ in range(_TURNS_TO_UNWIND):
             await asyncio.sleep(0)
             for holder in holders:
-                self.look_below(holder, at)
+                self.look_below(holder)
 
     def _may_be_ours(self, task: asyncio.Task[Any]) -> bool:
         return context_of(task) is None or self._is_ours(task)
@@ -126,6 +129,7 @@ class Branches:
         if task.cancelling() <= self._parked.get(task, 0):  # else it is at its cleanup, which that would cut off
             _retrieve_all(task)  # again: a task that was started eagerly parks before anybody holds it
             self.look_below(task)
+            self.look_below(self._line)  # which goes on, if it has swallowed its own end
             task.cancel()
 
     def _roots(self) -> set[asyncio.Task[Any]]:

@@ -13,6 +13,7 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from mcp.server.context import ServerRequestContext
+from mcp.server.session import ServerSession
 from mcp_types import ElicitationCapability, RequestId
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
@@ -23,7 +24,7 @@ from midcall.server.session import AskingSession
 from midcall.wording import mistakes as wording
 
 if TYPE_CHECKING:
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
     from midcall.server.rounds import Rounds
 
 __all__ = ["Call", "aside", "current_call", "input_of", "inside_effect", "refuse_inside_effect", "running_call"]
@@ -57,6 +58,8 @@ class Call:
     """What pushes a question for a branch."""
     of_groups: frozenset[asyncio.Task[Any]] = frozenset()
     """Those among them whose branch is in a task group of anyio's."""
+    around: Call | None = None
+    """The call whose tool is a client of this one, in the same process."""
     ended = False
     recalls = False
     """Whether there is anything in the journal to recall: most calls ask nothing."""
@@ -77,7 +80,15 @@ class Call:
             self.journal = journal
             self.replay = Replay(journal)
             self.foreign = journal.foreign
-        self.session = AskingSession(ctx.session, self)
+
+    @property
+    def session(self) -> ServerSession:
+        """The SDK's session of this request."""
+        return self._ctx.session
+
+    def asking_session(self) -> AskingSession:
+        """The session that the tool sees. A new one each time: it holds the call, and not the other way round."""
+        return AskingSession(self._ctx.session, self)
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
@@ -170,7 +181,13 @@ class Call:
 
     @property
     def on_line(self) -> bool:
-        return self.rounds is None or (not aside.get() and self.rounds.on_line())
+        """Whether what is asked or done now has one order among all that the tool asks and does.
+
+        That of its own task, or of its one thread, has, but not while a branch waits: what the others have handed it by
+        then comes in another order once that one is answered, too.
+        """
+        own = self.unwinding is None or (not aside.get() and self.unwinding.on_line())
+        return own and not self.journal.has_waiting_branch
 
 
 def running_call(verb: str) -> Call:

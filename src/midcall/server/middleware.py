@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextvars import Token
 from dataclasses import fields, replace
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
@@ -29,7 +30,7 @@ from midcall.wording import journal as wording
 from midcall.wording import limits, mistakes
 
 if TYPE_CHECKING:
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
 
 __all__ = ["Asking"]
 
@@ -95,7 +96,7 @@ class Asking:
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, journal: Journal | None
     ) -> HandlerResult:
         call = Call(self._installation, ctx, journal)
-        ctx = _with(ctx, call.session)
+        ctx = _with(ctx, call.asking_session())
         if journal is not None and journal.target is not None:
             ctx.params = _handed_down(ctx.params or {}, journal)
         running = call_next(ctx)
@@ -103,6 +104,8 @@ class Asking:
             call.unwinding = Rounds(call.task)
             running = call.unwinding.run(running)
         token = current_call.set(call)
+        if (around := token.old_value) is not Token.MISSING:
+            call.around = around
         try:
             result = await running
             return await later.unfinished(call, call.later) if call.later else result
@@ -125,7 +128,7 @@ class Asking:
             call, ctx = self._open(ctx, kept)
         else:
             call = Call(self._installation, ctx)
-            ctx = _with(ctx, call.session)
+            ctx = _with(ctx, call.asking_session())
         rounds = call.rounds = call.unwinding = Rounds(call.task)
         token = current_call.set(call)
         try:
@@ -162,7 +165,7 @@ class Asking:
             call.foreign = Foreign(state, responses) if state is not None or responses else None
             if state is None and self._installation.answers_ahead:
                 call.ahead = responses
-            return call, _with(ctx, call.session)
+            return call, _with(ctx, call.asking_session())
         try:
             journal = kept or decode(cast("str", state))
             call = Call(self._installation, ctx, journal)
@@ -172,7 +175,7 @@ class Asking:
         audit.settled(len(ours), journal.rounds)
         call.foreign = journal.foreign = _foreign(journal.foreign, responses, ours)
         call.recalls = bool(journal)
-        ctx = _with(ctx, call.session)
+        ctx = _with(ctx, call.asking_session())
         ctx.params = _handed_down(ctx.params or {}, journal)
         return call, ctx
 
@@ -186,7 +189,7 @@ class Asking:
         except TooManyRounds:
             if not call.can_go_on_later:
                 raise
-            return await later.unfinished(call, limits.waits_for_more_rounds())
+            return await later.unfinished(call, limits.waits_for_more_rounds(), now=True)
         result: dict[str, Any] = {"requestState": await self._fit(call, state) if len(state) > STATE_LIMIT else state}
         if requests:
             result["inputRequests"] = requests

@@ -103,6 +103,9 @@ class Rounds:
 
     async def ask(self, requests: dict[str, dict[str, Any]]) -> NoReturn:
         """Put these into the round that leaves next; never returns."""
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():  # in a scope that was cancelled nobody wants to know any more
+            await anyio.lowlevel.checkpoint_if_cancelled()
         self.requests.update(requests)
         if self._is_line():
             if _ready(self._task.get_loop()):
@@ -146,7 +149,7 @@ class Rounds:
         await self._rest()
 
     def _own_branches(self) -> Branches:
-        self._branches = self._branches or Branches(self.is_branch)
+        self._branches = self._branches or Branches(self.is_branch, self._task, self.tool)
         return self._branches
 
     def is_branch(self, task: asyncio.Task[Any]) -> bool:
@@ -201,10 +204,10 @@ class Rounds:
         self._own_branches().look()
         for _ in range(_CANCELS):
             self._cancelled += 1
-            self._own_branches().look_below(self._task, self.tool)
+            self._own_branches().look_below(self._task)
             self._task.cancel()
             self._end_branches()
-            await self._own_branches().watch((self._task,), self.tool)
+            await self._own_branches().watch((self._task,))
             await asyncio.sleep(_CANCEL_SECONDS)
             if await self._own_branches().has_endless():  # then what it waits for may never come
                 break
@@ -257,16 +260,17 @@ class Rounds:
                     yield waited
                 except BaseException as exc:
                     thrown = exc
+                    if self._cancelled:  # by us: what it holds may have changed since, and it is about to end all
+                        self._own_branches().look_below(self._task)
             self._leave_alone(steps)
         except StopIteration as stop:
             result, thrown = stop.value, None
-            if self._leaver is None and not self.leaving and self._branches is None:  # the tool just ended
+            if not self.leaving and self._branches is None:  # the tool just ended
                 self._done = True
                 return result
         except Suspend as unwound:
             held = held_by(unwound)
             if not held and self._is_alone():  # as nearly every tool that asks is
-                self._done = True
                 return None
         except BaseException as exc:
             failure = exc
@@ -284,7 +288,7 @@ class Rounds:
 
     def _is_alone(self) -> bool:
         """Whether there is nothing to end but the tool itself, and nobody else wants it to."""
-        return self._leaver is None and self._branches is None and not self._effects and not self._task.cancelling()
+        return self._branches is None and not self._effects and not self._task.cancelling()
 
     async def _end(self, result: Any, failure: BaseException | None, held: Sequence[asyncio.Task[Any]]) -> Any:
         """What the tool's end means: a round, a result or a failure."""

@@ -17,6 +17,7 @@ import anyio
 import anyio.lowlevel
 
 from midcall.server.branches import retrieve
+from midcall.server.call import current_call
 from midcall.server.scopes import is_of_group
 
 if TYPE_CHECKING:
@@ -31,15 +32,29 @@ TELL_SECONDS = 1.0
 def send(call: Call, params: dict[str, Any]) -> Awaitable[dict[str, Any]]:
     """Push this question, and await its raw answer."""
     if asyncio.current_task() is call.task:  # the SDK's own scope is all that cancels it, and minds what it shields
-        return call.session.push(params)
+        return _pushed(call, params)
     return _send_aside(call, params)
+
+
+def _pushed(call: Call, params: dict[str, Any]) -> Awaitable[dict[str, Any]]:
+    pushing = call.asking_session().push(params)
+    return pushing if call.around is None else _pushed_outwards(call.around, pushing)
+
+
+async def _pushed_outwards(around: Call, pushing: Awaitable[dict[str, Any]]) -> dict[str, Any]:
+    """A client in this process answers in the context that it was asked in: there, it is not this call's."""
+    token = current_call.set(around)
+    try:
+        return await pushing
+    finally:
+        current_call.reset(token)
 
 
 async def _send_aside(call: Call, params: dict[str, Any]) -> dict[str, Any]:
     await anyio.lowlevel.checkpoint_if_cancelled()  # while nothing is sent: the new task is in no scope
     if call.ended:
         raise asyncio.CancelledError
-    sending = _begin(call, call.session.push(params))
+    sending = _begin(call, _pushed(call, params))
     try:
         await asyncio.wait((sending,))
         return sending.result()

@@ -6,7 +6,6 @@ the tool sends by the SDK's means becomes a question of ours, and progress only 
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -35,8 +34,7 @@ class AskingSession(ServerSession):
         self._session = session
         self._request_outbound = session._request_outbound
         self._connection = session._connection
-        # Weakly, since the call holds the session: a cycle a call would keep the garbage collector busy.
-        self._call = weakref.ref(call)
+        self._call = call
 
     def __getattr__(self, name: str) -> Any:
         """Whatever else the SDK's session of this request knows."""
@@ -66,10 +64,10 @@ class AskingSession(ServerSession):
         metadata: ServerMessageMetadata | None = None,
         progress_callback: ProgressFnT | None = None,
     ) -> ResultT:
-        if isinstance(request, ElicitRequest) and (call := self._call()) is not None and call.installation.adopt:
+        if isinstance(request, ElicitRequest) and self._call.installation.adopt:
             from midcall.server.adopt import answer_for
 
-            answer = await answer_for(call, request.params, request_read_timeout_seconds)
+            answer = await answer_for(self._call, request.params, request_read_timeout_seconds)
             return cast("ResultT", answer)
         return await super().send_request(
             request, result_type, request_read_timeout_seconds, metadata, progress_callback
@@ -87,23 +85,19 @@ class AskingSession(ServerSession):
         message: str | None = None,
         related_request_id: RequestId | None = None,
     ) -> None:
-        call = self._call()
-        if call is None or progress_token != call.progress_token or self._grows(progress):
+        if progress_token != self._call.progress_token or self._grows(progress):
             await super().send_progress_notification(
                 progress_token, progress, total, message, cast("str | None", related_request_id)
             )
 
     async def beat(self, message: str) -> None:
         """A sign of life on the caller's progress token, while a person thinks."""
-        call = self._call()
-        seen = 0 if call is None else call.journal.progress or 0
+        seen = self._call.journal.progress or 0
         await self.report_progress(seen + _BEAT, message=message)
 
     def _grows(self, progress: float) -> bool:
         """Whether the caller has not seen this much yet: replayed code reports again what it did before."""
-        if (call := self._call()) is None:
-            return True
-        journal = call.journal
+        journal = self._call.journal
         if journal.progress is not None and progress <= journal.progress:
             return False
         journal.progress = progress

@@ -160,7 +160,7 @@ def _unless_unwound(result: T | _Unwound) -> T:
 @contextmanager
 def _given_up_by_client(call: Call) -> Generator[None]:
     """A request that is cancelled takes back what its threads wait for: nothing else would reach them."""
-    cancelled, running = call.session.cancel_requested, asyncio.current_task()
+    cancelled, running = call.asking_session().cancel_requested, asyncio.current_task()
     if cancelled is None or running is None:
         yield
         return

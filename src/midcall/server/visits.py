@@ -64,7 +64,7 @@ class Visits:
         await self.begin(call, id)
         if call.version != _WITH_NOTIFICATION:
             return
-        _remember(self._askers, id, weakref.ref(call.session.connection))
+        _remember(self._askers, id, weakref.ref(call.asking_session().connection))
         task = asyncio.create_task(self._watch(id))
         self._watching.add(task)
         task.add_done_callback(self._watching.discard)
