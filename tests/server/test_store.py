@@ -202,6 +202,7 @@ async def test_a_call_with_more_rounds_than_a_client_takes_goes_on_with_a_code(k
     async with connect(server, answer, max_rounds=DEFAULT_INPUT_REQUIRED_MAX_ROUNDS) as client:
         first = await client.call_tool("twelve", {})
         assert "NOT FINISHED YET" in shown(first)
+        assert "midcall_continue now" in shown(first), "nobody has anything to do first"
         last = await go_on(client, first)
         assert shown(last) == " ".join(f"a{n}" for n in range(1, 13))
     assert len(asked) == len(set(asked)) == 12
@@ -249,7 +250,7 @@ async def test_a_visit_is_completed_from_another_replica() -> None:
 
 
 def midcall_installations() -> list[Any]:
-    from midcall.server.install import installations
+    from midcall.server.installation import installations
 
     return list(installations)
 

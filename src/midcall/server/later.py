@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from midcall.server.call import Call
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
 
 __all__ = ["ANSWER", "CODE_META", "CONTINUE", "code_in", "listed", "nothing_under", "taken", "unfinished"]
 
@@ -61,8 +61,10 @@ _ANSWER_TOOL: Final = Tool(
 )
 
 
-async def unfinished(call: Call, why: str) -> dict[str, Any]:
-    """The result of a call that goes on later. It is no failure, but only an error needs no structured content.
+async def unfinished(call: Call, why: str, *, now: bool = False) -> dict[str, Any]:
+    """The result of a call that goes on later, or right `now`, where nobody has anything to do first.
+
+    It is no failure, but only an error needs no structured content.
 
     Raises:
         UrlElicitationRequiredError: The client is sent somewhere first, and makes the call again.
@@ -77,7 +79,8 @@ async def unfinished(call: Call, why: str) -> dict[str, Any]:
     journal.target = journal.target or _target(call.params)
     journal.rounds = 0
     code = await keeping.put_code(call, encode(journal))
-    text = wording.answer_with(why, ANSWER, code) if call.relays else wording.not_finished(why, CONTINUE, code)
+    not_finished = wording.go_on_now if now else wording.not_finished
+    text = wording.answer_with(why, ANSWER, code) if call.relays else not_finished(why, CONTINUE, code)
     result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": True}
     result = stamped(result, call, "complete")
     result["_meta"] = {**result.get("_meta", {}), **(call.for_programs or {}), CODE_META: code}

@@ -8,6 +8,7 @@ the protocol has a word for it, a protocol error.
 
 from __future__ import annotations
 
+import inspect
 import logging
 import sys
 import traceback
@@ -50,6 +51,8 @@ logger = logging.getLogger("midcall")
 
 _OURS: Final = str(Path(midcall.__file__).parent)
 _PYTHON: Final = str(Path(logging.__file__).parent.parent)
+_MADE: Final = "<string>"
+"""The file of what `dataclass` writes."""
 _SERVERS: Final = ("mcp.server.", "fastmcp.")
 
 Ours: TypeAlias = MidcallError | UrlElicitationRequiredError
@@ -66,11 +69,21 @@ def surfaced(error: MidcallError, call: Call | None) -> MidcallError:
     copy.__dict__.update(error.__dict__)
     copy.args = error.args
     copy.error = _error_data(error, call)  # pyright: ignore[reportAttributeAccessIssue]
-    if call is None and isinstance(error, NoCall):  # midcall may not be installed: then nobody else says it
+    if call is None and isinstance(error, NoCall) and _is_served():  # without midcall: then nobody else says it
         logger.error("%s %s", error, error.explained)
         if base is not MCPError:  # FastMCP shows the model what the error says
             copy.text, copy.advice = error.for_model, ""
     return copy
+
+
+def _is_served() -> bool:
+    """Whether a server runs this, and would hide what the error says. Anybody else sees it."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        if str(frame.f_globals.get("__name__")).startswith(_SERVERS):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _base_without_midcall() -> type[Exception]:
@@ -122,7 +135,7 @@ def _told(error: MidcallError, call: Call | None) -> str:
     tells = isinstance(error, (NotAnswered, ReplayError)) and not isinstance(error, NoCall)
     if not tells and error.for_model == error.text:
         return wording.model_broken()
-    done = [] if call is None or not tells else call.journal.effects()
+    done = [] if call is None or not tells else [s for s in call.journal.effects() if repr(s) not in error.for_model]
     return f"{error.for_model} {unanswered.model_done_before(done)}" if done else error.for_model
 
 
@@ -186,7 +199,7 @@ def _place_of(error: BaseException) -> str | None:
     """The line of the author's own that it came from: the last one that is in no library."""
     found = None
     for frame in traceback.extract_tb(error.__traceback__):
-        if "site-packages" not in frame.filename and not frame.filename.startswith((_OURS, _PYTHON)):
+        if "site-packages" not in frame.filename and not frame.filename.startswith((_OURS, _PYTHON, _MADE)):
             found = f"{frame.filename}, line {frame.lineno}"
     return found
 

@@ -13,6 +13,13 @@ def not_finished(why: str, tool: str, code: str) -> str:
     )
 
 
+def go_on_now(why: str, tool: str, code: str) -> str:
+    return (
+        f"NOT FINISHED YET, and nothing is wrong. {why} Call the tool {tool} now, with "
+        f'{{"code": "{code}"}}: it goes on from here. Do not make the first call again. The code works once.'
+    )
+
+
 def needs_a_page(pages: Sequence[tuple[str, str]]) -> str:
     asked = "\n".join(f"- {message}\n  {address}" for message, address in pages)
     one = len(pages) == 1
