@@ -102,13 +102,3 @@ def unusable_tool(name: str, why: str) -> str:
 
 def errlog_failed(error: str) -> str:
     return f"what takes the server's standard error failed with {error}; the server goes on"
-
-
-def no_server_to_test(kind: str) -> str:
-    return (
-        f"a server to test is a server object, a URL, a command, StdioServerParameters or a transport, and not {kind}"
-    )
-
-
-def no_answers(kind: str) -> str:
-    return f"answers= is a mapping by message or field, a list, or a function of what is asked; and not {kind}."

@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 import httpx2
 
+from midcall.wording import testing as wording
+
 __all__ = ["Button", "press"]
 
 Button: TypeAlias = Literal["accept", "decline", "cancel"]
@@ -20,21 +22,19 @@ async def press(url: str | None, button: Button = "accept", *secrets: str) -> No
         AssertionError: There is no such page, it has other fields, or it did not take what was sent.
     """
     if url is None:
-        raise AssertionError("there is no page to open: the question is a form")
+        raise AssertionError(wording.page_of_a_form())
     async with httpx2.AsyncClient(follow_redirects=True) as browser:
         shown = await browser.get(url)
         if not shown.is_success:
-            raise AssertionError(f"the page at {url} was answered with {shown.status_code}")
+            raise AssertionError(wording.page_not_shown(url, shown.status_code))
         page = _Page(shown.text)
         typed = dict(zip(page.empty, secrets, strict=False))
         if button == "accept" and len(secrets) != len(page.empty):
-            raise AssertionError(f"the page has {len(page.empty)} fields for secrets, and {len(secrets)} were given")
+            raise AssertionError(wording.other_fields(len(page.empty), len(secrets)))
         origin = urlsplit(url)._replace(path="", query="", fragment="").geturl()
         done = await browser.post(url, data={**page.hidden, **typed, "do": button}, headers={"origin": origin})
     if not done.is_success:
-        raise AssertionError(
-            f"the page did not take it: {done.status_code} {' '.join(_Page(done.text).problems)}".strip()
-        )
+        raise AssertionError(wording.page_not_taken(done.status_code, _Page(done.text).problems))
 
 
 class _Page(HTMLParser):

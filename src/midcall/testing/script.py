@@ -1,0 +1,158 @@
+"""Answers from a script, as a client gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from inspect import isawaitable
+from typing import Any, TypeAlias, cast
+
+from mcp.client.session import ClientRequestContext
+from mcp_types import ElicitRequestFormParams, ElicitRequestParams, ElicitRequestURLParams, ElicitResult
+from pydantic_core import to_jsonable_python
+
+from midcall.client.offer import Mode
+from midcall.core.outcomes import Accepted, Cancelled, Declined
+from midcall.wording import testing as wording
+from midcall.wording.forms import is_type_your_choices
+
+__all__ = ["Answers", "Asked", "Script"]
+
+Answer: TypeAlias = Any
+"""A value for the only field, a dict of fields, an outcome, or a list of answers for successive askings."""
+Answers: TypeAlias = Mapping[str, Answer] | Sequence[Answer] | Callable[["Asked"], Answer | Awaitable[Answer]]
+"""Answers by message or by the names of fields, in order, or by a function, which may be async."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as the client saw it."""
+
+    message: str
+    mode: Mode
+    schema: Mapping[str, Any] | None = None
+    url: str | None = None
+    id: str | None = None
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        return tuple((self.schema or {}).get("properties", ()))
+
+
+class Script:
+    """Answers questions from a script, and remembers them. Use it as an `elicitation_callback`."""
+
+    def __init__(self, answers: Answers = ()) -> None:
+        self.restart(answers)
+
+    def restart(self, answers: Answers) -> None:
+        """Begin anew with these answers."""
+        if not callable(answers) and (isinstance(answers, str) or not isinstance(answers, (Mapping, Sequence))):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(wording.no_script(type(answers).__name__))
+        self._answers = answers
+        self._taken: dict[str, int] = {}
+        self.asked: list[Asked] = []
+        self.failure: Exception | None = None
+        """Why a question had no answer. One that was pushed hears of it first, and may go on without."""
+
+    async def __call__(self, context: ClientRequestContext | None, params: ElicitRequestParams) -> ElicitResult:
+        asked = _asked(params)
+        self.asked.append(asked)
+        try:
+            answer = self._answer(asked)
+            return _result(asked, await answer if isawaitable(answer) else answer)
+        except Exception as exc:
+            self.failure = exc
+            raise
+
+    def _answer(self, asked: Asked) -> Answer | Awaitable[Answer]:
+        if callable(self._answers):
+            return self._answers(asked)
+        if isinstance(self._answers, Mapping):
+            given, several = self._answers, _multiple_choices(asked)
+            for name in (asked.message, asked.message.partition("\n\n")[0]):
+                if name in given:
+                    return self._next(name, given[name], several == set(asked.fields))
+            by_field = {name: self._next(name, given[name], name in several) for name in asked.fields if name in given}
+            if by_field:
+                return _whole(by_field, len(asked.fields))
+        elif len(self.asked) <= len(self._answers):
+            return self._answers[len(self.asked) - 1]
+        raise AssertionError(wording.no_answer(asked.message, asked.fields))
+
+    def _next(self, name: str, answer: Answer, is_multiple: bool) -> Answer:
+        """The answer for this time, where there is one for each; the options of a multiple choice are one."""
+        if not isinstance(answer, list) or not answer or (is_multiple and _are_options(cast("list[Answer]", answer))):
+            return cast("Answer", answer)
+        index = self._taken.get(name, 0)
+        self._taken[name] = index + 1
+        return cast("list[Answer]", answer)[min(index, len(cast("list[Answer]", answer)) - 1)]
+
+
+def _multiple_choices(asked: Asked) -> set[str]:
+    """The fields that are multiple choices, also where an old version has them as a line of text."""
+    return {
+        name
+        for name, prop in (asked.schema or {}).get("properties", {}).items()
+        if prop.get("type") == "array" or is_type_your_choices(prop.get("description") or "")
+    }
+
+
+def _are_options(answer: list[Answer]) -> bool:
+    return all(isinstance(each, (str, int, float, Enum)) for each in answer)
+
+
+def _whole(by_field: dict[str, Answer], fields: int) -> Answer:
+    """The answer to a question from those for its fields, one of which may be for all of it."""
+    for answer in by_field.values():
+        if fields == 1 or isinstance(answer, (dict, Accepted, Declined, Cancelled, ElicitResult)):
+            return cast("Answer", answer)
+    return by_field
+
+
+def _asked(params: ElicitRequestParams) -> Asked:
+    if isinstance(params, ElicitRequestURLParams):
+        return Asked(params.message, "url", url=params.url, id=params.elicitation_id)
+    assert isinstance(params, ElicitRequestFormParams)
+    return Asked(params.message, "form", schema=params.requested_schema)
+
+
+def _result(asked: Asked, answer: Answer) -> ElicitResult:
+    match answer:
+        case ElicitResult():
+            return answer
+        case Declined():
+            return ElicitResult(action="decline")
+        case Cancelled():
+            return ElicitResult(action="cancel")
+        case Accepted():
+            return _result(asked, cast("Accepted[Any]", answer).value)
+        case False if asked.mode == "url":
+            raise AssertionError(wording.no_to_a_visit(asked.message))
+        case _ if asked.mode == "url":
+            return ElicitResult(action="accept")
+        case dict():
+            return ElicitResult(action="accept", content=_content(asked, cast("dict[str, Any]", answer)))
+        case _ if len(asked.fields) > 1:
+            raise AssertionError(wording.not_by_field(asked.message, asked.fields, answer))
+        case _:
+            [name] = asked.fields or ("answer",)
+            return ElicitResult(action="accept", content=_content(asked, {name: answer}))
+
+
+def _content(asked: Asked, answers: dict[str, Any]) -> dict[str, Any]:
+    """These answers as they travel: a number among the options of a choice is its text."""
+    content: dict[str, Any] = to_jsonable_python(answers)
+    properties = (asked.schema or {}).get("properties", {})
+    for name, value in content.items():
+        if type(value) in (int, float) and properties.get(name, {}).get("type") == "string":
+            content[name] = str(value) if _options(properties[name]) else value
+        elif isinstance(value, list) and name in properties:
+            items = cast("list[Any]", value)
+            content[name] = [str(each) if type(each) in (int, float) else each for each in items]
+    return content
+
+
+def _options(prop: Mapping[str, Any]) -> bool:
+    return "enum" in prop or "oneOf" in prop
