@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil, floor
 from typing import Any
 
 from hypothesis import strategies as st
@@ -68,7 +69,9 @@ def text_fields(draw: st.DrawFn) -> Field:
 @st.composite
 def number_fields(draw: st.DrawFn) -> Field:
     said = draw(st.fixed_dictionaries(labels())) | draw(bounds(numbers, "minimum", "maximum"))
-    return draw(with_default(Number, draw(names), integer=draw(st.booleans()), **said))
+    least, most = said["minimum"], said["maximum"]
+    is_empty = least is not None and most is not None and ceil(least) > floor(most)
+    return draw(with_default(Number, draw(names), integer=not is_empty and draw(st.booleans()), **said))
 
 
 @st.composite

@@ -90,6 +90,7 @@ REFUSED: dict[str, Callable[[], Field]] = {
     "maximum must be a finite number": lambda: Number("f", maximum=float("inf")),
     "default must be a finite number": lambda: Number("f", default=True),
     "minimum 3 is above maximum 2": lambda: Number("f", minimum=3, maximum=2),
+    "no whole number from 0.2 to 0.8": lambda: Number("f", integer=True, minimum=0.2, maximum=0.8),
     "default 1.5 must be a whole number": lambda: Number("f", integer=True, default=1.5),
     "default 17 must be at least 18": lambda: Number("f", minimum=18, default=17),
     "default 1 must be true or false": lambda: Flag("f", default=1),  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from math import ceil, floor
 from typing import Any, TypeAlias, cast
 
 from midcall.core.formats import FORMATS, Format
@@ -86,8 +87,8 @@ class Number(_Named):
         _settle(self)
         for bound in ("minimum", "maximum", "default"):
             _set(self, bound, _plain_number(self.name, bound, getattr(self, bound)))
-        if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
-            raise InvalidForm(f"minimum {self.minimum} is above maximum {self.maximum}", path=self.name)
+        if self.minimum is not None and self.maximum is not None:
+            _some_number_between(self.name, self.minimum, self.maximum, whole=self.integer)
         _fitting_default(self, self.default)
 
     def rule(self) -> Rule:
@@ -274,6 +275,13 @@ def _plain_number(name: str, what: str, value: Any) -> int | float | None:
     if not is_number(value):
         raise InvalidForm(f"{what} must be a finite number", path=name)
     return int(value) if value == int(value) and abs(value) <= 2**53 else value
+
+
+def _some_number_between(name: str, least: float, most: float, *, whole: bool) -> None:
+    if least > most:
+        raise InvalidForm(f"minimum {least} is above maximum {most}", path=name)
+    if whole and ceil(least) > floor(most):
+        raise InvalidForm(f"there is no whole number from {least} to {most}", path=name)
 
 
 def _fitting_default(this: Field, default: Any) -> None:
