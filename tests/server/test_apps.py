@@ -16,7 +16,6 @@ from mcp.client.extension import advertise
 from mcp.server.apps import APP_MIME_TYPE, EXTENSION_ID
 from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult
-from pydantic import BaseModel, Field, field_validator
 
 import midcall
 from midcall import STRONG, Accepted, Question, ask, ask_all, can_ask, confirm, elicit, visit
@@ -26,23 +25,12 @@ from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect
 from tests.kinds import KINDS, Kind, server_with
 from tests.server.test_out_of_band import installed
+from tests.server.test_reach import Trip
 from tests.server.test_store import KEYS, code_of, go_on, shown
 
 APPS = advertise(EXTENSION_ID, {"mimeTypes": [APP_MIME_TYPE]})
 FORM = "ui://midcall/form"
 NOTHING: tuple[Any, ...] = ()
-
-
-class Trip(BaseModel):
-    city: str = Field(min_length=2)
-    days: int = Field(ge=1, le=30)
-
-    @field_validator("city")
-    @classmethod
-    def not_nowhere(cls, value: str) -> str:
-        if value == "Nowhere":
-            raise ValueError("is no place")
-        return value
 
 
 async def book(to: str = "") -> str:
