@@ -10,6 +10,10 @@ from typing import Final
 PLANNED: Final[tuple[str, ...]] = ()
 
 ASKING = "tests/server/test_asking.py::"
+ANSWERS = "tests/server/test_wrong_answers.py::"
+PLACES = "tests/server/test_out_of_place.py::"
+TIMEOUTS = "tests/server/test_timeouts.py::"
+REFUSED = "tests/server/test_refused.py::"
 REPLAY = "tests/server/test_replay.py::"
 ENDLESS = "tests/server/test_endless_loops.py::"
 VISITS = "tests/server/test_visits.py::"
@@ -103,24 +107,24 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     "ASK-4": (ASKING + "test_keys_are_unique_within_a_call_and_stable_over_replays",),
     "ASK-5": (ASKING + "test_accept_decline_and_cancel_reach_the_tool_as_three_things",),
     "ASK-6": (
-        ASKING + "test_an_answer_that_does_not_fit_is_asked_again_with_the_problem_named",
-        ASKING + "test_after_the_last_attempt_it_fails_with_a_clear_error",
+        ANSWERS + "test_an_answer_that_does_not_fit_is_asked_again_with_the_problem_named",
+        ANSWERS + "test_after_the_last_attempt_it_fails_with_a_clear_error",
     ),
-    "ASK-7": (ASKING + "test_missing_answers_are_asked_again_and_extra_ones_ignored",),
+    "ASK-7": (ANSWERS + "test_missing_answers_are_asked_again_and_extra_ones_ignored",),
     "ASK-8": (
-        ASKING + "test_a_malformed_answer_is_a_protocol_error",
-        ASKING + "test_reject_is_read_as_decline_and_content_counts_only_on_accept",
+        ANSWERS + "test_a_malformed_answer_is_a_protocol_error",
+        ANSWERS + "test_reject_is_read_as_decline_and_content_counts_only_on_accept",
         MACHINE + "test_rubbish_is_no_answer",
         PROCESSES + "test_a_malformed_answer_to_a_push_is_a_protocol_error",
     ),
     "ASK-9": (
-        ASKING + "test_outside_a_call_every_verb_says_so_at_once",
-        ASKING + "test_complete_alone_works_outside_a_call",
+        PLACES + "test_outside_a_call_every_verb_says_so_at_once",
+        PLACES + "test_complete_alone_works_outside_a_call",
     ),
     "ASK-10": (
-        ASKING + "test_a_timeout_ends_the_question_and_tells_the_client",
-        ASKING + "test_in_rounds_an_answer_that_comes_too_late_is_a_timeout",
-        ASKING + "test_cancelling_the_call_cancels_its_pending_question",
+        TIMEOUTS + "test_a_timeout_ends_the_question_and_tells_the_client",
+        TIMEOUTS + "test_in_rounds_an_answer_that_comes_too_late_is_a_timeout",
+        TIMEOUTS + "test_cancelling_the_call_cancels_its_pending_question",
         PUSHED + "test_cancelling_a_call_closes_the_forms_that_it_has_gathered",
         PUSHED + "test_a_call_that_ends_takes_back_what_its_branches_still_ask",
     ),
@@ -129,8 +133,8 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         ASKING + "test_branches_that_await_nothing_else_share_one_round",
     ),
     "ASK-12": (
-        ASKING + "test_a_form_that_asks_for_a_secret_is_refused_before_anything_is_sent",
-        ASKING + "test_a_reason_lets_a_field_that_is_only_named_like_a_secret_pass",
+        REFUSED + "test_a_form_that_asks_for_a_secret_is_refused_before_anything_is_sent",
+        REFUSED + "test_a_reason_lets_a_field_that_is_only_named_like_a_secret_pass",
         ADOPTION + "test_adopted_forms_may_not_ask_for_secrets_either",
         SECRETS + "test_a_field_that_is_called_like_a_secret_is_found",
         SECRETS + "test_a_field_whose_name_only_looks_like_a_secret_is_let_through",
@@ -138,13 +142,13 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         TYPES + "test_a_secret_type_is_refused_with_the_verb_that_takes_it",
     ),
     "ASK-13": (
-        ASKING + "test_a_link_in_a_form_is_warned_about_and_refused_in_strict_mode",
+        REFUSED + "test_a_link_in_a_form_is_warned_about_and_refused_in_strict_mode",
         LINKS + "test_what_a_client_may_make_clickable_is_found",
         LINKS + "test_a_form_gives_every_text_that_a_client_shows",
     ),
     "ASK-14": (
-        ASKING + "test_while_a_push_waits_progress_goes_out_if_the_caller_wants_it",
-        ASKING + "test_without_a_progress_token_no_progress_is_sent",
+        TIMEOUTS + "test_while_a_push_waits_progress_goes_out_if_the_caller_wants_it",
+        TIMEOUTS + "test_without_a_progress_token_no_progress_is_sent",
     ),
     "FORM-1": (
         FORM + "test_the_schema_has_every_field_in_full",
@@ -155,7 +159,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         FORM + "test_a_raw_schema_is_refused_with_the_path_of_what_mcp_does_not_know",
         TYPES + "test_what_cannot_be_asked_is_refused_with_its_path_and_what_to_do",
         FIELDS + "test_what_cannot_be_asked_is_refused_at_once_with_the_name_of_the_field",
-        ASKING + "test_a_question_that_cannot_be_asked_is_refused_when_it_is_made",
+        REFUSED + "test_a_question_that_cannot_be_asked_is_refused_when_it_is_made",
     ),
     "FORM-3": (
         FORM + "test_an_old_version_gets_only_what_it_can_show_and_the_rest_in_words",
@@ -173,7 +177,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     "FORM-5": (
         CHECK + "test_each_problem_is_a_code_and_a_sentence_for_the_user",
         CHECK + "test_all_problems_are_told_in_the_order_of_the_fields",
-        ASKING + "test_an_answer_that_does_not_fit_is_asked_again_with_the_problem_named",
+        ANSWERS + "test_an_answer_that_does_not_fit_is_asked_again_with_the_problem_named",
         LINES + "test_what_does_not_fit_is_said_at_once_and_asked_again",
         TERMINAL + "test_what_does_not_fit_is_not_sent_and_the_field_says_why",
         TERMINAL + "test_what_a_draft_says_of_one_field_is_what_the_check_says",
@@ -277,7 +281,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         ADOPTION + "test_ctx_elicit_url_works_on_every_version_that_has_urls",
         ADOPTION + "test_fastmcps_ctx_elicit_works_on_every_version",
     ),
-    "RPL-14": (ASKING + "test_replayed_code_reports_no_progress_again",),
+    "RPL-14": (TIMEOUTS + "test_replayed_code_reports_no_progress_again",),
     "URL-1": (
         VISITS + "test_a_visit_returns_its_id_at_consent",
         VISITS + "test_a_url_that_is_not_fit_to_be_visited_is_refused",
@@ -305,7 +309,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     ),
     "URL-5": (VISITS + "test_a_url_that_is_not_fit_to_be_visited_is_refused",),
     "URL-6": (
-        ASKING + "test_complete_alone_works_outside_a_call",
+        PLACES + "test_complete_alone_works_outside_a_call",
         STORE + "test_a_visit_is_completed_from_another_replica",
         COMPLETION + "test_the_client_is_told_when_another_replica_says_so",
         COMPLETION + "test_a_notification_that_cannot_be_sent_is_logged_and_fails_nothing",

@@ -1,0 +1,208 @@
+"""Verbs where they cannot work: outside a call, not awaited, in the wrong thread."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Literal, cast
+
+import pytest
+
+import midcall
+from midcall import (
+    Misuse,
+    NoCall,
+    Question,
+    ask,
+    ask_all,
+    can_ask,
+    choose,
+    confirm,
+    elicit,
+    from_thread,
+    once,
+    visit,
+)
+from midcall.errors import InvalidQuestion
+from midcall.testing import ERAS, Era, connect, run
+from tests.kinds import Kind, server_with
+from tests.rounds import text
+from tests.server.test_asking import Trip
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        lambda: ask("?", str),
+        lambda: elicit("?", str),
+        lambda: confirm("?"),
+        lambda: choose("?", ["a"]),
+        lambda: ask_all(Question("?", str)),
+        lambda: midcall.visit("?", "https://example.com"),
+        lambda: midcall.once("x", str),
+    ],
+)
+async def test_outside_a_call_every_verb_says_so_at_once(verb: Callable[[], Any]) -> None:
+    with pytest.raises(NoCall, match="outside an MCP call"):
+        await verb()
+    with pytest.raises(NoCall):
+        can_ask()
+
+
+async def test_where_no_server_runs_whoever_asks_sees_the_error_and_the_log_says_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with pytest.raises(NoCall):
+        await ask("?", str)
+    with pytest.raises(NoCall):
+        can_ask()
+    assert caplog.records == []
+
+
+async def test_complete_alone_works_outside_a_call() -> None:
+    assert await midcall.complete("unknown") in (True, False)
+
+
+@pytest.mark.parametrize("id", [3, None, "", b"id"])
+async def test_what_can_be_no_id_of_a_visit_is_told(id: Any) -> None:
+    with pytest.raises(InvalidQuestion):
+        await midcall.complete(id)
+
+
+async def test_a_channel_that_there_is_not_is_told() -> None:
+    async def tool() -> str:
+        with pytest.raises(InvalidQuestion, match="pushed"):
+            can_ask(via="pushed")  # type: ignore[arg-type]
+        return "told"
+
+    assert (await run(server_with(tool), "tool")).text == "told"
+
+
+FORGOTTEN: list[tuple[str, Callable[[], Any]]] = [
+    ("confirm", lambda: "deleted" if confirm("Delete?") else "kept"),
+    ("confirm", lambda: not confirm("Delete?")),
+    ("choose", lambda: choose("Seat?", ["w", "a"]) == "w"),
+    ("choose", lambda: choose("Seat?", ["w", "a"]) in ("w", "x")),
+    ("ask", lambda: cast("Any", ask("Trip?", Trip)).days),
+    ("ask", lambda: "Hello " + cast("Any", ask("Name?", str))),
+    ("ask", lambda: cast("Any", ask("Days?", int)) + 1),
+    ("ask", lambda: cast("Any", ask("Days?", int)) > 3),
+    ("ask", lambda: list(cast("Any", ask("Towns?", list[Literal["Oslo"]])))),
+    ("elicit", lambda: cast("Any", elicit("Days?", int)).value),
+    ("ask_all", lambda: cast("Any", ask_all(Question("a?", int)))[0]),
+    ("visit", lambda: str(visit("Go", "https://example.com/"))),
+    ("once", lambda: f"{once('mail', len, 'x')}"),
+]
+
+
+@pytest.mark.parametrize(("verb", "forgot"), FORGOTTEN)
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_verb_that_is_taken_for_its_answer_must_be_awaited(
+    era: Era, verb: str, forgot: Callable[[], Any]
+) -> None:
+    async def tool() -> str:
+        with pytest.raises(Misuse, match=rf"write `await {verb}\(\.\.\.\)`"):
+            forgot()
+        return "told"
+
+    done = await run(server_with(tool), "tool", era=era)
+    assert done.text == "told"
+    assert done.asked == []
+
+
+async def test_a_verb_that_is_dropped_is_named_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    async def tool() -> str:
+        confirm("Delete?")
+        return "deleted"
+
+    await run(server_with(tool), "tool")
+    assert "write `await confirm(...)`" in caplog.text
+
+
+async def test_verbs_can_be_kept_compared_and_started_later(caplog: pytest.LogCaptureFixture) -> None:
+    async def tool() -> str:
+        first, later = ask("a?", str), ask("b?", str)
+        assert first != later
+        assert len({first, later, first}) == 2
+        assert asyncio.iscoroutine(later)
+        return await first + await asyncio.create_task(later)
+
+    for way in ({"era": "2025-11-25"}, {}, {"one_by_one": True}):
+        done = await run(server_with(tool), "tool", {}, lambda asked: asked.message[0], **way)  # type: ignore[arg-type]
+        assert done.text == "ab"
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("kind", ["mcpserver", "fastmcp"])
+async def test_the_async_verbs_in_a_sync_tool_name_from_thread(kind: Kind) -> None:
+    found: list[str] = []
+
+    def tool() -> str:
+        try:
+            ask("?", str)
+        except Misuse as exc:
+            found.append(str(exc))
+        return "done"
+
+    await run(server_with(tool, kind=kind), "tool")
+    assert "midcall.from_thread" in found[0]
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("kind", ["mcpserver", "fastmcp"])
+async def test_a_loop_of_its_own_in_a_sync_tool_names_from_thread_and_does_not_hang(kind: Kind, era: Era) -> None:
+    async def asks() -> str:
+        return await ask("?", str)
+
+    def tool() -> str:
+        try:
+            return asyncio.run(asks())
+        except Misuse as exc:
+            return str(exc)
+
+    assert "midcall.from_thread" in (await run(server_with(tool, kind=kind), "tool", era=era)).text
+
+
+@pytest.mark.parametrize("kind", ["mcpserver", "fastmcp"])
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_sync_tool_asks_from_its_thread(kind: Kind, era: Era) -> None:
+    def tool() -> str:
+        name = from_thread.ask("Name?", str)
+        return f"{name} {from_thread.confirm('Sure?')} {from_thread.choose('Seat?', ['a', 'w'])}"
+
+    answers = {"Name?": "Ada", "Sure?": True, "Seat?": "w"}
+    assert (await run(server_with(tool, kind=kind), "tool", {}, answers, era=era)).text == "Ada True w"
+
+
+async def test_a_blocking_effect_of_a_sync_tool_does_not_stop_the_server() -> None:
+    import threading
+
+    released = threading.Event()
+
+    def block() -> str:
+        assert released.wait(10)
+        return "done"
+
+    def slow() -> str:
+        return from_thread.once("block", block) + from_thread.once.retry("again", str)
+
+    def release() -> str:
+        released.set()
+        return "released"
+
+    async with connect(server_with(slow, release)) as client:
+        async with asyncio.TaskGroup() as group:
+            waiting = group.create_task(client.call_tool("slow"))
+            await asyncio.sleep(0)
+            assert text(await client.call_tool("release")) == "released"
+        assert text(waiting.result()) == "done"
+
+
+async def test_the_blocking_verbs_refuse_to_block_the_event_loop() -> None:
+    async def tool() -> str:
+        try:
+            return from_thread.ask("?", str)
+        except Misuse as exc:
+            return str(exc)
+
+    assert "await midcall.ask" in (await run(server_with(tool), "tool")).text

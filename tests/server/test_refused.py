@@ -1,0 +1,237 @@
+"""Questions that are refused before anything is sent."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import midcall
+from midcall import (
+    STRONG,
+    Choice,
+    Choices,
+    Flag,
+    Form,
+    Misuse,
+    Question,
+    SecretInForm,
+    Text,
+    UrlElicitationRequired,
+    Visit,
+    ask,
+    can_ask,
+    choose,
+    confirm,
+    elicit,
+    from_thread,
+    once,
+    visit,
+)
+from midcall.errors import InvalidQuestion
+from midcall.testing import ERAS, Era, connect, run
+from tests.kinds import KINDS, Kind, server_with
+from tests.server.test_asking import Trip
+
+
+async def never() -> int:
+    raise AssertionError("it has run")
+
+
+@pytest.mark.parametrize(
+    ("fn", "verb"),
+    [
+        (ask, "ask"),
+        (confirm, "confirm"),
+        (choose, "choose"),
+        (midcall.visit, "visit"),
+        (midcall.secret, "secret"),
+        (from_thread.ask, "ask"),
+        (functools.partial(ask, "Days?"), "ask"),
+        (once, "once"),
+        (once.retry, "once"),
+    ],
+)
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_verb_is_no_function_for_once(era: Era, fn: Any, verb: str) -> None:
+    async def tool() -> str:
+        try:
+            return str(await once("x", fn, "Days?", int))
+        except Misuse as exc:
+            return str(exc)
+
+    done = await run(server_with(tool), "tool", {}, {"Days?": 2}, era=era)
+    assert done.text.startswith(f"{verb}() was used inside the function of a once(...).")
+    assert done.asked == []
+
+
+@pytest.mark.parametrize(
+    ("mistake", "told"),
+    [
+        (lambda: ask(int, "How many?"), "begins with its message"),
+        (lambda: ask(5, int), "begins with its message"),
+        (lambda: once("f", never()), "takes a function and its arguments"),
+        (lambda: once("f", 7), "takes a function and its arguments"),
+        (lambda: asyncio.sleep(0, can_ask("forms")), "no mode 'forms'"),
+    ],
+)
+async def test_arguments_in_the_wrong_place_are_told_in_a_sentence(
+    mistake: Any, told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def tool() -> str:
+        return str(await mistake())
+
+    async with connect(server_with(tool)) as client:
+        await client.call_tool("tool", {})
+    [message] = [record.getMessage() for record in caplog.records if record.name == "midcall"]
+    assert told in message
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_form_that_asks_for_a_secret_is_refused_before_anything_is_sent(kind: Kind, era: Era) -> None:
+    found: list[str] = []
+
+    async def tool() -> str:
+        try:
+            await ask("Sign in", Form(Text("user"), Text("password")))
+        except SecretInForm as exc:
+            found.append(str(exc))
+        return "refused"
+
+    done = await run(server_with(tool, kind=kind), "tool", era=era)
+    assert (done.text, done.asked) == ("refused", [])
+    assert "secret()" in found[0]
+    assert "not_secret=" in found[0]
+
+
+async def test_a_reason_lets_a_field_that_is_only_named_like_a_secret_pass() -> None:
+    async def tool() -> str:
+        return str(await ask("Which?", Form(Text("password")), not_secret="the name of a vault entry"))
+
+    assert (await run(server_with(tool), "tool", {}, ["x"])).text == "{'password': 'x'}"
+
+
+async def test_a_link_in_a_form_is_warned_about_and_refused_in_strict_mode(caplog: pytest.LogCaptureFixture) -> None:
+    async def tool() -> str:
+        return await ask("See https://evil.example/login", str)
+
+    assert (await run(server_with(tool), "tool", {}, ["x"])).text == "x"
+    assert "visit()" in caplog.text
+    strict = await run(server_with(tool, strict=True), "tool", {}, ["x"])
+    assert strict.failed
+    assert strict.asked == []
+
+
+async def test_every_question_that_holds_a_link_is_warned_about_once(caplog: pytest.LogCaptureFixture) -> None:
+    async def tool() -> str:
+        return await ask("See https://one.example", str) + await ask("See https://two.example", str)
+
+    server = server_with(tool)
+    for _ in range(2):
+        assert (await run(server, "tool", {}, ["x", "y"])).text == "xy"
+    warned = [record.getMessage() for record in caplog.records if "visit()" in record.getMessage()]
+    assert [sum(f"{name}.example" in each for each in warned) for name in ("one", "two")] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Question("", str),
+        lambda: Question("   ", str),
+        lambda: Question("?", str, attempts=0),
+        lambda: Question("?", str, timeout=0),
+        lambda: Question("?", str, timeout=-1),
+        lambda: Question("?", str, key="no spaces"),
+        lambda: Question("?", str, key=""),
+        lambda: Question("?", dict[str, int]),
+        lambda: Question("?", list[Trip]),
+        lambda: Form(),
+        lambda: Form(Flag("a"), Flag("a")),
+        lambda: Form(Choice("a", {"b", "c"})),  # type: ignore[arg-type]
+        lambda: Form(Choices("a", None)),  # type: ignore[arg-type]
+        lambda: UrlElicitationRequired(Visit("?", "https://example.com/", id="x")),  # type: ignore[arg-type]
+    ],
+)
+def test_a_question_that_cannot_be_asked_is_refused_when_it_is_made(make: Callable[[], Any]) -> None:
+    with pytest.raises(InvalidQuestion) as caught:
+        make()
+    assert len(str(caught.value)) > 15
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        lambda **more: ask("?", str, **more),
+        lambda **more: elicit("?", str, **more),
+        lambda **more: confirm("?", **more),
+        lambda **more: choose("?", ["a", "b"], **more),
+        lambda **more: visit("?", "https://example.com/", **more),
+    ],
+)
+@pytest.mark.parametrize("era", ERAS)
+async def test_an_option_that_no_question_has_is_named(era: Era, verb: Callable[..., Any]) -> None:
+    async def tool() -> str:
+        try:
+            return str(await verb(patience=5))
+        except InvalidQuestion as exc:
+            return str(exc)
+
+    done = await run(server_with(tool), "tool", {}, lambda asked: "a", era=era)
+    assert "not the options of a question" in done.text
+    assert "'patience'" in done.text
+    assert done.asked == []
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        lambda question: ask(question, default=3),
+        lambda question: ask(question, via=STRONG),
+        lambda question: ask(question, str),
+        lambda question: elicit(question, timeout=5),
+        lambda question: confirm(question),
+    ],
+)
+@pytest.mark.parametrize("era", ERAS)
+async def test_options_beside_a_question_that_is_made_already_are_refused(era: Era, beside: Callable[..., Any]) -> None:
+    async def tool() -> str:
+        try:
+            return str(await beside(Question("Days?", int)))
+        except InvalidQuestion as exc:
+            return str(exc)
+
+    done = await run(server_with(tool), "tool", {}, lambda asked: 3, era=era)
+    assert "give them to Question(...)" in done.text
+    assert done.asked == []
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_one_key_for_two_questions_is_refused(era: Era) -> None:
+    async def tool() -> str:
+        await ask("a?", str, key="same")
+        try:
+            return await ask("b?", str, key="same")
+        except midcall.DuplicateKey as exc:
+            return str(exc)
+
+    done = await run(server_with(tool), "tool", {}, ["x", "y"], era=era)
+    assert "'same'" in done.text
+    assert len(done.asked) == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("era", ERAS)
+async def test_an_authors_mistake_is_told_to_the_log_and_not_to_the_model(
+    kind: Kind, era: Era, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def tool() -> str:
+        return await ask("", str)
+
+    done = await run(server_with(tool, kind=kind), "tool", era=era)
+    assert done.failed
+    assert "mistake in its own code" in done.text
+    assert "needs a message" in caplog.text
