@@ -41,8 +41,8 @@ peers: $(PEERS) ## Install the npm packages that we are tested against
 chaos: $(VENV) ## Kill replicas at random while people and clients are at work (ROUNDS=20)
 	MIDCALL_CHAOS_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos -s $(PYTEST_ARGS)
 
-fuzz: $(VENV) ## Run random tools in every way there is to ask (PROGRAMS=1000)
-	MIDCALL_FUZZ=$(PROGRAMS) $(BIN)/python -m pytest tests/server/test_random_programs.py $(PYTEST_ARGS)
+fuzz: $(VENV) ## Run random tools in every way there is to ask (PROGRAMS=1000), and draw all that is random anew
+	MIDCALL_FUZZ=$(PROGRAMS) $(BIN)/python -m pytest -m hypothesis tests $(PYTEST_ARGS)
 
 hostile: $(VENV) ## Attack the client side in every way there is (make test does it in one)
 	MIDCALL_HOSTILE=full $(BIN)/python -m pytest -n auto --dist worksteal tests/client/test_hostile*.py $(PYTEST_ARGS)

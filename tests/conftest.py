@@ -3,7 +3,8 @@
 All that is logged, traced and audited is looked through for ids and values (`tests/scanning.py`). Where
 MIDCALL_NO_SKIPS=1, as in CI, a skipped test fails the run: nothing may be left out unnoticed. What a server
 keeps if nobody says where goes into a directory of this run, and into no keyring: the user's own files are no
-place for tests.
+place for tests. What is random is the same each time, and may take its time: a busy machine is no fault. `make fuzz`
+draws anew.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from weakref import WeakSet
 
 import pytest
 import uvicorn.server
+from hypothesis import HealthCheck, settings
 
 from tests.scanning import Scanning
 
@@ -30,6 +32,11 @@ async def sooner(seconds: float) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Scanning())
+    same = "MIDCALL_FUZZ" not in os.environ
+    settings.register_profile(
+        "midcall", deadline=None, derandomize=same, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+    )
+    settings.load_profile("midcall")
     # uvicorn looks every 0.1 s whether it is to stop, and takes as long again to do so: hundreds of tests start one.
     uvicorn.server.asyncio = SimpleNamespace(**vars(asyncio) | {"sleep": sooner})
     data = TemporaryDirectory(prefix="midcall-data-", ignore_cleanup_errors=True)

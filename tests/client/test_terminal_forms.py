@@ -377,7 +377,7 @@ async def test_a_thousand_fields_come_in_portions_and_none_is_forgotten() -> Non
 
 
 @given(forms)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_an_untouched_draft_holds_the_defaults_and_nothing_else(form: Form) -> None:
     content = Draft(form).content()
     for field in form.fields:
@@ -389,7 +389,7 @@ def test_an_untouched_draft_holds_the_defaults_and_nothing_else(form: Form) -> N
 
 
 @given(forms, st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_what_a_draft_says_of_one_field_is_what_the_check_says(form: Form, data: st.DataObject) -> None:
     draft = Draft(form)
     for field in form.fields:

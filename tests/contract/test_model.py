@@ -138,9 +138,7 @@ async def compare(kind: str, tmp_path: Path, operations: list[tuple[Any, ...]]) 
 
 @pytest.mark.parametrize(("kind", "examples"), [("memory", 200), ("sqlite", 40), ("postgres", 12), ("redis", 25)])
 def test_every_store_agrees_with_the_model(kind: str, examples: int, tmp_path: Path) -> None:
-    @settings(
-        max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck), derandomize=True
-    )
+    @settings(max_examples=examples, database=None, suppress_health_check=list(HealthCheck))
     @given(st.lists(OPERATIONS, min_size=5, max_size=25))
     def agrees(operations: list[tuple[Any, ...]]) -> None:
         asyncio.run(compare(kind, tmp_path, operations))

@@ -4,7 +4,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from midcall.core.check import Problem, check, fill, tidy
@@ -12,7 +12,7 @@ from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.form import Form
 from tests.core.strategies import content_for, forms
 
-SOME_CASES = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SOME_CASES = settings(max_examples=80)
 
 
 def problems(field: Field, value: Any) -> list[tuple[str, str]]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, FormatChecker
 
@@ -15,7 +15,7 @@ FORMAT_CHECKER = FormatChecker(formats=())
 for name, fits in FORMATS.items():
     FORMAT_CHECKER.checks(name)(lambda value, fits=fits: not isinstance(value, str) or fits(value))
 
-quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=60)
 thorough = settings(quick, max_examples=300)
 
 

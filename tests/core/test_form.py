@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp_types import _v2025_11_25 as era_2025
 from mcp_types import _v2026_07_28 as era_2026
@@ -23,7 +23,7 @@ from midcall.errors import InvalidForm
 from tests.core.strategies import fitting_content, forms
 
 OLD = "2025-06-18"
-SOME_FORMS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SOME_FORMS = settings(max_examples=60)
 
 TRIP = Form(
     Text("name", title="Your name", description="As in the passport", min_length=1, max_length=40, pattern="^[A-Z]"),

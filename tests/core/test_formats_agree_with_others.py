@@ -13,7 +13,7 @@ from rfc3986_validator import validate_rfc3986
 
 from midcall.core.formats import is_date, is_date_time, is_email, is_uri
 
-thorough = settings(max_examples=300, deadline=None)
+thorough = settings(max_examples=300)
 
 
 def near(pattern: str) -> st.SearchStrategy[str]:

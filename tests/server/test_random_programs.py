@@ -27,8 +27,6 @@ WAYS = ({"era": "2025-11-25"}, {}, {"one_by_one": True})
 
 many = settings(
     max_examples=int(FUZZ or 120),
-    derandomize=FUZZ is None,  # `make test` says the same thing twice
-    deadline=None,
     suppress_health_check=list(HealthCheck),
 )
 
