@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,6 +18,9 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from tests.warm import PYTHON, Started, started
 
 STARTS_WITHIN = 30.0
+ENDS_WITHIN = 30.0
+GIVEN_BY_NOBODY = range(12_000, 32_000)
+"""Ports that no system hands out by itself: whoever is told of one has it still when it begins to listen."""
 ROOT = Path(__file__).parent.parent
 
 
@@ -32,9 +36,21 @@ def stdio(script: Path, log: IO[str], *args: str, warm: bool = True) -> Abstract
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    while True:
+        port = secrets.choice(GIVEN_BY_NOBODY)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+
+
+def end(process: Started) -> None:
+    """Have it end by itself, or not."""
+    process.terminate()
+    try:
+        process.wait(ENDS_WITHIN)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait(ENDS_WITHIN)
 
 
 @contextmanager
@@ -65,8 +81,7 @@ def _ending(process: Started, port: int, log: Path) -> Iterator[None]:
         await_port(port, process, log)
         yield
     finally:
-        process.terminate()
-        process.wait(10)
+        end(process)
 
 
 def await_port(port: int, process: Started, log: Path) -> None:
@@ -75,7 +90,7 @@ def await_port(port: int, process: Started, log: Path) -> None:
     while time.monotonic() < until:
         assert process.poll() is None, log.read_text()
         with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
+            if probe.connect_ex(("127.0.0.1", port)) == 0 and process.poll() is None:
                 return
         time.sleep(0.02)
     raise AssertionError(f"no server on {port}: {log.read_text()}")

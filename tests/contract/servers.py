@@ -19,7 +19,7 @@ from redis import AuthenticationError, Redis, RedisError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from tests.serving import free_port
+from tests.serving import end, free_port
 from tests.skips import without
 
 STARTS_WITHIN = 30.0
@@ -56,11 +56,6 @@ def run_redis(binary: str, port: int, *options: str) -> subprocess.Popen[bytes]:
     atexit.register(end, process)
     _wait_for(f"redis://127.0.0.1:{port}/0", process)
     return process
-
-
-def end(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    process.wait(10)
 
 
 def _start_postgres() -> str | None:

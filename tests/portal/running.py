@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mcp_types import CallToolResult, TextContent
 
-from tests.serving import ROOT, await_port, environment, free_port
+from tests.serving import ENDS_WITHIN, ROOT, await_port, end, environment, free_port
 from tests.warm import Started, started
 
 SHORT_HOLDS = ROOT / "tests" / "portal" / "short_holds.py"
@@ -35,7 +35,7 @@ class Process:
     def kill(self) -> None:
         """As the machine would: nothing is finished, nothing is said."""
         self.popen.kill()
-        self.popen.wait(10)
+        self.popen.wait(ENDS_WITHIN)
 
 
 def start(log: Path, store: str, *options: str, hold: float = 45.0, port: int | None = None) -> Process:
@@ -69,7 +69,7 @@ def running(processes: Sequence[Process]) -> Generator[None]:
         for each in processes:
             each.popen.terminate()
         for each in processes:
-            each.popen.wait(15)
+            end(each.popen)
 
 
 def listening(process: Process) -> None:

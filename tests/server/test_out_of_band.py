@@ -8,6 +8,7 @@ import logging
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -517,11 +518,12 @@ async def test_an_approval_that_was_given_in_time_counts_also_when_the_call_come
     monkeypatch.setattr(waiting, "HOLD_SECONDS", 0.01)
     bank = Bank()
     person = Person(presses("accept"))
-    async with installed(bank.pay, ttl=1.0) as (server, _), connect(server, era="2025-11-25", modes=()) as client:
+    async with installed(bank.pay, ttl=60) as (server, _), connect(server, era="2025-11-25", modes=()) as client:
         first = await client.call_tool("pay", {})
         [address] = [line.strip() for line in shown(first).splitlines() if line.startswith("  http")]
         await person._visit(address)  # pyright: ignore[reportPrivateUsage]
-        await asyncio.sleep(1.1)  # the page has closed by now
+        later = time.time() + 61
+        monkeypatch.setattr(time, "time", lambda: later)  # the page has closed by now
         assert shown(await client.call_tool("midcall_continue", {"code": code_of(first)})) == "paid 40"
 
 

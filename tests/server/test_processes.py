@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -89,25 +89,29 @@ async def test_a_question_is_pushed_on_the_stream_of_the_request_that_asks(url: 
         assert seen == ["elicitation/create", "result"]
 
 
+async def _answering(client: Wire, answer: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
+    """All that comes for one call, whose question gets this answer."""
+    async for message in client.request(CALL):
+        yield message
+        if message.get("method") == "elicitation/create":
+            await client.send({"jsonrpc": "2.0", "id": message["id"], "result": answer})
+
+
 @pytest.mark.parametrize("answer", [{"action": "maybe"}, {}, {"action": "accept", "content": ["x"]}])
 async def test_a_malformed_answer_to_a_push_is_a_protocol_error(url: str, answer: dict[str, Any]) -> None:
     async with wire(url) as client:
-        async for message in client.request(CALL):
-            if message.get("method") == "elicitation/create":
-                await client.send({"jsonrpc": "2.0", "id": message["id"], "result": answer})
-            else:
-                assert message["error"]["code"] == INVALID_PARAMS
-                assert "Malformed answer" in message["error"]["message"]
+        asked, answered = [message async for message in _answering(client, answer)]
+    assert asked["method"] == "elicitation/create"
+    assert answered["error"]["code"] == INVALID_PARAMS
+    assert "Malformed answer" in answered["error"]["message"]
 
 
 async def test_older_guides_reject_is_a_decline_when_pushed_too(url: str) -> None:
     async with wire(url) as client:
-        async for message in client.request(CALL):
-            if message.get("method") == "elicitation/create":
-                await client.send({"jsonrpc": "2.0", "id": message["id"], "result": {"action": "reject"}})
-            else:
-                assert message["result"]["isError"]
-                assert "declined" in message["result"]["content"][0]["text"]
+        asked, answered = [message async for message in _answering(client, {"action": "reject"})]
+    assert asked["method"] == "elicitation/create"
+    assert answered["result"]["isError"]
+    assert "declined" in answered["result"]["content"][0]["text"]
 
 
 async def test_a_call_goes_on_in_another_process_after_the_first_has_died(tmp_path: Path) -> None:

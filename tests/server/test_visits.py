@@ -163,7 +163,6 @@ async def test_a_visits_timeout_is_one_deadline_over_all_rounds(monkeypatch: pyt
     from midcall.server import waiting
 
     monkeypatch.setattr(waiting, "HOLD_SECONDS", 0.01)
-    now = time.time()
 
     async def tool() -> str:
         try:
@@ -175,10 +174,11 @@ async def test_a_visits_timeout_is_one_deadline_over_all_rounds(monkeypatch: pyt
         first = await raw_call(client, "tool", {})
         [key] = first["inputRequests"]
         held = await raw_call(client, "tool", {}, state=first["requestState"], answers={key: {"action": "accept"}})
+        now = time.time()
         monkeypatch.setattr(time, "time", lambda: now + 30)
         held = await raw_call(client, "tool", {}, state=held["requestState"])
         assert held["resultType"] == "input_required"
-        monkeypatch.setattr(time, "time", lambda: now + 61)
+        monkeypatch.setattr(time, "time", lambda: now + 75)
         assert text(await raw_call(client, "tool", {}, state=held["requestState"])) == "timed out"
 
 

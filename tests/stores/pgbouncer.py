@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tests.serving import free_port
+from tests.serving import end, free_port
 from tests.skips import without
 
 CONFIG = """\
@@ -47,8 +47,7 @@ def running(url: str, directory: Path) -> Iterator[int]:
         _wait_for(listen, process)
         yield listen
     finally:
-        process.terminate()
-        process.wait(10)
+        end(process)
 
 
 def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:

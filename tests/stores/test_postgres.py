@@ -215,13 +215,16 @@ async def test_a_store_that_waits_has_one_connection_more_and_none_when_it_is_cl
     store = open_store(f"{url}&application_name={mine}&pool=1")
     await store.create(PENDING)
     waiting = [asyncio.create_task(store.wait("an-id", 60)) for _ in range(100)]
+    async with asyncio.timeout(20):
+        while await servers.run_sql(count) != [(2,)]:
+            await asyncio.sleep(0.02)
     assert await store.wait("an-id", 0.3) == PENDING
     assert await servers.run_sql(count) == [(2,)]
     for task in waiting:
         task.cancel()
     await asyncio.gather(*waiting, return_exceptions=True)
     await store.close()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         while await servers.run_sql(count) != [(0,)]:
             await asyncio.sleep(0.02)
 
