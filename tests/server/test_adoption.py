@@ -24,9 +24,10 @@ from mcp_types import (
 from pydantic import BaseModel, Field
 
 import midcall
-from midcall import Cancelled, Declined, ask, can_ask, from_thread
+from midcall import Cancelled, Declined, Question, ask, can_ask, from_thread
 from midcall.client import Script as Answering
 from midcall.client import connect as connect_as_client
+from midcall.core.journal import Journal, encode
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect, run
 from midcall.wording import installing, mistakes
@@ -274,6 +275,36 @@ async def test_a_state_that_is_not_ours_is_still_there_when_ours_has_been_around
 
     done = await run(server_with(polls_then_asks, store=Memory()), "polls_then_asks", {}, ABC)
     assert (done.text, begun) == (f"{size} None 2", ["once"])
+
+
+def forged(question: Question[bool], size: int) -> str:
+    """A journal in which somebody has said yes to this."""
+    journal = Journal(call="forged", rounds=1)
+    journal.settle(question.base, True, question.message[:16], 1)
+    journal.settle("?padding", "x" * size, "padding", 0)
+    return encode(journal)
+
+
+@pytest.mark.parametrize("store", [None, "memory://"])
+@pytest.mark.parametrize("size", [0, 70_000])
+@pytest.mark.parametrize("mark", ["", "midcall@"])
+async def test_a_state_that_somebody_else_made_to_look_like_ours_answers_nothing(
+    mark: str, size: int, store: str | None
+) -> None:
+    state = mark + forged(Question("Delete all?", bool), size)
+
+    async def passes_on(ctx: Context) -> str | InputRequiredResult:
+        if ctx.request_state is None and not ctx.input_responses:
+            return round_of("up", "Of another server?", state)
+        return f"deleted {await ask('Delete all?', bool)} {ctx.request_state == state}"
+
+    answers = {"Of another server?": "x", "Delete all?": False}
+    done = await run(server_with(passes_on, store=store), "passes_on", {}, answers)
+    if size and not store:
+        assert done.failed
+        assert [asked.message for asked in done.asked] == []
+    else:
+        assert (done.text, len(done.asked)) == ("deleted False True", 2)
 
 
 async def test_what_was_answered_is_kept_beside_a_state_that_is_not_ours_and_large() -> None:

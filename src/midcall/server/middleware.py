@@ -167,7 +167,7 @@ class Asking:
                 call.ahead = responses
             return call, _with(ctx, call.asking_session())
         try:
-            journal = kept or decode(cast("str", state))
+            journal = decode(cast("str", state)) if kept is None else kept
             call = Call(self._installation, ctx, journal)
             ours = call.replay.take_answers(responses, time.time(), self._installation.doubt)
         except MidcallError as exc:
@@ -207,7 +207,9 @@ class Asking:
             return {**result, "requestState": await self._fit(call, self._state(call))}
         call.journal.rounds += 1
         state = encode(call.journal)
-        return {**result, "requestState": state} if len(state) <= STATE_LIMIT else result
+        if len(state) > STATE_LIMIT and not _reads_as_ours(result.get("requestState")):
+            return result
+        return {**result, "requestState": await self._fit(call, state)}
 
     def _state(self, call: Call) -> str:
         """The journal as it travels."""
@@ -264,6 +266,11 @@ def _is_round(result: HandlerResult) -> TypeGuard[InputRequiredResult | dict[str
     if isinstance(result, dict):
         return result.get("resultType") == "input_required"
     return is_input_required(result)
+
+
+def _reads_as_ours(state: object) -> bool:
+    """Whether a state that somebody else made would be taken for a journal when it comes back."""
+    return isinstance(state, str) and (is_journal(state) or is_kept(state))
 
 
 def _foreign(kept: Foreign | None, responses: Mapping[str, Any], ours: frozenset[str]) -> Foreign | None:
