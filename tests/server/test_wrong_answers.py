@@ -16,19 +16,25 @@ from mcp_types import (
 from pydantic import Field
 
 from midcall import (
+    Cancelled,
     ClientFailed,
     Declined,
     InvalidAnswer,
     Question,
+    UserCancelled,
     UserDeclined,
     ask,
     ask_all,
+    complete,
     elicit,
+    visit,
 )
-from midcall.testing import ERAS, Era, connect, run
+from midcall.server import waiting
+from midcall.testing import ERAS, Era, Script, connect, run
 from tests.kinds import KINDS, Kind, server_with
 from tests.rounds import accept, raw_call, text
 from tests.server.test_asking import book
+from tests.server.test_store import code_of
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -131,7 +137,7 @@ async def test_a_client_that_answers_with_an_error_is_reported_as_not_asked() ->
 
 
 @pytest.mark.parametrize(
-    ("way", "asked"), [({"era": "2025-11-25"}, 1), ({}, 2), ({"one_by_one": True}, 2)], ids=["pushed", "rounds", "one"]
+    ("way", "asked"), [({"era": "2025-11-25"}, 1), ({}, 2), ({"one_by_one": True}, 1)], ids=["pushed", "rounds", "one"]
 )
 @pytest.mark.parametrize("attempts", [1, 3])
 async def test_after_a_no_nobody_is_asked_for_what_is_wrong_with_the_other_answers(
@@ -159,3 +165,57 @@ async def test_nor_where_the_wrong_answer_comes_before_the_no(way: dict[str, Any
     done = await run(server_with(tool), "tool", {}, {"Name?": Declined(), "Age?": ["old", 7]}, **way)
     assert done.text == "declined"
     assert len(done.asked) == 2
+
+
+@pytest.mark.parametrize("way", [{"era": "2025-11-25"}, {}, {"one_by_one": True}], ids=str)
+@pytest.mark.parametrize("attempts", [1, 2, 3])
+async def test_nor_later_when_the_tool_has_gone_on_without(way: dict[str, Any], attempts: int) -> None:
+    async def tool() -> str:
+        try:
+            await ask_all(Question("Age?", int, attempts=attempts), Question("Name?", str), Question("Town?", str))
+        except UserDeclined:
+            return f"{await ask('Why not?', str)} {await ask('Really?', str)}"
+        return "answered"
+
+    answers = {"Age?": "old", "Name?": Declined(), "Town?": "Oslo", "Why not?": "so", "Really?": "yes"}
+    done = await run(server_with(tool), "tool", {}, answers, **way)
+    assert done.text == "so yes"
+    asked = [asked.message for asked in done.asked if asked.message != "Town?"]
+    assert asked == ["Age?", "Name?", "Why not?", "Really?"]
+
+
+@pytest.mark.parametrize("way", [{"era": "2025-11-25"}, {}, {"one_by_one": True}], ids=str)
+@pytest.mark.parametrize("no", [Declined(), Cancelled()], ids=["declined", "cancelled"])
+async def test_the_no_that_ends_several_questions_is_the_users_own(way: dict[str, Any], no: Any) -> None:
+    async def tool() -> str:
+        try:
+            await ask_all(Question("Age?", int), Question("Name?", str), Question("Town?", str))
+        except (UserDeclined, UserCancelled) as exc:
+            return f"{type(exc).__name__} {await ask('Why not?', str)}"
+        return "answered"
+
+    answers = {"Age?": 7, "Name?": no, "Town?": "Oslo", "Why not?": "so"}
+    done = await run(server_with(tool), "tool", {}, answers, **way)
+    assert done.text == f"User{type(no).__name__} so"
+
+
+async def test_a_pushed_question_that_was_left_out_after_a_no_is_not_asked_when_the_call_goes_on_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(waiting, "HOLD_SECONDS", 0.01)
+
+    async def tool() -> str:
+        try:
+            await ask_all(Question("Name?", str), Question("Town?", str))
+        except UserDeclined:
+            pass
+        await visit("Go", "https://example.com/x", wait=True, id="v1")
+        return "arrived"
+
+    script = Script({"Name?": Declined(), "Town?": "Oslo", "Go": True})
+    server = server_with(tool, store="memory://")
+    async with connect(server, script, era="2025-11-25") as client:
+        code = code_of(await client.call_tool("tool", {}))
+        await complete("v1")
+        assert text(await client.call_tool("midcall_continue", {"code": code})) == "arrived"
+    assert [asked.message for asked in script.asked] == ["Name?", "Go"]

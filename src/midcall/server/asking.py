@@ -37,30 +37,35 @@ async def put(call: Call, question: Question[Any] | Visit) -> Outcome[Any]:
 
 
 async def put_all(call: Call, questions: Sequence[Question[Any] | Visit]) -> list[Outcome[Any]]:
-    """Ask these together: on 2026-07-28 all that wait leave in one round."""
+    """Ask these together: on 2026-07-28 all that wait leave in one round. The first no stands for all of them."""
     if call.unwinding is not None and call.unwinding.leaving:
         await call.unwinding.stop()
     askings = [_begin(call, question) for question in questions]
     while True:
-        await _carry_waiting(call, askings)
-        settled = [outcome for outcome in _outcomes(call, askings) if outcome is not None]
+        if (no := _no_among(call, askings)) is not None:
+            return [no] * len(askings)
+        if any(asking.entry.kind == "waiting" for asking in askings):
+            await _carry_waiting(call, askings)
+            continue
+        settled = [outcome for asking in askings if (outcome := _outcome(call, asking)) is not None]
         if len(settled) == len(askings):
             return settled
 
 
-def _outcomes(call: Call, askings: Sequence[Asking]) -> list[Outcome[Any] | None]:
-    """What each of these came to; None where it waits again.
+def _no_among(call: Call, askings: Sequence[Asking]) -> Outcome[Any] | None:
+    """The first no, or time that is up. After it nobody is asked the rest, in this run or in another.
 
-    But none does after a no: that stands for all whose answers do not fit, or have not been looked at.
+    Raises:
+        TimedOut: Nobody answered it in time.
     """
-    no: Outcome[Any] | None = None
-    found: list[Outcome[Any] | None] = []
     for asking in askings:
-        outcome = _outcome(call, asking) if no is None or isinstance(asking.question, Visit) else no
-        if no is None and outcome is not None and not outcome:
-            no = outcome
-        found.append(outcome)
-    return [no if outcome is None else outcome for outcome in found]
+        entry = asking.entry
+        if entry.kind in ("decline", "cancel", "timeout") and not _is_doubted(call, asking):
+            for other in askings:
+                if other.entry.kind == "waiting":
+                    other.entry = call.replay.settle(other.identity, other.entry, entry.kind, via=entry.via)
+            return _outcome(call, asking)
+    return None
 
 
 def _begin(call: Call, question: Question[Any] | Visit) -> Asking:
@@ -129,8 +134,7 @@ def _outcome(call: Call, asking: Asking) -> Outcome[Any] | None:
                 )
             asking.entry = call.replay.reject(identity, entry, problems, question.form.names, _deadline(question))
             return None
-        case "decline" | "cancel" if entry.value is True and beyond_doubt(call, question, entry):
-            asking.entry = call.replay.doubt(identity, entry)
+        case "decline" | "cancel" if _is_doubted(call, asking):
             return None
         case "decline":
             return Declined(entry.via)  # pyright: ignore[reportArgumentType]
@@ -138,6 +142,15 @@ def _outcome(call: Call, asking: Asking) -> Outcome[Any] | None:
             return Cancelled(entry.via)  # pyright: ignore[reportArgumentType]
         case _:
             raise TimedOut(unanswered.timed_out(question.timeout), for_model=unanswered.model_timed_out())
+
+
+def _is_doubted(call: Call, asking: Asking) -> bool:
+    """Whether this no came so quickly that nobody may have seen the question. Then it waits again."""
+    entry = asking.entry
+    if entry.value is not True or not beyond_doubt(call, asking.question, entry):
+        return False
+    asking.entry = call.replay.doubt(asking.identity, entry)
+    return True
 
 
 def _is_empty(problems: Sequence[Problem]) -> bool:

@@ -41,12 +41,11 @@ class Push:
         return lacks(call, question.mode)
 
     async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
-        # One after the other: a person answers one form at a time. After a no the rest is not asked;
-        # the no is what `ask_all` raises, so nobody hears of the others.
+        # One after the other: a person answers one form at a time. After a no the rest is not asked.
         entries: list[Entry] = []
         for asking in askings:
             if entries and entries[-1].kind != "accept":
-                entries.append(asking.entry._replace(kind="cancel"))
+                entries.append(asking.entry)
                 continue
             params = elicitation_params(call, asking)
             if isinstance(asking.question, Visit):
