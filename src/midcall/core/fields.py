@@ -12,6 +12,7 @@ from dataclasses import KW_ONLY, dataclass
 from math import ceil, floor
 from typing import Any, TypeAlias, cast
 
+from midcall.core.dialect import compiled, python_only
 from midcall.core.formats import FORMATS, Format
 from midcall.core.rules import (
     Rule,
@@ -20,7 +21,6 @@ from midcall.core.rules import (
     flag_rule,
     is_number,
     number_rule,
-    python_only,
     text_rule,
 )
 from midcall.core.wire import broken_at, legible
@@ -257,7 +257,7 @@ def _known_pattern(name: str, pattern: str | None) -> None:
     if _is_text(pattern):
         _sendable(name, "the pattern", pattern)
     try:
-        re.compile(pattern)
+        compiled(pattern)
     except (re.error, TypeError, RecursionError, OverflowError) as error:
         raise InvalidForm(f"pattern {pattern!r} cannot be read: {error}", path=name) from None
     if (piece := python_only(pattern)) is not None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NoReturn, TypeAlias, cast
 
+from midcall.core.dialect import runs_everywhere
 from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.formats import FORMATS
 from midcall.core.patterns import is_tame
-from midcall.core.rules import is_number, runs_everywhere
+from midcall.core.rules import is_number
 from midcall.core.wire import legible
 from midcall.errors import InvalidForm
 

@@ -18,7 +18,7 @@ from typing_extensions import TypeForm, TypeVar
 from midcall.core.addresses import check_address
 from midcall.core.check import Problem, check, tidy
 from midcall.core.form import Form
-from midcall.core.from_types import TypedForm, Unfit, is_value, typed_form
+from midcall.core.from_types import TypedForm, Unfit, is_value, typed_form, written
 from midcall.core.links import form_texts, links_in
 from midcall.core.outcomes import Via
 from midcall.core.secrets import refuse_secrets
@@ -55,14 +55,22 @@ class Missing:
 MISSING: Final = Missing()
 
 ATTEMPTS: Final = 3
+_LONG: Final = 1000
+"""What is longer is made anew each time: messages quote files and letters, and those are not to stay in memory."""
 _CHANNELS: Final[frozenset[str]] = frozenset(get_args(Via))
 _KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}\Z")
 
 
-@lru_cache(maxsize=4096)
 def _digest(kind: str, message: str, detail: str) -> str:
+    return (_digested if len(message) > _LONG else _kept_digest)(kind, message, detail)
+
+
+def _digested(kind: str, message: str, detail: str) -> str:
     raw = hashlib.sha256(f"{kind}\0{message}\0{detail}".encode("utf-8", "surrogatepass")).digest()
     return urlsafe_b64encode(raw[:9]).decode()
+
+
+_kept_digest = lru_cache(maxsize=4096)(_digested)
 
 
 def check_channels(via: Collection[Via]) -> frozenset[Via]:
@@ -301,7 +309,13 @@ def _place(url: str | Callable[[str], str], id: str | None) -> str:
     return url.replace(id, "{id}") if id else url
 
 
-@lru_cache(maxsize=1024)
 def plain_question(message: str, type: Any) -> Question[Any]:
     """A question without options, made once: replays ask the same ones over and over."""
+    if len(message) > _LONG:
+        return Question(message, type)
+    return _plain_question(message, type, written(type))
+
+
+@lru_cache(maxsize=1024)
+def _plain_question(message: str, type: Any, _: str | None) -> Question[Any]:
     return Question(message, type)

@@ -6,10 +6,10 @@ tuple. The same rules judge a field's own default and a user's answer.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias, cast
 
+from midcall.core.dialect import compiled
 from midcall.core.formats import FORMATS, Format
 from midcall.core.wire import broken_at
 from midcall.wording import answers as wording
@@ -22,7 +22,6 @@ __all__ = [
     "flag_rule",
     "is_number",
     "number_rule",
-    "python_only",
     "text_rule",
 ]
 
@@ -36,9 +35,6 @@ _NOT_WHOLE: Final[tuple[Fault, ...]] = (("type", wording.must_be_a_whole_number(
 _NOT_A_FLAG: Final[tuple[Fault, ...]] = (("type", wording.must_be_true_or_false()),)
 _NOT_A_LIST: Final[tuple[Fault, ...]] = (("type", wording.must_be_a_list()),)
 
-# Read past escapes and character classes; what is left of these is Python's own.
-_PYTHON_ONLY = re.compile(r"\\[AZz]|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?[P#(>aiLmsux-]|[*+?}]\+", re.DOTALL)
-
 
 def text_rule(
     min_length: int | None = None,
@@ -47,7 +43,7 @@ def text_rule(
     format: Format | None = None,
 ) -> Rule:
     least, most = min_length or 0, max_length if max_length is not None else float("inf")
-    search = re.compile(pattern).search if pattern is not None else None
+    search = compiled(pattern).search if pattern is not None else None
     fits = FORMATS[format] if format is not None else None
 
     def faults_of(value: str) -> list[Fault]:
@@ -130,23 +126,3 @@ def is_number(value: Any) -> bool:
     if isinstance(value, float):
         return value - value == 0
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def python_only(pattern: str) -> str | None:
-    """The first piece of a pattern that JSON Schema's dialect reads otherwise, or not at all.
-
-    Clients run the pattern too, most of them in JavaScript: `\\Z` would ask for a letter Z there.
-    """
-    for piece in _PYTHON_ONLY.findall(pattern):
-        if piece in (r"\A", r"\Z", r"\z") or piece[0] in "(*+?}":
-            return piece
-    return None
-
-
-def runs_everywhere(pattern: Any) -> bool:
-    """Whether this is a pattern that both we and clients can run."""
-    try:
-        re.compile(pattern)
-    except (re.error, TypeError, RecursionError, OverflowError):
-        return False
-    return python_only(pattern) is None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache, partial
-from typing import Any, TypeVar, cast, overload
+from typing import Any, Final, TypeVar, cast, overload
 
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticUserError
@@ -22,11 +22,34 @@ from midcall.core.from_types.containers import TypedForm, compiled
 from midcall.core.from_types.facts import unqualified
 from midcall.core.from_types.parts import Unfit
 
-__all__ = ["TypedForm", "Unfit", "is_value", "typed_form"]
+__all__ = ["TypedForm", "Unfit", "is_value", "typed_form", "written"]
 
 T = TypeVar("T")
 
-_cached = lru_cache(maxsize=1024)(compiled)
+
+def written(tp: Any) -> str | None:
+    """What tells two equal types apart: `Literal["a", "b"]` equals `Literal["b", "a"]`, and is another form.
+
+    A class is itself, and needs nothing.
+    """
+    if isinstance(tp, type):
+        return None
+    known = _written.get(id(tp))
+    if known is None or known[0] is not tp:
+        if len(_written) >= _MOST:
+            _written.clear()
+        known = _written[id(tp)] = (tp, repr(tp))
+    return known[1]
+
+
+_MOST: Final = 1024
+_written: dict[int, tuple[Any, str]] = {}
+"""The texts of types by what they are in memory, where each stays as long as it is here: to write one takes a while."""
+
+
+@lru_cache(maxsize=_MOST)
+def _cached(tp: Any, _: str | None) -> TypedForm[Any]:
+    return compiled(tp)
 
 
 @overload
@@ -40,7 +63,7 @@ def typed_form(tp: Any) -> TypedForm[Any]:
     if isinstance(tp, Form):
         return TypedForm(tp, partial(fill, tp))
     try:
-        return _cached(tp)
+        return _cached(tp, written(tp))
     except TypeError:
         if _is_hashable(tp):
             raise
