@@ -42,6 +42,9 @@ SENTENCES: list[tuple[Field, Any, list[tuple[str, str]]]] = [
         "2026-07-28T09:30:00",
         [("format", "must be a date and time with its offset such as 2026-07-28T09:30:00Z")],
     ),
+    (Text("f", pattern="^[a-z]+$"), "main", []),
+    (Text("f", pattern="^[a-z]+$"), "main\n", [("pattern", "must match the pattern ^[a-z]+$")]),
+    (Text("f", pattern=r"^\d$"), "٣", [("pattern", r"must match the pattern ^\d$")]),
     (Number("f"), 1.5, []),
     (Number("f"), True, [("type", "must be a number")]),
     (Number("f"), "1", [("type", "must be a number")]),
@@ -73,6 +76,12 @@ def test_each_problem_is_a_code_and_a_sentence_for_the_user(
     field: Field, value: Any, expected: list[tuple[str, str]]
 ) -> None:
     assert problems(field, value) == expected
+
+
+def test_a_whole_number_is_one_whatever_way_it_is_written() -> None:
+    form = Form(Number("whole", integer=True), Number("other"))
+    filled = fill(form, {"whole": 3.0, "other": 3.0})
+    assert [type(value) for value in filled.values()] == [int, float]
 
 
 def test_a_long_list_of_options_is_cut_short_in_the_sentence() -> None:

@@ -38,10 +38,23 @@ def cases(table: dict[str, str]) -> list[tuple[str, str]]:
 
 
 EXTRA: dict[bool, dict[str, list[str]]] = {
-    True: {"email": ['"a b"@x.org', '"a\\ b"@x.org', "a" * 64 + "@x.org"], "uri": [], "date": [], "date-time": []},
+    True: {
+        "email": ['"a b"@x.org', '"a\\ b"@x.org', "a" * 64 + "@x.org"],
+        "uri": ["http://a:" + "0" * 5000 + "80/"],
+        "date": [],
+        "date-time": [],
+    },
     False: {
         "email": ["", "a b@x.org", "a@x.org\n", "a" * 65 + "@x.org", "a@" + "b" * 64 + ".org", "a@x .org"],
-        "uri": ["", "http://a b", "https://example.com\n", " https://example.com", "http://a/\t"],
+        "uri": [
+            "",
+            "http://a b",
+            "https://a:" + "1" * 5000,
+            "https://a:100000",
+            "https://example.com\n",
+            " https://example.com",
+            "http://a/\t",
+        ],
         "date": ["", "2026-07-28\n", " 2026-07-28"],
         "date-time": ["", "2026-07-28T09:30:00Z\n", "2026-07-28 09:30:00Z", "2026-07-28T"],
     },

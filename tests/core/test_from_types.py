@@ -379,6 +379,15 @@ def test_what_was_left_out_gets_its_default(trip: Any) -> None:
         assert value["email"] is None
 
 
+@pytest.mark.parametrize("kind", [set, frozenset])
+def test_a_set_has_as_many_members_as_it_needs_and_not_the_same_one_twice(kind: Any) -> None:
+    typed = typed_form(Annotated[kind[Literal["a", "b"]], Field(min_length=2)])
+    assert typed.read({"answer": ["b", "a"]}) == {"a", "b"}
+    with pytest.raises(Unfit) as unfit:
+        typed.read({"answer": ["a", "a"]})
+    assert [problem.code for problem in unfit.value.problems] == ["too_short"]
+
+
 def test_validators_of_a_model_speak_as_problems_of_their_field() -> None:
     with pytest.raises(Unfit) as unfit:
         read(Trip, travel_date="2026-07-28", days=14, email="a@localhost")

@@ -20,6 +20,7 @@ from midcall.core.links import form_texts, links_in
         ("[here](https://a.example/x) and [there](/login)", ["https://a.example/x", "/login"]),
         ("<https://a.example> <a href='https://b.example/x'>b</a>", ["https://a.example", "https://b.example/x"]),
         ("https://a.example https://a.example", ["https://a.example"]),
+        ("the end.https://a.example", ["end.https://a.example"]),
     ],
 )
 def test_what_a_client_may_make_clickable_is_found(text: str, links: list[str]) -> None:
@@ -39,6 +40,11 @@ def test_what_a_client_may_make_clickable_is_found(text: str, links: list[str]) 
 )
 def test_plain_text_has_no_links(text: str) -> None:
     assert links_in(text) == ()
+
+
+@pytest.mark.parametrize("piece", ["a.", "a-", "a.a-", "www.", "a:", "a+"])
+def test_no_text_is_searched_for_longer_than_it_is(piece: str) -> None:
+    assert links_in(f"{piece * 100_000} https://a.example")[-1:] == ("https://a.example",)
 
 
 def test_all_texts_are_searched_in_order_and_missing_ones_passed_over() -> None:

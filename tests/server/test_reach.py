@@ -483,6 +483,18 @@ async def test_the_model_asks_in_the_chat_where_the_author_and_the_question_allo
         assert shown(last) == "Oslo 3 relay"
 
 
+@pytest.mark.parametrize("wrong", [{"action": "accept", "content": "Oslo"}, {"action": "yes"}, {}], ids=str)
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_model_that_brings_no_answer_is_told_and_may_try_again(era: Era, wrong: dict[str, Any]) -> None:
+    async with connect(server_with(chat, store=Memory(), relay=True), era=era, modes=NOTHING) as client:
+        first = await client.call_tool("chat", {})
+        told = await relayed(client, first, **wrong)
+        assert told.is_error
+        assert "again, with the same code" in shown(told)
+        last = await relayed(client, first, action="accept", content={"city": "Oslo", "days": 3})
+        assert shown(last) == "Oslo 3 relay"
+
+
 @pytest.mark.parametrize(("action", "expected"), [("decline", "Declined relay"), ("cancel", "Cancelled relay")])
 async def test_a_no_in_the_chat_is_a_no(action: str, expected: str) -> None:
     async with connect(server_with(chat, store=Memory(), relay=True), modes=NOTHING) as client:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import anyio
@@ -452,6 +453,27 @@ async def test_an_annotation_that_json_cannot_hold_is_refused_before_the_functio
 
     assert "no JSON form" in (await run(server_with(tool), "tool", era=era)).text
     assert ran == []
+
+
+def _charge(amount: int, idempotency_key: str = "") -> str:
+    return f"{amount} {idempotency_key}"
+
+
+@pytest.mark.parametrize(
+    "pay",
+    [
+        lambda: once("pay", _charge, 5, "mine"),
+        lambda: once("pay", _charge, 5, idempotency_key="mine"),
+        lambda: once("pay", partial(_charge, idempotency_key="mine"), 5),
+        lambda: once("pay", partial(_charge, 5, "mine")),
+    ],
+)
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_key_of_the_authors_own_is_the_one(era: Era, pay: Callable[[], Any]) -> None:
+    async def tool() -> str:
+        return await pay()
+
+    assert (await run(server_with(tool), "tool", {}, era=era)).text == "5 mine"
 
 
 @pytest.mark.parametrize("era", ERAS)

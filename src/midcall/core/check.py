@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from midcall.core.fields import Choices
+from midcall.core.fields import Choices, Field, Number
 from midcall.core.form import Form
 from midcall.wording import answers as wording
 
@@ -59,15 +59,19 @@ def tidy(form: Form, content: Mapping[str, Any]) -> dict[str, Any]:
     return tidied
 
 
+def _own(field: Field, value: Any) -> Any:
+    """This value as whoever asked may keep it: the journal has its own list, and JSON has one kind of number."""
+    if type(value) is list:
+        return list(cast("list[Any]", value))
+    return int(value) if type(value) is float and isinstance(field, Number) and field.integer else value
+
+
 def fill(form: Form, content: Mapping[str, Any]) -> dict[str, Any]:
     """The content in the order of the form, with the defaults of the fields that it omits."""
     filled: dict[str, Any] = {}
     for field in form.fields:
         if field.name in content:
-            value = content[field.name]
-            filled[field.name] = (
-                list(cast("list[Any]", value)) if type(value) is list else value
-            )  # the journal keeps its own
+            filled[field.name] = _own(field, content[field.name])
         elif field.default is not None:
             filled[field.name] = list(field.default) if isinstance(field, Choices) else field.default
     return filled

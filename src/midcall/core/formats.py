@@ -58,7 +58,8 @@ def is_uri(text: str) -> bool:
         return scheme not in _NEEDS_HOST and path != "" and not path.startswith("//")
     if host.startswith("["):
         return _is_ipv6(host[1:-1]) or _FUTURE_ADDRESS.fullmatch(host[1:-1]) is not None
-    return (host != "" or scheme not in _NEEDS_HOST) and int(parts["port"] or 0) < 65536
+    digits = (parts["port"] or "").lstrip("0")
+    return (host != "" or scheme not in _NEEDS_HOST) and len(digits) <= 5 and int(digits or 0) < 65536
 
 
 def is_date(text: str) -> bool:

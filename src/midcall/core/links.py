@@ -10,13 +10,14 @@ from midcall.core.form import Form
 
 __all__ = ["form_texts", "links_in"]
 
+# Everything has an end, so that no text takes long: messages quote what others wrote.
 # The target of a Markdown link; or a scheme and slashes, a mail link, a bare www, a host name with a path.
 _LINK = re.compile(
     r"""(?<=\]\()[^\s<>()"]+ | (?<![\w@])(?:
-        [a-z][a-z0-9+.-]*://[^\s<>"]+
+        [a-z][a-z0-9+.-]{0,30}://[^\s<>"]+
       | www\.[^\s<>"]+\.[^\s<>"]+
       | mailto:[^\s<>"]+
-      | (?:[a-z0-9-]+\.)+[a-z]{2,24}(?::\d+)?/[^\s<>"]+
+      | (?<![.-])(?:[a-z0-9-]{1,63}\.){1,30}[a-z]{2,24}(?::\d+)?/[^\s<>"]+
     )""",
     re.IGNORECASE | re.VERBOSE,
 )

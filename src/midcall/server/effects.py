@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["run_once"]
 
 
+_KEY: Final = "idempotency_key"
 _IN_THREADS: Final = (asyncio.to_thread, to_thread.run_sync)
 """What they return is what the function returns that they are given."""
 
@@ -61,8 +62,8 @@ async def run_once(
     line = call.on_line
     if line and entry is None:
         call.replay.depart_with_effect(name)
-    if _takes_idempotency_key(fn) and "idempotency_key" not in kwargs:
-        kwargs = {**kwargs, "idempotency_key": call.derive("once", identity)}
+    if _lacks_idempotency_key(fn, args, kwargs):
+        kwargs = {**kwargs, _KEY: call.derive("once", identity)}
 
     threaded = in_thread.get() is not None and not inspect.iscoroutinefunction(fn)  # a `def` tool's function may block
 
@@ -141,9 +142,12 @@ def _plain(value: Any) -> Any:
             return type(value).__qualname__
 
 
-def _takes_idempotency_key(fn: Callable[..., Any]) -> bool:
+def _lacks_idempotency_key(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether the function takes a key, and its author has given it none."""
     try:
-        parameters = inspect.signature(fn).parameters
-    except (TypeError, ValueError):
+        if _KEY in getattr(fn, "keywords", ()):  # of a partial
+            return False
+        signature = inspect.signature(fn)
+        return _KEY in signature.parameters and _KEY not in signature.bind_partial(*args, **kwargs).arguments
+    except (TypeError, ValueError):  # it has none, or does not take these: then it says so itself
         return False
-    return "idempotency_key" in parameters

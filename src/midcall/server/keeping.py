@@ -96,18 +96,20 @@ class Keeping:
         await self.create(call, f"code:{code}", "code", _sealed(call.installation, text))
         return code
 
-    async def take_code(self, installation: Installation, code: str, owner: str) -> str | None:
-        """The journal behind this code: for its owner, once. It is not used up where it cannot be opened.
+    async def behind_code(self, installation: Installation, code: str, owner: str) -> str | None:
+        """The journal behind this code, for its owner.
 
         Raises:
             InvalidJournal: A server with other keys has sealed it, and can still go on with it.
         """
-        store, id = await self.store(), digest_of(f"code:{code}")
-        kept = await store.read(id)
+        kept = await (await self.store()).read(digest_of(f"code:{code}"))
         if kept is None or kept.kind != "code" or kept.owner != owner:
             return None
-        text = _opened(installation, kept.data)
-        return None if await store.consume(id, owner=owner, now=time.time()) is None else text
+        return _opened(installation, kept.data)
+
+    async def use_code(self, code: str, owner: str) -> bool:
+        """Go on with this code, which nobody can do a second time."""
+        return await (await self.store()).consume(digest_of(f"code:{code}"), owner=owner, now=time.time()) is not None
 
     def _sweep_at_times(self, loop: asyncio.AbstractEventLoop) -> None:
         if time.time() - self._swept > _SWEEP_SECONDS and (self._sweeping is None or self._sweeping.done()):

@@ -15,6 +15,7 @@ from mcp_types import INVALID_PARAMS, ListToolsResult, Tool
 
 from midcall.core.journal import Journal, Target, decode, encode
 from midcall.core.replay import Replay, parse_answer
+from midcall.errors import MalformedAnswer
 from midcall.meta import CODE as CODE_META
 from midcall.meta import CONTINUE
 from midcall.server import retrying
@@ -28,7 +29,17 @@ if TYPE_CHECKING:
     from midcall.server.call import Call
     from midcall.server.installation import Installation
 
-__all__ = ["ANSWER", "CODE_META", "CONTINUE", "code_in", "listed", "nothing_under", "taken", "unfinished"]
+__all__ = [
+    "ANSWER",
+    "CODE_META",
+    "CONTINUE",
+    "code_in",
+    "listed",
+    "not_understood",
+    "nothing_under",
+    "taken",
+    "unfinished",
+]
 
 ANSWER: Final = "midcall_answer"
 
@@ -105,9 +116,13 @@ def code_in(ctx: ServerRequestContext[Any, Any]) -> str | None:
 
 
 async def taken(installation: Installation, ctx: ServerRequestContext[Any, Any], code: str) -> Journal | None:
-    """The journal behind this code, for its owner, once; with the answer that the model brings, if it does."""
-    assert installation.keeping is not None
-    text = await installation.keeping.take_code(installation, code, installation.owner(ctx))
+    """The journal behind this code, for its owner, once; with the answer that the model brings, if it does.
+
+    The code is not used up by what it is not for, or by an answer that cannot be read.
+    """
+    keeping, owner = installation.keeping, installation.owner(ctx)
+    assert keeping is not None
+    text = await keeping.behind_code(installation, code, owner)
     if text is None:
         return None
     journal = decode(text)
@@ -115,7 +130,7 @@ async def taken(installation: Installation, ctx: ServerRequestContext[Any, Any],
         return None
     if (ctx.params or {}).get("name") == ANSWER:
         _answer(installation, journal, (ctx.params or {}).get("arguments") or {})
-    return journal
+    return journal if await keeping.use_code(code, owner) else None
 
 
 def _answer(installation: Installation, journal: Journal, answer: Mapping[str, Any]) -> None:
@@ -149,5 +164,14 @@ def nothing_under(call: Call) -> dict[str, Any]:
     """
     if call.method != "tools/call":
         raise MCPError(INVALID_PARAMS, wording.unknown_code())
-    result: dict[str, Any] = {"content": [{"type": "text", "text": wording.unknown_code()}], "isError": True}
+    return _told(call, wording.unknown_code())
+
+
+def not_understood(call: Call, why: MalformedAnswer) -> dict[str, Any]:
+    """The result for an answer that the model brings and that is none. The code is as good as before."""
+    return _told(call, wording.answer_again(why.text, ANSWER))
+
+
+def _told(call: Call, text: str) -> dict[str, Any]:
+    result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": True}
     return stamped(result, call, "complete")

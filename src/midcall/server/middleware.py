@@ -16,7 +16,7 @@ from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from midcall.core.journal import Foreign, Journal, decode, encode, is_journal
-from midcall.errors import InvalidJournal, JournalTooLarge, MidcallError, TooManyRounds
+from midcall.errors import InvalidJournal, JournalTooLarge, MalformedAnswer, MidcallError, TooManyRounds
 from midcall.server import audit, later
 from midcall.server.apps import serving as apps
 from midcall.server.apps.listing import ABOUT
@@ -79,6 +79,8 @@ class Asking:
                 kept = await later.taken(self._installation, ctx, code)
                 if kept is None:
                     return later.nothing_under(Call(self._installation, ctx))
+        except MalformedAnswer as exc:
+            return later.not_understood(Call(self._installation, ctx), exc)
         except MidcallError as exc:
             raise protocol_error(exc, None) from exc
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:

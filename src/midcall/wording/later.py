@@ -101,3 +101,10 @@ def answer_action() -> str:
 
 def answer_content() -> str:
     return "What the user answered, by field, where the action is accept"
+
+
+def answer_again(why: str, tool: str) -> str:
+    return (
+        f"{why} Call {tool} again, with the same code: action is accept, decline or cancel, and with accept content is "
+        "an object that holds the answer by the name of each field."
+    )

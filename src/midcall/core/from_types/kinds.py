@@ -160,7 +160,7 @@ def _collection(base: Any, facts: Facts) -> Kind:
         refuse(base, facts.path, "A list can only hold choices: list[Literal[...]], or a list of an Enum.")
     collect, values = _COLLECTIONS[get_origin(base)], options.values
     make = partial(Choices, options=options.wire, **_sizes(facts, "items"))
-    beyond = within.beyond or _beyond_sizes(facts)
+    beyond = within.beyond or _beyond_sizes(facts) or (get_origin(base) in (set, frozenset) and bool(facts.bounds))
     return Kind(make, lambda texts: collect([values[text] for text in texts]), partial(_frozen, options), beyond)
 
 
