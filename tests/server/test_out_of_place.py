@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, cast
 
 import pytest
@@ -25,7 +27,7 @@ from midcall import (
 )
 from midcall.errors import InvalidQuestion
 from midcall.testing import ERAS, Era, connect, run
-from tests.kinds import Kind, server_with
+from tests.kinds import KINDS, Kind, server_with
 from tests.rounds import text
 from tests.server.test_asking import Trip
 
@@ -206,3 +208,39 @@ async def test_the_blocking_verbs_refuse_to_block_the_event_loop() -> None:
             return str(exc)
 
     assert "await midcall.ask" in (await run(server_with(tool), "tool")).text
+
+
+async def _in_an_executor() -> int:
+    return await asyncio.get_running_loop().run_in_executor(None, lambda: from_thread.ask("Days?", int))
+
+
+def _in_a_pool() -> list[int]:
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(lambda day: from_thread.ask(f"{day}?", int), ["a", "b"]))
+
+
+@pytest.mark.parametrize("tool", [_in_an_executor, _in_a_pool])
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_thread_that_does_not_know_its_call_is_told_how_it_would_in_the_log(
+    tool: Callable[[], Any], kind: Kind, caplog: pytest.LogCaptureFixture
+) -> None:
+    done = await run(server_with(tool, kind=kind), tool.__name__)
+    assert done.failed
+    (said,) = [record for record in caplog.records if record.name == "midcall" and record.levelno >= logging.ERROR]
+    assert tool.__name__ in said.getMessage()
+    assert "contextvars.copy_context().run" in said.getMessage()
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_verbs_are_no_questions_for_ask_all(era: Era, caplog: pytest.LogCaptureFixture) -> None:
+    async def tool() -> str:
+        return str(await ask_all(ask("A?", int), Question("B?", int), ask("C?", int)))  # type: ignore[call-overload]
+
+    assert (await run(server_with(tool), "tool", era=era)).failed
+    assert "write Question(message, type)" in caplog.text
+    assert "must be awaited" not in caplog.text
+
+
+async def test_a_verb_that_is_dropped_where_no_call_is_running_is_named_in_a_warning() -> None:
+    with pytest.warns(RuntimeWarning, match=r"ask\(...\) must be awaited"):
+        ask("Days?", int)  # pyright: ignore[reportUnusedCoroutine]

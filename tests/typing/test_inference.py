@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -123,3 +124,40 @@ def test_the_types_of_the_verbs_are_inferred() -> None:
         [sys.executable, "-m", "pyright", __file__], capture_output=True, text=True, cwd=Path(__file__).parents[2]
     )
     assert found.returncode == 0, found.stdout
+
+
+FORGOTTEN = """\
+# pyright: strict
+from pydantic import BaseModel
+
+from midcall import ask, choose, confirm, once
+
+
+class Trip(BaseModel):
+    days: int
+
+
+async def tool() -> str:
+    print(ask("?", Trip).days)
+    print(ask("?", int) + 1)
+    print(ask("?", int) < 3)
+    print(ask("?", {"type": "object"})["a"])
+    print(choose("?", ["a", "b"]) == "a")
+    for each in choose("?", ["a"], many=True):
+        print(each)
+    if confirm("?"):
+        confirm("?")
+    once("paid", len, "abc")
+    return ask("?", str)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pyright is run on the other platforms")
+def test_a_checker_sees_every_await_that_was_forgotten(tmp_path: Path) -> None:
+    script = tmp_path / "forgotten.py"
+    script.write_text(FORGOTTEN)
+    command = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable, str(script)]
+    found = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    seen = {problem["range"]["start"]["line"] + 1 for problem in json.loads(found.stdout)["generalDiagnostics"]}
+    lines = FORGOTTEN.splitlines()
+    assert {number for number, line in enumerate(lines, 1) if '("?"' in line or "once(" in line} <= seen

@@ -180,6 +180,12 @@ class Call:
         return urlsafe_b64encode(raw[:18]).decode()
 
     @property
+    def called(self) -> object:
+        """The tool, prompt or resource, as the client names it."""
+        params = self.params or {}
+        return params.get("name") or params.get("uri")
+
+    @property
     def on_line(self) -> bool:
         """Whether what is asked or done now has one order among all that the tool asks and does.
 
@@ -198,8 +204,10 @@ def running_call(verb: str) -> Call:
         Misuse: It is inside the function of a `once`, which must not ask.
     """
     call = current_call.get()
-    if call is None or call.ended:
+    if call is None:
         raise NoCall(wording.no_call(verb), advice=wording.no_call_advice(), for_model=wording.model_broken())
+    if call.ended:
+        raise NoCall(wording.call_is_over(verb), advice=wording.call_is_over_advice(), for_model=wording.model_broken())
     if inside_effect.get():
         refuse_inside_effect(verb)
     return call

@@ -179,13 +179,12 @@ def ending(error: MidcallError, call: Call) -> dict[str, Any]:
 
     A tool has a result for it, which the model reads. Prompts and resources have only errors.
     """
-    if isinstance(error, NotAnswered):
+    if isinstance(error, NotAnswered) and not isinstance(error, NoCall):
         logger.info("call ended: %s", type(error).__name__)
         if isinstance(error, NoChannel):
             call.installation.warn_once(f"no channel: {error}", f"{error} {error.explained}")
     else:
-        called = (call.params or {}).get("name") or (call.params or {}).get("uri")
-        what = wording.mistake(type(error).__name__, called, _place_of(error))
+        what = wording.mistake(type(error).__name__, call.called, _place_of(error))
         outage = isinstance(error, StoreError)  # and no mistake: it would fill the log with the driver's frames
         logger.error("%s: %s %s", what, error, error.explained, exc_info=None if outage else error)
     undeclared = isinstance(error, NoChannel) and error.undeclared is not None and call.modern

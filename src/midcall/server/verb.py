@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import warnings
 from collections.abc import Awaitable, Callable, Coroutine, Generator
-from typing import Any, Final, NoReturn
+from types import CoroutineType
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, cast
 
 from typing_extensions import TypeVar
 
@@ -15,7 +17,7 @@ from midcall.server.call import Call, current_call, inside_effect, running_call
 from midcall.server.surface import surfaced
 from midcall.wording import mistakes as wording
 
-__all__ = ["Verb", "begin", "recall"]
+__all__ = ["Verb", "begin", "name_of", "recall"]
 
 logger = logging.getLogger("midcall")
 
@@ -23,14 +25,15 @@ T = TypeVar("T")
 R_co = TypeVar("R_co", covariant=True)
 
 
-class Verb(Coroutine[Any, Any, R_co]):
+class _Verb(Coroutine[Any, Any, R_co]):
     """What a verb returns: to be awaited. Whoever takes it for the answer is told so."""
 
-    __slots__ = ("_begun", "_coroutine", "_name")
+    __slots__ = ("_begun", "_call", "_coroutine", "_name")
 
-    def __init__(self, name: str, coroutine: Coroutine[Any, Any, R_co]) -> None:
+    def __init__(self, name: str, coroutine: Coroutine[Any, Any, R_co], call: Call | None) -> None:
         self._name = name
         self._coroutine = coroutine
+        self._call = call
         self._begun = False
 
     def __await__(self) -> Generator[Any, Any, R_co]:
@@ -51,11 +54,14 @@ class Verb(Coroutine[Any, Any, R_co]):
 
     def __del__(self) -> None:
         """Python would name what is inside. And one that is dropped because a round leaves was not forgotten."""
-        if self._begun or (call := current_call.get()) is None:
+        if self._begun:
             return
         self._coroutine.close()
-        if not call.ended and not (call.unwinding is not None and call.unwinding.leaving):
-            logger.warning(wording.not_awaited(self._name))
+        call = self._call
+        if call is None:
+            warnings.warn(wording.not_awaited(self._name), RuntimeWarning, stacklevel=2)
+        elif not call.ended and not (call.unwinding is not None and call.unwinding.leaving):
+            logger.warning("%s: %s", wording.mistake("Misuse", call.called, None), wording.not_awaited(self._name))
 
     def __repr__(self) -> str:
         return f"<{self._name}(...), to be awaited>"
@@ -82,6 +88,21 @@ class Verb(Coroutine[Any, Any, R_co]):
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __mod__ = __rmod__ = _is_no_answer
     __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __or__ = __ror__ = _is_no_answer
     __iter__ = __len__ = __contains__ = __getitem__ = __enter__ = __aenter__ = __aiter__ = _is_no_answer
+
+
+if TYPE_CHECKING:
+    # As what an async function returns: of nothing else does a type checker see that its await was forgotten.
+    Verb: TypeAlias = CoroutineType[Any, Any, T]
+else:
+    Verb = _Verb
+
+
+def name_of(verb: object) -> str | None:
+    """What this was begun as, if it is a verb that was not awaited. It is over then."""
+    if not isinstance(verb, _Verb):
+        return None
+    verb.close()
+    return verb._name  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType]
 
 
 _LOOKED_FOR: Final = ("_", "cr_", "gi_", "ag_")
@@ -131,4 +152,4 @@ def begin(name: str, coroutine: Coroutine[Any, Any, T]) -> Verb[T]:
         except MidcallError as exc:
             raise surfaced(exc, call) from None
         raise surfaced(Misuse(wording.needs_from_thread(name)), call)
-    return Verb(name, coroutine)
+    return cast("Verb[T]", _Verb(name, coroutine, call))

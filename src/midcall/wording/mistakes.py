@@ -15,6 +15,14 @@ def no_call_advice() -> str:
     )
 
 
+def call_is_over(verb: str) -> str:
+    return f"{verb}() was used after its call had ended."
+
+
+def call_is_over_advice() -> str:
+    return "What a tool has started can ask only until the tool returns: await its tasks before that."
+
+
 def no_call_in_thread_advice() -> str:
     return (
         "A thread knows its call by its context: use asyncio.to_thread(...), or hand the context to an executor, "

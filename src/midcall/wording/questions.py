@@ -100,6 +100,13 @@ def not_a_question(kind: str) -> str:
     return f"ask_all() takes Question(...) values, not {kind}."
 
 
+def verb_as_a_question(verb: str) -> str:
+    return (
+        f"ask_all() takes questions, and {verb}(...) asks one by itself: write Question(message, type), and Visit(...) "
+        "for a visit."
+    )
+
+
 def bad_address(why: str) -> str:
     return f"This URL cannot be visited: {why}."
 

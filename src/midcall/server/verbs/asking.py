@@ -18,7 +18,7 @@ from midcall.server.asking import put, put_all
 from midcall.server.call import current_call, running_call
 from midcall.server.channels.required import Recognised
 from midcall.server.surface import surfaced
-from midcall.server.verb import Verb, begin, recall
+from midcall.server.verb import Verb, begin, name_of, recall
 from midcall.server.verbs.choosing import default_of, offered_by
 from midcall.server.waiting import wait_for_ending
 from midcall.wording import questions as wording
@@ -286,11 +286,21 @@ async def _ask_all(questions: tuple[Any, ...]) -> Any:
         call = running_call("ask_all")
         for question in questions:
             if not isinstance(question, (Question, Visit)):
-                raise InvalidQuestion(wording.not_a_question(type(question).__name__))
+                raise InvalidQuestion(_no_question(questions))
         values = tuple([_value(outcome) for outcome in await put_all(call, questions)])
     except MidcallError as exc:
         raise surfaced(exc, current_call.get()) from exc.__cause__
     return values if names is None else dict(zip(names, values, strict=True))
+
+
+def _no_question(given: tuple[object, ...]) -> str:
+    """What to say of the first of these that is no question; verbs among them are over."""
+    verbs = [name_of(each) for each in given]
+    if (verb := next(filter(None, verbs), None)) is not None:
+        return wording.verb_as_a_question(verb)
+    return wording.not_a_question(
+        next(type(each).__name__ for each in given if not isinstance(each, (Question, Visit)))
+    )
 
 
 async def _visit(
