@@ -70,10 +70,13 @@ def _call_of_thread(verb: str) -> Call:
             raise Misuse(wording.only_in_thread(verb))
         found = running_call(verb)
         if not found.loop.is_running():
-            raise NoCall(wording.no_call(verb), for_model=wording.model_broken())
+            raise NoCall(
+                wording.call_is_over(verb), advice=wording.call_is_over_advice(), for_model=wording.model_broken()
+            )
         return found
     except NoCall as exc:
-        exc.advice = wording.no_call_in_thread_advice()
+        if call is None:
+            exc.advice = wording.no_call_in_thread_advice()
         raise surfaced(exc, call) from None
     except Misuse as exc:
         raise surfaced(exc, call) from None
@@ -143,4 +146,4 @@ def complete(id: str) -> bool:
     loop = call.loop if call is not None and call.loop.is_running() else loop_for(id)
     if loop is None:
         raise surfaced(Misuse(wording.no_loop(), advice=wording.no_loop_advice()), call)
-    return block_on(loop, verbs.complete(id), call.thread if call is not None and call.loop is loop else None)
+    return block_on(loop, verbs.complete(id), call)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import anyio.from_thread
 
+from midcall.errors import Misuse
 from midcall.server.branches import retrieve
 from midcall.server.call import aside, inside_effect
 from midcall.server.enclosing import context_of
@@ -33,6 +34,7 @@ from midcall.server.joining import (
 from midcall.server.rounds import Suspend, in_thread
 from midcall.server.scopes import is_cancelled
 from midcall.server.sending import give_up
+from midcall.server.surface import surfaced
 from midcall.wording import mistakes as wording
 
 if TYPE_CHECKING:
@@ -45,11 +47,8 @@ T = TypeVar("T")
 _LOOK_SECONDS: Final = 0.25
 
 
-class _Deadlock(concurrent.futures.CancelledError):
+class _Deadlock(Exception):
     """The loop has stopped for this thread to end, as at the end of a `with ThreadPoolExecutor()`: so it has to."""
-
-    def __str__(self) -> str:
-        return wording.loop_waits_for_thread()
 
 
 class _Unwound:
@@ -102,16 +101,24 @@ def run_aside(call: Call, verb: Callable[[], Coroutine[Any, Any, T]], *, asks: b
     given = given_to_thread()
     try:
         work = _aside(call, verb, threading.get_ident(), asks, given)
-        return _unless_unwound(block_on(call.loop, work, call.thread))
+        return _unless_unwound(_block_on(call.loop, work, call.thread))
     except _Deadlock:
         call.loop.call_soon_threadsafe(look_after, given)
         if call.unwinding is not None and call.unwinding.leaving:
             raise Suspend from None
-        raise
+        raise surfaced(Misuse(wording.loop_waits_for_thread()), call) from None
 
 
-def block_on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T], thread: int | None = None) -> T:
-    """Run this on the loop of another thread, and wait for it here. Not every loop can tell which thread that is."""
+def block_on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T], call: Call | None) -> T:
+    """Run this on the loop of another thread, and wait for it here."""
+    try:
+        return _block_on(loop, work, call.thread if call is not None and call.loop is loop else None)
+    except _Deadlock:
+        raise surfaced(Misuse(wording.loop_waits_for_thread()), call) from None
+
+
+def _block_on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T], thread: int | None) -> T:
+    """Not every loop can tell which thread it runs in."""
     thread = thread or getattr(loop, "_thread_id", None)
     future = asyncio.run_coroutine_threadsafe(work, loop)
     try:
