@@ -184,7 +184,7 @@ async def test_a_mistake_in_a_group_is_told_before_a_no(kind: Kind, loud: list[l
         raise ExceptionGroup("both", [UserDeclined("no"), InvalidQuestion("it has no message")])
 
     end = await end_of(asking(kind, both), "tool")
-    assert "mistake in its own code" in end.text
+    assert "mistake in the server's own code" in end.text
     [(logger, message, _)] = said(loud)
     assert logger == "midcall"
     assert "it has no message" in message
@@ -198,7 +198,7 @@ async def test_a_question_that_cannot_be_made_is_told_alike_by_every_server(
         return str(Question("", str))
 
     end = await end_of(asking(kind, tool), "tool")
-    assert "mistake in its own code" in end.text
+    assert "mistake in the server's own code" in end.text
     [(logger, _, _)] = said(loud)
     assert logger == "midcall"
 

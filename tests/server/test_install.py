@@ -83,7 +83,7 @@ async def test_a_server_on_which_nobody_installed_midcall_says_so_in_its_log(cap
         return await ask("Name?", str)
 
     async with connect(server) as client:
-        with pytest.raises(MCPError, match="a mistake in its own code"):
+        with pytest.raises(MCPError, match="a mistake in the server's own code"):
             await client.call_tool("tool", {})
     assert "midcall.install(" in caplog.text
 

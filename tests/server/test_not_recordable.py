@@ -286,7 +286,7 @@ async def test_the_model_hears_that_the_step_was_done(kind: Kind) -> None:
     done = await run(server_with(tool, kind=kind), "tool")
     assert done.failed
     assert "'charge'" in done.text
-    assert "Do not call the tool again" in done.text
+    assert "Do not make the call again" in done.text
 
 
 @pytest.mark.parametrize("retry", [False, True])

@@ -599,4 +599,4 @@ def test_another_user_of_this_machine_who_calls_a_tool_is_not_taken_for_the_serv
         assert "/i/" in called(), "the user is shown a page"
         refused = called("nobody")
     assert "/i/" not in refused
-    assert "This tool needs the user on a web page" in refused
+    assert "This needs the user on a web page" in refused

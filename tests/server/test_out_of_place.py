@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any, Literal, cast
 
 import pytest
@@ -244,3 +245,19 @@ async def test_verbs_are_no_questions_for_ask_all(era: Era, caplog: pytest.LogCa
 async def test_a_verb_that_is_dropped_where_no_call_is_running_is_named_in_a_warning() -> None:
     with pytest.warns(RuntimeWarning, match=r"ask\(...\) must be awaited"):
         ask("Days?", int)  # pyright: ignore[reportUnusedCoroutine]
+
+
+@pytest.mark.timeout(40)  # a loop that is stopped keeps no time
+@pytest.mark.parametrize("kind", ["mcpserver", "fastmcp"])
+@pytest.mark.parametrize("era", ERAS)
+async def test_an_async_tool_that_stops_the_loop_for_a_thread_that_asks_is_told_so_in_the_log(
+    era: Era, kind: Kind, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def tool() -> str:
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(copy_context().run, from_thread.ask, "a?", str).result()
+
+    done = await run(server_with(tool, kind=kind), "tool", {}, {"a?": "1"}, era=era)
+    assert (done.failed, "mistake in the server's own code" in done.text) == (True, True)
+    said = [record.getMessage() for record in caplog.records if record.name == "midcall"]
+    assert ["event loop is stopped" in line for line in said] == [True]

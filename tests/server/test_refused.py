@@ -233,5 +233,5 @@ async def test_an_authors_mistake_is_told_to_the_log_and_not_to_the_model(
 
     done = await run(server_with(tool, kind=kind), "tool", era=era)
     assert done.failed
-    assert "mistake in its own code" in done.text
+    assert "mistake in the server's own code" in done.text
     assert "needs a message" in caplog.text

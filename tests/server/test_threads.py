@@ -161,22 +161,6 @@ async def test_a_tool_asks_from_threads_of_its_own(tool: Callable[..., Any], kin
     assert (done.text, done.failed) == (TOOLS[tool], False)
 
 
-@pytest.mark.timeout(2 * SECONDS)  # a loop that is stopped keeps no time
-@pytest.mark.parametrize("kind", ["mcpserver", "fastmcp"])
-@pytest.mark.parametrize("era", ERAS)
-async def test_an_async_tool_that_stops_the_loop_for_a_thread_that_asks_is_told_so_in_the_log(
-    era: Era, kind: Kind, caplog: pytest.LogCaptureFixture
-) -> None:
-    async def tool() -> str:
-        with ThreadPoolExecutor(1) as pool:
-            return pool.submit(copy_context().run, from_thread.ask, "a?", str).result()
-
-    done = await run(server_with(tool, kind=kind), "tool", {}, ABC, era=era)
-    assert (done.failed, "mistake in its own code" in done.text) == (True, True)
-    said = [record.getMessage() for record in caplog.records if record.name == "midcall"]
-    assert ["event loop is stopped" in line for line in said] == [True]
-
-
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_thread_hears_of_a_no(era: Era) -> None:
     async def tool() -> str:

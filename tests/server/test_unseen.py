@@ -68,7 +68,7 @@ async def test_a_store_that_is_away_is_no_mistake_of_the_tool_and_the_model_may_
     async with connect(server_with(tool, store=Away()), ["ada"]) as client:
         result = await client.call_tool("tool", {})
     assert result.is_error
-    assert "Call the tool again in a little while" in shown(result)
+    assert "Make the call again in a little while" in shown(result)
     assert "db.internal" not in shown(result)
     [told] = [record for record in caplog.records if "db.internal" in record.getMessage()]
     assert (told.levelname, told.exc_info) == ("ERROR", None), "a line for each call, and not a traceback"

@@ -94,7 +94,7 @@ async def survives(target: Any, era: Era) -> None:
             with anyio.fail_after(SECONDS):
                 result = await client.call_tool("asks", {"what": what})
             assert result.is_error, what
-            assert "mistake in its own code" in text(result), what
+            assert "mistake in the server's own code" in text(result), what
         assert text(await client.call_tool("asks", {"what": "well"})) == "1"
 
 

@@ -12,6 +12,7 @@ from midcall.core.outcomes import Via
 from midcall.core.questions import Question, Visit
 from midcall.portal.interactions import Ending, Interaction
 from midcall.server.channels.request import asked_again, refilled, visit_id
+from midcall.wording import reaching
 
 if TYPE_CHECKING:
     from midcall.portal.app import Portal
@@ -24,7 +25,7 @@ __all__ = ["Hosted", "host", "not_hosted", "page_id", "portal_of", "settled"]
 def not_hosted(call: Call, question: Question[Any] | Visit) -> str | None:
     """Why this question cannot stand on a page; None if it can."""
     if call.installation.portal is None:
-        return "no portal is installed"
+        return reaching.no_portal()
     if isinstance(question, Visit):
         return None
     if isinstance(question.form, OpaqueForm):  # pyright: ignore[reportUnnecessaryIsInstance]

@@ -74,7 +74,7 @@ def channel_for(call: Call, question: Question[Any] | Visit, entry: Entry | None
         wording.no_channel(reasons),
         mode=question.mode,
         undeclared=_undeclared(call, question, reasons),
-        advice=wording.no_channel_advice(question.mode),
+        advice=wording.no_channel_advice(question.mode, reasons),
         for_model=wording.model_cannot_ask(),
     )
 
@@ -101,7 +101,7 @@ def why_not(call: Call, question: Question[Any] | Visit) -> dict[str, str]:
     reasons: dict[str, str] = {}
     for channel in CHANNELS:
         if question.via is not None and channel.via not in question.via:
-            reasons[channel.via] = "the question refuses it"
+            reasons[channel.via] = wording.refused_by_question()
         elif reason := channel.why_not(call, question):
             reasons[channel.via] = reason
     return reasons

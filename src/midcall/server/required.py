@@ -67,11 +67,12 @@ async def check_required(call: Call, error: UrlElicitationRequiredError) -> UrlE
         NoChannel: The client could do nothing with it.
     """
     if reason := lacks_the_error(call):
+        reasons = {"required": reason}
         raise NoChannel(
-            reaching.no_channel({"required": reason}),
+            reaching.no_channel(reasons),
             mode="url",
             undeclared="url" if call.modern else None,
-            advice=reaching.no_channel_advice("url"),
+            advice=reaching.no_channel_advice("url", reasons),
             for_model=reaching.model_cannot_ask(),
         )
     if not all(visit.elicitation_id for visit in error.elicitations):

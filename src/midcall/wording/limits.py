@@ -13,7 +13,7 @@ def too_many_rounds_advice() -> str:
 
 def model_too_many_rounds() -> str:
     return (
-        "This tool has to ask the user more often than one call allows, so it stopped. "
+        "This has to ask the user more often than one call allows, so it stopped. "
         "Its author can ask several things at once (ask_all)."
     )
 

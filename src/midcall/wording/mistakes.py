@@ -74,7 +74,7 @@ def mistake(kind: str, called: object, place: str | None) -> str:
 
 
 def model_broken() -> str:
-    return "This tool failed because of a mistake in its own code. Nothing can be done about it from here."
+    return "This call failed because of a mistake in the server's own code. Nothing can be done about it from here."
 
 
 def loop_waits_for_thread() -> str:

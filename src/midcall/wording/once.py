@@ -65,7 +65,7 @@ def not_recordable_advice() -> str:
 def model_not_recorded(name: str) -> str:
     return (
         f"The step {name!r} of this tool was done, but its result could not be recorded, because of a mistake in the "
-        "tool's own code. Do not call the tool again before the user has checked."
+        "tool's own code. Do not make the call again before the user has checked."
     )
 
 
@@ -83,5 +83,5 @@ def once_unknown_advice() -> str:
 def model_once_unknown(name: str) -> str:
     return (
         f"The step {name!r} of this tool was begun, and it is not known whether it was finished. "
-        "Do not call the tool again before the user has checked."
+        "Do not make the call again before the user has checked."
     )

@@ -44,7 +44,7 @@ def no_token(provider: str) -> str:
 
 
 def model_no_token(provider: str) -> str:
-    return f"The user has no valid authorization for {provider!r}. Call the tool again to ask for it."
+    return f"The user has no valid authorization for {provider!r}. Make the call again to ask for it."
 
 
 def approval_used() -> str:
@@ -54,7 +54,7 @@ def approval_used() -> str:
 def model_approval_used() -> str:
     return (
         "This approval was used before, and it is not known whether what was approved was done. "
-        "Do not call the tool again before the user has checked."
+        "Do not make the call again before the user has checked."
     )
 
 
@@ -79,7 +79,7 @@ def no_page(kind: str, why: str) -> str:
 
 def model_no_page() -> str:
     return (
-        "This tool needs the user on a web page of this server, and the server is not set up for that. Nothing was "
+        "This needs the user on a web page of this server, and the server is not set up for that. Nothing was "
         "done, and another client does not help. Tell the user, who can tell whoever runs the server."
     )
 

@@ -11,14 +11,38 @@ def no_channel(reasons: dict[str, str]) -> str:
     return f"The user cannot be asked. {told}."
 
 
-def no_channel_advice(mode: str) -> str:
+def refused_by_question() -> str:
+    return "the question refuses it"
+
+
+def no_portal() -> str:
+    return "no portal is installed"
+
+
+def no_default() -> str:
+    return "the question has no default"
+
+
+def no_way_back() -> str:
+    return "this connection has no way back to the client (stateless HTTP, or HTTP that answers in plain JSON)"
+
+
+def no_channel_advice(mode: str, reasons: dict[str, str]) -> str:
+    """What would help, of what is not there yet."""
+    lacking = set(reasons.values())
     what = "URLs (mode: url)" if mode == "url" else "forms"
-    default = "" if mode == "url" else "give the question a default=, "
-    return (
-        f"For clients that cannot show {what}: install a portal, which reaches everyone from a tool by a link "
-        f"(install(..., portal=Portal())), {default}or look with can_ask() first. Clients that can need stdio, "
-        "stateful HTTP or protocol 2026-07-28. `midcall doctor` tells what this server lacks."
+    helps = ["Allow the question more channels: its via= refuses some."] if refused_by_question() in lacking else []
+    others = ["look with can_ask() first"]
+    if no_default() in lacking:
+        others.insert(0, "give the question a default=")
+    if no_portal() in lacking:
+        portal = "install a portal, which reaches everyone from a tool by a link (install(..., portal=Portal()))"
+        others.insert(0, portal)
+    helps.append(
+        f"For clients that cannot show {what}: {', '.join(others[:-1])}{', or ' if others[1:] else ''}{others[-1]}."
     )
+    helps.append("Clients that can need stdio, stateful HTTP or protocol 2026-07-28.")
+    return " ".join([*helps, "`midcall doctor` tells what this server lacks."])
 
 
 def model_cannot_ask() -> str:

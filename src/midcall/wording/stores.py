@@ -308,7 +308,7 @@ def may_evict(what: str, policy: str) -> str:
 def for_model() -> str:
     return (
         "This server cannot reach the place where it keeps what its calls need. That is not the user's fault, and "
-        "nothing that was kept is lost. Call the tool again in a little while."
+        "nothing that was kept is lost. Make the call again in a little while."
     )
 
 

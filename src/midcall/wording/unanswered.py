@@ -59,4 +59,4 @@ def visit_not_done() -> str:
 
 
 def model_visit_not_done() -> str:
-    return "The user has not finished on the web page yet. Call the tool again when they say that they are done."
+    return "The user has not finished on the web page yet. Make the call again when they say that they are done."

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from midcall.core.journal import Entry
 from midcall.core.outcomes import Via
 from midcall.core.questions import MISSING, Question, Visit
+from midcall.wording import reaching as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -20,7 +21,7 @@ class Default:
     via: ClassVar[Via] = "default"
 
     def why_not(self, call: Call, question: Question[Any] | Visit) -> str | None:
-        return "the question has no default" if question.default is MISSING else None
+        return wording.no_default() if question.default is MISSING else None
 
     async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
         # The value is the author's own object. That it was taken is recorded; the question has it.

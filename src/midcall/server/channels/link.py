@@ -16,7 +16,7 @@ from midcall.errors import TimedOut
 from midcall.server import waiting
 from midcall.server.channels.push import signs_of_life
 from midcall.server.hosting import host, not_hosted, page_id, settled
-from midcall.wording import later, unanswered
+from midcall.wording import later, reaching, unanswered
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -30,7 +30,7 @@ class Link:
 
     def why_not(self, call: Call, question: Question[Any] | Visit) -> str | None:
         if call.installation.portal is None:
-            return "no portal is installed"
+            return reaching.no_portal()
         if call.method != "tools/call":
             return "only the call of a tool can go on later"
         return not_hosted(call, question)

@@ -15,6 +15,7 @@ from midcall.server.channels.required import not_sent_away
 from midcall.server.hosting import Hosted, host, not_hosted, page_id, settled
 from midcall.server.retrying import comes_back
 from midcall.server.waiting import wait_for_ending
+from midcall.wording import reaching as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -37,7 +38,7 @@ class Page:
         if call.modern or call.session.can_send_request:
             return lacks(call, "url")
         if not comes_back(call):
-            return "this connection has no way back to the client (stateless HTTP)"
+            return wording.no_way_back()
         return not_sent_away(call)
 
     async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:

@@ -37,7 +37,7 @@ class Push:
         if call.modern:
             return f"protocol {call.version} has no server-to-client requests"
         if not call.session.can_send_request:
-            return "this connection has no way back to the client (stateless HTTP)"
+            return wording.no_way_back()
         return lacks(call, question.mode)
 
     async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:

@@ -112,10 +112,11 @@ async def _otherwise(call: Call, askings: Sequence[Asking]) -> list[Entry]:
         question = asking.question
         refused = question.via is not None and "link" not in question.via
         if refused or _link.why_not(call, question) is not None:
+            reasons = {"required": why}
             raise NoChannel(
-                reaching.no_channel({"required": why}),
+                reaching.no_channel(reasons),
                 mode="url",
-                advice=reaching.no_channel_advice("url"),
+                advice=reaching.no_channel_advice("url", reasons),
                 for_model=reaching.model_cannot_ask(),
             )
     return await _link.carry(call, askings)
