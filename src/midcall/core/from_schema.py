@@ -59,7 +59,7 @@ def field_of(name: str, prop: Property, required: bool, path: str, *, strict: bo
     kind = _kind(prop, path)
     known = {"type", *_TEXTS, *_KEYWORDS[kind], *_SHAPE.get(kind, ())}
     if strict and (unknown := [word for word in prop if word not in known]):
-        _refuse(f"{path}.{unknown[0]}", f"MCP forms do not know this keyword on a {prop['type']}")
+        _refuse(f"{path}.{unknown[0]}", f"MCP forms do not know this keyword on type {prop['type']}")
     options = {"required": required} | {
         argument: _typed(word, prop[word], f"{path}.{word}")
         for word, argument in (_TEXTS | _KEYWORDS[kind]).items()

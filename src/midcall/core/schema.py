@@ -104,20 +104,20 @@ def splitter(field: Choices) -> Split:
     def known(text: str) -> str | None:
         return exact.get(text, folded.get(text.casefold()))
 
-    def first(pieces: list[str]) -> tuple[int, str]:
-        for size in range(min(longest, len(pieces)), 0, -1):
-            if (value := known(",".join(pieces[:size]).strip())) is not None:
-                return size, value
-        return 1, pieces[0].strip()
+    def next_of(pieces: list[str], at: int) -> tuple[int, str]:
+        for size in range(min(longest, len(pieces) - at), 0, -1):
+            if (value := known(",".join(pieces[at : at + size]).strip())) is not None:
+                return at + size, value
+        return at + 1, pieces[at].strip()
 
     def split(line: str) -> list[str]:
         pieces = [piece for piece in line.split(",") if piece.strip()]
-        items: list[str] = []
-        while pieces:
-            size, item = first(pieces)
-            items.append(item)
-            del pieces[:size]
-        return items
+        items: dict[str, None] = {}  # each once: nobody means an option twice
+        at = 0
+        while at < len(pieces):
+            at, item = next_of(pieces, at)
+            items[item] = None
+        return list(items)
 
     return split
 

@@ -38,9 +38,7 @@ def no_channel_advice(mode: str, reasons: dict[str, str]) -> str:
     if no_portal() in lacking:
         portal = "install a portal, which reaches everyone from a tool by a link (install(..., portal=Portal()))"
         others.insert(0, portal)
-    helps.append(
-        f"For clients that cannot show {what}: {', '.join(others[:-1])}{', or ' if others[1:] else ''}{others[-1]}."
-    )
+    helps.append(f"For clients that cannot show {what}: {', or '.join(others)}.")
     helps.append("Clients that can need stdio, stateful HTTP or protocol 2026-07-28.")
     return " ".join([*helps, "`midcall doctor` tells what this server lacks."])
 

@@ -36,14 +36,15 @@ def asks_without_end(tool: str, rounds: int) -> str:
 
 
 def asked_otherwise(tool: str, how: str, asked: Sequence[str], pushed: Sequence[str]) -> str:
-    return f"{tool!r} asked {list(asked)} in {how}, and {list(pushed)} when pushed"
+    return f"{tool!r} asked {list(asked)} in {how}, and {list(pushed)} when pushed. {_what_changes()}"
 
 
 def ended_otherwise(tool: str, how: str, text: str, pushed: str) -> str:
-    return (
-        f"{tool!r} ended differently in {how}: {text!r} instead of {pushed!r}. Put what changes between runs (time, "
-        "random numbers, reads) into once()."
-    )
+    return f"{tool!r} ended differently in {how}: {text!r} instead of {pushed!r}. {_what_changes()}"
+
+
+def _what_changes() -> str:
+    return "Put what changes between runs (time, random numbers, reads) into once()."
 
 
 def page_of_a_form() -> str:
