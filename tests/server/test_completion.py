@@ -76,6 +76,25 @@ async def test_only_the_client_that_was_asked_is_told() -> None:
     assert (mine.heard, theirs.heard) == ([id], [another])
 
 
+@pytest.mark.parametrize("where", ["here", "there"])
+async def test_all_clients_that_were_sent_to_one_visit_are_told_and_it_is_watched_once(where: str) -> None:
+    async def shared() -> str:
+        return await visit("Go", "https://example.com/x", id="for-all")
+
+    store, mine, theirs, nobody = Memory(), Ears(), Ears(), Ears()
+    here, there = (server_with(shared, keys=KEYS, store=store) for _ in range(2))
+    goes = ["go"] * 20
+    async with asked(here, mine, goes) as client, asked(here, theirs, goes) as other, asked(here, nobody):
+        for each in (client, other) * 10:
+            await each.call_tool("shared")
+        assert len([task for task in asyncio.all_tasks() if "Visits._watch" in repr(task.get_coro())]) == 1
+        assert await installation_of(here if where == "here" else there).complete("for-all")
+        await mine.listen()
+        await theirs.listen()
+        await other.call_tool("shared")  # by now, whatever was sent before has been heard
+    assert (mine.heard, theirs.heard[:1], nobody.heard) == (["for-all"], ["for-all"], [])
+
+
 async def test_the_client_is_told_when_another_replica_says_so() -> None:
     store, ears = Memory(), Ears()
     here, there = (server_with(go, keys=KEYS, store=store) for _ in range(2))

@@ -10,10 +10,10 @@ import asyncio
 import json
 import logging
 import time
-import weakref
 from collections import OrderedDict
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final, TypeVar
+from weakref import WeakSet
 
 from midcall.portal.interactions import Ending, digest_of
 from midcall.stores.base import StoreError
@@ -48,8 +48,9 @@ class Visits:
         self._keeping = keeping
         self._loop: asyncio.AbstractEventLoop | None = None
         self._known: OrderedDict[str, None] = OrderedDict()
-        self._askers: OrderedDict[str, weakref.ref[Connection]] = OrderedDict()
-        self._watching: set[asyncio.Task[None]] = set()
+        self._askers: OrderedDict[str, WeakSet[Connection]] = OrderedDict()
+        """The clients that were sent to each visit: several, where its author gives it an id for all."""
+        self._watching: dict[str, asyncio.Task[None]] = {}
         self._held: set[asyncio.Future[Record | None]] = set()
         self.stopping = False
         """Whether calls are no longer held."""
@@ -64,10 +65,12 @@ class Visits:
         await self.begin(call, id)
         if call.version != _WITH_NOTIFICATION:
             return
-        _remember(self._askers, id, weakref.ref(call.asking_session().connection))
-        task = asyncio.create_task(self._watch(id))
-        self._watching.add(task)
-        task.add_done_callback(self._watching.discard)
+        askers = self._askers.get(id) or WeakSet()
+        askers.add(call.asking_session().connection)
+        _remember(self._askers, id, askers)
+        if (watching := self._watching.get(id)) is None or watching.done():
+            self._watching[id] = task = asyncio.create_task(self._watch(id))
+            task.add_done_callback(lambda ended: self._watched(id, ended))
 
     def met(self, id: str) -> None:
         """A call in this process has to do with the visit."""
@@ -114,7 +117,7 @@ class Visits:
     def let_go(self) -> None:
         """Hold no call any longer, and watch no visit: the process is about to end."""
         self.stopping = True
-        for waiting in (*self._held, *self._watching):
+        for waiting in (*self._held, *self._watching.values()):
             waiting.cancel()
 
     async def complete(self, id: str) -> bool:
@@ -141,20 +144,21 @@ class Visits:
         return done == "done"
 
     async def notify(self, id: str) -> None:
-        """Tell the client that was sent there, if it is one of this process and knows the notification."""
-        asker = self._askers.pop(id, None)
-        client = asker() if asker is not None else None
-        if client is None:
-            return
-        try:
-            await client.notify("notifications/elicitation/complete", {"elicitationId": id})
-        except Exception:
-            logger.warning(wording.completion_not_sent(), exc_info=True)
+        """Tell the clients that were sent there, if they are of this process and know the notification."""
+        for client in list(self._askers.pop(id, ())):
+            try:
+                await client.notify("notifications/elicitation/complete", {"elicitationId": id})
+            except Exception:
+                logger.warning(wording.completion_not_sent(), exc_info=True)
+
+    def _watched(self, id: str, ended: asyncio.Task[None]) -> None:
+        if self._watching.get(id) is ended:
+            del self._watching[id]
 
     async def _watch(self, id: str) -> None:
-        """Wait for the word of another replica, for as long as the client is there."""
+        """Wait for the word of another replica, for as long as a client is there to hear it."""
         try:
-            while (asker := self._askers.get(id)) is not None and asker() is not None:
+            while self._askers.get(id):
                 record = await (await self._keeping.store()).wait(digest_of(id), _LOOK_SECONDS)
                 if record is None or record.expires < time.time():
                     self._askers.pop(id, None)
