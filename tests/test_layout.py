@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -129,3 +131,31 @@ def test_the_same_verbs_are_there_for_threads(verb: str) -> None:
 def test_no_module_is_called_by_a_word_that_says_nothing() -> None:
     names = {path.stem for path in SOURCE.rglob("*.py")}
     assert not names & {"utils", "util", "helpers", "helper", "manager", "common", "misc"}
+
+
+def test_the_map_names_every_module_but_those_within_the_parts_of_a_part() -> None:
+    page = (SOURCE.parents[1] / "docs" / "architecture.md").read_text()
+    shown = set(re.findall(r"\w+", page[page.index("src/midcall/") : page.index("```", page.index("src/midcall/"))]))
+    modules = [path.relative_to(SOURCE) for path in SOURCE.rglob("*.py")]
+    named = {
+        path.parts[min(len(path.parts), 2) - 1].removesuffix(".py") for path in modules if path.parts[0] != "wording"
+    }
+    assert named - shown == set()
+
+
+def imports_of(module: Path) -> Iterator[tuple[str, str]]:
+    """What it imports from others of ours: the module, and the name."""
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("midcall."):
+            yield from ((node.module or "", each.name) for each in node.names)
+
+
+def test_what_a_module_says_that_it_offers_is_all_that_others_take() -> None:
+    taken = {each for path in SOURCE.rglob("*.py") for each in imports_of(path)}
+    hidden: list[str] = []
+    for module, name in sorted(taken):
+        home = importlib.import_module(module)
+        offered = getattr(home, "__all__", None)
+        if offered is not None and name not in offered and not inspect.ismodule(getattr(home, name)):
+            hidden.append(f"{module}: {name}")
+    assert hidden == []

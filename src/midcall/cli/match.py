@@ -20,7 +20,7 @@ from midcall.cli.games import Game, Tally
 from midcall.cli.wire import Watched
 from midcall.client.offer import Offer
 
-__all__ = ["Match", "Random", "Result", "matched"]
+__all__ = ["MODERN", "Match", "Random", "Result", "matched"]
 
 MODERN: Final = "2026-07-28"
 

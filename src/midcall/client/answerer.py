@@ -44,7 +44,21 @@ from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
 from midcall.errors import InvalidForm, MidcallError
 from midcall.wording.client import answering as wording
 
-__all__ = ["Answerer", "CannotAnswer", "callback", "fastmcp_handler", "modes_of"]
+__all__ = [
+    "Answerer",
+    "Answering",
+    "CannotAnswer",
+    "answered",
+    "asked_on",
+    "callback",
+    "check_answerer",
+    "fastmcp_handler",
+    "modes_at",
+    "modes_of",
+    "outcome_of",
+    "question_of",
+    "server_of",
+]
 
 _log: Final = logging.getLogger("midcall.client.connection")
 

@@ -27,7 +27,7 @@ from midcall.client.target import Reached, Target, Ways, reach
 from midcall.client.visits import OnComplete
 from midcall.wording.client import connecting as wording
 
-__all__ = ["ERAS", "CannotConnect", "Era", "connect"]
+__all__ = ["ERAS", "CannotConnect", "Era", "connect", "entered"]
 
 Era: TypeAlias = Literal["auto", "legacy", "2025-06-18", "2025-11-25", "2026-07-28"]
 ERAS: Final[tuple[Era, ...]] = ("auto", "legacy", "2025-06-18", "2025-11-25", "2026-07-28")

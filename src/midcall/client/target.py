@@ -26,7 +26,7 @@ from midcall.client.plain import plain
 from midcall.client.server_log import Errlog, server_log
 from midcall.wording.client import connecting as wording
 
-__all__ = ["Reached", "Target", "Ways", "reach"]
+__all__ = ["Reached", "Target", "Ways", "is_url", "reach"]
 
 Target: TypeAlias = str | Sequence[str] | StdioServerParameters | Server[Any] | MCPServer | Transport | object
 """A URL; a command, as one line or as a list of its arguments; a server object; or a transport."""

@@ -15,7 +15,7 @@ from midcall.errors import InstallError
 from midcall.render import Pages, shown, stylesheet
 from midcall.wording.portal import approve, authorize, hosted, interaction, mine, page, secret, settings, told
 
-__all__ = ["Views", "hour", "icon", "moment", "style"]
+__all__ = ["Views", "hour", "icon", "moment", "pages", "style"]
 
 _HERE: Final = Path(__file__).parent
 _SAY: Final = SimpleNamespace(

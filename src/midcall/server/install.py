@@ -18,7 +18,7 @@ from midcall.errors import InstallError
 from midcall.server.inside import look_inside
 from midcall.server.installation import Installation, installations
 from midcall.server.keys import Key, given_keys, machine_keys, portal_keys
-from midcall.server.middleware import Asking
+from midcall.server.middleware import Calls
 from midcall.server.sealing import Principal, Seal, seal_for
 from midcall.settings import flag, number, whole
 from midcall.stores import open_store
@@ -213,4 +213,4 @@ def _place(server: Server[Any], seal: Seal, installation: Installation) -> None:
     middleware = server.middleware
     index = next((i for i, mw in enumerate(middleware) if isinstance(mw, RequestStateBoundary)), len(middleware))
     middleware[index : index + 1] = [seal]
-    middleware.append(Asking(installation).serve)
+    middleware.append(Calls(installation).serve)

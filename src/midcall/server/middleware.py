@@ -32,13 +32,13 @@ from midcall.wording import limits, mistakes
 if TYPE_CHECKING:
     from midcall.server.installation import Installation
 
-__all__ = ["Asking"]
+__all__ = ["Calls"]
 
 STATE_LIMIT: Final = 64 * 1024
 """Above this a state is no longer fit to travel: servers and proxies refuse large requests."""
 
 
-class Asking:
+class Calls:
     """Gives a call its journal, and lets its rounds leave."""
 
     def __init__(self, installation: Installation) -> None:

@@ -45,7 +45,7 @@ from midcall.wording import unanswered
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["Ours", "ending", "find_ours", "let_through", "protocol_error", "surfaced"]
+__all__ = ["Ours", "ending", "find_ours", "let_through", "protocol_error", "stamped", "surfaced"]
 
 logger = logging.getLogger("midcall")
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from midcall.stores.base import StoreError
 from midcall.wording import stores as words
 
-__all__ = ["Found", "missing_steps"]
+__all__ = ["OLDEST", "Found", "missing_steps"]
 
 OLDEST = 1
 """The oldest schema version whose code can use what we write today."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []
-
 
 def needs_extra(extra: str, what: str) -> str:
     return f"{what} needs more packages: pip install 'midcall[{extra}]'"

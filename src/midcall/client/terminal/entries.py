@@ -26,7 +26,7 @@ from midcall.client.terminal.shown import brief
 from midcall.core.fields import Choice, Choices
 from midcall.wording.client import terminal as wording
 
-__all__ = ["Entered", "Finder", "GoOn", "Picks", "TextBox", "YesNo", "toggled"]
+__all__ = ["LONG", "Entered", "Finder", "GoOn", "Picks", "TextBox", "YesNo", "toggled"]
 
 LONG: Final = 8
 """From more options than this, one has to search."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from midcall.stores.versions import OLDEST
 
-__all__ = ["SCHEMA", "STEPS", "VERSION_TABLE", "schema_sql", "within"]
+__all__ = ["SCHEMA", "STEPS", "VERSION_TABLE", "make_schema", "schema_sql", "set_version", "within"]
 
 VERSION_TABLE = """\
 CREATE TABLE IF NOT EXISTS @midcall_schema (
