@@ -55,6 +55,7 @@ class Missing:
 MISSING: Final = Missing()
 
 ATTEMPTS: Final = 3
+_CLASS: Final = type
 _LONG: Final = 1000
 """What is longer is made anew each time: messages quote files and letters, and those are not to stay in memory."""
 _CHANNELS: Final[frozenset[str]] = frozenset(get_args(Via))
@@ -313,7 +314,7 @@ def plain_question(message: str, type: Any) -> Question[Any]:
     """A question without options, made once: replays ask the same ones over and over."""
     if len(message) > _LONG:
         return Question(message, type)
-    return _plain_question(message, type, written(type))
+    return _plain_question(message, type, None if isinstance(type, _CLASS) else written(type))
 
 
 @lru_cache(maxsize=1024)
