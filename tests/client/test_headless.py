@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -37,6 +38,15 @@ async def test_every_question_ends_by_the_policy(asked: Asked, policy: Policy, o
 async def test_a_policy_can_be_to_fail(asked: Asked) -> None:
     with pytest.raises(CannotAnswer, match="Nobody is there"):
         await Headless("fail").answer(asked)
+
+
+@pytest.mark.parametrize("asked", [FILLED, VISIT])
+async def test_in_a_round_which_has_no_errors_it_is_cancelled_and_the_log_says_only_that(
+    asked: Asked, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert await Headless("fail").answer(replace(asked, via="round")) == Cancelled()
+    assert "was cancelled, since" in caplog.text
+    assert "ended with an error" not in caplog.text
 
 
 async def test_defaults_are_taken_where_they_are_enough() -> None:

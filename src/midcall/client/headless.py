@@ -30,7 +30,7 @@ class Headless:
         policy: What becomes of a question. "cancel": it is closed, as nobody decided. "decline": the
             answer is no; only for hosts that may say no for their users. "defaults": a form is sent
             as it was pre-filled, and cancelled where a required field is not. "fail": the question
-            ends with an error.
+            ends with an error; in a round, which has none, it is cancelled.
         tell: Called with a sentence for each question, for the user; the log is told in any case.
 
     Attributes:
@@ -56,6 +56,8 @@ class Headless:
 
     def _decided(self, asked: Asked) -> tuple[Outcome[Any] | None, str]:
         match self.policy:
+            case "fail" if asked.via == "round":
+                return Cancelled(), wording.cancelled_in_a_round()
             case "fail":
                 return None, wording.ended_with_an_error()
             case "decline":

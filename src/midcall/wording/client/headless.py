@@ -40,5 +40,9 @@ def ended_with_an_error() -> str:
     return "ended with an error"
 
 
+def cancelled_in_a_round() -> str:
+    return "was cancelled, since a question of a round cannot end with an error"
+
+
 def nobody_answers() -> str:
     return "Nobody is there to answer questions at this client."
