@@ -20,11 +20,12 @@ from midcall.core.wire import stuck_at
 from midcall.errors import InvalidQuestion, Misuse, NoChannel, NotAnswered, OnceUnknown, UserCancelled, UserDeclined
 from midcall.portal.checks import Check
 from midcall.portal.interactions import Ending, Interaction, Kind
+from midcall.server.answered import value_of
 from midcall.server.asking import put
 from midcall.server.channels.required import Recognised
 from midcall.server.waiting import wait_for_ending
 from midcall.wording import out_of_band as wording
-from midcall.wording import questions, unanswered, wire
+from midcall.wording import questions, wire
 
 if TYPE_CHECKING:
     from midcall.portal.app import Portal
@@ -181,9 +182,9 @@ async def _on_a_page(
         )
         await portal.interactions.begin(id, interaction)
         call.replay.mark(identity, kind, until)
-    _value(await put(call, visit))
+    value_of(await put(call, visit))
     ending = await wait_for_ending(call, id, timeout, until)
-    _value(_outcome(ending))
+    value_of(_outcome(ending))
     return ending
 
 
@@ -199,16 +200,6 @@ def _outcome(ending: Ending) -> Outcome[None]:
             return Declined("page")
         case "cancel":
             return Cancelled("page")
-
-
-def _value(outcome: Outcome[Any]) -> Any:
-    match outcome:
-        case Accepted(value=value):
-            return value
-        case Declined():
-            raise UserDeclined(unanswered.declined(), for_model=unanswered.model_declined())
-        case Cancelled():
-            raise UserCancelled(unanswered.cancelled(), for_model=unanswered.model_cancelled())
 
 
 def _plain_details(details: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types import ElicitRequestURLParams
 
 from midcall.core.questions import Visit
-from midcall.errors import InvalidQuestion, NoChannel, TimedOut, UserCancelled, UserDeclined
+from midcall.errors import InvalidQuestion, NoChannel, TimedOut
+from midcall.server.answered import refused
 from midcall.server.call import current_call
 from midcall.server.channels.capability import lacks_the_error
 from midcall.server.channels.request import elicitation_params
@@ -107,7 +108,7 @@ async def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> d
         identity = f"?required.{index}.{visit.digest}"
         entry = call.replay.recorded(identity, visit)
         if entry is not None and entry.kind in ("decline", "cancel"):
-            _refused(entry.kind)
+            refused(entry.kind)
         if entry is not None and used_up:
             _not_done(call)
             return {}
@@ -123,9 +124,3 @@ def _not_done(call: Call) -> None:
     if not call.can_go_on_later:
         raise TimedOut(unanswered.visit_not_done(), for_model=unanswered.model_visit_not_done())
     call.later = later.waits_for_a_page()
-
-
-def _refused(kind: str) -> NoReturn:
-    if kind == "decline":
-        raise UserDeclined(unanswered.declined(), for_model=unanswered.model_declined())
-    raise UserCancelled(unanswered.cancelled(), for_model=unanswered.model_cancelled())

@@ -10,10 +10,11 @@ from typing_extensions import TypeForm, TypeVar, Unpack
 
 from midcall.core.fields import Choice, Choices, Flag
 from midcall.core.form import Form
-from midcall.core.outcomes import Accepted, Declined, Outcome, Via
+from midcall.core.outcomes import Accepted, Outcome, Via
 from midcall.core.questions import Question, Visit, plain_question
-from midcall.errors import InvalidQuestion, MidcallError, UserCancelled, UserDeclined
+from midcall.errors import InvalidQuestion, MidcallError
 from midcall.portal.interactions import Ending
+from midcall.server.answered import refused, value_of
 from midcall.server.asking import put, put_all
 from midcall.server.call import current_call, running_call
 from midcall.server.channels.required import Recognised
@@ -22,7 +23,6 @@ from midcall.server.verb import Verb, begin, name_of, recall
 from midcall.server.verbs.choosing import default_of, offered_by
 from midcall.server.waiting import wait_for_ending
 from midcall.wording import questions as wording
-from midcall.wording import unanswered
 
 __all__ = ["ask", "ask_all", "choose", "confirm", "elicit", "visit"]
 
@@ -87,7 +87,7 @@ def ask(message: str | Question[Any] | Visit, type: Any = None, /, **options: An
     """
     if not options and (recalled := recall(message, type, _plainly)) is not None:
         return recalled
-    return begin("ask", _asked("ask", _value, message, type, options))
+    return begin("ask", _asked("ask", value_of, message, type, options))
 
 
 @overload
@@ -212,7 +212,7 @@ async def _asked(
 
 
 def _plainly(question: Question[Any]) -> Coroutine[Any, Any, Any]:
-    return _asked("ask", _value, question, None, {})
+    return _asked("ask", value_of, question, None, {})
 
 
 def _question(message: str | Question[Any] | Visit, type: Any, options: Mapping[str, Any]) -> Question[Any] | Visit:
@@ -246,14 +246,6 @@ def _whole(outcome: Outcome[T]) -> Outcome[T]:
     return outcome
 
 
-def _value(outcome: Outcome[T]) -> T:
-    if isinstance(outcome, Accepted):
-        return outcome.value
-    if isinstance(outcome, Declined):
-        raise UserDeclined(unanswered.declined(), for_model=unanswered.model_declined())
-    raise UserCancelled(unanswered.cancelled(), for_model=unanswered.model_cancelled())
-
-
 _CONFIRM = Form(Flag("confirmed", title="Confirm"))
 
 
@@ -273,7 +265,7 @@ async def _choose(message: str, options: Any, many: bool, more: Mapping[str, Any
             more = {**more, "default": {"choice": default_of(more["default"], offered, many)}}
     except MidcallError as exc:
         raise surfaced(exc, current_call.get()) from None
-    value = (await _asked("choose", _value, message, form, more))["choice"]
+    value = (await _asked("choose", value_of, message, form, more))["choice"]
     return [offered.values[text] for text in value] if many else offered.values[value]
 
 
@@ -287,7 +279,7 @@ async def _ask_all(questions: tuple[Any, ...]) -> Any:
         for question in questions:
             if not isinstance(question, (Question, Visit)):
                 raise InvalidQuestion(_no_question(questions))
-        values = tuple([_value(outcome) for outcome in await put_all(call, questions)])
+        values = tuple([value_of(outcome) for outcome in await put_all(call, questions)])
     except MidcallError as exc:
         raise surfaced(exc, current_call.get()) from exc.__cause__
     return values if names is None else dict(zip(names, values, strict=True))
@@ -310,7 +302,7 @@ async def _visit(
         call = running_call("visit")
         named = wait and id is not None  # then a call that begins afresh finds it done, by its id
         question = _made(Recognised if named else Visit, message, url, id=id, **options)
-        agreed: str = _value(await put(call, question))
+        agreed: str = value_of(await put(call, question))
         if wait:
             _went_well(await wait_for_ending(call, agreed, question.timeout))
     except MidcallError as exc:
@@ -320,7 +312,5 @@ async def _visit(
 
 def _went_well(ending: Ending) -> None:
     """A page may say that the user declined there, or closed it."""
-    if ending.action == "decline":
-        raise UserDeclined(unanswered.declined(), for_model=unanswered.model_declined())
-    if ending.action == "cancel":
-        raise UserCancelled(unanswered.cancelled(), for_model=unanswered.model_cancelled())
+    if ending.action != "accept":
+        refused(ending.action)
