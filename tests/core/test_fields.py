@@ -19,6 +19,11 @@ EVERY_KIND: list[Field] = [
 ]
 
 
+def test_a_number_may_be_left_no_choice() -> None:
+    assert Number("f", minimum=3, maximum=3, default=3).rule()(4) != ()
+    assert Number("f", integer=True, minimum=2.5, maximum=3, default=3).rule()(3) == ()
+
+
 def test_a_field_is_required_unless_it_has_a_default_or_says_so() -> None:
     assert Text("a").required is True
     assert Text("a", default="x").required is False

@@ -394,6 +394,18 @@ async def test_a_no_faster_than_a_person_reads_leads_to_a_page(era: Era, answer:
     assert [asked.mode for asked in person.asked] == ["form", "url"]
 
 
+@pytest.mark.parametrize("era", WITH_URLS)
+async def test_a_quick_no_to_one_of_several_questions_ends_none_of_them(era: Era) -> None:
+    async def both() -> str:
+        first, second = await ask_all(Question("First?", Trip), Question("Second?", Trip))
+        return f"{first.city} {second.city}"
+
+    person = Unseen(sends(city="Oslo", days=3), Declined())
+    async with installed(both, doubt=60.0) as (server, _), connect(server, person, era=era) as client:
+        assert shown(await client.call_tool("both", {})) == "Oslo Oslo"
+    assert [asked.mode for asked in person.asked].count("url") == 2
+
+
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_no_faster_than_a_person_reads_leads_to_a_link_where_there_are_no_urls(era: Era) -> None:
     async with installed(book, doubt=60.0) as (server, _):
