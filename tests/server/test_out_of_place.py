@@ -242,6 +242,15 @@ async def test_verbs_are_no_questions_for_ask_all(era: Era, caplog: pytest.LogCa
     assert "must be awaited" not in caplog.text
 
 
+@pytest.mark.parametrize("given", ["B?", None, 3, Trip], ids=str)
+async def test_what_is_no_question_for_ask_all_is_named(given: Any, caplog: pytest.LogCaptureFixture) -> None:
+    async def tool() -> str:
+        return str(await ask_all(Question("A?", int), given))
+
+    assert (await run(server_with(tool), "tool")).failed
+    assert f"takes Question(...) values, not {type(given).__name__}" in caplog.text
+
+
 async def test_a_verb_that_is_dropped_where_no_call_is_running_is_named_in_a_warning() -> None:
     with pytest.warns(RuntimeWarning, match=r"ask\(...\) must be awaited"):
         ask("Days?", int)  # pyright: ignore[reportUnusedCoroutine]
