@@ -18,7 +18,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from tests.warm import PYTHON, Started, started
 
 STARTS_WITHIN = 30.0
-ENDS_WITHIN = 30.0
+ENDS_WITHIN = 10.0
 GIVEN_BY_NOBODY = range(12_000, 32_000)
 """Ports that no system hands out by itself: whoever is told of one has it still when it begins to listen."""
 ROOT = Path(__file__).parent.parent
@@ -43,14 +43,15 @@ def free_port() -> int:
             return port
 
 
-def end(process: Started) -> None:
-    """Have it end by itself, or not."""
+def end(process: Started, within: float = ENDS_WITHIN) -> None:
+    """Have it end by itself. If it does not, that is a failure, and it is ended all the same."""
     process.terminate()
     try:
-        process.wait(ENDS_WITHIN)
+        process.wait(within)
     except subprocess.TimeoutExpired:
         process.kill()
-        process.wait(ENDS_WITHIN)
+        process.wait(within)
+        raise
 
 
 @contextmanager

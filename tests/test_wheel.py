@@ -60,7 +60,6 @@ def test_the_wheel_holds_the_package_its_types_and_its_licence_and_nothing_else(
     assert {name.partition("/")[0].partition("-")[0] for name in names} == {"midcall"}
 
 
-@pytest.mark.timeout(600)  # it installs all that midcall needs
 def test_the_wheel_works_in_a_clean_environment(wheel: Path, tmp_path: Path) -> None:
     venv.create(tmp_path / "env")
     python = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"

@@ -69,7 +69,7 @@ def running(processes: Sequence[Process]) -> Generator[None]:
         for each in processes:
             each.popen.terminate()
         for each in processes:
-            end(each.popen)
+            end(each.popen, within=15)
 
 
 def listening(process: Process) -> None:

@@ -224,7 +224,7 @@ async def test_a_store_that_waits_has_one_connection_more_and_none_when_it_is_cl
         task.cancel()
     await asyncio.gather(*waiting, return_exceptions=True)
     await store.close()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(5):
         while await servers.run_sql(count) != [(0,)]:
             await asyncio.sleep(0.02)
 
