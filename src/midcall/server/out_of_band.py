@@ -25,7 +25,7 @@ from midcall.server.asking import put
 from midcall.server.channels.required import Recognised
 from midcall.server.waiting import wait_for_ending
 from midcall.wording import out_of_band as wording
-from midcall.wording import questions, wire
+from midcall.wording import questions, reaching, wire
 
 if TYPE_CHECKING:
     from midcall.portal.app import Portal
@@ -150,7 +150,7 @@ async def approved(call: Call, message: str, details: Mapping[str, Any], timeout
 
 def _portal(call: Call, kind: Kind) -> Portal:
     portal = call.installation.portal
-    why = wording.no_portal() if portal is None else portal.why_not(kind, call.owner)
+    why = reaching.no_portal() if portal is None else portal.why_not(kind, call.owner)
     if portal is None or why is not None:
         raise NoChannel(
             wording.no_page(kind, why or ""),

@@ -69,10 +69,6 @@ def bad_details(why: str) -> str:
     return f"the details of an approval must be plain data: {why}"
 
 
-def no_portal() -> str:
-    return "no portal is installed"
-
-
 def no_page(kind: str, why: str) -> str:
     return f"The user cannot be sent to a page for this {kind}: {why.rstrip('.')}."
 
