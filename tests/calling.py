@@ -39,16 +39,16 @@ class Word(BaseModel):
 WORD = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}
 
 
-def bare_asking(means: Means, *bodies: Body) -> Any:
-    """A server without midcall. Each body is a tool of its name, and asks by these means."""
+def bare_asking(means: Means, *bodies: Body, **settings: Any) -> Any:
+    """A server with these settings, without midcall. Each body is a tool of its name, and asks by these means."""
     tools = [_TOOLS[means](body) for body in bodies]
     for tool, body in zip(tools, bodies, strict=True):
         tool.__name__ = body.__name__
-    return bare_server("mcpserver" if means == "ask" else means, *tools)
+    return bare_server("mcpserver" if means == "ask" else means, *tools, **settings)
 
 
 def asking(means: Means, *bodies: Body, **options: Any) -> Any:
-    """The same, with midcall."""
+    """The same, with midcall, which has these options."""
     server = bare_asking(means, *bodies)
     midcall.install(server, **options)
     return server
