@@ -72,13 +72,14 @@ class Person:
     def __init__(self, answers: Answers, effects: Effects) -> None:
         self.asked: list[str] = []
         self.forms: list[Any] = []
-        self._answers, self._effects = answers, effects
+        self.effects = effects
+        self._answers = answers
 
     async def __call__(self, context: Any, params: ElicitRequestParams) -> ElicitResult:
         answer = self._answer_to(params.message, len(self.asked))
         self.asked.append(params.message)
         self.forms.append(_form_of(params))
-        return answer if isinstance(answer, ElicitResult) else await answer(params, self._effects)
+        return answer if isinstance(answer, ElicitResult) else await answer(params, self.effects)
 
     def _answer_to(self, message: str, ordinal: int) -> Answer:
         if isinstance(self._answers, Mapping):
