@@ -9,7 +9,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 import anyio
+from fastmcp import FastMCP
 from mcp import Client, MCPError
+from mcp.client._memory import InMemoryTransport
 from mcp_types import (
     CreateMessageRequestParams,
     CreateMessageResult,
@@ -113,7 +115,12 @@ async def in_memory(case: Case, version: Version, *, adopted: bool) -> dict[str,
     server = case.server(effects)
     if adopted:
         midcall.install(server)
-    return await called(case, getattr(server, "_mcp_server", server), version, effects)
+    return await called(case, _target(server), version, effects)
+
+
+def _target(server: Any) -> Any:
+    """FastMCP needs a progress token, which requests between two objects of the SDK don't have."""
+    return InMemoryTransport(vars(server)["_mcp_server"]) if isinstance(server, FastMCP) else server
 
 
 async def called(case: Case, target: Any, version: Version, effects: Effects) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.strangers import confirming, flowing, visiting
+from tests.strangers import confirming, fast, flowing, forms, models, raw, visiting
 from tests.strangers.calling import Call, Case
 from tests.strangers.people import CANCEL, DECLINE, GO, accept, after, copies, no, visits, yes
 
@@ -317,4 +317,264 @@ VISITS: Final = [
     ),
 ]
 
-CASES: Final = [*DANGEROUS, *GATES, *UNABLE, *LIMITS, *AT_ONCE, *OPEN, *VISITS]
+BOOKING: Final = accept(guest="Ada", nights=3, budget=99.5, room="double", breakfast=False, extras=["bike"])
+
+FORMS: Final = [
+    Case(
+        "a form with a field of each kind, and structured output",
+        forms.forms,
+        (Call("book"),),
+        [BOOKING],
+        (
+            "booked Booking(guest='Ada', email=None, nights=3, budget=99.5, room='double', breakfast=False,"
+            " extras=['bike'], note='')",
+        ),
+    ),
+    Case("a form that is declined", forms.forms, (Call("book"),), [DECLINE], ()),
+    Case(
+        "a form that names a password",
+        forms.forms,
+        (Call("log_in"), Call("add_key")),
+        [accept(email="a@b.c", password="pw"), accept(api_key="k")],
+        ("logged in: accept", "key stored: accept"),
+    ),
+    Case(
+        "an argument that isn't good enough",
+        forms.forms,
+        (Call("search", {"query": "ab"}), Call("search", {"query": "abc"})),
+        [accept(query="abacus")],
+        ("too short", "searched abacus", "searched abc"),
+    ),
+    Case("an answer that doesn't fit", forms.forms, (Call("add_key"),), [accept(api_key=5)], ()),
+    Case("an answer without content", forms.forms, (Call("add_key"),), [GO], ()),
+    Case(
+        "a tool that asks again if the answer doesn't fit",
+        forms.forms,
+        (Call("persistent"),),
+        [accept(query="a"), accept(query="abc")],
+        ("attempt 0: Received an accepted elicitation whose content does not match the requested schema",),
+    ),
+    Case(
+        "eight questions in a row",
+        forms.forms,
+        (Call("interview"),),
+        [accept(query=f"answer {number}") for number in range(8)],
+        tuple(f"saved {number}" for number in range(8)),
+    ),
+    Case(
+        "a prompt that asks",
+        forms.forms,
+        (Call("letter", {"to": "Bob"}, "prompt"),),
+        [accept(query="warm")],
+        ("opened the address book for Bob",),
+    ),
+    Case(
+        "a resource that asks",
+        forms.forms,
+        (Call("report://2024", kind="resource"),),
+        [yes()],
+        ("loaded 2024", "shown: accept"),
+    ),
+    Case(
+        "a tool that reads a resource that asks",
+        forms.forms,
+        (Call("summary"),),
+        [yes(), DECLINE],
+        ("loaded 2024", "shown: accept", "summed up, decline"),
+    ),
+]
+
+VERSIONED: Final = [
+    Case("a tool that looks at the version", forms.versions, (Call("old_enough"),), [yes()], ("went: accept",)),
+    Case(
+        "a tool that makes its own rounds",
+        forms.versions,
+        (Call("by_hand", {"path": "a.txt"}),),
+        [yes()],
+        ("delete a.txt: accept",),
+    ),
+    Case(
+        "a parameter that is resolved by a question",
+        forms.versions,
+        (Call("welcome"),),
+        [accept(name="Ada"), yes()],
+        ("door opened for Ada", "tea: accept"),
+    ),
+]
+
+RAW: Final = [
+    Case(
+        "a form without fields",
+        raw.confirmed,
+        (Call("drop_index"),),
+        [accept()],
+        ("call drop_index", "dropped", "end drop_index"),
+    ),
+    Case("a form without fields, declined", raw.confirmed, (Call("drop_index"),), [DECLINE], ("call drop_index",)),
+    Case(
+        "a handler that checks, and a client that can't be asked",
+        raw.confirmed,
+        (Call("drop_index"), Call("publish")),
+        [],
+        ("call drop_index", "call publish", "built", "end publish"),
+        can=frozenset(),
+    ),
+    Case(
+        "a schema that is written by hand",
+        raw.confirmed,
+        (Call("publish"),),
+        [accept(team="9", copies=2)],
+        ("call publish", "built", "published {'team': '9', 'copies': 2}", "end publish"),
+    ),
+    Case(
+        "a raw answer that doesn't fit",
+        raw.confirmed,
+        (Call("publish"),),
+        [accept(team="8", more="x")],
+        ("call publish", "built", "published {'team': '8', 'more': 'x'}", "end publish"),
+    ),
+    Case(
+        "a schema with keys of its own that names a secret",
+        raw.confirmed,
+        (Call("bank"),),
+        [accept(user="ada", pin="1234")],
+        ("call bank", "sent ['pin', 'user']", "end bank"),
+    ),
+    Case(
+        "an invoice before a page",
+        raw.confirmed,
+        (Call("pay"),),
+        [GO],
+        ("call pay", "invoice made", "paid: accept", "end pay"),
+    ),
+    Case(
+        "a low-level prompt that asks",
+        raw.confirmed,
+        (Call("review", kind="prompt"),),
+        [accept(team="7", copies=1)],
+        ("diff read",),
+    ),
+]
+
+MODELS: Final = [
+    Case(
+        "a model between two questions",
+        models.poet,
+        (Call("poem"),),
+        [accept(name="snow"), yes()],
+        ("muse called", "draft: a poem, snow", "kept: accept"),
+        can=frozenset({"elicitation", "sampling"}),
+    ),
+    Case(
+        "a model and a person at once",
+        models.poet,
+        (Call("both"),),
+        [accept(name="Rain")],
+        ("bound",),
+        can=frozenset({"elicitation", "sampling"}),
+    ),
+    Case(
+        "folders that are asked for once",
+        models.poet,
+        (Call("save"), Call("save")),
+        [yes(), DECLINE],
+        ("2 folders", "saved: accept", "saved: decline"),
+        can=frozenset({"elicitation", "roots"}),
+    ),
+]
+
+FAST: Final = [
+    Case(
+        "FastMCP: scalars",
+        fast.scalars,
+        (Call("plain"),),
+        [accept(value=each) for each in (True, 3, 2.5, "text", "b", "blue")],
+        ("True", "3", "2.5", "'text'", "'b'", "<Colour.BLUE: 'blue'>"),
+    ),
+    Case(
+        "FastMCP: choices",
+        fast.scalars,
+        (Call("choices"),),
+        [accept(value="y"), accept(value="high"), accept(value=["x", "z"]), accept(name="site", kind="cli")],
+        ("all chosen",),
+    ),
+    Case(
+        "FastMCP: a middleware that asks, and counts calls",
+        fast.confirming,
+        (Call("write_page", {"text": "hi"}), Call("read_page"), Call("read_page")),
+        [accept(value=True)],
+        (
+            "write_page: 1 left",
+            "wrote hi",
+            "write_page ran",
+            "read_page: 0 left",
+            "read",
+            "read_page: -1 left",
+        ),
+    ),
+    Case(
+        "FastMCP: a middleware that asks, and a no",
+        fast.confirming,
+        (Call("write_page", {"text": "hi"}),),
+        [accept(value=False)],
+        ("write_page: 1 left", "write_page declined"),
+    ),
+    Case(
+        "FastMCP: a middleware that fails closed",
+        fast.confirming,
+        (Call("write_page", {"text": "hi"}),),
+        [],
+        ("write_page: 1 left", "client can't ask"),
+        can=frozenset(),
+    ),
+    Case(
+        "FastMCP: a middleware that asks after the tool",
+        fast.redacting,
+        (Call("person", {"id": 1}),),
+        [accept(value=True), DECLINE],
+        ("loaded 1", "shown: ['name']"),
+    ),
+    Case(
+        "FastMCP: a connection as a dependency",
+        fast.depending,
+        (Call("add_rows"),),
+        [accept(value="a"), accept(value="b")],
+        ("connected", "inserted a", "inserted b", "closed with ['a', 'b']"),
+    ),
+    Case(
+        "FastMCP: a connection, and a dismissal",
+        fast.depending,
+        (Call("add_rows"),),
+        [accept(value="a"), CANCEL],
+        ("connected", "inserted a", "closed with ['a']"),
+    ),
+    Case(
+        "FastMCP: a mounted server with state, logs and progress",
+        fast.mounted,
+        (Call("ops_deploy"),),
+        [accept(value=True), DECLINE],
+        ("asked: accept", "told: decline"),
+    ),
+    Case(
+        "FastMCP: a mounted prompt and a mounted resource",
+        fast.mounted,
+        (Call("ops_plan", kind="prompt"), Call("notes://ops/work", kind="resource")),
+        [accept(value=3), DECLINE],
+        ("calendar read", "opened work"),
+    ),
+]
+
+CASES: Final = [
+    *DANGEROUS,
+    *GATES,
+    *UNABLE,
+    *LIMITS,
+    *AT_ONCE,
+    *OPEN,
+    *VISITS,
+    *FORMS,
+    *VERSIONED,
+    *RAW,
+    *MODELS,
+    *FAST,
+]
