@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.client.session import ClientRequestContext
 from mcp.server.mcpserver import Context
 from mcp_types import (
@@ -167,7 +167,11 @@ async def test_the_settings_of_a_sampling_request_reach_the_client() -> None:
 
 
 @pytest.mark.parametrize("tool", [samples, lists_roots], ids=lambda tool: tool.__name__)
-async def test_a_client_that_can_neither_sample_nor_list_roots_fails_the_tool_and_does_not_hang(tool: Any) -> None:
+async def test_a_client_that_can_neither_sample_nor_list_roots_says_the_same_on_both_versions(tool: Any) -> None:
+    said: list[tuple[int, str]] = []
     for era in BOTH:
         async with asyncio.timeout(20), connect(server_with(tool), era=era) as client:
-            assert (await client.call_tool(tool.__name__, {})).is_error
+            with pytest.raises(MCPError, match="not supported") as refused:
+                await client.call_tool(tool.__name__, {})
+        said.append((refused.value.error.code, refused.value.error.message))
+    assert said[0] == said[1]
