@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
+import json
+from base64 import urlsafe_b64encode
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from mcp_types import ElicitRequestFormParams, ElicitRequestParams, ElicitRequestURLParams, ElicitResult
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_REQUEST,
+    CreateMessageRequest,
+    ElicitRequestFormParams,
+    ElicitRequestParams,
+    ElicitRequestURLParams,
+    ElicitResult,
+    ListRootsRequest,
+)
+from pydantic import BaseModel
 from pydantic_core import to_json
 
 from midcall.core.adopted import AdoptedQuestion, OpaqueForm
@@ -21,7 +35,9 @@ from midcall.wording import wire as wording
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["answer_for"]
+__all__ = ["answer_for", "reply_to"]
+
+ResultT = TypeVar("ResultT", bound=BaseModel)
 
 
 async def answer_for(call: Call, params: ElicitRequestParams, timeout: float | None) -> ElicitResult:
@@ -39,6 +55,36 @@ async def answer_for(call: Call, params: ElicitRequestParams, timeout: float | N
             return ElicitResult(action="decline")
         case Cancelled():
             return ElicitResult(action="cancel")
+
+
+async def reply_to(
+    call: Call, request: CreateMessageRequest | ListRootsRequest, result_type: type[ResultT], timeout: float | None
+) -> ResultT:
+    """Send this request in a round, and return the client's reply; in a replay, the recorded one."""
+    _check_declared(call, request)
+    await call.run.check()
+    wire = request.model_dump(by_alias=True, mode="json", exclude_none=True)
+    text = json.dumps(wire, sort_keys=True, separators=(",", ":"))
+    digest = urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:9]).decode()
+    identity = call.replay.identify_request(request.method, digest)
+    entry = call.replay.noted(identity)
+    if entry is None or entry.kind != "reply":
+        call.replay.request(identity, request.method, line=call.on_line)
+        async with asyncio.timeout(timeout):
+            await call.run.ask({identity: wire})
+        entry = call.replay.noted(identity)
+    assert entry is not None and entry.kind == "reply", "a request that was answered has its reply"
+    return result_type.model_validate(entry.value, by_name=False)
+
+
+def _check_declared(call: Call, request: CreateMessageRequest | ListRootsRequest) -> None:
+    """Fail as the SDK's client does when it can't answer this."""
+    declared = call.session.client_capabilities
+    if isinstance(request, CreateMessageRequest):
+        if declared is None or declared.sampling is None:
+            raise MCPError(INVALID_REQUEST, "Sampling not supported")
+    elif declared is None or declared.roots is None:
+        raise MCPError(INVALID_REQUEST, "List roots not supported")
 
 
 def _content(value: object) -> dict[str, Any] | None:

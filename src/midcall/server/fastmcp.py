@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import Any, cast
 
 from fastmcp import FastMCP
 from fastmcp.prompts import FunctionPrompt, Prompt
 from fastmcp.resources import Resource, ResourceTemplate
-from fastmcp.server.context import Context
 from fastmcp.server.dependencies import fastmcp_request_ctx
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import Tool
 from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
+from mcp_types.methods import INPUT_REQUIRED_METHODS
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
 from midcall.errors import MidcallError
@@ -27,12 +25,10 @@ from midcall.wording import installing as wording
 __all__ = ["prepare"]
 
 
-def prepare(server: FastMCP[Any], *, adopt: bool) -> None:
+def prepare(server: FastMCP[Any]) -> None:
     """Let our errors through FastMCP, and let its `ctx.elicit` reach the session."""
     server.add_middleware(_LetThrough())
     _look_inside()
-    if adopt:
-        _adopt_elicit()
 
 
 def _look_inside() -> None:
@@ -64,6 +60,7 @@ class _LetThrough(Middleware):
     """FastMCP wraps what a tool raises; this unwraps what our own middleware has to see."""
 
     async def on_request(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
+        _adopt_request(context)
         try:
             return await call_next(context)
         except Exception as exc:
@@ -86,36 +83,26 @@ def _plain(error: MidcallError) -> MidcallError:
     return copy
 
 
-def _adopt_elicit() -> None:
-    """Let `Context.elicit` go on to the session on 2026-07-28, too, inside our calls.
+def _adopt_request(context: MiddlewareContext[Any]) -> None:
+    """Let FastMCP's own copy of the request follow the call, and let `ctx.elicit` push on 2026-07-28, too.
 
-    It refuses by the version in the request's context, before any hook that FastMCP offers, and a
-    tool's Context is made deep inside (once more in every mounted server). So the method is
-    wrapped, once; outside a call of ours it is what it was.
+    FastMCP refuses to push by the version in its copy, so that says 2025-11-25. The SDK's context keeps the real one,
+    by which FastMCP tells whether a tool may return rounds of its own.
     """
-    original: Callable[..., Awaitable[Any]] = Context.elicit
-    if getattr(original, "__midcall__", False):
+    call, request = current_call.get(), fastmcp_request_ctx.get()
+    if call is None and request is not None and request.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        _tell_of_outer(context)
+    if call is None or request is None or any(request is each for each in call.followers):
         return
-
-    async def elicit(self: Context, *args: Any, **kwargs: Any) -> Any:
-        call, request = current_call.get(), fastmcp_request_ctx.get()
-        if call is None and request is not None and request.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            _tell_of_outer(self.fastmcp)  # before FastMCP refuses
-        if call is None or request is None or not (call.modern and call.installation.adopt):
-            return await original(self, *args, **kwargs)
-        token = fastmcp_request_ctx.set(replace(request, protocol_version=LATEST_HANDSHAKE_VERSION))
-        try:
-            return await original(self, *args, **kwargs)
-        finally:
-            fastmcp_request_ctx.reset(token)
-
-    elicit.__doc__ = original.__doc__
-    elicit.__midcall__ = True  # pyright: ignore[reportFunctionMemberAccess]
-    Context.elicit = elicit  # pyright: ignore[reportAttributeAccessIssue]
+    call.followers.append(request)
+    if call.modern and call.installation.adopt:
+        request.protocol_version = LATEST_HANDSHAKE_VERSION
 
 
-def _tell_of_outer(server: FastMCP[Any]) -> None:
+def _tell_of_outer(context: MiddlewareContext[Any]) -> None:
     """The author has installed midcall, and a call has come in by a server around it that lacks it."""
-    installation = installation_on(server)
+    if context.fastmcp_context is None or context.method not in INPUT_REQUIRED_METHODS:
+        return
+    installation = installation_on(context.fastmcp_context.fastmcp)
     if installation is not None and installation.adopt:
         installation.warn_once("outer", wording.only_on_mounted(installation.server_title))

@@ -13,6 +13,7 @@ from mcp.server.request_state import RequestStateCodec
 
 from midcall.server.keeping import Keeping
 from midcall.server.owner import caller, is_own, key_of
+from midcall.server.running.runs import Runs
 from midcall.server.visits import Visits
 from midcall.stores.memory import Memory
 from midcall.wording import installing as wording
@@ -50,6 +51,11 @@ class Installation:
     codec: RequestStateCodec
     doubt: float
     probe: bool
+    live: bool
+    """Whether runs stay in memory between two requests."""
+    why_live: str
+    """Why they do, or don't."""
+    max_live: int
     required: bool
     """Whether every client is known to call again after the error -32042."""
     whose_keys: Whose
@@ -63,6 +69,8 @@ class Installation:
     def __post_init__(self) -> None:
         self.keeping = None if self.store is None else Keeping(self.store, self.state_ttl)
         self.visits = Visits(self.keeping or Keeping(Memory(), self.state_ttl))
+        self.runs = Runs(live=self.live, most=self.max_live, seconds=self.state_ttl)
+        self.server.lifespan = self.runs.within(self.server.lifespan)
         self._warned: set[str] = set()
         self._flat_stamp: dict[str, Any] | None = None
 
@@ -99,9 +107,14 @@ class Installation:
         """
         self.visits.let_go()
 
+    def resumes(self, ctx: ServerRequestContext[Any, Any]) -> bool:
+        """Whether a call may be resumed with a code: then clients are told of the tool for it."""
+        return self.keeping is not None or self.runs.has_codes
+
     async def close(self) -> None:
-        """Let go of the store and the portal. The server goes on without them only where it needs neither."""
+        """End the live runs, and let go of the store and the portal."""
         self.stop()
+        await self.runs.close()
         if self.portal is not None:
             await self.portal.close()
         if self.keeping is not None:
@@ -114,9 +127,15 @@ class Installation:
             self.warn_once("local-key", wording.process_local_key())
 
     def warn_once(self, what: str, message: str) -> None:
-        if what not in self._warned and len(self._warned) < _WARNINGS:
-            self._warned.add(what)
+        if self.is_new(what):
             logger.warning(message)
+
+    def is_new(self, what: str) -> bool:
+        """Whether this was not logged yet. After many of them nothing is new any more."""
+        if what in self._warned or len(self._warned) >= _WARNINGS:
+            return False
+        self._warned.add(what)
+        return True
 
 
 installations: WeakSet[Installation] = WeakSet()
