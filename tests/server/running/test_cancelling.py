@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 from mcp import Client, MCPError
-from mcp_types import INVALID_PARAMS
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
+import midcall
 from midcall import once
 from midcall.testing import Script, connect
 from tests import waiting
-from tests.calling import MEANS, Elicit, Means, asking, begin, finish, retry
+from tests.calling import MEANS, Elicit, Means, asking, bare_asking, begin, finish, retry
 from tests.kinds import server_with
 from tests.serving import stdio
 
@@ -169,6 +172,32 @@ async def test_an_effect_that_is_running_finishes_before_the_run_is_cancelled() 
         go_on.set()
         await ended.wait()
     assert (steps[0], steps[-1]) == ("paid", "ended")
+
+
+async def test_middleware_of_the_author_that_gives_up_cancels_the_run() -> None:
+    trail, scopes = Trail(), list[anyio.CancelScope]()
+
+    async def limit(ctx: ServerRequestContext[Any], call_next: CallNext) -> HandlerResult:
+        with anyio.CancelScope() as scope:
+            scopes.append(scope)
+            return await call_next(ctx)
+        raise MCPError(INTERNAL_ERROR, "This took too long")
+
+    async def tool(elicit: Elicit) -> str:
+        return await trail.tool(elicit)
+
+    server = bare_asking("mcpserver", tool)
+    server.middleware.append(limit)
+    midcall.install(server)
+    async with asyncio.timeout(10), connect(server) as client:
+        first = await begin(client, "tool")
+        served = asyncio.create_task(retry(client, first, ANSWERS))
+        await trail.working.wait()
+        scopes[-1].cancel()
+        with pytest.raises(MCPError, match="too long"):
+            await served
+        await trail.ended.wait()
+    assert trail.steps == ["began", "cancelled"]
 
 
 async def test_cancelling_over_stdio_cancels_the_run(tmp_path: Path) -> None:

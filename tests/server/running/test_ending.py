@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import weakref
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -136,7 +137,10 @@ async def test_the_questions_of_all_branches_fail_when_their_run_is_ended() -> N
     assert kept[0].done()
 
 
-async def test_a_tool_that_swallows_every_cancellation_is_abandoned_and_named(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_tool_that_swallows_every_cancellation_is_abandoned_and_named(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("midcall.server.running.run.CLEANUP_SECONDS", 0.1)
     stop, stopped = asyncio.Event(), asyncio.Event()
 
     async def clings(elicit: Elicit) -> str:
@@ -245,8 +249,6 @@ async def test_a_run_that_nobody_answers_is_ended_when_its_state_has_expired() -
 
 
 async def test_a_run_that_has_ended_keeps_nothing_of_the_tool_alive() -> None:
-    import weakref
-
     class Heavy: ...
 
     made: list[weakref.ref[Heavy]] = []

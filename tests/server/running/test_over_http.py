@@ -12,6 +12,7 @@ from typing import Any
 import fastmcp
 import httpx2
 import pytest
+from fastmcp.server.dependencies import get_http_headers
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.auth.middleware.auth_context import get_access_token
@@ -64,6 +65,7 @@ async def test_the_http_request_of_fastmcp_is_that_of_the_newest_request() -> No
 
         before = number()
         await ctx.elicit("a?", str)
+        assert get_http_headers()["x-number"] == number()
         return f"{before} {number()}"
 
     async with served(server_with(tool, kind="fastmcp")) as url:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import midcall
 from midcall import from_thread, once, suspending
 from midcall.testing import ERAS, Era, connect, run
 from tests.calling import MEANS, Elicit, Means, asking, begin, finish, proceed
@@ -90,8 +91,6 @@ async def test_an_effect_in_once_happens_once_all_the_same(era: Era) -> None:
     paid: list[str] = []
 
     async def tool() -> str:
-        import midcall
-
         await once("pay", paid.append, "x")
         return f"{await midcall.ask('a?', str)} {await midcall.ask('b?', str)}"
 
@@ -150,3 +149,30 @@ async def test_a_replica_without_the_run_replays_the_call_from_its_state() -> No
         assert second.asked == ["b?"]
         assert await finish(there, second, ANSWERS) == "1 2"
     assert len(effects) == 2  # once on each replica
+
+
+async def test_what_was_recorded_in_a_live_run_is_there_for_a_replica_that_replays_it() -> None:
+    paid: list[str] = []
+    runs: list[str] = []
+
+    async def pay() -> int:
+        paid.append("paid")
+        return len(paid)
+
+    async def tool() -> str:
+        runs.append("run")
+        number = await once("pay", pay)
+        first, second = await asyncio.gather(_asked("a?"), _asked("b?"))
+        return f"{number} {first} {second} {await _asked('c?')}"
+
+    replicas = [server_with(tool, keys=KEYS, live=True) for _ in range(2)]
+    async with connect(replicas[0]) as here, connect(replicas[1]) as there:
+        second = await proceed(here, await begin(here, "tool"), {"b?": "2"})
+        third = await proceed(here, second, {"a?": "1"})
+        assert len(runs) == 1
+        assert await finish(there, third, {"c?": "3"}) == "1 1 2 3"
+    assert (paid, len(runs)) == (["paid"], 2)
+
+
+async def _asked(message: str) -> str:
+    return await midcall.ask(message, str)

@@ -76,7 +76,8 @@ async def test_an_evicted_def_tool_leaves_its_thread_before_it_is_replayed() -> 
         while not ending.is_set():
             await asyncio.sleep(0)
         answered = asyncio.create_task(finish(client, one, ANSWERS))
-        await client.list_tools()  # the retry has reached the server by now
+        for _ in range(10):
+            await client.list_tools()  # the retry has reached the server, and a replay would have begun by now
         release.set()
         assert await answered == "1"
     assert [each for each in trail if each.startswith("one")] == ["one began", "one ended"] * 2
