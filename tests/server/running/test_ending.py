@@ -7,11 +7,12 @@ import gc
 import logging
 import weakref
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import MCPError
 
 import midcall
 from midcall import from_thread
@@ -48,6 +49,39 @@ async def test_a_server_that_stops_ends_its_live_runs_before_the_authors_own_cle
         await begin(client, "tool")
         assert trail == []
     assert trail == ["ended", "ended", "closed"]
+
+
+@pytest.mark.parametrize("means", MEANS)
+async def test_a_run_that_is_being_served_when_its_server_stops_ends_before_the_authors_own_cleanup(
+    means: Means,
+) -> None:
+    trail: list[str] = []
+    working = asyncio.Event()
+
+    @asynccontextmanager
+    async def lifespan(server: Any) -> AsyncIterator[dict[str, Any]]:
+        yield {}
+        trail.append("closed")
+
+    async def tool(elicit: Elicit) -> str:
+        await elicit("a?")
+        working.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            trail.append("ended")
+        return "never"
+
+    server = bare_asking(means, tool, lifespan=lifespan)
+    midcall.install(server)
+    async with asyncio.timeout(20):
+        async with connect(server) as client:
+            served = asyncio.create_task(finish(client, await begin(client, "tool"), ANSWERS))
+            await working.wait()
+        with pytest.raises(MCPError):
+            await served
+    assert trail == ["ended", "closed"]
 
 
 async def test_a_server_that_stops_ends_a_thread_that_waits_before_the_authors_own_cleanup() -> None:
@@ -88,6 +122,21 @@ async def test_a_terminated_http_server_ends_the_runs_inside_the_lifespan(kind: 
             await begin(client, "waits")
         assert waiting.read(trail) == ["began"]
     assert waiting.read(trail) == ["began", "ended", "closed"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_terminated_http_server_ends_a_run_that_is_being_served(kind: Kind, tmp_path: Path) -> None:
+    trail = tmp_path / "trail"
+    async with asyncio.timeout(60):
+        with ExitStack() as stack:
+            url = stack.enter_context(serving(SERVER, tmp_path / "stderr", "--kind", kind, "--trail", str(trail)))
+            async with connect(url) as client:
+                served = asyncio.create_task(finish(client, await begin(client, "works"), ANSWERS))
+                await waiting.written(trail, "working")
+                await asyncio.to_thread(stack.close)
+                served.cancel()
+                await asyncio.wait([served])
+    assert waiting.read(trail) == ["began", "working", "ended", "closed"]
 
 
 # --- while a run is being ended --------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -137,6 +138,15 @@ async def test_a_tool_that_sends_its_user_to_a_page_runs_once() -> None:
 
     done = await run(server_with(visit), "visit", {}, {"Sign in": True, **ANSWERS})
     assert (done.text, effects) == ("accept 1", ["charged"])
+
+
+async def test_a_tool_that_words_its_questions_differently_each_time_works() -> None:
+    async def tool(elicit: Elicit) -> str:
+        asked = [f"{name} {uuid.uuid4()}" for name in "ab"]
+        return " ".join([await elicit(message) for message in asked])
+
+    done = await run(asking("mcpserver", tool), "tool", {}, lambda asked: asked.message[0])
+    assert (done.text, done.rounds) == ("a b", 2)
 
 
 async def test_an_answer_that_does_not_fit_is_asked_for_again_in_the_same_run() -> None:

@@ -24,7 +24,7 @@ from pydantic import AnyHttpUrl
 import midcall
 from midcall.testing import connect
 from tests import waiting
-from tests.calling import Elicit, Word, asking, begin, finish, retry
+from tests.calling import Elicit, Word, asking, begin, finish, proceed, retry
 from tests.kinds import server_with
 from tests.serving import served, serving
 
@@ -220,6 +220,32 @@ async def test_a_run_that_ends_after_its_retry_broke_off_gives_its_result_to_the
         await done.wait()
         assert await finish(client, first, ANSWERS) == "paid 1"
     assert paid == ["1"]
+
+
+async def test_a_run_that_asks_again_after_its_retry_broke_off_gives_its_question_to_the_same_retry() -> None:
+    working, go_on, asking_again = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    runs: list[str] = []
+
+    async def tool(elicit: Elicit) -> str:
+        runs.append("run")
+        first = await elicit("a?")
+        working.set()
+        await go_on.wait()
+        asking_again.set()
+        return f"{first} {await elicit('b?')}"
+
+    async with served(asking("mcpserver", tool)) as url, asyncio.timeout(30), connect(url) as client:
+        first = await begin(client, "tool")
+        served_one = asyncio.create_task(retry(client, first, ANSWERS))
+        await working.wait()
+        await broken_off(served_one)
+        await client.list_tools()  # the server has seen it go by now
+        go_on.set()
+        await asking_again.wait()
+        second = await proceed(client, first, ANSWERS)
+        assert second.asked == ["b?"]
+        assert await finish(client, second, ANSWERS) == "1 2"
+    assert runs == ["run"]
 
 
 async def test_a_client_that_disconnects_between_two_rounds_can_come_back() -> None:
