@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ErrorData
-from pydantic_core import to_json
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -91,5 +91,5 @@ def digest_answers(responses: Mapping[str, Any]) -> bytes:
     """Name these answers: equal ones have the same digest."""
     if not responses:
         return b""
-    ordered = [[key, responses[key]] for key in sorted(responses)]
-    return hashlib.sha256(to_json(ordered, inf_nan_mode="constants")).digest()
+    text = json.dumps(responses, sort_keys=True)  # in ASCII: an answer may hold half a character
+    return hashlib.sha256(text.encode()).digest()
