@@ -285,8 +285,8 @@ class Replay:
         self.journal.entries[identity] = Entry("effect", int(line), name, result)
         self._used.add(identity)
 
-    def take_answers(self, responses: Mapping[str, Any], now: float, doubt: float = 0.0) -> frozenset[str]:
-        """Settle the open questions with what the client sent; the wire keys that were ours.
+    def take_answers(self, responses: Mapping[str, Any], now: float, doubt: float = 0.0) -> tuple[str, ...]:
+        """Settle the open questions with what the client sent; the wire keys that were ours, in the order of asking.
 
         What comes within `doubt` seconds after the round left is quick.
 
@@ -309,7 +309,7 @@ class Replay:
             late = entry.deadline is not None and now > entry.deadline
             self.settle(identity, entry, "timeout" if late else kind, content, quick=quick)
         self._fresh = {identity for _, identity, _, _ in answered}
-        return frozenset(wire for wire, _, _, _ in answered)
+        return tuple(wire for wire, _, _, _ in answered)
 
     def _open(self) -> list[tuple[str, Entry]]:
         entries = ((identity, self.journal.entry(identity)) for identity in list(self.journal.entries))

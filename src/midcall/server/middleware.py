@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
@@ -220,16 +220,17 @@ class Calls:
         """Wait until the tool has ended, or has asked and gone quiet; the result of the request."""
         try:
             await call.run.settle()
+            call.run.hand_back()
             result = await (self._finish(call) if call.run.done else self._leave(call))
         except asyncio.CancelledError:
             await self._lose(call, turn)
             raise
         except Exception as exc:
             if turn is not None:
-                turn.outcome = Outcome(error=_error_data(exc))
+                self._runs.turns.settle(turn, Outcome(error=_error_data(exc)))
             raise
         if turn is not None:
-            turn.outcome = Outcome(result)
+            self._runs.turns.settle(turn, Outcome(result))
         return result
 
     async def _lose(self, call: Call, turn: Turn | None) -> None:
@@ -253,7 +254,6 @@ class Calls:
     async def _finish(self, call: Call) -> HandlerResult:
         """The tool has ended: with a result, a round of its own, or an error."""
         task = call.run.task
-        call.run.hand_back()
         call.ended = True
         if call.sending:
             await take_back(call)
@@ -400,7 +400,7 @@ def _is_round(result: HandlerResult) -> TypeGuard[InputRequiredResult | dict[str
     return is_input_required(result)
 
 
-def _foreign(kept: Foreign | None, responses: Mapping[str, Any], ours: frozenset[str]) -> Foreign | None:
+def _foreign(kept: Foreign | None, responses: Mapping[str, Any], ours: Collection[str]) -> Foreign | None:
     """What the handler is to see as its own state and answers: those of the round that it made."""
     if kept is None:
         return None
