@@ -94,7 +94,7 @@ def fail(error: MidcallError, call: Call) -> None:
     """End the call with this error, whatever its tool returns."""
     if call.failed is None:
         call.failed = error
-    _report(error, call)
+    _report(error, call, stack=True)  # its traceback has not reached the tool
     call.run.stop("failed")
 
 
@@ -216,12 +216,12 @@ def ending(error: MidcallError, call: Call) -> dict[str, Any]:
     return stamped(result, call, "complete")
 
 
-def _report(error: MidcallError, call: Call) -> None:
-    """Log an author's mistake or a lost call, once per tool and text."""
+def _report(error: MidcallError, call: Call, *, stack: bool = False) -> None:
+    """Log an author's mistake or a lost call, once per tool and text; with the `stack` of whoever makes it."""
     what = wording.mistake(type(error).__name__, call.called, None)
     outage = isinstance(error, StoreError)  # and no mistake: it would fill the log with the driver's frames
     if outage or call.installation.is_new(f"{what}: {error}"):
-        logger.error("%s: %s %s", what, error, error.explained, exc_info=None if outage else error)
+        logger.error("%s: %s %s", what, error, error.explained, exc_info=None if outage else error, stack_info=stack)
 
 
 def stamped(result: dict[str, Any], call: Call, result_type: str) -> dict[str, Any]:

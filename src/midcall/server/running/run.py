@@ -266,10 +266,19 @@ class Run:
     # --- ending -------------------------------------------------------------------------------
 
     def stop(self, why: str) -> None:
-        """Begin to end the run, from within: no question is asked any more."""
+        """Begin to end the run, from within, in any of its threads: no question is asked any more."""
         if self.ending is None:
             self.ending = why
-            self._fail_questions()
+        if _is_running(self.loop):
+            self._stop()
+        elif self.loop.is_running():
+            asyncio.run_coroutine_threadsafe(self._stop_soon(), self.loop)
+
+    async def _stop_soon(self) -> None:
+        self._stop()
+
+    def _stop(self) -> None:
+        self._fail_questions()
         if not self.task.done() and asyncio.current_task() is not self.task and not self._is_in_thread():
             self.task.cancel()
 
@@ -330,6 +339,14 @@ class Run:
             _, running = await asyncio.wait(tuple(self._effects), timeout=seconds)
             if running and seconds is not None:
                 return
+
+
+def _is_running(loop: asyncio.AbstractEventLoop) -> bool:
+    """Whether this is the loop of the current thread."""
+    try:
+        return asyncio.get_running_loop() is loop
+    except RuntimeError:
+        return False
 
 
 async def _awaited(tool: Awaitable[Any]) -> Any:
