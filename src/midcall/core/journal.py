@@ -24,7 +24,19 @@ from pydantic_core import from_json, to_json
 from midcall.errors import InvalidJournal
 from midcall.wording import journal as wording
 
-__all__ = ["EFFECTS", "VERSION", "Entry", "Foreign", "Journal", "Kind", "Target", "decode", "encode", "is_journal"]
+__all__ = [
+    "ADOPTED",
+    "EFFECTS",
+    "VERSION",
+    "Entry",
+    "Foreign",
+    "Journal",
+    "Kind",
+    "Target",
+    "decode",
+    "encode",
+    "is_journal",
+]
 
 VERSION: Final = 3
 _MARK: Final = f"midcall/{VERSION}\n"
@@ -43,6 +55,9 @@ and left no result, and `failed` has raised: it runs again, but it has been met.
 EFFECTS: Final = ("effect", "lost")
 """What has been done."""
 
+ADOPTED: Final = "sdk"
+"""The shape of a question that was written for the SDK: its answer is kept as it came."""
+
 _KINDS: Final[frozenset[str]] = frozenset(get_args(Kind))
 
 
@@ -57,7 +72,7 @@ class Entry(NamedTuple):
     value: Any = None
     """The accepted content, or the effect's result; of a no, whether it came faster than a person reads."""
     shape: str = ""
-    """The digest of the form, for a question known by its key."""
+    """The digest of the form, for a question known by its key; `ADOPTED` for one that was written for the SDK."""
     attempt: int = 1
     deadline: float | None = None
     problems: tuple[tuple[str, str, str], ...] = ()

@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NoReturn, TypeVar, cast
 
 from midcall.core.check import Problem, tidy
-from midcall.core.journal import EFFECTS, Entry, Journal, Kind
+from midcall.core.journal import ADOPTED, EFFECTS, Entry, Journal, Kind
 from midcall.core.questions import MISSING, Missing, Question, Visit
 from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
 from midcall.wording import replay as wording
@@ -218,7 +218,7 @@ class Replay:
         self, identity: str, question: Question[Any] | Visit, *, line: bool, deadline: float | None, attempt: int = 1
     ) -> Entry:
         """Write down that this question waits for its answer."""
-        shape = question.shape if question.key is not None else ""
+        shape = question.shape if question.key is not None or question.shape == ADOPTED else ""
         entry = Entry("waiting", int(line), question.message[:_LABEL], None, shape, attempt, deadline)
         self.journal.entries[identity] = entry
         self._used.add(identity)
@@ -300,6 +300,8 @@ class Replay:
             wire = self.wire_key(identity, entry.attempt)
             if wire in responses:
                 kind, content = parse_answer(responses[wire])
+                if entry.shape == ADOPTED:
+                    content = dict(responses[wire])
                 ours.add(wire)
                 if entry.deadline is not None and now > entry.deadline:
                     kind = "timeout"

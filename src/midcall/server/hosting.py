@@ -6,7 +6,7 @@ import time
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from midcall.core.adopted import OpaqueForm
+from midcall.core.adopted import AdoptedQuestion, OpaqueForm
 from midcall.core.journal import Entry
 from midcall.core.outcomes import Via
 from midcall.core.questions import Question, Visit
@@ -78,4 +78,6 @@ async def host(call: Call, asking: Asking) -> Hosted:
 def settled(call: Call, asking: Asking, ending: Ending, via: Via) -> Entry:
     """Write down what came of the page."""
     content = dict(ending.content or {}) if ending.action == "accept" else None
+    if content is not None and isinstance(asking.question, AdoptedQuestion):
+        content = {"action": "accept", "content": content}
     return call.replay.settle(asking.identity, asking.entry, ending.action, content, via)
