@@ -1,18 +1,19 @@
-"""Adoption: what a tool asks by the SDK's own means becomes a question of ours."""
+"""Adoption: what a tool asks by the SDK's own means becomes a question of ours, and fails as it fails in the SDK."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from mcp_types import ElicitRequestParams, ElicitRequestURLParams, ElicitResult
+from mcp.shared.exceptions import MCPError, NoBackChannelError
+from mcp_types import INVALID_REQUEST, REQUEST_TIMEOUT, ElicitRequestParams, ElicitRequestURLParams, ElicitResult
 from pydantic_core import to_json
 
 from midcall.core.adopted import AdoptedQuestion, AdoptedVisit
 from midcall.core.outcomes import Accepted, Declined
 from midcall.core.secrets import secrets_refused
 from midcall.core.wire import Stuck, stuck_at
-from midcall.errors import InvalidForm, InvalidQuestion, MidcallError
+from midcall.errors import ClientFailed, InvalidForm, InvalidQuestion, MidcallError, NoChannel, TimedOut
 from midcall.server.asking import put
 from midcall.server.call import refuse_inside_effect
 from midcall.server.surface import surfaced
@@ -23,20 +24,52 @@ if TYPE_CHECKING:
 
 __all__ = ["answer_for"]
 
+_METHOD: Final = "elicitation/create"
+
 
 async def answer_for(call: Call, params: ElicitRequestParams, timeout: float | None) -> ElicitResult:
-    """Ask what these params ask, on whatever channel this client has."""
+    """Ask what these params ask, on whatever channel this client has.
+
+    Raises:
+        MCPError: The client cannot be asked, answered with an error, or took too long.
+        ValidationError: What it answered is not an answer.
+    """
     try:
         refuse_inside_effect("ctx.elicit")
         question = _question(call, params, timeout)
         outcome = await put(call, question)
     except MidcallError as exc:
-        raise surfaced(exc, call) from exc.__cause__
+        raise _as_the_sdk_fails(exc, call) from None
     if not isinstance(outcome, Accepted):
         return ElicitResult(action="decline" if isinstance(outcome, Declined) else "cancel")
     if isinstance(question, AdoptedVisit):
         return ElicitResult(action="accept")
-    return ElicitResult.model_validate(outcome.value, by_name=False)
+    return ElicitResult.model_validate(_with_defaults(question, outcome.value), by_name=False)
+
+
+def _as_the_sdk_fails(error: MidcallError, call: Call) -> Exception:
+    """What the SDK raises in place of this error; servers look at its code and its text."""
+    match error:
+        case NoChannel():
+            call.installation.warn_once(f"no channel: {error}", f"{error.with_advice} {error.explained}")
+            if not call.modern and not call.session.can_send_request:
+                return NoBackChannelError(_METHOD)
+            return MCPError(INVALID_REQUEST, "Elicitation not supported")
+        case ClientFailed(__cause__=MCPError() as failed):
+            return failed
+        case TimedOut():
+            return MCPError(REQUEST_TIMEOUT, f"Request {_METHOD!r} timed out")
+        case _:
+            return surfaced(error, call)
+
+
+def _with_defaults(question: AdoptedQuestion, answer: dict[str, Any]) -> dict[str, Any]:
+    """The answer with the default of each field that is required, has one, and was left out."""
+    content: dict[str, Any] | None = answer.get("content")
+    if content is None:
+        return answer
+    missing = {name: value for name, value in question.required_defaults.items() if name not in content}
+    return {**answer, "content": {**content, **missing}}
 
 
 def _question(call: Call, params: ElicitRequestParams, timeout: float | None) -> AdoptedQuestion | AdoptedVisit:

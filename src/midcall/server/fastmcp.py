@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from fastmcp import FastMCP
 from fastmcp.prompts import FunctionPrompt, Prompt
@@ -19,12 +19,16 @@ from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
 from midcall.errors import MidcallError
 from midcall.server.call import current_call
+from midcall.server.channels.capability import lacks_the_error
 from midcall.server.inside import is_failure, look_inside
 from midcall.server.install import installation_on
+from midcall.server.required import UrlElicitationRequired
 from midcall.server.surface import find_ours
 from midcall.wording import installing as wording
 
 __all__ = ["prepare"]
+
+ErrorT = TypeVar("ErrorT", bound=Exception)
 
 
 def prepare(server: FastMCP[Any], *, adopt: bool) -> None:
@@ -71,7 +75,11 @@ class _LetThrough(Middleware):
             call = current_call.get()
             if ours is None or call is None:
                 raise
+            if isinstance(ours, UrlElicitationRequired):
+                raise _not_a_tool_error(ours, UrlElicitationRequired) from None
             if isinstance(ours, UrlElicitationRequiredError):
+                if lacks_the_error(call) is not None:
+                    raise  # as it is without midcall
                 raise UrlElicitationRequiredError(ours.elicitations, ours.message) from None
             raise _plain(ours).with_traceback(ours.__traceback__) from None
 
@@ -79,8 +87,11 @@ class _LetThrough(Middleware):
 def _plain(error: MidcallError) -> MidcallError:
     """The error in its own class: no `ToolError` any more, which FastMCP would catch on the way out."""
     classes = cast("tuple[type[MidcallError], ...]", type(error).__mro__)
-    cls = next(base for base in classes if not issubclass(base, MCPError))
-    copy = cls.__new__(cls)
+    return _not_a_tool_error(error, next(base for base in classes if not issubclass(base, MCPError)))
+
+
+def _not_a_tool_error(error: ErrorT, cls: type[ErrorT]) -> ErrorT:
+    copy = Exception.__new__(cls)
     copy.__dict__.update(error.__dict__)
     copy.args = error.args
     return copy

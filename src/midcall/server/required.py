@@ -65,13 +65,17 @@ async def check_required(call: Call, error: UrlElicitationRequiredError) -> UrlE
     """This error, fit for the wire of this client: it has declared URLs, and each visit has an id.
 
     Raises:
-        NoChannel: The client could do nothing with it.
+        UrlElicitationRequiredError: The client cannot be sent anywhere, and the SDK's own error was raised: this one.
+        NoChannel: The same, for ours.
     """
     if reason := lacks_the_error(call):
+        if not isinstance(error, UrlElicitationRequired):
+            raise error
         reasons = {"required": reason}
         raise NoChannel(
-            reaching.no_channel(reasons),
+            reaching.no_channel(reason),
             mode="url",
+            reasons=reasons,
             undeclared="url" if call.modern else None,
             advice=reaching.no_channel_advice("url", reasons),
             for_model=reaching.model_cannot_ask(),
@@ -97,7 +101,7 @@ async def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> d
     Raises:
         UserDeclined, UserCancelled: The user did not agree to one of them.
         TimedOut: They agreed, are not done, and the call has neither another round nor a later.
-        NoChannel: The client cannot be sent to a URL.
+        NoChannel, UrlElicitationRequiredError: The client cannot be sent to a URL.
     """
     await check_required(call, error)
     last = call.installation.max_rounds

@@ -29,6 +29,7 @@ from mcp_types import (
 
 import midcall
 from midcall.errors import (
+    ClientFailed,
     InvalidJournal,
     MalformedAnswer,
     MidcallError,
@@ -120,6 +121,8 @@ def _error_data(error: MidcallError, call: Call | None) -> ErrorData:
                 message=told,
                 data={"requiredCapabilities": required, "docs": error.docs},
             )
+        case ClientFailed(code=int(code)):
+            return ErrorData(code=code, message=error.message, data=error.data)
         case MalformedAnswer() | InvalidJournal():
             return ErrorData(code=INVALID_PARAMS, message=error.text, data={"docs": error.docs})
         case TimedOut():
@@ -182,7 +185,7 @@ def ending(error: MidcallError, call: Call) -> dict[str, Any]:
     if isinstance(error, NotAnswered) and not isinstance(error, NoCall):
         logger.info("call ended: %s", type(error).__name__)
         if isinstance(error, NoChannel):
-            call.installation.warn_once(f"no channel: {error}", f"{error} {error.explained}")
+            call.installation.warn_once(f"no channel: {error}", f"{error.with_advice} {error.explained}")
     else:
         what = wording.mistake(type(error).__name__, call.called, _place_of(error))
         outage = isinstance(error, StoreError)  # and no mistake: it would fill the log with the driver's frames

@@ -105,8 +105,11 @@ def _failed(exc: MCPError) -> ClientFailed:
     gone = exc.code == CONNECTION_CLOSED
     return ClientFailed(
         wording.client_gone() if gone else wording.client_error(exc.code, exc.message),
+        code=exc.code,
+        message=exc.message,
+        data=exc.data,
         advice=wording.client_error_advice(),
-        for_model=wording.model_client_failed(),
+        for_model=wording.model_client_failed("" if gone else exc.message),
     )
 
 

@@ -114,8 +114,9 @@ async def _otherwise(call: Call, askings: Sequence[Asking]) -> list[Entry]:
         if refused or _link.why_not(call, question) is not None:
             reasons = {"required": why}
             raise NoChannel(
-                reaching.no_channel(reasons),
+                reaching.no_channel(why),
                 mode="url",
+                reasons=reasons,
                 advice=reaching.no_channel_advice("url", reasons),
                 for_model=reaching.model_cannot_ask(),
             )
