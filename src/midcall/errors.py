@@ -50,7 +50,7 @@ the server lets through; `except UserDeclined` works either way.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from midcall.wording import oauth as _oauth_words
 from midcall.wording import stores as _store_words
@@ -109,6 +109,9 @@ class MidcallError(Exception):
     def __str__(self) -> str:
         return self.with_advice
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restored, (type(self), self.args, self.__dict__)
+
     @property
     def with_advice(self) -> str:
         """The text and the advice: what logs say."""
@@ -123,6 +126,17 @@ class MidcallError(Exception):
     def explained(self) -> str:
         """Where to read about it, also where there are no docs: the command line has the page too."""
         return f"See {self.docs}, or run: midcall explain {type(self).__name__}"
+
+
+ErrorT = TypeVar("ErrorT", bound=Exception)
+
+
+def restored(cls: type[ErrorT], args: tuple[Any, ...], state: Mapping[str, Any]) -> ErrorT:
+    """An error of this class with all that another one carries. For copies and pickles."""
+    error = Exception.__new__(cls)
+    error.args = args
+    error.__dict__.update(state)
+    return error
 
 
 def _sentence(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from fastmcp import FastMCP
 from fastmcp.prompts import FunctionPrompt, Prompt
@@ -17,7 +17,7 @@ from fastmcp.tools import Tool
 from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
-from midcall.errors import MidcallError
+from midcall.errors import MidcallError, restored
 from midcall.server.call import current_call
 from midcall.server.channels.capability import lacks_the_error
 from midcall.server.inside import is_failure, look_inside
@@ -27,8 +27,6 @@ from midcall.server.surface import find_ours
 from midcall.wording import installing as wording
 
 __all__ = ["prepare"]
-
-ErrorT = TypeVar("ErrorT", bound=Exception)
 
 
 def prepare(server: FastMCP[Any], *, adopt: bool) -> None:
@@ -76,7 +74,7 @@ class _LetThrough(Middleware):
             if ours is None or call is None:
                 raise
             if isinstance(ours, UrlElicitationRequired):
-                raise _not_a_tool_error(ours, UrlElicitationRequired) from None
+                raise restored(UrlElicitationRequired, ours.args, ours.__dict__) from None
             if isinstance(ours, UrlElicitationRequiredError):
                 if lacks_the_error(call) is not None:
                     raise  # as it is without midcall
@@ -87,14 +85,7 @@ class _LetThrough(Middleware):
 def _plain(error: MidcallError) -> MidcallError:
     """The error in its own class: no `ToolError` any more, which FastMCP would catch on the way out."""
     classes = cast("tuple[type[MidcallError], ...]", type(error).__mro__)
-    return _not_a_tool_error(error, next(base for base in classes if not issubclass(base, MCPError)))
-
-
-def _not_a_tool_error(error: ErrorT, cls: type[ErrorT]) -> ErrorT:
-    copy = Exception.__new__(cls)
-    copy.__dict__.update(error.__dict__)
-    copy.args = error.args
-    return copy
+    return restored(next(base for base in classes if not issubclass(base, MCPError)), error.args, error.__dict__)
 
 
 def _adopt_elicit() -> None:

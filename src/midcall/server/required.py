@@ -10,7 +10,7 @@ from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types import ElicitRequestURLParams
 
 from midcall.core.questions import Visit
-from midcall.errors import InvalidQuestion, NoChannel, TimedOut
+from midcall.errors import InvalidQuestion, NoChannel, TimedOut, restored
 from midcall.server.answered import refused
 from midcall.server.call import current_call
 from midcall.server.channels.capability import lacks_the_error
@@ -45,6 +45,9 @@ class UrlElicitationRequired(UrlElicitationRequiredError):
             raise InvalidQuestion(wording.no_visits())
         super().__init__([_params(index, item) for index, item in enumerate(elicitations)], message)
         self.log_level = logging.INFO  # read by FastMCP: this is no failure
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restored, (type(self), self.args, self.__dict__)
 
 
 def _params(index: int, item: Visit | ElicitRequestURLParams) -> ElicitRequestURLParams:
