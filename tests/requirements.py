@@ -583,6 +583,8 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         OAUTH_ATTACKS + "test_a_code_from_another_flow_is_refused_by_the_verifier",
         CONNECTING + "test_consent_comes_first_and_then_the_provider_and_then_the_vault",
         CONNECTING + "test_a_callback_in_another_browser_or_for_another_user_is_refused",
+        CONNECTING + "test_a_denial_without_a_state_declines_what_this_browser_has_agreed_to",
+        CONNECTING + "test_it_is_refused_where_nothing_or_more_than_one_is_under_way",
         PORTAL_CHROMIUM + "test_connecting_an_account_leads_to_the_provider_and_back",
     ),
     "PRT-16": (
