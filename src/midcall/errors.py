@@ -50,8 +50,9 @@ the server lets through; `except UserDeclined` works either way.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
+from midcall.restoring import restored
 from midcall.wording import oauth as _oauth_words
 from midcall.wording import stores as _store_words
 
@@ -126,17 +127,6 @@ class MidcallError(Exception):
     def explained(self) -> str:
         """Where to read about it, also where there are no docs: the command line has the page too."""
         return f"See {self.docs}, or run: midcall explain {type(self).__name__}"
-
-
-ErrorT = TypeVar("ErrorT", bound=Exception)
-
-
-def restored(cls: type[ErrorT], args: tuple[Any, ...], state: Mapping[str, Any]) -> ErrorT:
-    """An error of this class with all that another one carries. For copies and pickles."""
-    error = Exception.__new__(cls)
-    error.args = args
-    error.__dict__.update(state)
-    return error
 
 
 def _sentence(text: str) -> str:

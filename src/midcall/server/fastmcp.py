@@ -17,7 +17,8 @@ from fastmcp.tools import Tool
 from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
-from midcall.errors import MidcallError, restored
+from midcall.errors import MidcallError
+from midcall.restoring import restored
 from midcall.server.call import current_call
 from midcall.server.channels.capability import lacks_the_error
 from midcall.server.inside import is_failure, look_inside

@@ -10,7 +10,8 @@ from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types import ElicitRequestURLParams
 
 from midcall.core.questions import Visit
-from midcall.errors import InvalidQuestion, NoChannel, TimedOut, restored
+from midcall.errors import InvalidQuestion, NoChannel, TimedOut
+from midcall.restoring import restored
 from midcall.server.answered import refused
 from midcall.server.call import current_call
 from midcall.server.channels.capability import lacks_the_error

@@ -39,8 +39,8 @@ from midcall.errors import (
     ReplayError,
     StoreError,
     TimedOut,
-    restored,
 )
+from midcall.restoring import restored
 from midcall.wording import mistakes as wording
 from midcall.wording import unanswered
 

@@ -17,7 +17,7 @@ from midcall.portal.vault import Vault, VaultLocked
 from midcall.stores.base import Record, Store
 from midcall.wording import oauth as wording
 
-__all__ = ["Started", "States"]
+__all__ = ["LIFE", "Started", "States"]
 
 KIND: Final = "oauth-state"
 LIFE: Final = 600.0
