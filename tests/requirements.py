@@ -26,6 +26,7 @@ PROCESSES = "tests/server/test_processes.py::"
 PUSHED = "tests/server/test_pushed_branches.py::"
 MACHINE = "tests/core/test_replay_machine.py::"
 JOURNAL = "tests/core/test_journal.py::"
+NAMES = "tests/server/test_journal_names.py::"
 FORM = "tests/core/test_form.py::"
 FIELDS = "tests/core/test_fields.py::"
 TYPES = "tests/core/test_from_types.py::"
@@ -227,6 +228,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         MACHINE + "test_the_order_in_which_distinct_questions_are_met_does_not_matter",
     ),
     "RPL-4": (
+        NAMES + "test_one_state_with_other_answers_pays_once_where_there_is_a_store",
         REPLAY + "test_once_runs_its_function_once_and_gives_its_type_back",
         REPLAY + "test_an_effect_that_is_running_when_a_round_leaves_is_awaited_and_recorded",
         STORE + "test_an_effect_runs_once_also_when_an_old_state_is_sent_again",
@@ -252,7 +254,6 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     ),
     "RPL-7": (
         REPLAY + "test_a_journal_of_another_version_is_refused",
-        REPLAY + "test_a_journal_of_the_version_before_is_read",
         JOURNAL + "test_another_version_is_refused_and_named",
     ),
     "RPL-8": (

@@ -5,7 +5,7 @@ writes its journal a hundred times, so what cannot change any more is not writte
 as the text it came as. Its quotes are swapped for backquotes, since the text is sealed inside JSON,
 where every quote would have to be escaped.
 
-    midcall/3                          the version
+    midcall/4                          the version
     "?<digest>":"window",...           answers that were read and fit, one after the other
     "Which seat?",...                  their labels, which hardly any run looks at
     ["<call>",3,{...}]                 what is known of the call, and all other entries
@@ -33,16 +33,22 @@ __all__ = [
     "Journal",
     "Kind",
     "Target",
+    "asking_mark",
     "decode",
+    "effect_name",
     "encode",
     "is_journal",
+    "key_name",
+    "mark_name",
+    "nth_name",
+    "question_name",
+    "required_name",
+    "wire_key",
 ]
 
-VERSION: Final = 3
-_MARK: Final = f"midcall/{VERSION}\n"
-_MARK_BEFORE: Final = f"midcall/{VERSION - 1}\n"
-_FIRST_MARK: Final = '["midcall",'
-_ANY_MARK: Final = ("midcall/", _FIRST_MARK)
+VERSION: Final = 4
+_ANY_MARK: Final = "midcall/"
+_MARK: Final = f"{_ANY_MARK}{VERSION}\n"
 
 _ANSWERED: Final = ("accept", "fits")
 
@@ -61,6 +67,52 @@ ADOPTED: Final = "sdk"
 _KINDS: Final[frozenset[str]] = frozenset(get_args(Kind))
 
 
+# --- what entries are called -------------------------------------------------------------------
+#
+# The first character says whose name it is. `?` is a question and `#` a mark: those are ours. After `!` comes what an
+# author calls an effect, and a key is the author's as it is: it begins with a letter, a digit or `_`.
+
+
+def question_name(digest: str) -> str:
+    """The first question of this digest."""
+    return f"?{digest}"
+
+
+def required_name(index: int, digest: str) -> str:
+    """A visit that a tool requires by -32042."""
+    return f"?required.{index}.{digest}"
+
+
+def nth_name(name: str, ordinal: int) -> str:
+    """One of several equal questions."""
+    return f"{name}.{ordinal}" if ordinal else name
+
+
+def key_name(key: str) -> str:
+    """A question that its author has named."""
+    return key
+
+
+def effect_name(name: str, ordinal: int) -> str:
+    """An effect, by the name that its author gave it, and which of that name it is."""
+    return f"!{ordinal or ''}.{name}"
+
+
+def mark_name(kind: str, about: str = "", ordinal: int = 0) -> str:
+    """A mark of ours. What it is about may hold a name of the author's."""
+    return f"#{kind}{ordinal or ''}.{about}"
+
+
+def asking_mark(kind: str, identity: str, attempt: int) -> str:
+    """A mark about one asking of a question."""
+    return mark_name(kind, wire_key(identity, attempt))
+
+
+def wire_key(identity: str, attempt: int) -> str:
+    """The key under which a question leaves: unique within the call, stable over replays."""
+    return identity if attempt == 1 else f"{identity}~{attempt}"
+
+
 class Entry(NamedTuple):
     """One line of the journal: a question that waits, its outcome, or the result of an effect."""
 
@@ -72,7 +124,8 @@ class Entry(NamedTuple):
     value: Any = None
     """The accepted content, or the effect's result; of a no, whether it came faster than a person reads."""
     shape: str = ""
-    """The digest of the form, for a question known by its key; `ADOPTED` for one that was written for the SDK."""
+    """The digest of the form, for a question known by its key; `ADOPTED` for one that was written for the SDK; for an
+    effect, the digest of its arguments."""
     attempt: int = 1
     deadline: float | None = None
     problems: tuple[tuple[str, str, str], ...] = ()
@@ -139,6 +192,10 @@ class Journal:
     def effects(self) -> list[str]:
         """The names of the effects that were done."""
         return [raw[2] for raw in self.entries.values() if raw[0] in EFFECTS]
+
+    def marks(self, kind: str) -> list[str]:
+        """The names of the marks of this kind."""
+        return [identity for identity in self.entries if identity.startswith(mark_name(kind))]
 
     def labels(self) -> dict[str, tuple[str, int]]:
         """The label of each answer that fits, and whether the tool's own task wrote it.
@@ -255,12 +312,14 @@ def decode(state: str) -> Journal:
         InvalidJournal: It is damaged, or of a version that this midcall does not read.
     """
     try:
-        return _read(state) if state.startswith(_MARK) else _read_older(state)
+        return _read(state)
     except (ValueError, RecursionError, TypeError):
         raise InvalidJournal(wording.damaged_journal()) from None
 
 
 def _read(state: str) -> Journal:
+    if not state.startswith(_MARK):
+        raise InvalidJournal(_unread(state))
     _, settled, labels, rest = state.split("\n")
     fields = _decode(_swapped(rest))
     if len(fields) == 3:
@@ -271,27 +330,10 @@ def _read(state: str) -> Journal:
     return journal
 
 
-def _read_older(state: str) -> Journal:
-    """What version 2 wrote: each label beside its answer, and the fields in another order."""
-    if not state.startswith(_MARK_BEFORE):
-        raise InvalidJournal(_unread(state))
-    _, settled, rest = state.split("\n")
-    call, rounds, strays, progress, foreign, target, left, entries = _decode(_swapped(rest))
-    journal = _checked(call, rounds, entries, strays, progress, foreign, target, left)
-    for identity, raw in _decode(f"{{{_swapped(settled)}}}").items():
-        match raw:
-            case [str() as label, dict() as content, *branch]:  # pyright: ignore[reportUnknownVariableType]
-                journal.settle(identity, content, label, int(not branch))
-            case _:
-                raise InvalidJournal(wording.damaged_journal())
-    return journal
-
-
 def _unread(state: str) -> str:
     """Why this is not read: it is of another version, or of none."""
-    for mark, end in (("midcall/", "\n"), (_FIRST_MARK, ",")):
-        if state.startswith(mark):
-            return wording.unknown_journal_version(state[len(mark) :][:16].partition(end)[0], VERSION)
+    if state.startswith(_ANY_MARK):
+        return wording.unknown_journal_version(state[len(_ANY_MARK) :][:16].partition("\n")[0], VERSION)
     return wording.damaged_journal()
 
 
@@ -319,7 +361,7 @@ def _checked(
 def _is_entry(raw: Any) -> bool:
     """Whether this has the fields of an entry, each of its type."""
     match raw:
-        case ["fits" | "accept", _, str(), dict()] | ["effect", _, str(), _] | ["effect", _, str()]:
+        case ["fits" | "accept", _, str(), dict()] | ["effect", _, str(), _, str()] | ["effect", _, str(), _]:
             return True  # what most of them look like
         case [str() as kind, _, str(), value, *rest]:
             return kind in _KINDS and (kind not in _ANSWERED or isinstance(value, dict)) and _is_tail(rest)

@@ -19,6 +19,7 @@ from midcall.core.addresses import check_address
 from midcall.core.check import Problem, check, tidy
 from midcall.core.form import Form
 from midcall.core.from_types import TypedForm, Unfit, is_value, typed_form, written
+from midcall.core.journal import question_name
 from midcall.core.links import form_texts, links_in
 from midcall.core.outcomes import Via
 from midcall.core.secrets import refuse_secrets
@@ -151,7 +152,7 @@ class _Options:
     def _name(self, digest: str) -> None:
         """What the question is known by: its digest, and the beginning of its name in the journal."""
         self.digest = digest
-        self.base = f"?{digest}"
+        self.base = question_name(digest)
 
 
 class Question(_Options, Generic[T]):

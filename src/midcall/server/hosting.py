@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from midcall.core.adopted import AdoptedQuestion, OpaqueForm
-from midcall.core.journal import Entry
+from midcall.core.journal import Entry, asking_mark
 from midcall.core.outcomes import Via
 from midcall.core.questions import Question, Visit
 from midcall.portal.interactions import Ending, Interaction
@@ -62,7 +62,7 @@ async def host(call: Call, asking: Asking) -> Hosted:
         return Hosted(question.message, question.address(id), inf)
     portal = portal_of(call)
     await portal.start()
-    mark = f"!page.{asking.identity}~{asking.entry.attempt}"
+    mark = asking_mark("page", asking.identity, asking.entry.attempt)
     begun = call.replay.noted(mark)
     until: float = begun.value if begun is not None else min(time.time() + portal.ttl, asking.entry.deadline or inf)
     message = asked_again(question, asking.entry)

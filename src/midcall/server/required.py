@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types import ElicitRequestURLParams
 
+from midcall.core.journal import required_name
 from midcall.core.questions import Visit
 from midcall.errors import InvalidQuestion, NoChannel, TimedOut
 from midcall.restoring import restored
@@ -113,7 +114,7 @@ async def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> d
     requests: dict[str, dict[str, Any]] = {}
     for index, params in enumerate(error.elicitations):
         visit = Visit(params.message, params.url, id=params.elicitation_id)
-        identity = f"?required.{index}.{visit.digest}"
+        identity = required_name(index, visit.digest)
         entry = call.replay.recorded(identity, visit)
         if entry is not None and entry.kind in ("decline", "cancel"):
             refused(entry.kind)

@@ -12,7 +12,7 @@ def other_keys() -> str:
 
 
 def unknown_journal_version(found: object, known: int) -> str:
-    return f"The state of this call has version {found}; this midcall reads version {known} and the one before it."
+    return f"The state of this call has version {found}; this midcall reads version {known}."
 
 
 def state_refused(ttl: float) -> str:

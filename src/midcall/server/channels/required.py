@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from midcall.core.journal import Entry
+from midcall.core.journal import Entry, mark_name
 from midcall.core.outcomes import Via
 from midcall.core.questions import Question, Visit
 from midcall.errors import NoChannel
@@ -128,4 +128,4 @@ _link: Final = Link()
 
 def _sent(asking: Asking) -> str:
     """The mark in the journal that the client was sent there."""
-    return f"!required.{asking.identity}"
+    return mark_name("required", asking.identity)
