@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types import ElicitRequestURLParams
 
+from midcall.core.journal import asking_mark, required_name
 from midcall.core.questions import Visit
 from midcall.errors import InvalidQuestion, NoChannel, TimedOut
+from midcall.restoring import restored
 from midcall.server import waiting
 from midcall.server.answered import refused
 from midcall.server.call import current_call
@@ -49,6 +51,9 @@ class UrlElicitationRequired(UrlElicitationRequiredError):
         super().__init__([_params(index, item) for index, item in enumerate(elicitations)], message)
         self.log_level = logging.INFO  # read by FastMCP: this is no failure
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restored, (type(self), self.args, self.__dict__)
+
 
 def _params(index: int, item: Visit | ElicitRequestURLParams) -> ElicitRequestURLParams:
     if not isinstance(item, (Visit, ElicitRequestURLParams)):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -68,13 +73,17 @@ async def check_required(call: Call, error: UrlElicitationRequiredError) -> UrlE
     """This error, fit for the wire of this client: it has declared URLs, and each visit has an id.
 
     Raises:
-        NoChannel: The client could do nothing with it.
+        UrlElicitationRequiredError: The client cannot be sent anywhere, and the SDK's own error was raised: this one.
+        NoChannel: The same, for ours.
     """
     if reason := lacks_the_error(call):
+        if not isinstance(error, UrlElicitationRequired):
+            raise error
         reasons = {"required": reason}
         raise NoChannel(
-            reaching.no_channel(reasons),
+            reaching.no_channel(reason),
             mode="url",
+            reasons=reasons,
             undeclared="url" if call.modern else None,
             advice=reaching.no_channel_advice("url", reasons),
             for_model=reaching.model_cannot_ask(),
@@ -100,20 +109,20 @@ async def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> d
     Raises:
         UserDeclined, UserCancelled: The user did not agree to one of them.
         TimedOut: They agreed, are not done, and the call cannot be resumed later.
-        NoChannel: The client cannot be sent to a URL.
+        NoChannel, UrlElicitationRequiredError: The client cannot be sent to a URL.
     """
     await check_required(call, error)
     requests: dict[str, dict[str, Any]] = {}
     agreed: dict[str, str] = {}
     for index, params in enumerate(error.elicitations):
         visit = Visit(params.message, params.url, id=params.elicitation_id)
-        identity = f"?required.{index}.{visit.digest}"
+        identity = required_name(index, visit.digest)
         entry = call.replay.recorded(identity, visit)
         if entry is not None and entry.kind in ("decline", "cancel"):
             refused(entry.kind)
         attempt = 1 if entry is None else entry.attempt
         if entry is not None and entry.kind in ("accept", "fits"):
-            tried = f"!required.{identity}~{attempt}"
+            tried = asking_mark("tried", identity, attempt)
             if call.replay.noted(tried) is None:
                 agreed[tried] = params.elicitation_id or ""
                 continue
