@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midcall.core.journal import VERSION, Entry, Foreign, Journal, Target, decode, encode, is_journal
+from midcall.core.journal import VERSION, Entry, Foreign, Head, Journal, Target, decode, encode, read_head
 from midcall.errors import InvalidJournal
 
 SWAP = str.maketrans('`"', '"`')
@@ -21,6 +21,8 @@ json_values = st.recursive(
 )
 content = st.dictionaries(st.text(), json_values, max_size=3)
 times = st.none() | st.floats(0, 1e12)
+names = st.text("abcXYZ019-_", max_size=12)
+"""What calls and processes are named by: random, and fit for a URL."""
 
 
 @st.composite
@@ -42,10 +44,11 @@ def entries(draw: st.DrawFn) -> Entry:
 
 bare_journals = st.builds(
     Journal,
-    call=st.text(),
+    call=names,
     rounds=st.integers(0, 100),
+    turn=st.integers(0, 1000),
+    owner=names,
     strays=st.integers(0, 2),
-    progress=st.none() | st.integers(0, 100) | st.floats(0, 100),
     entries=st.dictionaries(st.text(), entries(), max_size=5),
     foreign=st.none() | st.builds(Foreign, st.none() | st.text(), st.none() | content),
     target=st.none() | st.builds(Target, st.text(), st.none() | content),
@@ -72,8 +75,9 @@ def listed(journal: Journal) -> Any:
     head = [
         journal.call,
         journal.rounds,
+        journal.turn,
+        journal.owner,
         journal.strays,
-        journal.progress,
         journal.foreign,
         journal.target,
         journal.left,
@@ -84,9 +88,23 @@ def listed(journal: Journal) -> Any:
 @given(journals)
 def test_a_journal_survives_the_way_through_its_text(journal: Journal) -> None:
     text = encode(journal)
-    assert is_journal(text)
     assert listed(decode(text)) == listed(journal)
     assert encode(decode(text)) == text
+
+
+@given(journals)
+def test_the_first_line_alone_says_where_a_live_run_is_found(journal: Journal) -> None:
+    line = encode(journal).partition("\n")[0]
+    assert line == f"midcall/{VERSION} {journal.call} {journal.turn} {journal.owner}"
+    assert read_head(line) == Head(journal.call, journal.turn, journal.owner)
+    with pytest.raises(InvalidJournal):
+        decode(line)
+
+
+@pytest.mark.parametrize("line", ["", "x", "x 1", "x one y", "x 1 y z", " "])
+def test_a_first_line_that_is_damaged_is_refused(line: str) -> None:
+    with pytest.raises(InvalidJournal):
+        read_head(f"midcall/{VERSION} {line}")
 
 
 @given(journals)
@@ -127,7 +145,7 @@ def test_an_answer_that_is_forgotten_is_gone(journal: Journal, data: st.DataObje
     assert listed(decode(encode(journal))) == listed(journal)
 
 
-@given(journals, st.integers(0, 7), json_values)
+@given(journals, st.integers(0, 5), json_values)
 def test_a_journal_with_a_field_of_the_wrong_kind_is_refused_or_read_as_it_stands(
     journal: Journal, index: int, value: Any
 ) -> None:
@@ -162,19 +180,13 @@ def test_a_journal_that_is_cut_off_is_refused(journal: Journal, data: st.DataObj
         decode(text[: data.draw(st.integers(0, len(text) - 1))])
 
 
-@pytest.mark.parametrize("version", ["0", "1", "3", "5", "-1", "x", ""])
+@pytest.mark.parametrize("version", ["0", "1", "3", "5", "44", "-1", "x", ""])
 def test_another_version_is_refused_and_named(version: str) -> None:
     with pytest.raises(InvalidJournal, match=f"version {version!r}|version {version}"):
         decode(encode(Journal("x")).replace(f"midcall/{VERSION}", f"midcall/{version}"))
 
 
-def test_a_later_version_is_refused_and_named() -> None:
-    text = encode(Journal("x"))
-    assert text.startswith(f"midcall/{VERSION}\n")
-    with pytest.raises(InvalidJournal, match=f"version '{VERSION + 1}'|version {VERSION + 1}"):
-        decode(text.replace(f"midcall/{VERSION}", f"midcall/{VERSION + 1}"))
-
-
-def test_states_of_others_are_not_taken_for_ours() -> None:
+def test_states_of_others_are_refused() -> None:
     for state in ("", "{}", '["midcal"]', '{"v":1}', "state 1", ' ["midcall",1]', "midcall"):
-        assert not is_journal(state)
+        with pytest.raises(InvalidJournal):
+            read_head(state)
