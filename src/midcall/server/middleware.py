@@ -155,6 +155,7 @@ class Calls:
                 if call.journal.turn != head.turn:
                     raise MCPError(*_CONTINUED)
                 return await self._continue_live(ctx, call, turn, responses)
+            await self._runs.until_ended(head.call)
             journal = _decode(state)
             call = self._replaying(ctx, journal, responses)
         except MidcallError as exc:
