@@ -123,10 +123,12 @@ def _target(server: Any) -> Any:
     return InMemoryTransport(vars(server)["_mcp_server"]) if isinstance(server, FastMCP) else server
 
 
-async def called(case: Case, target: Any, version: Version, effects: Effects) -> dict[str, Any]:
+async def called(
+    case: Case, target: Any, version: Version, effects: Effects, *, within: float = SECONDS
+) -> dict[str, Any]:
     host = Host(Person(case.answers, effects))
     results: list[dict[str, Any]] = [{"hangs": True} for _ in case.calls]
-    with anyio.move_on_after(SECONDS):
+    with anyio.move_on_after(within):
         async with host.client(target, version, case.can) as client:
             await _call_all(case, client, host, results)
             await anyio.wait_all_tasks_blocked()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from mcp_types import ErrorData
+
 from tests.strangers import confirming, fast, flowing, forms, models, raw, visiting
 from tests.strangers.calling import Call, Case
 from tests.strangers.people import CANCEL, DECLINE, GO, accept, after, copies, no, visits, yes
@@ -114,6 +116,22 @@ UNABLE: Final = [
         can=frozenset(),
     ),
     Case(
+        "a tool that reads the error of a client that refuses",
+        confirming.hopeful,
+        (Call("archive", {"folder": "old"}),),
+        [ErrorData(code=-32001, message="Quota of forms used up", data={"left": 0})],
+        ("archived old unasked",),
+        versions=("2025-11-25",),
+    ),
+    Case(
+        "a session that is kept for a later call",
+        confirming.keeping,
+        (Call("subscribe"), Call("notify")),
+        [yes(), accept()],
+        ("subscribed: accept", "interested: accept"),
+        versions=("2025-11-25",),
+    ),
+    Case(
         "a tool that knows nothing of clients that can't be asked",
         confirming.hopeful,
         (Call("publish", {"page": "home"}),),
@@ -211,6 +229,27 @@ OPEN: Final = [
         (Call("upload"),),
         [accept(name="two"), yes()],
         ("draft written", "uploaded one, two, accept", "draft removed"),
+    ),
+    Case(
+        "a worker that asks for the calls",
+        flowing.delegating,
+        (Call("print_page"), Call("print_page")),
+        [yes(), DECLINE],
+        (
+            "printer on",
+            "job begun",
+            "job ended: accept",
+            "job begun",
+            "job ended: decline",
+            "printer off",
+        ),
+    ),
+    Case(
+        "a retry that asks again",
+        flowing.retrying,
+        (Call("send"),),
+        [yes(), yes()],
+        ("sending: accept", "attempt 0: reset by peer", "sending: accept"),
     ),
     Case("a transaction, kept", flowing.open_things, (Call("book"),), [yes()], ("seats: 1",)),
     Case("a transaction, rolled back", flowing.open_things, (Call("book"),), [no()], ("seats: 0",)),
@@ -345,8 +384,8 @@ FORMS: Final = [
         [accept(query="abacus")],
         ("too short", "searched abacus", "searched abc"),
     ),
-    Case("an answer that doesn't fit", forms.forms, (Call("add_key"),), [accept(api_key=5)], ()),
-    Case("an answer without content", forms.forms, (Call("add_key"),), [GO], ()),
+    Case("an answer that doesn't fit", forms.forms, (Call("age"),), [accept(years="many")], ()),
+    Case("an answer without content", forms.forms, (Call("age"),), [GO], ()),
     Case(
         "a tool that asks again if the answer doesn't fit",
         forms.forms,
@@ -439,6 +478,13 @@ RAW: Final = [
         (Call("bank"),),
         [accept(user="ada", pin="1234")],
         ("call bank", "sent ['pin', 'user']", "end bank"),
+    ),
+    Case(
+        "a request that is sent by hand",
+        raw.confirmed,
+        (Call("by_hand"),),
+        [accept(team="7", copies=3)],
+        ("call by_hand", "request made", "answered {'team': '7', 'copies': 3}", "end by_hand"),
     ),
     Case(
         "an invoice before a page",
@@ -547,6 +593,20 @@ FAST: Final = [
         (Call("add_rows"),),
         [accept(value="a"), CANCEL],
         ("connected", "inserted a", "closed with ['a']"),
+    ),
+    Case(
+        "FastMCP: a dependency that asks",
+        fast.consenting,
+        (Call("weather"),),
+        [accept(value=True), accept(value="C")],
+        ("policy read", "shared: True"),
+    ),
+    Case(
+        "FastMCP: a gateway to a server that asks",
+        fast.gateway,
+        (Call("pay", {"amount": 5}),),
+        [accept(value=True)],
+        ("reserved 5", "paid: accept"),
     ),
     Case(
         "FastMCP: a mounted server with state, logs and progress",

@@ -14,6 +14,7 @@ from typing import Any, Final
 from mcp import MCPError
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.session import ServerSession
 from mcp_types import ClientCapabilities, ElicitationCapability
 from pydantic import BaseModel, Field
 
@@ -293,7 +294,7 @@ def hopeful(effects: Effects) -> MCPServer[Any]:
             answer = await ctx.elicit(f"Archive {folder}?", Confirm)
         except MCPError as error:
             effects.add(f"archived {folder} unasked")
-            return f"{error.code} {error.message}"
+            return f"{error.code} {error.message} {error.data}"
         effects.add(f"archive {folder} {answer.action}")
         return answer.action
 
@@ -303,5 +304,26 @@ def hopeful(effects: Effects) -> MCPServer[Any]:
         await ctx.elicit(f"Publish {page}?", Confirm)
         effects.add("published")
         return "published"
+
+    return server
+
+
+def keeping(effects: Effects) -> MCPServer[Any]:
+    """Keeps the session of one call, and asks through it in another."""
+    server: MCPServer[Any] = MCPServer("keeping")
+    kept: list[ServerSession] = []
+
+    @server.tool()
+    async def subscribe(ctx: Context) -> str:
+        kept.append(ctx.session)
+        answer = await ctx.elicit("Subscribe?", Confirm)
+        effects.add(f"subscribed: {answer.action}")
+        return answer.action
+
+    @server.tool()
+    async def notify() -> str:
+        answer = await kept[0].elicit_form("Still interested?", {"type": "object", "properties": {}})
+        effects.add(f"interested: {answer.action}")
+        return answer.action
 
     return server

@@ -8,15 +8,19 @@ import anyio
 
 
 class Effects:
-    """One list per server, so that no run sees another's. `mirror` is for a server in another process."""
+    """One list per server, so that no run sees another's. A server in another process writes into a `mirror`."""
 
     def __init__(self, mirror: Path | None = None) -> None:
-        self.done: list[str] = []
+        self._done: list[str] = []
         self._mirror = mirror
         self._changed = anyio.Event()
 
+    @property
+    def done(self) -> list[str]:
+        return self._done if self._mirror is None else self._mirror.read_text().splitlines()
+
     def add(self, what: str) -> None:
-        self.done.append(what)
+        self._done.append(what)
         self._changed.set()
         self._changed = anyio.Event()
         if self._mirror is not None:
@@ -25,5 +29,5 @@ class Effects:
 
     async def until(self, what: str) -> None:
         """Wait for this effect."""
-        while what not in self.done:
+        while what not in self._done:
             await self._changed.wait()

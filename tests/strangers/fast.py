@@ -9,8 +9,9 @@ from enum import Enum
 from typing import Any, Literal
 
 from fastmcp import Context, FastMCP
-from fastmcp.dependencies import Depends
+from fastmcp.dependencies import CurrentContext, Depends
 from fastmcp.exceptions import ToolError
+from fastmcp.server import create_proxy
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools.base import ToolResult
 from mcp import MCPError
@@ -160,6 +161,38 @@ def depending(effects: Effects) -> FastMCP[Any]:
         return ",".join(rows)
 
     return server
+
+
+def consenting(effects: Effects) -> FastMCP[Any]:
+    """A dependency asks, and the tool gets its answer."""
+    server: FastMCP[Any] = FastMCP("consenting")
+
+    async def consent(ctx: Context = CurrentContext()) -> bool:  # noqa: B008
+        effects.add("policy read")
+        answer = await ctx.elicit("Share your location?", bool)
+        return answer.action == "accept" and answer.data
+
+    @server.tool
+    async def weather(ctx: Context, shared: bool = Depends(consent)) -> str:
+        effects.add(f"shared: {shared}")
+        answer = await ctx.elicit("In which unit?", ["C", "F"])
+        return f"{shared} {answer.action}"
+
+    return server
+
+
+def gateway(effects: Effects) -> FastMCP[Any]:
+    """Passes calls on to another server, and its questions back."""
+    behind: FastMCP[Any] = FastMCP("behind")
+
+    @behind.tool
+    async def pay(amount: int, ctx: Context) -> str:
+        effects.add(f"reserved {amount}")
+        answer = await ctx.elicit(f"Pay {amount}?", bool)
+        effects.add(f"paid: {answer.action}")
+        return answer.action
+
+    return create_proxy(behind, name="gateway")
 
 
 def mounted(effects: Effects) -> FastMCP[Any]:

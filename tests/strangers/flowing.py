@@ -267,6 +267,64 @@ def open_things(effects: Effects) -> MCPServer[Any]:
     return server
 
 
+def delegating(effects: Effects) -> MCPServer[Any]:
+    """A worker that lives as long as the server does the work, and asks on behalf of the calls."""
+    jobs: asyncio.Queue[tuple[Context, asyncio.Future[str]]] = asyncio.Queue()
+
+    async def work() -> None:
+        while True:
+            ctx, done = await jobs.get()
+            effects.add("job begun")
+            answer = await ctx.elicit("Print it?", Confirm)
+            effects.add(f"job ended: {answer.action}")
+            done.set_result(answer.action)
+
+    @asynccontextmanager
+    async def lifespan(server: MCPServer[Any]) -> AsyncGenerator[str]:
+        effects.add("printer on")
+        worker = asyncio.create_task(work())
+        try:
+            yield "printer 1"
+        finally:
+            worker.cancel()
+            await asyncio.wait([worker])
+            effects.add("printer off")
+
+    server: MCPServer[Any] = MCPServer("delegating", lifespan=lifespan)
+
+    @server.tool()
+    async def print_page(ctx: Context) -> str:
+        done: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        await jobs.put((ctx, done))
+        return f"{await done} on {ctx.request_context.lifespan_context}"
+
+    return server
+
+
+def retrying(effects: Effects) -> MCPServer[Any]:
+    """Begins again from the top, questions included, if the network fails."""
+    server: MCPServer[Any] = MCPServer("retrying")
+    failures = iter([True, False])
+
+    async def attempt(ctx: Context) -> str:
+        answer = await ctx.elicit("Send it?", Confirm)
+        effects.add(f"sending: {answer.action}")
+        if next(failures):
+            raise ConnectionError("reset by peer")
+        return "sent"
+
+    @server.tool()
+    async def send(ctx: Context) -> str:
+        for number in range(3):
+            try:
+                return await attempt(ctx)
+            except ConnectionError as error:
+                effects.add(f"attempt {number}: {error}")
+        raise ToolError("no network")
+
+    return server
+
+
 @dataclass(eq=False)
 class Cleanup:
     effects: Effects

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import Annotated, Any, Literal
 
 from mcp.server.mcpserver import Context, Elicit, MCPServer, Resolve
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ElicitRequest, ElicitRequestFormParams, ElicitResult, InputRequiredResult
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import BaseModel, EmailStr, Field
+from pydantic import BaseModel, Field
 
 from tests.strangers.confirming import Confirm
 from tests.strangers.effects import Effects
-
-
-class Size(str, Enum):  # noqa: UP042 - as people write it
-    SMALL = "small"
-    LARGE = "large"
 
 
 class Booking(BaseModel):
     """A booking, with a field of each kind."""
 
     guest: str = Field(description="Full name", min_length=2, max_length=40, examples=["Ada"])
-    email: EmailStr | None = None
+    email: str | None = Field(default=None, json_schema_extra={"format": "email"})
     nights: int = Field(default=2, ge=1, le=14, title="Number of nights")
     budget: float | None = Field(default=None, gt=0)
     room: Literal["single", "double"] = "single"
     breakfast: bool = True
     extras: list[Literal["sauna", "bike"]] = Field(default_factory=list[Literal["sauna", "bike"]], max_length=2)
-    note: str = Field(default="", json_schema_extra={"format": "email", "x-rows": 3})
+    note: str = Field(default="", json_schema_extra={"x-rows": 3})
 
 
 class Booked(BaseModel):
@@ -46,6 +40,10 @@ class Login(BaseModel):
 
 class Token(BaseModel):
     api_key: str
+
+
+class Age(BaseModel):
+    years: int
 
 
 class Refined(BaseModel):
@@ -80,6 +78,12 @@ def forms(effects: Effects) -> MCPServer[Any]:
     async def add_key(ctx: Context) -> str:
         answer = await ctx.elicit("Paste your key", Token)
         effects.add(f"key stored: {answer.action}")
+        return answer.action
+
+    @server.tool()
+    async def age(ctx: Context) -> str:
+        answer = await ctx.elicit("How old are you?", Age)
+        effects.add(f"age: {answer.action}")
         return answer.action
 
     @server.tool()
@@ -146,7 +150,8 @@ def forms(effects: Effects) -> MCPServer[Any]:
 
 # --- versions --------------------------------------------------------------------------------
 
-SURE: dict[str, Any] = {"type": "object", "properties": {"confirm": {"type": "boolean"}}, "required": ["confirm"]}
+SURE: dict[str, Any] = {"properties": {"confirm": {"type": "boolean"}}, "required": ["confirm"], "type": "object"}
+"""In the SDK's own order, because it sorts what a tool returns for a round."""
 
 
 class Guest(BaseModel):

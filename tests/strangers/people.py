@@ -8,12 +8,12 @@ from typing import Any, Final, TypeAlias, cast
 from urllib.parse import urlsplit
 
 import anyio
-from mcp_types import ElicitRequestFormParams, ElicitRequestParams, ElicitRequestURLParams, ElicitResult
+from mcp_types import ElicitRequestFormParams, ElicitRequestParams, ElicitRequestURLParams, ElicitResult, ErrorData
 
 from tests.strangers.effects import Effects
 
 Reaction: TypeAlias = Callable[[ElicitRequestParams, Effects], Awaitable[ElicitResult]]
-Answer: TypeAlias = ElicitResult | Reaction
+Answer: TypeAlias = ElicitResult | ErrorData | Reaction
 Answers: TypeAlias = Sequence[Answer] | Mapping[str, Answer]
 """In the order of the questions, or by how a message begins (for questions that are asked at once)."""
 
@@ -57,12 +57,15 @@ def copies(pattern: str, field: str) -> Reaction:
 
 
 async def visits(params: ElicitRequestParams, effects: Effects) -> ElicitResult:
-    """Somebody who opens the URL, and lets the browser finish before they return to the client."""
+    """Somebody who opens the URL, and lets the browser finish before they return. If nobody is there, they give up."""
     assert isinstance(params, ElicitRequestURLParams)
     url = urlsplit(params.url)
-    async with await anyio.connect_tcp(url.hostname or "", url.port or 80) as browser:
-        await browser.send(f"GET {url.path}?{url.query} HTTP/1.1\r\nHost: {url.netloc}\r\n\r\n".encode())
-        await browser.receive()
+    try:
+        async with await anyio.connect_tcp(url.hostname or "", url.port or 80) as browser:
+            await browser.send(f"GET {url.path}?{url.query} HTTP/1.1\r\nHost: {url.netloc}\r\n\r\n".encode())
+            await browser.receive()
+    except OSError:
+        return CANCEL
     return GO
 
 
@@ -75,11 +78,11 @@ class Person:
         self.effects = effects
         self._answers = answers
 
-    async def __call__(self, context: Any, params: ElicitRequestParams) -> ElicitResult:
+    async def __call__(self, context: Any, params: ElicitRequestParams) -> ElicitResult | ErrorData:
         answer = self._answer_to(params.message, len(self.asked))
         self.asked.append(params.message)
         self.forms.append(_form_of(params))
-        return answer if isinstance(answer, ElicitResult) else await answer(params, self.effects)
+        return answer if isinstance(answer, ElicitResult | ErrorData) else await answer(params, self.effects)
 
     def _answer_to(self, message: str, ordinal: int) -> Answer:
         if isinstance(self._answers, Mapping):

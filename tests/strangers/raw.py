@@ -8,11 +8,15 @@ from typing import Any, Final
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import ServerMessageMetadata
 from mcp_types import (
     CallToolRequestParams,
     CallToolResult,
     ClientCapabilities,
     ElicitationCapability,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitResult,
     GetPromptRequestParams,
     GetPromptResult,
     ListPromptsResult,
@@ -38,7 +42,7 @@ TEAM: Final[dict[str, Any]] = {
             "title": "Team",
             "oneOf": [{"const": "7", "title": "Acme / Web"}, {"const": "9", "title": "Acme / Data"}],
         },
-        "copies": {"type": "integer", "exclusiveMinimum": 0, "default": 1},
+        "copies": {"type": "integer", "exclusiveMinimum": 0},
     },
     "required": ["team", "copies"],
     "additionalProperties": False,
@@ -85,7 +89,7 @@ def confirmed(effects: Effects) -> Server[Any]:
         return f"{result.action} {result.content}"
 
     async def bank(ctx: Context, arguments: dict[str, Any]) -> str:
-        result = await ctx.session.elicit("Your bank needs this", BANK, ctx.request_id)
+        result = await ctx.session.elicit("Your bank needs this", BANK)
         effects.add(f"sent {sorted(result.content or {})}")
         return result.action
 
@@ -96,7 +100,22 @@ def confirmed(effects: Effects) -> Server[Any]:
         effects.add(f"paid: {result.action}")
         return result.action
 
-    tools: dict[str, Handler] = {"drop_index": drop, "publish": publish, "bank": bank, "pay": pay}
+    async def by_hand(ctx: Context, arguments: dict[str, Any]) -> str:
+        """Sends the request itself, with what the SDK would have put around it."""
+        effects.add("request made")
+        request = ElicitRequest(params=ElicitRequestFormParams(message="Which team?", requested_schema=TEAM))
+        related = ServerMessageMetadata(related_request_id=ctx.request_id)
+        result = await ctx.session.send_request(request, ElicitResult, 30, related)
+        effects.add(f"answered {result.content}")
+        return result.action
+
+    tools: dict[str, Handler] = {
+        "drop_index": drop,
+        "publish": publish,
+        "bank": bank,
+        "pay": pay,
+        "by_hand": by_hand,
+    }
 
     async def list_prompts(ctx: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
         return ListPromptsResult(prompts=[Prompt(name="review")])

@@ -55,13 +55,14 @@ def oauth(effects: Effects) -> MCPServer[Any]:
         state = secrets.token_hex(8)
         async with listening() as (redirects, back):
             effects.add("listening")
-            url = f"{back}?state={state}&code=c0de"
-            answer = await ctx.elicit_url("Sign in", url, str(uuid.uuid4()))
+            url, id = f"{back}?state={state}&code=c0de", str(uuid.uuid4())
+            answer = await ctx.elicit_url("Sign in", url, id)
             if answer.action != "accept":
                 effects.add("given up")
                 return "not connected"
             async with asyncio.timeout(5):
                 query = await redirects.query
+        await ctx.session.send_elicit_complete(id, ctx.request_id)
         effects.add(f"token for {query['code'][0]}, state is ours: {query['state'] == [state]}")
         return "connected"
 

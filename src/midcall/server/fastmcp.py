@@ -16,17 +16,26 @@ from mcp_types.methods import INPUT_REQUIRED_METHODS
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
 from midcall.errors import MidcallError
-from midcall.server.call import current_call
+from midcall.restoring import restored
+from midcall.server.call import Call, current_call
+from midcall.server.channels.capability import lacks_the_error
 from midcall.server.inside import is_failure, look_inside
 from midcall.server.install import installation_on
+from midcall.server.installation import Installation
+from midcall.server.required import UrlElicitationRequired
 from midcall.server.surface import find_ours
 from midcall.wording import installing as wording
 
 __all__ = ["prepare"]
 
 
-def prepare(server: FastMCP[Any]) -> None:
-    """Let our errors through FastMCP, and let its `ctx.elicit` reach the session."""
+def prepare(server: FastMCP[Any], installation: Installation) -> None:
+    """Let our errors through FastMCP, and let its `ctx.elicit` reach the session.
+
+    FastMCP refuses to push by the version in its own copy of the request, so it is shown one that can.
+    """
+    installation.shown_version = LATEST_HANDSHAKE_VERSION
+    installation.on_ask = follow_fastmcp
     server.add_middleware(_LetThrough())
     _look_inside()
 
@@ -68,7 +77,11 @@ class _LetThrough(Middleware):
             call = current_call.get()
             if ours is None or call is None:
                 raise
+            if isinstance(ours, UrlElicitationRequired):
+                raise restored(UrlElicitationRequired, ours.args, ours.__dict__) from None
             if isinstance(ours, UrlElicitationRequiredError):
+                if lacks_the_error(call) is not None:
+                    raise  # as it is without midcall
                 raise UrlElicitationRequiredError(ours.elicitations, ours.message) from None
             raise _plain(ours).with_traceback(ours.__traceback__) from None
 
@@ -76,27 +89,24 @@ class _LetThrough(Middleware):
 def _plain(error: MidcallError) -> MidcallError:
     """The error in its own class: no `ToolError` any more, which FastMCP would catch on the way out."""
     classes = cast("tuple[type[MidcallError], ...]", type(error).__mro__)
-    cls = next(base for base in classes if not issubclass(base, MCPError))
-    copy = cls.__new__(cls)
-    copy.__dict__.update(error.__dict__)
-    copy.args = error.args
-    return copy
+    return restored(next(base for base in classes if not issubclass(base, MCPError)), error.args, error.__dict__)
 
 
 def _adopt_request(context: MiddlewareContext[Any]) -> None:
-    """Let FastMCP's own copy of the request follow the call, and let `ctx.elicit` push on 2026-07-28, too.
-
-    FastMCP refuses to push by the version in its copy, so that says 2025-11-25. The SDK's context keeps the real one,
-    by which FastMCP tells whether a tool may return rounds of its own.
-    """
+    """Let the SDK's context show the real version again, by which FastMCP tells whether a tool may return rounds."""
     call, request = current_call.get(), fastmcp_request_ctx.get()
-    if call is None and request is not None and request.protocol_version in MODERN_PROTOCOL_VERSIONS:
+    if call is not None:
+        follow_fastmcp(call)
+        call.followers[0].protocol_version = call.version
+    elif request is not None and request.protocol_version in MODERN_PROTOCOL_VERSIONS:
         _tell_of_outer(context)
-    if call is None or request is None or any(request is each for each in call.followers):
-        return
-    call.followers.append(request)
-    if call.modern and call.installation.adopt:
-        request.protocol_version = LATEST_HANDSHAKE_VERSION
+
+
+def follow_fastmcp(call: Call) -> None:
+    """Keep FastMCP's own copy of the request up to date with the call."""
+    request = fastmcp_request_ctx.get()
+    if request is not None and not any(request is each for each in call.followers):
+        call.followers.append(request)
 
 
 def _tell_of_outer(context: MiddlewareContext[Any]) -> None:

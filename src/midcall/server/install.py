@@ -168,7 +168,7 @@ def install(
     elif not isinstance(server, Server):
         from midcall.server.fastmcp import prepare
 
-        prepare(server)
+        prepare(server, installation)
     installations.add(installation)
     return installation
 
@@ -185,16 +185,14 @@ def installation_on(server: object) -> Installation | None:
 def _live(given: bool | None, whose: Whose, store: Store | None) -> tuple[bool, str]:
     """Whether runs stay in memory, and why."""
     if given is not None:
-        return given, f"install(..., live={given}), or MIDCALL_LIVE, says so"
+        return given, f"install(..., live={given}) or MIDCALL_LIVE sets it."
     if whose == "process":
-        return True, "only this process can continue its calls"
+        return True, "Only this process can continue its calls."
     if store is not None:
-        return True, "replicas share a store"
-    if whose == "machine":
-        return True, "the keys are those of this machine"
+        return True, "Replicas share a store."
     return False, (
-        "replicas may share these keys, and there is no store: any of them may get the next request of a call. "
-        "Pass store=..., or live=True if there is only one replica or routing is sticky"
+        "Replicas may share these keys, and there is no store: any of them may get the next request of a call. "
+        "Pass store=..., or live=True if there is only one replica or routing is sticky."
     )
 
 
@@ -222,7 +220,7 @@ def _check_number(name: str, value: Any) -> None:
     """A setting in seconds, or a number of rounds; None where it is not set."""
     if value is None:
         return
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    is_number = isinstance(value, int if name.startswith("max_") else (int, float)) and not isinstance(value, bool)
     if not is_number or not (value >= 0 if name == "doubt" else value >= 1 if name.startswith("max_") else value > 0):
         raise InstallError(wording.bad_number(name, value))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
@@ -20,6 +21,7 @@ from midcall.wording import installing as wording
 
 if TYPE_CHECKING:
     from midcall.portal.app import Portal
+    from midcall.server.call import Call
     from midcall.server.sealing import Principal, Whose
     from midcall.stores.base import Store
 
@@ -63,8 +65,14 @@ class Installation:
     knows_callers: bool | None
     """Whether something tells who makes a call; None where that is said only when the server is served."""
     principal: Principal | None
+    shown_version: str | None = None
+    """The protocol version that a framework is shown on 2026-07-28, if it would refuse to push there."""
+    on_ask: Callable[[Call], None] | None = None
+    """Called when a tool asks by the framework's own means."""
     own_apps: dict[str, bool] = field(default_factory=dict[str, bool])
     """Of the tools that were seen, which have an App that is not ours."""
+    secret_forms: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """By digest, the fields of adopted forms that ask for a secret: for `doctor`."""
 
     def __post_init__(self) -> None:
         self.keeping = None if self.store is None else Keeping(self.store, self.state_ttl)

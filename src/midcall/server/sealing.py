@@ -60,7 +60,8 @@ class Seal:
         self, security: RequestStateSecurity, *, audience: str | None, theirs: RequestStateBoundary | None
     ) -> None:
         self.codec = security.codec
-        self._ours = RequestStateBoundary(security, default_audience=audience)
+        # An audience of its own: under the same key, a state that the server's boundary sealed must not pass for ours.
+        self._ours = RequestStateBoundary(security, default_audience=f"{_MARK}{audience or ''}")
         self._theirs = theirs
 
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:

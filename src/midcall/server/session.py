@@ -120,6 +120,8 @@ class AskingSession(ServerSession):
         if (call := self._asking_call(request)) is not None:
             from midcall.server.adopt import answer_for, reply_to
 
+            if call.installation.on_ask is not None:
+                call.installation.on_ask(call)
             if isinstance(request, ElicitRequest):
                 return cast("ResultT", await answer_for(call, request.params, request_read_timeout_seconds))
             return await reply_to(call, request, result_type, request_read_timeout_seconds)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextvars import Context
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
@@ -17,6 +18,7 @@ from midcall.server.running.turns import Turns
 if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server
 
+    from midcall.core.journal import Journal
     from midcall.server.call import Call
 
 __all__ = ["Runs"]
@@ -25,6 +27,7 @@ logger = logging.getLogger("midcall")
 
 GRACE_SECONDS: Final = 5.0
 """How long a run waits to be joined after the connection of its request broke."""
+_REMEMBERED: Final = 10_000
 
 
 class Runs:
@@ -43,8 +46,11 @@ class Runs:
         """Those between two requests, by call, oldest first; with the time when they expire."""
         self._codes: dict[str, Call] = {}
         """Those that a resume code names, where no store keeps it."""
+        self._journals: dict[str, tuple[str, Journal]] = {}
         self._expiry: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._ending: dict[str, asyncio.Task[None]] = {}
+        """Those that are being ended, by call."""
         self._ended: dict[str, str] = {}
         """Why a run was ended, by call."""
         self._told: set[object] = set()
@@ -96,17 +102,32 @@ class Runs:
             return None
         return call
 
+    def put_journal(self, code: str, owner: str, journal: Journal) -> None:
+        """Keep what an ended run has recorded, where no store does."""
+        self.has_codes = True
+        self._journals[code] = (owner, journal)
+        if len(self._journals) > self._most:
+            del self._journals[next(iter(self._journals))]
+
+    def take_journal(self, code: str, owner: str) -> Journal | None:
+        found = self._journals.get(code)
+        if found is None or found[0] != owner:
+            return None
+        return self._journals.pop(code)[1]
+
     # --- room ---------------------------------------------------------------------------------
 
     def _make_room(self, newest: Call) -> None:
         """Only waiting runs make room, those of the caller with most first, the oldest first."""
-        own = [call for call, _ in self._waiting.values() if call.owner == newest.owner] if newest.owner else []
-        if len(own) > max(1, self._most // 2) and len(self._waiting) > 1:
+        if len(self._waiting) <= self._most and not newest.owner:
+            return
+        waiting = [call for call, _ in self._waiting.values() if not call.run.done]
+        own = [call for call in waiting if call.owner == newest.owner] if newest.owner else []
+        if len(own) > max(1, self._most // 2):
             self._end_soon(own[0], "evicted")
-        elif len(self._waiting) > self._most:
-            counts = Counter(call.owner for call, _ in self._waiting.values())
-            owner = counts.most_common(1)[0][0]
-            self._end_soon(next(call for call, _ in self._waiting.values() if call.owner == owner), "evicted")
+        elif len(waiting) > self._most:
+            owner = Counter(call.owner for call in waiting).most_common(1)[0][0]
+            self._end_soon(next(call for call in waiting if call.owner == owner), "evicted")
 
     def _watch_expiry(self) -> None:
         if self._expiry is None and self._waiting:
@@ -124,15 +145,22 @@ class Runs:
     def _end_soon(self, call: Call, why: str) -> None:
         self.take(call)
         self._ended[call.name] = why
-        if len(self._ended) > self._most:
+        if len(self._ended) > _REMEMBERED:
             self._ended.pop(next(iter(self._ended)))
-        self.aside(call.end(why))
+        self._ending[call.name] = task = self.aside(call.end(why))
+        task.add_done_callback(lambda _: self._ending.pop(call.name, None))
 
-    def aside(self, work: Any) -> None:
+    def aside(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Do this in the background, and hold it until it's done."""
-        task = asyncio.get_running_loop().create_task(work)
+        task = asyncio.get_running_loop().create_task(work, context=Context())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def until_ended(self, name: str) -> None:
+        """A run of this call that is being ended may hold what its replay needs."""
+        if (ending := self._ending.get(name)) is not None:
+            await asyncio.wait((ending,))
 
     # --- the end ------------------------------------------------------------------------------
 

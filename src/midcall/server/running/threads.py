@@ -10,7 +10,6 @@ import asyncio
 import concurrent.futures
 import threading
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import anyio.from_thread
@@ -18,7 +17,7 @@ import anyio.from_thread
 from midcall.errors import Misuse
 from midcall.server.call import aside
 from midcall.server.running.run import in_thread
-from midcall.server.surface import fail, surfaced
+from midcall.server.surface import surfaced
 from midcall.wording import mistakes as wording
 
 if TYPE_CHECKING:
@@ -81,10 +80,7 @@ def run_aside(call: Call, verb: Callable[[], Coroutine[Any, Any, T]], *, asks: b
     except _Blocked:
         if call.run.ending is not None:
             raise asyncio.CancelledError from None
-        mistake = Misuse(wording.loop_waits_for_thread())
-        with suppress(RuntimeError):
-            call.loop.call_soon_threadsafe(fail, mistake, call)
-        raise surfaced(mistake, call) from None
+        raise surfaced(Misuse(wording.loop_waits_for_thread()), call) from None
 
 
 def block_on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T], call: Call | None) -> T:

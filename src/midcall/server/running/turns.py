@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections import OrderedDict
+import json
+from collections import OrderedDict, deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ErrorData
-from pydantic_core import to_json
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -23,6 +23,8 @@ __all__ = ["Outcome", "Turn", "Turns", "digest_answers"]
 
 _REMEMBERED: Final = 100_000
 """How many turns a process remembers. Older ones have expired on all but the busiest servers."""
+_OUTCOMES: Final = 1_000
+"""Of how many turns it keeps the outcome."""
 
 
 class Outcome(NamedTuple):
@@ -30,6 +32,11 @@ class Outcome(NamedTuple):
 
     result: Any = None
     error: ErrorData | None = None
+
+
+FORGOTTEN: Final = Outcome(
+    error=ErrorData(code=INVALID_PARAMS, message="This request was already continued, and its result is gone.")
+)
 
 
 class Turn:
@@ -69,18 +76,24 @@ class Turns:
 
     def __init__(self) -> None:
         self._turns: OrderedDict[tuple[str, int], Turn] = OrderedDict()
+        self._settled: deque[Turn] = deque()
 
     def get(self, call: str, number: int) -> Turn | None:
         return self._turns.get((call, number))
 
     def begin(self, call: str, number: int, answers: bytes) -> Turn:
-        """Continue the call. The outcome of the turn before has arrived then, and isn't needed any more."""
+        """Continue the call."""
         turn = self._turns[call, number] = Turn(answers)
-        if (before := self._turns.get((call, number - 1))) is not None:
-            before.outcome = None
-        while len(self._turns) > _REMEMBERED:
+        if len(self._turns) > _REMEMBERED:
             self._turns.popitem(last=False)
         return turn
+
+    def settle(self, turn: Turn, outcome: Outcome) -> None:
+        """What this turn came to. Only the newest outcomes are kept, for requests that are sent twice."""
+        turn.outcome, turn.joined = outcome, None
+        self._settled.append(turn)
+        if len(self._settled) > _OUTCOMES:
+            self._settled.popleft().outcome = FORGOTTEN
 
     def forget(self, call: str, number: int) -> None:
         """This turn wasn't continued after all."""
@@ -91,5 +104,4 @@ def digest_answers(responses: Mapping[str, Any]) -> bytes:
     """Name these answers: equal ones have the same digest."""
     if not responses:
         return b""
-    ordered = [[key, responses[key]] for key in sorted(responses)]
-    return hashlib.sha256(to_json(ordered, inf_nan_mode="constants")).digest()
+    return hashlib.sha256(json.dumps(responses, sort_keys=True, separators=(",", ":")).encode()).digest()
