@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from typing import Any
 
 import anyio
@@ -55,27 +57,56 @@ async def test_a_timeout_ends_the_question_and_tells_the_client(era: Era) -> Non
             await closed.wait()
 
 
-async def test_in_rounds_an_answer_that_comes_too_late_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    import time
+@pytest.mark.parametrize(
+    ("seconds", "answers", "expected"), [(20, True, "x"), (40, True, "too late"), (40, False, "too late")]
+)
+@pytest.mark.usefixtures("replaying")
+async def test_in_rounds_an_answer_that_comes_too_late_is_a_timeout(
+    seconds: int, answers: bool, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with connect(server_with(waits_for_half_a_minute)) as client:
+        first = await raw_call(client, "waits_for_half_a_minute", {})
+        given = dict.fromkeys(first["inputRequests"], accept(answer="x")) if answers else None
+        now = time.time()
+        monkeypatch.setattr(time, "time", lambda: now + seconds)
+        done = await raw_call(client, "waits_for_half_a_minute", {}, state=first["requestState"], answers=given)
+        assert text(done) == expected
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(20, "x"), (40, "too late")])
+async def test_in_a_live_run_an_answer_that_comes_too_late_is_a_timeout_too(
+    seconds: int, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with connect(server_with(waits_for_half_a_minute)) as client:
+        first = await raw_call(client, "waits_for_half_a_minute", {})
+        given = dict.fromkeys(first["inputRequests"], accept(answer="x"))
+        now = time.time()
+        monkeypatch.setattr(time, "time", lambda: now + seconds)
+        done = await raw_call(client, "waits_for_half_a_minute", {}, state=first["requestState"], answers=given)
+        assert text(done) == expected
+
+
+async def waits_for_half_a_minute() -> str:
+    try:
+        return await ask("?", str, timeout=30)
+    except TimedOut:
+        return "too late"
+
+
+async def test_in_a_live_run_the_time_is_up_by_itself() -> None:
+    timed_out = asyncio.Event()
 
     async def tool() -> str:
         try:
-            return await ask("?", str, timeout=30)
+            return await ask("?", str, timeout=0.05)
         except TimedOut:
+            timed_out.set()
             return "too late"
 
-    async with connect(server_with(tool)) as client:
+    async with connect(server_with(tool)) as client, asyncio.timeout(10):
         first = await raw_call(client, "tool", {})
-        [key] = first["inputRequests"]
-        now = time.time()
-        monkeypatch.setattr(time, "time", lambda: now + 20)
-        in_time = await raw_call(client, "tool", {}, state=first["requestState"], answers={key: accept(answer="x")})
-        assert text(in_time) == "x"
-        monkeypatch.setattr(time, "time", lambda: now + 40)
-        late = await raw_call(client, "tool", {}, state=first["requestState"], answers={key: accept(answer="x")})
-        assert text(late) == "too late"
-        never = await raw_call(client, "tool", {}, state=first["requestState"])
-        assert text(never) == "too late"
+        await timed_out.wait()
+        assert text(await raw_call(client, "tool", {}, state=first["requestState"])) == "too late"
 
 
 async def test_cancelling_the_call_cancels_its_pending_question() -> None:
