@@ -39,6 +39,7 @@ __all__ = [
     "decode",
     "effect_name",
     "encode",
+    "is_required",
     "key_name",
     "mark_name",
     "nth_name",
@@ -96,9 +97,17 @@ def question_name(digest: str) -> str:
     return f"?{digest}"
 
 
+_REQUIRED: Final = "?required."
+
+
 def required_name(index: int, digest: str) -> str:
     """A visit that a tool requires by -32042."""
-    return f"?required.{index}.{digest}"
+    return f"{_REQUIRED}{index}.{digest}"
+
+
+def is_required(identity: str) -> bool:
+    """Whether this is such a visit: after it, a tool no longer requires it."""
+    return identity.startswith(_REQUIRED)
 
 
 def request_name(method: str, digest: str) -> str:

@@ -23,6 +23,7 @@ from midcall.core.journal import (
     Journal,
     Kind,
     effect_name,
+    is_required,
     key_name,
     mark_name,
     nth_name,
@@ -377,7 +378,7 @@ class Replay:
 
         After a no, the others of its round need not be asked any more.
         """
-        entries = {identity: self.journal.entry(identity) for identity in self._fresh}
+        entries = {identity: self.journal.entry(identity) for identity in self._fresh if not is_required(identity)}
         used = [entry for identity, entry in entries.items() if identity in self._used]
         if any(entry is not None and entry.kind in ("decline", "cancel", "timeout") for entry in used):
             return []
