@@ -77,7 +77,7 @@ async def test_in_rounds_an_answer_that_comes_too_late_is_a_timeout(
 async def test_in_a_live_run_an_answer_that_comes_too_late_is_a_timeout_too(
     seconds: int, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with connect(server_with(waits_for_half_a_minute)) as client:
+    async with connect(server_with(waits_for_half_a_minute, live=True)) as client:
         first = await raw_call(client, "waits_for_half_a_minute", {})
         given = dict.fromkeys(first["inputRequests"], accept(answer="x"))
         now = time.time()
@@ -103,7 +103,7 @@ async def test_in_a_live_run_the_time_is_up_by_itself() -> None:
             timed_out.set()
             return "too late"
 
-    async with connect(server_with(tool)) as client, asyncio.timeout(10):
+    async with connect(server_with(tool, live=True)) as client, asyncio.timeout(10):
         first = await raw_call(client, "tool", {})
         await timed_out.wait()
         assert text(await raw_call(client, "tool", {}, state=first["requestState"])) == "too late"
@@ -228,7 +228,7 @@ async def test_without_a_progress_token_no_progress_is_sent() -> None:
     assert not [message for message in received if isinstance(message, ProgressNotification)]
 
 
-async def test_replayed_code_reports_no_progress_again() -> None:
+async def test_in_a_live_run_progress_is_reported_once() -> None:
     seen: list[float] = []
 
     async def progress(value: float, total: float | None, message: str | None) -> None:
@@ -241,6 +241,6 @@ async def test_replayed_code_reports_no_progress_again() -> None:
         await ctx.report_progress(3, 3)
         return "done"
 
-    async with connect(server_with(tool), lambda asked: "x") as client:
+    async with connect(server_with(tool, live=True), lambda asked: "x") as client:
         await client.call_tool("tool", progress_callback=progress)
     assert seen == [0, 1, 2, 3]
