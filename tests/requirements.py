@@ -217,7 +217,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         REPLAY + "test_the_state_is_sealed_on_every_kind_of_server",
         REPLAY + "test_a_state_belongs_to_one_tool_and_its_arguments",
         REPLAY + "test_a_state_belongs_to_one_user",
-        REPLAY + "test_a_state_that_has_outlived_its_time_is_refused_with_advice",
+        REPLAY + "test_a_state_that_has_outlived_its_time_is_refused_with_advice_in_the_log",
     ),
     "RPL-3": (
         REPLAY + "test_answers_stay_with_their_question_whatever_order_branches_wake_in",
@@ -263,7 +263,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     "RPL-9": (
         REPLAY + "test_suspending_runs_cleanup_and_says_so",
         REPLAY + "test_siblings_that_are_still_working_are_ended_too",
-        REPLAY + "test_a_loop_around_a_bare_except_does_not_hang",
+        REPLAY + "test_a_loop_around_a_bare_except_is_abandoned_and_rests",
         ENDLESS + "test_the_question_of_a_loop_that_catches_everything_leaves_soon",
         MESSY + "test_a_messy_tool_works_on_every_version",
     ),
@@ -294,7 +294,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         ADOPTED_ANSWERS + "test_a_client_that_cannot_be_asked_is_told_of_in_the_words_of_the_sdk",
         ADOPTED_ANSWERS + "test_a_clients_own_error_reaches_the_tool_and_the_caller",
     ),
-    "RPL-14": (TIMEOUTS + "test_replayed_code_reports_no_progress_again",),
+    "RPL-14": (TIMEOUTS + "test_in_a_live_run_progress_is_reported_once",),
     "URL-1": (
         VISITS + "test_a_visit_returns_its_id_at_consent",
         VISITS + "test_a_url_that_is_not_fit_to_be_visited_is_refused",
