@@ -155,8 +155,9 @@ def relayed_in(ctx: ServerRequestContext[Any, Any]) -> Mapping[str, Any] | None:
     params = ctx.params or {}
     if params.get("name") != ANSWER:
         return None
-    arguments = params.get("arguments")
-    return {name: value for name, value in arguments.items() if name != "code"} if isinstance(arguments, dict) else {}
+    arguments: Any = params.get("arguments")
+    given: Mapping[str, Any] = cast("Mapping[str, Any]", arguments) if isinstance(arguments, Mapping) else {}
+    return {name: value for name, value in given.items() if name != "code"}
 
 
 def take_answer(installation: Installation, journal: Journal, answer: Mapping[str, Any]) -> None:

@@ -53,6 +53,7 @@ _STILL: Final = 4
 _UNCLAIMED: Final = 3
 """Beats of the owner after an offer that it has not claimed: it doesn't have the run any more."""
 
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A turn that this process continues."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Coroutine, Iterable, Mapping
 from contextvars import Context, ContextVar, copy_context
 from types import CoroutineType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import anyio.lowlevel
 import anyio.to_thread
@@ -97,8 +97,8 @@ class Run:
 
     def start(self, tool: Awaitable[Any]) -> None:
         """Run this in a task of its own."""
-        coroutine = tool if type(tool) is CoroutineType else _awaited(tool)
-        self.task = self.loop.create_task(coroutine, context=self.context)  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
+        coroutine = cast("Coroutine[Any, Any, Any]", tool) if isinstance(tool, CoroutineType) else _awaited(tool)
+        self.task = self.loop.create_task(coroutine, context=self.context)
         self.task.add_done_callback(self._on_done)
 
     def _on_done(self, task: asyncio.Task[Any]) -> None:
