@@ -210,7 +210,7 @@ async def completing(kind: str, many: int, times: int) -> tuple[dict[int, float]
 
 def _fill_sqlite(path: str, records: Iterator[Record]) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
-        insert = "INSERT INTO midcall_records VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+        insert = "INSERT INTO midcall_records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
         connection.executemany(insert, (row_of(each) for each in records))
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

@@ -26,19 +26,19 @@ Kind = Literal["mcpserver", "lowlevel", "fastmcp"]
 KINDS: tuple[Kind, ...] = ("mcpserver", "lowlevel", "fastmcp")
 
 
-def bare_server(kind: Kind, *tools: Callable[..., Any], name: str = "test") -> Any:
-    """A server of this kind with these tools, without midcall."""
+def bare_server(kind: Kind, *tools: Callable[..., Any], name: str = "test", **settings: Any) -> Any:
+    """A server of this kind with these tools, without midcall. Settings, such as a lifespan, are the server's own."""
     if kind == "mcpserver":
-        server: MCPServer[Any] = MCPServer(name)
+        server: MCPServer[Any] = MCPServer(name, **settings)
         for tool in tools:
             server.add_tool(tool)
         return server
     if kind == "fastmcp":
-        fast: FastMCP[Any] = FastMCP(name)
+        fast: FastMCP[Any] = FastMCP(name, **settings)
         for tool in tools:
             fast.tool(tool)
         return fast
-    return _lowlevel(name, {tool.__name__: tool for tool in tools})
+    return _lowlevel(name, {tool.__name__: tool for tool in tools}, **settings)
 
 
 def server_with(*tools: Callable[..., Any], kind: Kind = "mcpserver", name: str = "test", **options: Any) -> Any:
@@ -48,7 +48,7 @@ def server_with(*tools: Callable[..., Any], kind: Kind = "mcpserver", name: str 
     return server
 
 
-def _lowlevel(name: str, tools: dict[str, Callable[..., Any]]) -> Server[Any]:
+def _lowlevel(name: str, tools: dict[str, Callable[..., Any]], **settings: Any) -> Server[Any]:
     async def list_tools(ctx: ServerRequestContext[Any], params: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[Tool(name=tool, input_schema={"type": "object"}) for tool in tools])
 
@@ -66,4 +66,4 @@ def _lowlevel(name: str, tools: dict[str, Callable[..., Any]]) -> Server[Any]:
             return result
         return CallToolResult(content=[TextContent(text=str(result))])
 
-    return Server(name, on_list_tools=list_tools, on_call_tool=call_tool)
+    return Server(name, on_list_tools=list_tools, on_call_tool=call_tool, **settings)

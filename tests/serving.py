@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+import uvicorn
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.warm import PYTHON, Started, started
@@ -26,7 +28,7 @@ ROOT = Path(__file__).parent.parent
 
 def environment(**extra: str) -> dict[str, str]:
     """Ours, without the development mode that the tests may run in: any text but the empty one would switch it on."""
-    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDEVMODE": "", **extra}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT))), "PYTHONDEVMODE": "", **extra}
 
 
 def stdio(script: Path, log: IO[str], *args: str, warm: bool = True) -> AbstractAsyncContextManager[Any]:
@@ -95,3 +97,20 @@ def await_port(port: int, process: Started, log: Path) -> None:
                 return
         time.sleep(0.02)
     raise AssertionError(f"no server on {port}: {log.read_text()}")
+
+
+@asynccontextmanager
+async def served(server: Any, **settings: Any) -> AsyncIterator[str]:
+    """The URL of this server, served over HTTP by the event loop of the test."""
+    app = server.http_app(**settings) if hasattr(server, "http_app") else server.streamable_http_app(**settings)
+    port = free_port()
+    http = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning", timeout_graceful_shutdown=1))
+    serving = asyncio.create_task(http.serve())
+    try:
+        async with asyncio.timeout(STARTS_WITHIN):
+            while not http.started:
+                await asyncio.sleep(0)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        http.should_exit = True
+        await serving

@@ -23,6 +23,9 @@ async def act(store: Store, action: str, given: dict[str, Any]) -> Any:
         case "create":
             record, made = await store.create(Record(**given))
             return [record.data, made]
+        case "change":
+            record, won = await store.change(Record(**given["record"]), given["version"])
+            return [None if record is None else asdict(record), won]
         case "complete":
             return await store.complete(given["id"], given["outcome"], owner=given["owner"], now=given["now"])
         case "consume":
@@ -32,7 +35,7 @@ async def act(store: Store, action: str, given: dict[str, Any]) -> Any:
             value = Value("ann", "token", given["new"].encode(), 1.0)
             return await store.put(value, instead_of=given["old"].encode())
         case "wait":
-            record = await store.wait(given["id"], given["seconds"])
+            record = await store.wait(given["id"], given["seconds"], version=given.get("version"))
             return [None if record is None else record.outcome, time.time()]
         case _:
             raise AssertionError(action)

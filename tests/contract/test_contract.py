@@ -10,6 +10,7 @@ import pytest
 
 from midcall.stores import Record, Store, StoreError, Value, open_store
 from midcall.stores.trying import try_out
+from tests.contract.waiters import waking, watched
 
 PENDING = Record("an-id", "approve", "ann", '{"message": "Pay 40 EUR"}', created=1000.0, expires=1900.5)
 DONE = '{"action": "accept"}'
@@ -60,8 +61,8 @@ async def test_any_text_is_kept_as_it_is(store: Store, text: str) -> None:
     assert await store.create(record) == (record, True)
     assert await store.complete(record.id, text, owner="owner", now=1500.0) == ("foreign" if text else "done")
     assert await store.complete(record.id, text, owner=record.owner, now=1500.0) == ("done" if text else "already")
-    assert await store.read(record.id) == replace(record, outcome=text)
-    assert await store.consume(record.id, owner=record.owner, now=1500.0) == replace(record, outcome=text)
+    assert await store.read(record.id) == replace(record, outcome=text, version=2)
+    assert await store.consume(record.id, owner=record.owner, now=1500.0) == replace(record, outcome=text, version=2)
     waited = await store.wait(record.id, 5)
     assert waited is not None
     assert waited.outcome == text
@@ -72,7 +73,7 @@ async def test_five_megabytes_are_kept(store: Store) -> None:
     outcome = "x" * 5_000_000
     assert await store.create(large) == (large, True)
     assert await store.complete("an-id", outcome, owner=None, now=1001.0) == "done"
-    assert await store.read("an-id") == replace(large, outcome=outcome)
+    assert await store.read("an-id") == replace(large, outcome=outcome, version=2)
 
 
 @pytest.mark.parametrize("what", ["id", "kind", "owner"])
@@ -98,7 +99,7 @@ async def test_a_record_is_completed_by_its_owner_once_and_in_time(store: Store)
     assert await store.complete("an-id", "{}", owner="ann", now=1900.25) == "already"
     assert await store.complete("an-id", "{}", owner="bob", now=1900.25) == "foreign"
     assert await store.complete("an-id", "{}", owner="ann", now=5000.0) == "already"
-    assert await store.read("an-id") == replace(PENDING, outcome=DONE)
+    assert await store.read("an-id") == replace(PENDING, outcome=DONE, version=2)
 
 
 async def test_who_acts_for_every_owner_completes_any_record(store: Store) -> None:
@@ -115,7 +116,7 @@ async def test_a_record_is_consumed_once_by_its_owner_and_in_time(store: Store) 
     assert await store.consume("an-id", owner="ann", now=1001.0) == PENDING
     assert await store.consume("an-id", owner="ann", now=1001.0) is None
     assert await store.consume("an-id", owner=None, now=1001.0) is None
-    assert await store.read("an-id") == replace(PENDING, consumed=True)
+    assert await store.read("an-id") == replace(PENDING, consumed=True, version=2)
 
 
 async def test_of_many_at_once_one_creates_one_completes_and_one_consumes(store: Store) -> None:
@@ -150,8 +151,8 @@ async def test_who_waits_is_woken_when_the_record_is_completed(store: Store) -> 
         waiting = asyncio.create_task(store.wait("an-id", 60))
         await asyncio.sleep(0)
         assert await store.complete("an-id", DONE, owner="ann", now=1001.0) == "done"
-        assert await waiting == replace(PENDING, outcome=DONE)
-        assert await store.wait("an-id", 60) == replace(PENDING, outcome=DONE)
+        assert await waiting == replace(PENDING, outcome=DONE, version=2)
+        assert await store.wait("an-id", 60) == replace(PENDING, outcome=DONE, version=2)
 
 
 async def test_after_its_seconds_the_record_is_as_it_is(store: Store) -> None:
@@ -284,24 +285,6 @@ async def test_a_large_value_is_kept(store: Store) -> None:
 async def test_a_store_says_where_it_is_and_no_more(store: Store) -> None:
     assert "postgres@" not in repr(store)
     assert repr(store).strip("<").startswith(("Memory", "SQLite", "PostgreSQL", "Redis"))
-
-
-# --- what the tests look into ---------------------------------------------------------------------
-
-
-def waking(store: Store):
-    """Who waits, inside of the store."""
-    inside = getattr(store, "_waking", None)
-    return inside if inside is not None else store._life._place.what.waking  # pyright: ignore
-
-
-async def watched(store: Store) -> None:
-    """Until all tasks that were started have hung up their bells and read."""
-    async with asyncio.timeout(10):
-        while not waking(store).waiting:
-            await asyncio.sleep(0.01)
-        for _ in range(5):
-            await store.read("an-id")
 
 
 # --- trying it out -----------------------------------------------------------------------------

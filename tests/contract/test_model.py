@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,16 @@ TIMES = st.sampled_from([0.0, 1.0, 1.5, 2.0, 3.0])
 TEXTS = st.text(max_size=8) | st.sampled_from(["\0", "\x1a0000", "\ud83e"])
 SEALED = st.sampled_from([b"", b"x", b" y", b"\0"])
 
-RECORDS = st.builds(Record, IDS, TEXTS, OWNERS, TEXTS, TIMES, TIMES, st.none() | TEXTS, st.booleans())
+VERSIONS = st.integers(0, 3)
+
+RECORDS = st.builds(Record, IDS, TEXTS, OWNERS, TEXTS, TIMES, TIMES, st.none() | TEXTS, st.booleans(), VERSIONS)
 VALUES = st.builds(Value, OWNERS, IDS, SEALED, TIMES)
 OPERATIONS = st.one_of(
     st.tuples(st.just("create"), RECORDS),
+    st.tuples(st.just("change"), RECORDS, VERSIONS),
     st.tuples(st.just("read"), IDS),
+    st.tuples(st.just("look"), st.lists(IDS)),
+    st.tuples(st.just("wait"), IDS, st.none() | VERSIONS),
     st.tuples(st.just("complete"), IDS, TEXTS, st.none() | OWNERS, TIMES),
     st.tuples(st.just("consume"), IDS, st.none() | OWNERS, TIMES),
     st.tuples(st.just("sweep"), TIMES),
@@ -49,11 +55,25 @@ class Model:
         old = self.records.get(record.id)
         made = old is None or old["expires"] <= record.created
         if made:
-            self.records[record.id] = {name: getattr(record, name) for name in Record.__slots__}
+            self.records[record.id] = {name: getattr(record, name) for name in Record.__slots__} | {"version": 1}
         return Record(**self.records[record.id]), made
+
+    def change(self, record: Record, version: int) -> tuple[Record | None, bool]:
+        old = self.read(record.id)
+        if old is None or old.version != version:
+            return old, False
+        changed = replace(record, created=old.created, version=version + 1)
+        self.records[record.id] = {name: getattr(changed, name) for name in Record.__slots__}
+        return changed, True
 
     def read(self, id: str) -> Record | None:
         return Record(**self.records[id]) if id in self.records else None
+
+    def look(self, ids: list[str]) -> dict[str, Record]:
+        return {id: record for id in ids if (record := self.read(id)) is not None}
+
+    def wait(self, id: str, version: int | None) -> Record | None:
+        return self.read(id)
 
     def complete(self, id: str, outcome: str, owner: str | None, now: float) -> str:
         reasons: list[tuple[str, Callable[[dict[str, Any]], bool]]] = [
@@ -67,6 +87,7 @@ class Model:
             if holds(self.records[id]):
                 return reason
         self.records[id]["outcome"] = outcome
+        self.records[id]["version"] += 1
         return "done"
 
     def consume(self, id: str, owner: str | None, now: float) -> Record | None:
@@ -74,6 +95,7 @@ class Model:
         if it is None or it.consumed or it.expires <= now or (owner is not None and owner != it.owner):
             return None
         self.records[id]["consumed"] = True
+        self.records[id]["version"] += 1
         return it
 
     def sweep(self, now: float) -> int:
@@ -111,6 +133,8 @@ async def apply(store: Store, operation: tuple[Any, ...]) -> Any:
             return await store.complete(id, outcome, owner=owner, now=now)
         case "consume", id, owner, now:
             return await store.consume(id, owner=owner, now=now)
+        case "wait", id, version:
+            return await store.wait(id, 0, version=version)
         case "put", value, instead_of:
             return await store.put(value, instead_of=instead_of)
         case ("all",):

@@ -33,12 +33,24 @@ async def test_of_eight_processes_one_replaces_a_record_of_the_past(
     assert len({data for data, _ in results}) == 1
 
 
+async def test_of_eight_processes_one_changes_and_all_see_its_record(
+    shared: Store, shared_url: str, eight: list[Racer]
+) -> None:
+    await shared.create(PENDING)
+    given = [{"record": asdict(replace(PENDING, data=str(n))), "version": 1} for n in EIGHT]
+    results = await race(eight, shared_url, "change", given)
+    found = await shared.read("an-id")
+    assert found is not None
+    assert found.version == 2
+    assert results == [[asdict(found), str(n) == found.data] for n in EIGHT]
+
+
 async def test_of_eight_processes_one_completes(shared: Store, shared_url: str, eight: list[Racer]) -> None:
     await shared.create(PENDING)
     given = [{"id": "an-id", "outcome": str(n), "owner": "ann", "now": 1001.0} for n in EIGHT]
     results = await race(eight, shared_url, "complete", given)
     assert sorted(results) == ["already"] * 7 + ["done"]
-    assert await shared.read("an-id") == replace(PENDING, outcome=str(results.index("done")))
+    assert await shared.read("an-id") == replace(PENDING, outcome=str(results.index("done")), version=2)
 
 
 async def test_of_eight_processes_one_consumes(shared: Store, shared_url: str, eight: list[Racer]) -> None:
@@ -71,6 +83,17 @@ async def test_who_waits_in_another_process_is_woken(shared: Store, shared_url: 
     assert outcome == '{"action": "accept"}'
 
 
+async def test_who_waits_in_another_process_for_a_record_that_does_not_exist_is_woken(
+    shared: Store, shared_url: str, eight: list[Racer]
+) -> None:
+    waiter = eight[0]
+    await waiter.get_ready(shared_url, "wait", {"id": "an-id", "seconds": 30.0, "version": 0})
+    waiter.go()
+    await shared.create(replace(PENDING, outcome="{}"))
+    outcome, _ = await waiter.result()
+    assert outcome == "{}"
+
+
 async def test_who_waits_here_is_woken_by_another_process_and_long_before_the_next_look(
     shared: Store, shared_url: str, eight: list[Racer]
 ) -> None:
@@ -83,7 +106,7 @@ async def test_who_waits_here_is_woken_by_another_process_and_long_before_the_ne
     other.go()
     assert await other.result() == "done"
     async with asyncio.timeout(2):
-        assert await waiting == replace(PENDING, outcome="{}")
+        assert await waiting == replace(PENDING, outcome="{}", version=2)
 
 
 @pytest.mark.parametrize("action", ["complete", "consume"])

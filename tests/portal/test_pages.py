@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -45,8 +46,9 @@ async def test_a_page_writes_the_names_of_the_server_and_the_client_as_they_are(
     id = await at.begin(kind, server="tRavel", client="mCp")
     async with visiting(at) as ada:
         page = await ada.open(id)
-    assert page.text.count("mCp") == page.text.lower().count("mcp") > 0
-    assert page.text.count("tRavel") == page.text.lower().count("travel") - page.text.count("Travel desk") > 0
+    text = re.sub(r"[\w-]{20,}", "", page.text)  # without its random tokens, which may hold any letters
+    assert text.count("mCp") == text.lower().count("mcp") > 0
+    assert text.count("tRavel") == text.lower().count("travel") - text.count("Travel desk") > 0
 
 
 @pytest.mark.parametrize("kind", KINDS)

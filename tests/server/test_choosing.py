@@ -8,12 +8,10 @@ from typing import Any
 
 import pytest
 
-from midcall import (
-    choose,
-)
-from midcall.errors import InvalidQuestion
+from midcall import choose
 from midcall.testing import ERAS, Era, run
 from tests.kinds import server_with
+from tests.mistakes import mistake_in
 
 
 class Size(Enum):
@@ -82,17 +80,12 @@ class Plain:
 )
 @pytest.mark.parametrize("era", ERAS)
 async def test_options_that_cannot_be_chosen_among_are_refused_before_anything_is_sent(
-    era: Era, mistake: Callable[[], Any], told: str
+    era: Era, mistake: Callable[[], Any], told: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def tool() -> str:
-        try:
-            return str(await mistake())
-        except InvalidQuestion as exc:
-            return str(exc)
+        return str(await mistake())
 
-    done = await run(server_with(tool), "tool", {}, lambda asked: "a", era=era)
-    assert told in done.text
-    assert done.asked == []
+    assert told in await mistake_in(tool, caplog, era=era)
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -11,7 +11,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.server.lowlevel.server import Server
 from mcp.server.mcpserver import MCPServer
-from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.server.request_state import RequestStateSecurity
 
 import midcall
 from midcall import Choice, InstallError, ask, visit
@@ -20,6 +20,7 @@ from midcall.server.install import installation_on
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect, run
 from tests.kinds import KINDS, Kind, bare_server, server_with
+from tests.mistakes import mistake_in
 from tests.rounds import accept, raw_call
 
 
@@ -90,16 +91,14 @@ async def test_a_server_on_which_nobody_installed_midcall_says_so_in_its_log(cap
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("asks_for", [lambda: list, lambda: Choice("seat", [])], ids=["type", "field"])
-async def test_the_log_of_a_mistake_begins_with_the_tool_and_the_line(
+async def test_the_log_of_a_mistake_names_the_tool_and_shows_its_line(
     asks_for: Callable[[], Any], kind: Kind, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def tool() -> str:
         return await ask("Name?", asks_for())
 
-    async with connect(server_with(tool, kind=kind)) as client:
-        await client.call_tool("tool", {})
-    [mistake] = [each.getMessage() for each in caplog.records if each.name == "midcall"]
-    assert mistake.startswith(f"InvalidForm in 'tool' ({__file__}, line ")
+    assert (await mistake_in(tool, caplog, kind=kind)).startswith("InvalidForm in 'tool': ")
+    assert 'return await ask("Name?", asks_for())' in caplog.text
 
 
 async def test_why_nobody_could_be_asked_is_said_once_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
@@ -111,13 +110,6 @@ async def test_why_nobody_could_be_asked_is_said_once_in_the_log(caplog: pytest.
             await client.call_tool("tool", {})
     [told] = [each.getMessage() for each in caplog.records if each.levelno >= logging.WARNING]
     assert "portal" in told
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_server_has_exactly_one_seal_afterwards(kind: Kind) -> None:
-    server = server_with(kind=kind)
-    lowlevel = getattr(server, "_lowlevel_server", None) or getattr(server, "_mcp_server", server)
-    assert sum(isinstance(each, RequestStateBoundary) for each in lowlevel.middleware) == 1
 
 
 async def test_keys_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

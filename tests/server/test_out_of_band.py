@@ -20,7 +20,7 @@ import httpx2
 import pytest
 from starlette.requests import Request
 
-from midcall import Declined, InvalidQuestion, NoChannel, approve, ask, authorize, secret
+from midcall import Declined, NoChannel, approve, ask, authorize, secret
 from midcall.portal.app import Portal
 from midcall.portal.caller import Caller
 from midcall.portal.oauth import Provider
@@ -29,6 +29,7 @@ from midcall.server.installation import installations
 from midcall.stores.memory import Memory
 from midcall.testing import Era, connect
 from tests.kinds import KINDS, Kind, server_with
+from tests.mistakes import BROKEN, logged_mistake
 from tests.portal.authorization_server import CLIENT, AuthorizationServer, authorization_server
 from tests.portal.stand import Visitor
 from tests.portal.test_loopback import linux, root
@@ -338,21 +339,17 @@ async def test_a_provider_that_is_not_known_is_the_authors_mistake(caplog: pytes
 
 
 @pytest.mark.parametrize("name", ["oauth:github", " OAuth:github", "", "  "])
-async def test_a_secret_cannot_be_called_like_a_connected_account_or_nothing(name: str) -> None:
-    found: list[str] = []
-
+async def test_a_secret_cannot_be_called_like_a_connected_account_or_nothing(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
     async def tool() -> str:
-        try:
-            return await secret(name, "A token")
-        except InvalidQuestion as exc:
-            found.append(str(exc))
-            return "no"
+        return await secret(name, "A token")
 
     person = Person(fills(TOKEN))
     async with installed(tool) as (server, portal), connect(server, person) as client:
         await portal.vault.keep(portal.owner_of(Caller()), "oauth:github", {"access": TOKEN}, now=1.0)
-        assert shown(await client.call_tool("tool", {})) == "no"
-    assert ("authorize()" in found[0]) is bool(name.strip())
+        assert shown(await client.call_tool("tool", {})) == BROKEN
+    assert ("authorize()" in logged_mistake(caplog)) is bool(name.strip())
     assert person.asked == []
 
 
@@ -400,20 +397,16 @@ async def test_an_approval_is_a_decision_on_exactly_these_details(
         ({"amount": object()}, "must be plain data: Object of type object"),
     ],
 )
-async def test_details_that_cannot_be_shown_are_told_before_anybody_is_asked(details: Any, told: str) -> None:
-    found: list[str] = []
-
+async def test_details_that_cannot_be_shown_are_told_before_anybody_is_asked(
+    details: Any, told: str, caplog: pytest.LogCaptureFixture
+) -> None:
     async def tool() -> str:
-        try:
-            return str(await approve("Pay", details))
-        except InvalidQuestion as exc:
-            found.append(str(exc))
-            return "no"
+        return str(await approve("Pay", details))
 
     person = Person(presses("accept"))
     async with installed(tool) as (server, _), connect(server, person) as client:
-        assert shown(await client.call_tool("tool", {})) == "no"
-    assert told in found[0]
+        assert shown(await client.call_tool("tool", {})) == BROKEN
+    assert told in logged_mistake(caplog)
     assert person.asked == []
 
 
@@ -427,9 +420,9 @@ async def test_an_approval_is_taken_once_also_when_its_state_is_sent_again() -> 
         [(key, request)] = first["inputRequests"].items()
         person = Person(act)
         await person._visit(request["params"]["url"])  # pyright: ignore[reportPrivateUsage]
-        for turn in range(2):
+        for _ in range(2):
             last = await raw_call(client, "pay", {}, state=first["requestState"], answers={key: {"action": "accept"}})
-            assert ("paid 40" in text(last)) is (turn == 0)
+            assert text(last) == "paid 40"
     assert bank.paid == [40]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -13,7 +12,6 @@ import pytest
 
 import midcall
 from midcall import (
-    Misuse,
     NoCall,
     Question,
     ask,
@@ -29,6 +27,7 @@ from midcall import (
 from midcall.errors import InvalidQuestion
 from midcall.testing import ERAS, Era, connect, run
 from tests.kinds import KINDS, Kind, server_with
+from tests.mistakes import BROKEN, logged_mistake, mistake_in
 from tests.rounds import text
 from tests.server.test_asking import Trip
 
@@ -52,14 +51,12 @@ async def test_outside_a_call_every_verb_says_so_at_once(verb: Callable[[], Any]
         can_ask()
 
 
-async def test_where_no_server_runs_whoever_asks_sees_the_error_and_the_log_says_nothing(
+async def test_without_midcall_the_log_says_so_too_whatever_becomes_of_the_error(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with pytest.raises(NoCall):
         await ask("?", str)
-    with pytest.raises(NoCall):
-        can_ask()
-    assert caplog.records == []
+    assert "midcall.install(...)" in logged_mistake(caplog)
 
 
 async def test_complete_alone_works_outside_a_call() -> None:
@@ -72,13 +69,13 @@ async def test_what_can_be_no_id_of_a_visit_is_told(id: Any) -> None:
         await midcall.complete(id)
 
 
-async def test_a_channel_that_there_is_not_is_told() -> None:
-    async def tool() -> str:
-        with pytest.raises(InvalidQuestion, match="pushed"):
-            can_ask(via="pushed")  # type: ignore[arg-type]
-        return "told"
+async def test_a_channel_that_there_is_not_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    async def tool() -> bool:
+        return can_ask(via="pushed")  # type: ignore[arg-type]
 
-    assert (await run(server_with(tool), "tool")).text == "told"
+    told = await mistake_in(tool, caplog)
+    assert told.startswith("InvalidQuestion in 'tool'")
+    assert "pushed" in told
 
 
 FORGOTTEN: list[tuple[str, Callable[[], Any]]] = [
@@ -101,16 +98,14 @@ FORGOTTEN: list[tuple[str, Callable[[], Any]]] = [
 @pytest.mark.parametrize(("verb", "forgot"), FORGOTTEN)
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_verb_that_is_taken_for_its_answer_must_be_awaited(
-    era: Era, verb: str, forgot: Callable[[], Any]
+    era: Era, verb: str, forgot: Callable[[], Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     async def tool() -> str:
-        with pytest.raises(Misuse, match=rf"write `await {verb}\(\.\.\.\)`"):
-            forgot()
-        return "told"
+        return str(forgot())
 
-    done = await run(server_with(tool), "tool", era=era)
-    assert done.text == "told"
-    assert done.asked == []
+    told = await mistake_in(tool, caplog, era=era)
+    assert told.startswith("Misuse in 'tool'")
+    assert f"write `await {verb}(...)`" in told
 
 
 async def test_a_verb_that_is_dropped_is_named_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
@@ -137,33 +132,25 @@ async def test_verbs_can_be_kept_compared_and_started_later(caplog: pytest.LogCa
 
 
 @pytest.mark.parametrize("kind", ["mcpserver", "fastmcp"])
-async def test_the_async_verbs_in_a_sync_tool_name_from_thread(kind: Kind) -> None:
-    found: list[str] = []
-
+async def test_the_async_verbs_in_a_sync_tool_name_from_thread(kind: Kind, caplog: pytest.LogCaptureFixture) -> None:
     def tool() -> str:
-        try:
-            ask("?", str)
-        except Misuse as exc:
-            found.append(str(exc))
-        return "done"
+        return str(ask("?", str))
 
-    await run(server_with(tool, kind=kind), "tool")
-    assert "midcall.from_thread" in found[0]
+    assert "midcall.from_thread" in await mistake_in(tool, caplog, kind=kind)
 
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("kind", ["mcpserver", "fastmcp"])
-async def test_a_loop_of_its_own_in_a_sync_tool_names_from_thread_and_does_not_hang(kind: Kind, era: Era) -> None:
+async def test_a_loop_of_its_own_in_a_sync_tool_names_from_thread_and_does_not_hang(
+    kind: Kind, era: Era, caplog: pytest.LogCaptureFixture
+) -> None:
     async def asks() -> str:
         return await ask("?", str)
 
     def tool() -> str:
-        try:
-            return asyncio.run(asks())
-        except Misuse as exc:
-            return str(exc)
+        return asyncio.run(asks())
 
-    assert "midcall.from_thread" in (await run(server_with(tool, kind=kind), "tool", era=era)).text
+    assert "midcall.from_thread" in await mistake_in(tool, caplog, kind=kind, era=era)
 
 
 @pytest.mark.parametrize("kind", ["mcpserver", "fastmcp"])
@@ -201,14 +188,11 @@ async def test_a_blocking_effect_of_a_sync_tool_does_not_stop_the_server() -> No
         assert text(waiting.result()) == "done"
 
 
-async def test_the_blocking_verbs_refuse_to_block_the_event_loop() -> None:
+async def test_the_blocking_verbs_refuse_to_block_the_event_loop(caplog: pytest.LogCaptureFixture) -> None:
     async def tool() -> str:
-        try:
-            return from_thread.ask("?", str)
-        except Misuse as exc:
-            return str(exc)
+        return from_thread.ask("?", str)
 
-    assert "await midcall.ask" in (await run(server_with(tool), "tool")).text
+    assert "await midcall.ask" in await mistake_in(tool, caplog)
 
 
 async def _in_an_executor() -> int:
@@ -226,10 +210,9 @@ async def test_a_thread_that_does_not_know_its_call_is_told_how_it_would_in_the_
     tool: Callable[[], Any], kind: Kind, caplog: pytest.LogCaptureFixture
 ) -> None:
     done = await run(server_with(tool, kind=kind), tool.__name__)
-    assert done.failed
-    (said,) = [record for record in caplog.records if record.name == "midcall" and record.levelno >= logging.ERROR]
-    assert tool.__name__ in said.getMessage()
-    assert "contextvars.copy_context().run" in said.getMessage()
+    assert (done.failed, done.text) == (True, BROKEN)
+    (said,) = [each for record in caplog.records if f"NoCall in {tool.__name__!r}" in (each := record.getMessage())]
+    assert "contextvars.copy_context().run" in said
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -266,7 +249,4 @@ async def test_an_async_tool_that_stops_the_loop_for_a_thread_that_asks_is_told_
         with ThreadPoolExecutor(1) as pool:
             return pool.submit(copy_context().run, from_thread.ask, "a?", str).result()
 
-    done = await run(server_with(tool, kind=kind), "tool", {}, {"a?": "1"}, era=era)
-    assert (done.failed, "mistake in the server's own code" in done.text) == (True, True)
-    said = [record.getMessage() for record in caplog.records if record.name == "midcall"]
-    assert ["event loop is stopped" in line for line in said] == [True]
+    assert "event loop is stopped" in await mistake_in(tool, caplog, kind=kind, era=era)

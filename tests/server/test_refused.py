@@ -16,9 +16,7 @@ from midcall import (
     Choices,
     Flag,
     Form,
-    Misuse,
     Question,
-    SecretInForm,
     Text,
     UrlElicitationRequired,
     Visit,
@@ -32,8 +30,9 @@ from midcall import (
     visit,
 )
 from midcall.errors import InvalidQuestion
-from midcall.testing import ERAS, Era, connect, run
+from midcall.testing import ERAS, Era, run
 from tests.kinds import KINDS, Kind, server_with
+from tests.mistakes import mistake_in
 from tests.server.test_asking import Trip
 
 
@@ -56,16 +55,12 @@ async def never() -> int:
     ],
 )
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_verb_is_no_function_for_once(era: Era, fn: Any, verb: str) -> None:
+async def test_a_verb_is_no_function_for_once(era: Era, fn: Any, verb: str, caplog: pytest.LogCaptureFixture) -> None:
     async def tool() -> str:
-        try:
-            return str(await once("x", fn, "Days?", int))
-        except Misuse as exc:
-            return str(exc)
+        return str(await once("x", fn, "Days?", int))
 
-    done = await run(server_with(tool), "tool", {}, {"Days?": 2}, era=era)
-    assert done.text.startswith(f"{verb}() was used inside the function of a once(...).")
-    assert done.asked == []
+    told = await mistake_in(tool, caplog, era=era)
+    assert f"{verb}() was used inside the function of a once(...)." in told
 
 
 @pytest.mark.parametrize(
@@ -84,28 +79,21 @@ async def test_arguments_in_the_wrong_place_are_told_in_a_sentence(
     async def tool() -> str:
         return str(await mistake())
 
-    async with connect(server_with(tool)) as client:
-        await client.call_tool("tool", {})
-    [message] = [record.getMessage() for record in caplog.records if record.name == "midcall"]
-    assert told in message
+    assert told in await mistake_in(tool, caplog)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_form_that_asks_for_a_secret_is_refused_before_anything_is_sent(kind: Kind, era: Era) -> None:
-    found: list[str] = []
-
+async def test_a_form_that_asks_for_a_secret_is_refused_before_anything_is_sent(
+    kind: Kind, era: Era, caplog: pytest.LogCaptureFixture
+) -> None:
     async def tool() -> str:
-        try:
-            await ask("Sign in", Form(Text("user"), Text("password")))
-        except SecretInForm as exc:
-            found.append(str(exc))
-        return "refused"
+        return str(await ask("Sign in", Form(Text("user"), Text("password"))))
 
-    done = await run(server_with(tool, kind=kind), "tool", era=era)
-    assert (done.text, done.asked) == ("refused", [])
-    assert "secret()" in found[0]
-    assert "not_secret=" in found[0]
+    told = await mistake_in(tool, caplog, kind=kind, era=era)
+    assert told.startswith("SecretInForm in 'tool'")
+    assert "secret()" in told
+    assert "not_secret=" in told
 
 
 async def test_a_reason_lets_a_field_that_is_only_named_like_a_secret_pass() -> None:
@@ -173,17 +161,15 @@ def test_a_question_that_cannot_be_asked_is_refused_when_it_is_made(make: Callab
     ],
 )
 @pytest.mark.parametrize("era", ERAS)
-async def test_an_option_that_no_question_has_is_named(era: Era, verb: Callable[..., Any]) -> None:
+async def test_an_option_that_no_question_has_is_named(
+    era: Era, verb: Callable[..., Any], caplog: pytest.LogCaptureFixture
+) -> None:
     async def tool() -> str:
-        try:
-            return str(await verb(patience=5))
-        except InvalidQuestion as exc:
-            return str(exc)
+        return str(await verb(patience=5))
 
-    done = await run(server_with(tool), "tool", {}, lambda asked: "a", era=era)
-    assert "not the options of a question" in done.text
-    assert "'patience'" in done.text
-    assert done.asked == []
+    told = await mistake_in(tool, caplog, era=era)
+    assert "not the options of a question" in told
+    assert "'patience'" in told
 
 
 @pytest.mark.parametrize(
@@ -197,30 +183,23 @@ async def test_an_option_that_no_question_has_is_named(era: Era, verb: Callable[
     ],
 )
 @pytest.mark.parametrize("era", ERAS)
-async def test_options_beside_a_question_that_is_made_already_are_refused(era: Era, beside: Callable[..., Any]) -> None:
+async def test_options_beside_a_question_that_is_made_already_are_refused(
+    era: Era, beside: Callable[..., Any], caplog: pytest.LogCaptureFixture
+) -> None:
     async def tool() -> str:
-        try:
-            return str(await beside(Question("Days?", int)))
-        except InvalidQuestion as exc:
-            return str(exc)
+        return str(await beside(Question("Days?", int)))
 
-    done = await run(server_with(tool), "tool", {}, lambda asked: 3, era=era)
-    assert "give them to Question(...)" in done.text
-    assert done.asked == []
+    assert "give them to Question(...)" in await mistake_in(tool, caplog, era=era)
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_one_key_for_two_questions_is_refused(era: Era) -> None:
+async def test_one_key_for_two_questions_is_refused(era: Era, caplog: pytest.LogCaptureFixture) -> None:
     async def tool() -> str:
-        await ask("a?", str, key="same")
-        try:
-            return await ask("b?", str, key="same")
-        except midcall.DuplicateKey as exc:
-            return str(exc)
+        return await ask("a?", str, key="same") + await ask("b?", str, key="same")
 
-    done = await run(server_with(tool), "tool", {}, ["x", "y"], era=era)
-    assert "'same'" in done.text
-    assert len(done.asked) == 1
+    told = await mistake_in(tool, caplog, ["x"], era=era, asked=1)
+    assert told.startswith("DuplicateKey in 'tool'")
+    assert "'same'" in told
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -231,7 +210,4 @@ async def test_an_authors_mistake_is_told_to_the_log_and_not_to_the_model(
     async def tool() -> str:
         return await ask("", str)
 
-    done = await run(server_with(tool, kind=kind), "tool", era=era)
-    assert done.failed
-    assert "mistake in the server's own code" in done.text
-    assert "needs a message" in caplog.text
+    assert "needs a message" in await mistake_in(tool, caplog, kind=kind, era=era)

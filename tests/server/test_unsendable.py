@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from pydantic import BaseModel
 
 from midcall import (
     Form,
-    InvalidForm,
     InvalidQuestion,
     Text,
     UrlElicitationRequired,
@@ -29,8 +28,9 @@ from midcall import (
     visit,
 )
 from midcall.core.questions import Visit
-from midcall.testing import ERAS, Era, Run, Script, connect, run
+from midcall.testing import ERAS, Era, Script, connect, run
 from tests.kinds import KINDS, Kind, server_with
+from tests.mistakes import BROKEN, logged_mistake, mistake_in
 from tests.rounds import text
 from tests.server.test_out_of_band import installed
 from tests.serving import serving, stdio
@@ -103,7 +103,7 @@ async def test_over_stdio_the_server_lives_on(era: Era, script: Path, tmp_path: 
     with (tmp_path / "log").open("w") as log:
         await survives(stdio(script, log), era)
     told = (tmp_path / "log").read_text()
-    assert told.count("InvalidQuestion in 'asks'") == 4
+    assert told.count("InvalidQuestion in 'asks'") == 3  # the message of `confirm` is that of `ask`, and logged once
     assert told.count("InvalidForm in 'asks'") == 2
     assert "meta.x is of type object, which JSON cannot hold" in " ".join(told.split())
 
@@ -117,71 +117,60 @@ class Name(BaseModel):
     name: str
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize(
+    "verb",
+    [
+        lambda: ask(HALF, str),
+        lambda: ask("q", str, meta={"x": object()}),
+        lambda: ask("q", Form(Text("a", description=HALF))),
+        lambda: choose("q", {"a": HALF}),
+        lambda: visit("q", f"{HERE}/{HALF[-1]}"),
+        lambda: visit("q", None),  # type: ignore[arg-type]
+        lambda: ask("q", str, via=set()),
+    ],
+)
+@pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
 @pytest.mark.parametrize("kind", KINDS)
-async def test_nothing_of_it_is_sent_on_any_server(kind: Kind, era: Era) -> None:
-    refused: list[str] = []
-
+async def test_nothing_of_it_is_sent_on_any_server(
+    kind: Kind, era: Era, verb: Callable[[], Any], caplog: pytest.LogCaptureFixture
+) -> None:
     async def tool() -> str:
-        for verb in (
-            lambda: ask(HALF, str),
-            lambda: ask("q", str, meta={"x": object()}),
-            lambda: ask("q", Form(Text("a", description=HALF))),
-            lambda: choose("q", {"a": HALF}),
-            lambda: visit("q", f"{HERE}/{HALF[-1]}"),
-            lambda: visit("q", None),  # type: ignore[arg-type]
-            lambda: ask("q", str, via=set()),
-        ):
-            try:
-                await verb()
-            except InvalidQuestion as error:
-                refused.append(str(error))
-        return "done"
+        return str(await verb())
 
-    done = await run(server_with(tool, kind=kind), "tool", era=era)
-    assert (done.text, done.asked, len(refused)) == ("done", [], 7)
-    assert all(line.encode() for line in refused)
+    assert (await mistake_in(tool, caplog, kind=kind, era=era)).encode()
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_an_adopted_question_is_looked_at_alike(era: Era) -> None:
+async def test_an_adopted_question_is_looked_at_alike(era: Era, caplog: pytest.LogCaptureFixture) -> None:
     async def tool(ctx: Context) -> str:
-        try:
-            await ctx.elicit(HALF, Name)
-        except InvalidQuestion as error:
-            return str(error)
-        return "asked"
+        return str(await ctx.elicit(HALF, Name))
 
-    done = await run(server_with(tool), "tool", era=era)
-    assert "half a character" in done.text
-    assert done.asked == []
+    assert "half a character" in await mistake_in(tool, caplog, era=era)
 
 
-async def elicited(era: Era, what: Any) -> Run:
+def elicits(what: Any) -> Callable[..., Any]:
     """A tool that writes its schema by hand, with words that a form of ours does not know."""
     schema = {"type": "object", "properties": {"a": {"type": "string", "examples": [1, {"deep": what}]}}}
 
     async def tool(ctx: Context) -> str:
-        try:
-            answer = await ctx.session.elicit_form("q", schema)
-        except InvalidForm as error:
-            return str(error)
-        return str(answer.content)
+        return str((await ctx.session.elicit_form("q", schema)).content)
 
-    return await run(server_with(tool), "tool", {}, {"q": "1"}, era=era)
+    return tool
 
 
 @pytest.mark.parametrize("what", [HALF, object()], ids=["half", "object"])
 @pytest.mark.parametrize("era", ERAS)
-async def test_an_adopted_schema_that_is_sent_as_it_is_is_looked_at_too(era: Era, what: Any) -> None:
-    done = await elicited(era, what)
-    assert done.text.startswith("properties.a.examples[1].deep: ")
-    assert done.asked == []
+async def test_an_adopted_schema_that_is_sent_as_it_is_is_looked_at_too(
+    era: Era, what: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    told = await mistake_in(elicits(what), caplog, era=era)
+    assert told.startswith("InvalidForm in 'tool': properties.a.examples[1].deep: ")
 
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_an_adopted_schema_may_hold_what_the_sdk_can_write(era: Era) -> None:
-    assert (await elicited(era, date(2026, 7, 28))).text == "{'a': '1'}"
+    tool = elicits(date(2026, 7, 28))
+    assert (await run(server_with(tool), "tool", {}, {"q": "1"}, era=era)).text == "{'a': '1'}"
 
 
 async def test_so_is_a_visit_that_is_required() -> None:
@@ -189,27 +178,27 @@ async def test_so_is_a_visit_that_is_required() -> None:
         UrlElicitationRequired([Visit(HALF, HERE, id="1")])
 
 
-async def test_what_no_page_could_show_is_refused_before_anything_is_kept() -> None:
-    refused: list[str] = []
-
+@pytest.mark.parametrize(
+    ("verb", "where"),
+    [
+        (lambda: secret("token", HALF), ""),
+        (lambda: secret(HALF, "Your token"), ""),
+        (lambda: secret("token", "Your token", fields={"a": HALF}), ""),
+        (lambda: approve(HALF), ""),
+        (lambda: approve("Sure?", {"to": ["x", {"y": HALF}]}), "details.to[1].y"),
+    ],
+)
+async def test_what_no_page_could_show_is_refused_before_anything_is_kept(
+    verb: Callable[[], Any], where: str, caplog: pytest.LogCaptureFixture
+) -> None:
     async def tool() -> str:
-        for asked in (
-            secret("token", HALF),
-            secret(HALF, "Your token"),
-            secret("token", "Your token", fields={"a": HALF}),
-            approve(HALF),
-            approve("Sure?", {"to": ["x", {"y": HALF}]}),
-        ):
-            try:
-                await asked
-            except InvalidQuestion as error:
-                refused.append(str(error))
-        return "done"
+        return str(await verb())
 
     async with installed(tool) as (server, _), Client(server, mode="legacy") as client:
-        assert text(await client.call_tool("tool")) == "done"
-    assert len(refused) == 5
-    assert "details.to[1].y" in refused[-1]
+        assert text(await client.call_tool("tool")) == BROKEN
+    told = logged_mistake(caplog)
+    assert told.startswith("InvalidQuestion in 'tool'")
+    assert where in told
 
 
 # --- answers ---------------------------------------------------------------------------------

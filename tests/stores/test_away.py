@@ -99,7 +99,7 @@ async def test_a_server_that_goes_away_is_a_clear_error_and_later_it_works_again
     await cable.mend()
     assert await cabled.read("an-id") == PENDING
     assert await cabled.complete("an-id", "{}", owner="ann", now=1001.0) == "done"
-    assert await cabled.consume("an-id", owner="ann", now=1001.0) == replace(PENDING, outcome="{}")
+    assert await cabled.consume("an-id", owner="ann", now=1001.0) == replace(PENDING, outcome="{}", version=2)
 
 
 async def test_connections_that_died_in_between_are_noticed_before_they_are_used(cabled: Store, cable: Cable) -> None:
@@ -126,7 +126,7 @@ async def test_who_waits_goes_on_waiting_while_the_server_is_away_and_hears_of_w
             await asyncio.sleep(0.01)
         assert not waiting.done()
         await cable.mend()
-        assert await waiting == replace(PENDING, outcome="{}")
+        assert await waiting == replace(PENDING, outcome="{}", version=2)
     await other.close()
 
 
@@ -143,7 +143,7 @@ async def test_after_the_server_was_away_it_is_heard_again(cabled: Store, cable:
             await asyncio.sleep(0.01)
         await cabled.read("an-id")
         assert await other.complete("an-id", "{}", owner="ann", now=1001.0) == "done"
-        assert await waiting == replace(PENDING, outcome="{}")
+        assert await waiting == replace(PENDING, outcome="{}", version=2)
     await other.close()
 
 

@@ -163,11 +163,26 @@ async def test_two_versions_use_one_schema_side_by_side(url: str, monkeypatch: p
     monkeypatch.undo()
     assert await old.create(replace(PENDING, id="another")) == (replace(PENDING, id="another"), True)
     later = open_store(url)  # an old one that starts after the new one
-    assert await later.read("an-id") == replace(PENDING, outcome="{}")
+    assert await later.read("an-id") == replace(PENDING, outcome="{}", version=2)
     rows = await servers.run_sql(f"SELECT version, usable_from FROM {name_in(url)}.midcall_schema")
-    assert rows == [(2, 1)]
+    assert rows == [(3, 2)]
     for store in (old, new, later):
         await store.close()
+
+
+async def test_records_of_a_schema_that_knew_no_versions_have_version_1(url: str) -> None:
+    name = name_in(url)
+    first = "".join((schema.VERSION_TABLE, schema.STEPS[0]))
+    await servers.run_sql(
+        schema.make_schema(name),
+        *filter(str.strip, schema.within(first, name).split(";")),
+        f"INSERT INTO {name}.midcall_schema VALUES (1, 1)",
+        f"INSERT INTO {name}.midcall_records VALUES ('an-id', 'approve', 'ann', '{{}}', 1000, 1900)",
+    )
+    store = open_store(url)
+    assert await store.read("an-id") == PENDING
+    assert await store.change(PENDING, 1) == (replace(PENDING, version=2), True)
+    await store.close()
 
 
 async def test_a_schema_that_only_newer_versions_understand_is_refused(url: str) -> None:
@@ -175,7 +190,7 @@ async def test_a_schema_that_only_newer_versions_understand_is_refused(url: str)
     await store.open()
     await store.close()
     await servers.run_sql(f"UPDATE {name_in(url)}.midcall_schema SET version = 9, usable_from = 8")
-    with pytest.raises(StoreError, match=r"newer midcall: its schema is version 9, and this midcall knows 1.*Update"):
+    with pytest.raises(StoreError, match=r"newer midcall: its schema is version 9, and this midcall knows 2.*Update"):
         await store.open()
 
 
@@ -192,7 +207,7 @@ async def test_connections_that_the_server_ends_are_replaced(url: str) -> None:
         end = f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = '{mine}'"
         assert set(await servers.run_sql(end)) == {(True,)}
         assert await store.complete("an-id", "{}", owner="ann", now=1001.0) == "done"
-        assert await waiting == replace(PENDING, outcome="{}")
+        assert await waiting == replace(PENDING, outcome="{}", version=2)
     await store.close()
 
 
@@ -204,7 +219,7 @@ async def test_without_listening_completions_are_found_by_looking(url: str) -> N
         assert await store.wait("an-id", 0.3) == PENDING
         await other.complete("an-id", "{}", owner="ann", now=1001.0)
         async with asyncio.timeout(2):
-            assert await waiting == replace(PENDING, outcome="{}")
+            assert await waiting == replace(PENDING, outcome="{}", version=2)
     await store.close()
     await other.close()
 
@@ -235,8 +250,10 @@ async def test_a_store_that_waits_has_one_connection_more_and_none_when_it_is_cl
 async def use(store: Store, n: int) -> None:
     id = f"id-{n}"
     assert (await store.create(replace(PENDING, id=id)))[1]
+    assert (await store.change(replace(PENDING, id=id), 1))[1]
     assert await store.complete(id, "{}", owner="ann", now=1001.0) == "done"
     assert await store.complete(id, "{}", owner="ann", now=1001.0) == "already"
+    assert list(await store.look([id])) == [id]
     assert await store.consume(id, owner="ann", now=1001.0) is not None
     assert await store.put(Value("ann", id, b"x", 1.0))
     assert await store.get("ann", id) == Value("ann", id, b"x", 1.0)
@@ -258,6 +275,6 @@ async def test_behind_a_pooler_in_transaction_mode_everything_works_and_it_is_no
             assert "does not pass on notifications" in caplog.text
             assert await other.complete("an-id", "{}", owner="ann", now=1001.0) == "done"
             async with asyncio.timeout(2):
-                assert await waiting == replace(PENDING, outcome="{}")
+                assert await waiting == replace(PENDING, outcome="{}", version=2)
         await store.close()
         await other.close()

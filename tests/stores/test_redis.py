@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from redis import Redis as Client
 
-from midcall.stores import Record, StoreError, Value, open_store
+from midcall.stores import Record, Store, StoreError, Value, open_store
 from midcall.stores.redis import Redis
 from tests.contract import servers
 from tests.contract.conftest import place
@@ -40,6 +40,24 @@ async def test_a_record_goes_by_itself_a_day_after_its_time_is_over(url: str) ->
         assert DAY + 890 < client.ttl(f"{{{prefix_in(url)}}}:r:an-id") <= DAY + 900
         assert client.ttl(f"{{{prefix_in(url)}}}:r:for ever") == -1
     await store.close()
+
+
+async def test_a_change_of_its_time_changes_when_a_record_goes(url: str) -> None:
+    store, key = open_store(url), f"{{{prefix_in(url)}}}:r:an-id"
+    await store.create(PENDING)
+    with Client.from_url(servers.redis()) as client:
+        client.pexpire(key, 500_000)  # as if most of its time had passed
+        for expires, left in ((2000.0, 600), (1900.0, 500), (float("inf"), -1), (1100.0, DAY + 100), (-DAY * 2.0, -2)):
+            await store.change(replace(PENDING, expires=expires), await version_of(store))
+            async with asyncio.timeout(5):
+                while not left - 10 < client.ttl(key) <= left:
+                    await asyncio.sleep(0.01)
+    await store.close()
+
+
+async def version_of(store: Store) -> int:
+    found = await store.read("an-id")
+    return 0 if found is None else found.version
 
 
 async def test_a_redis_that_may_evict_is_warned_about_once(caplog: pytest.LogCaptureFixture) -> None:
@@ -73,6 +91,7 @@ async def test_a_redis_whose_memory_is_full_is_told_and_nothing_is_lost() -> Non
         for attempt in (
             store.create(replace(PENDING, id="another")),
             store.create(new),
+            store.change(replace(PENDING, data="[]"), 1),
             store.complete("an-id", "{}", owner="ann", now=1001.0),
             store.consume("an-id", owner="ann", now=1001.0),
             store.put(Value("ann", "token", b"x", 1.0)),
@@ -116,7 +135,7 @@ async def test_a_schema_that_only_newer_versions_understand_is_refused(url: str)
         await store.open()
         await store.close()
         client.hset(f"{{{prefix_in(url)}}}:schema", "usable_from", "8")
-    with pytest.raises(StoreError, match=r"schema is version 9, and this midcall knows 1"):
+    with pytest.raises(StoreError, match=r"schema is version 9, and this midcall knows 2"):
         await store.open()
 
 
@@ -141,10 +160,12 @@ async def test_a_user_with_the_rights_that_the_docs_name_needs_no_more() -> None
     store = Redis(url.replace("redis://", "redis://shop:hunter2@"))
     async with asyncio.timeout(10):
         await store.create(PENDING)
+        assert (await store.change(PENDING, 1))[1]
+        assert list(await store.look(["an-id"])) == ["an-id"]
         waiting = asyncio.create_task(store.wait("an-id", 60))
-        assert await store.wait("an-id", 0.3) == PENDING
+        assert await store.wait("an-id", 0.3) == replace(PENDING, version=2)
         assert await store.complete("an-id", "{}", owner="ann", now=1001.0) == "done"
-        assert await waiting == replace(PENDING, outcome="{}")
+        assert await waiting == replace(PENDING, outcome="{}", version=3)
         assert await store.consume("an-id", owner="ann", now=1001.0) is not None
         assert await store.put(Value("ann", "token", b"x", 1.0))
         assert await store.put(Value("ann", "token", b"y", 1.0), instead_of=b"x")

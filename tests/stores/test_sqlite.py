@@ -194,6 +194,23 @@ async def test_who_is_locked_out_for_less_than_that_only_waits(tmp_path: Path) -
     await store.close()
 
 
+async def test_a_change_that_is_made_after_its_caller_was_cancelled_wakes_who_waits(tmp_path: Path) -> None:
+    store = SQLite(tmp_path / "store.db")
+    await store.create(PENDING)
+    waiting = asyncio.create_task(store.wait("an-id", 60, version=1))
+    await store.wait("an-id", 0.15)
+    with closing(sqlite3.connect(store.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        changing = asyncio.create_task(store.change(PENDING, 1))
+        await asyncio.wait([changing], timeout=0.1)  # its thread waits for the lock
+        changing.cancel()
+        await asyncio.gather(changing, return_exceptions=True)
+        other.execute("ROLLBACK")
+    async with asyncio.timeout(3):
+        assert await waiting == replace(PENDING, version=2)
+    await store.close()
+
+
 async def test_a_file_that_is_damaged_is_told(tmp_path: Path) -> None:
     store = SQLite(tmp_path / "store.db")
     await store.create(PENDING)
@@ -226,9 +243,21 @@ async def test_two_versions_use_one_file_side_by_side(tmp_path: Path, monkeypatc
     monkeypatch.undo()
     assert (await old.create(replace(PENDING, id="another")))[1]
     later = SQLite(tmp_path / "store.db")  # an old one that starts after the new one
-    assert await later.read("an-id") == replace(PENDING, outcome="{}")
+    assert await later.read("an-id") == replace(PENDING, outcome="{}", version=2)
     for store in (old, new, later):
         await store.close()
+
+
+async def test_records_of_a_file_that_knew_no_versions_have_version_1(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as connection:
+        connection.executescript(thread.STEPS[0])
+        connection.execute("INSERT INTO midcall_records VALUES ('an-id', 'approve', 'ann', '{}', 1000, 1900, NULL, 0)")
+        connection.execute("CREATE TABLE midcall_schema (version INTEGER NOT NULL, usable_from INTEGER NOT NULL)")
+        connection.execute("INSERT INTO midcall_schema VALUES (1, 1)")
+    store = SQLite(tmp_path / "store.db")
+    assert await store.read("an-id") == PENDING
+    assert await store.change(PENDING, 1) == (replace(PENDING, version=2), True)
+    await store.close()
 
 
 async def test_a_file_that_only_newer_versions_understand_is_refused(tmp_path: Path) -> None:
@@ -237,5 +266,5 @@ async def test_a_file_that_only_newer_versions_understand_is_refused(tmp_path: P
     await store.close()
     with closing(sqlite3.connect(store.path, isolation_level=None)) as connection:
         connection.execute("UPDATE midcall_schema SET version = 9, usable_from = 8")
-    with pytest.raises(StoreError, match=r"schema is version 9, and this midcall knows 1.*Update"):
+    with pytest.raises(StoreError, match=r"schema is version 9, and this midcall knows 2.*Update"):
         await store.open()

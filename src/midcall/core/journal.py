@@ -5,10 +5,10 @@ writes its journal a hundred times, so what cannot change any more is not writte
 as the text it came as. Its quotes are swapped for backquotes, since the text is sealed inside JSON,
 where every quote would have to be escaped.
 
-    midcall/4                          the version
+    midcall/4 <call> <turn> <owner>    the version, and all that a live run needs to be found
     "?<digest>":"window",...           answers that were read and fit, one after the other
     "Which seat?",...                  their labels, which hardly any run looks at
-    ["<call>",3,{...}]                 what is known of the call, and all other entries
+    [3,{...}]                          what is known of the call, and all other entries
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ from midcall.wording import journal as wording
 __all__ = [
     "ADOPTED",
     "EFFECTS",
+    "OPEN",
     "VERSION",
     "Entry",
     "Foreign",
+    "Head",
     "Journal",
     "Kind",
     "Target",
@@ -37,26 +39,42 @@ __all__ = [
     "decode",
     "effect_name",
     "encode",
-    "is_journal",
     "key_name",
     "mark_name",
     "nth_name",
     "question_name",
+    "read_head",
+    "request_name",
     "required_name",
     "wire_key",
 ]
 
 VERSION: Final = 4
 _ANY_MARK: Final = "midcall/"
-_MARK: Final = f"{_ANY_MARK}{VERSION}\n"
+_MARK: Final = f"{_ANY_MARK}{VERSION} "
 
 _ANSWERED: Final = ("accept", "fits")
 
 Kind: TypeAlias = Literal[
-    "waiting", "accept", "fits", "decline", "cancel", "timeout", "effect", "lost", "failed", "mark"
+    "waiting",
+    "accept",
+    "fits",
+    "decline",
+    "cancel",
+    "timeout",
+    "effect",
+    "lost",
+    "failed",
+    "mark",
+    "requested",
+    "reply",
 ]
 """`fits` is an accepted answer that was read, and can be read again without another look. Of effects, `lost` has run
-and left no result, and `failed` has raised: it runs again, but it has been met. A `mark` is a note of our own."""
+and left no result, and `failed` has raised: it runs again, but it has been met. A `mark` is a note of our own. A
+`requested` entry waits for the client's `reply` to a request that isn't a question, such as sampling."""
+
+OPEN: Final = ("waiting", "requested")
+"""What waits for the client."""
 
 EFFECTS: Final = ("effect", "lost")
 """What has been done."""
@@ -69,8 +87,8 @@ _KINDS: Final[frozenset[str]] = frozenset(get_args(Kind))
 
 # --- what entries are called -------------------------------------------------------------------
 #
-# The first character says whose name it is. `?` is a question and `#` a mark: those are ours. After `!` comes what an
-# author calls an effect, and a key is the author's as it is: it begins with a letter, a digit or `_`.
+# The first character says whose name it is. `?` is a question, `~` a request and `#` a mark: those are ours. After `!`
+# comes what an author calls an effect, and a key is the author's as it is: it begins with a letter, a digit or `_`.
 
 
 def question_name(digest: str) -> str:
@@ -81,6 +99,11 @@ def question_name(digest: str) -> str:
 def required_name(index: int, digest: str) -> str:
     """A visit that a tool requires by -32042."""
     return f"?required.{index}.{digest}"
+
+
+def request_name(method: str, digest: str) -> str:
+    """A request that isn't a question, such as one for sampling."""
+    return f"~{method}.{digest}"
 
 
 def nth_name(name: str, ordinal: int) -> str:
@@ -154,8 +177,12 @@ class Journal:
 
     It is given when it is first needed: most calls ask nothing."""
     rounds: int = 0
+    """How many rounds this client has seen; a resume code starts over."""
+    turn: int = 0
+    """How many rounds of the call have left in all. It never starts over."""
+    owner: str = ""
+    """The process that has the run, if one stayed alive."""
     strays: int = 0
-    progress: float | None = None
     foreign: Foreign | None = None
     target: Target | None = None
     """What is really called, where the request names a code to go on with."""
@@ -187,7 +214,7 @@ class Journal:
     @property
     def has_waiting_branch(self) -> bool:
         """Whether a question of a branch waits for its answer."""
-        return any(raw[0] == "waiting" and not raw[1] for raw in self.entries.values())
+        return any(raw[0] in OPEN and not raw[1] for raw in self.entries.values())
 
     def effects(self) -> list[str]:
         """The names of the effects that were done."""
@@ -261,9 +288,28 @@ def _trimmed(entry: Entry) -> list[Any]:
 
 
 # --- as text ---------------------------------------------------------------------------------
-def is_journal(state: str) -> bool:
-    """Whether this state is one of ours, of whatever version."""
-    return state.startswith(_ANY_MARK)
+class Head(NamedTuple):
+    """What the first line of a journal says."""
+
+    call: str
+    turn: int
+    owner: str
+
+
+def read_head(state: str) -> Head:
+    """The first line of a journal, which is all that a live run needs.
+
+    Raises:
+        InvalidJournal: It is damaged, or of a version that this midcall does not read.
+    """
+    line = state.partition("\n")[0]
+    if not line.startswith(_MARK):
+        raise InvalidJournal(_unread(line))
+    try:
+        call, turn, owner = line[len(_MARK) :].split(" ")
+        return Head(call, int(turn), owner)
+    except ValueError:
+        raise InvalidJournal(wording.damaged_journal()) from None
 
 
 _by_the_book: Final = json.JSONEncoder(separators=(",", ":")).encode
@@ -297,12 +343,13 @@ def encode(journal: Journal) -> str:
     for identity, entry in entries.items():
         if type(entry) is Entry:
             entries[identity] = _trimmed(entry)
-    rest = (journal.call, journal.rounds, entries)
-    more = (journal.strays, journal.progress, journal.foreign, journal.target, journal.left)
-    return f"{_MARK}{journal.text()}\n{_swapped(_encode(rest if more == _NO_MORE else rest + more))}"
+    rest = (journal.rounds, entries)
+    more = (journal.strays, journal.foreign, journal.target, journal.left)
+    head = f"{_MARK}{journal.call} {journal.turn} {journal.owner}"
+    return f"{head}\n{journal.text()}\n{_swapped(_encode(rest if more == _NO_MORE else rest + more))}"
 
 
-_NO_MORE: Final = (0, None, None, None, None)
+_NO_MORE: Final = (0, None, None, None)
 
 
 def decode(state: str) -> Journal:
@@ -311,41 +358,30 @@ def decode(state: str) -> Journal:
     Raises:
         InvalidJournal: It is damaged, or of a version that this midcall does not read.
     """
+    head = read_head(state)
     try:
-        return _read(state)
+        _, settled, labels, rest = state.split("\n")
+        fields = _decode(_swapped(rest))
+        journal = _checked(head, *(fields if len(fields) > 2 else (*fields, *_NO_MORE)))
+        journal.settled = _decode(f"{{{_swapped(settled)}}}")
     except (ValueError, RecursionError, TypeError):
         raise InvalidJournal(wording.damaged_journal()) from None
-
-
-def _read(state: str) -> Journal:
-    if not state.startswith(_MARK):
-        raise InvalidJournal(_unread(state))
-    _, settled, labels, rest = state.split("\n")
-    fields = _decode(_swapped(rest))
-    if len(fields) == 3:
-        fields = (*fields, *_NO_MORE)
-    journal = _checked(*fields)
-    journal.settled = _decode(f"{{{_swapped(settled)}}}")
     journal._text, journal._labels = settled, labels  # pyright: ignore[reportPrivateUsage]
     return journal
 
 
-def _unread(state: str) -> str:
+def _unread(line: str) -> str:
     """Why this is not read: it is of another version, or of none."""
-    if state.startswith(_ANY_MARK):
-        return wording.unknown_journal_version(state[len(_ANY_MARK) :][:16].partition("\n")[0], VERSION)
+    if line.startswith(_ANY_MARK):
+        return wording.unknown_journal_version(line[len(_ANY_MARK) :][:16].partition(" ")[0], VERSION)
     return wording.damaged_journal()
 
 
-def _checked(
-    call: Any, rounds: Any, entries: Any, strays: Any, progress: Any, foreign: Any, target: Any, left: Any
-) -> Journal:
+def _checked(head: Head, rounds: Any, entries: Any, strays: Any, foreign: Any, target: Any, left: Any) -> Journal:
     """The journal of these, each of which has to be what it should."""
     sound = (
-        isinstance(call, str)
-        and type(rounds) is int
+        type(rounds) is int
         and type(strays) is int
-        and (progress is None or type(progress) in (int, float))
         and (foreign is None or _is_pair(foreign))
         and (target is None or (_is_pair(target) and target[0] is not None))
         and (left is None or type(left) in (int, float))
@@ -355,7 +391,7 @@ def _checked(
     if not sound:
         raise InvalidJournal(wording.damaged_journal())
     kept, called = foreign and Foreign._make(foreign), target and Target._make(target)
-    return Journal(call, rounds, strays, progress, kept, called, left, cast("Any", entries))
+    return Journal(head.call, rounds, head.turn, head.owner, strays, kept, called, left, cast("Any", entries))
 
 
 def _is_entry(raw: Any) -> bool:

@@ -18,6 +18,7 @@ from midcall.core.check import Problem, tidy
 from midcall.core.journal import (
     ADOPTED,
     EFFECTS,
+    OPEN,
     Entry,
     Journal,
     Kind,
@@ -25,13 +26,14 @@ from midcall.core.journal import (
     key_name,
     mark_name,
     nth_name,
+    request_name,
     wire_key,
 )
 from midcall.core.questions import MISSING, Missing, Question, Visit
 from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
 from midcall.wording import replay as wording
 
-__all__ = ["DOUBT", "Replay", "parse_answer"]
+__all__ = ["DOUBT", "Replay", "mismatch_at_end", "parse_answer"]
 
 T = TypeVar("T")
 
@@ -78,7 +80,7 @@ def parse_answer(answer: object) -> tuple[Kind, dict[str, Any] | None]:
 class Replay:
     """Answers from the journal, and writes what is new into it."""
 
-    __slots__ = ("_counts", "_freed", "_keys", "_recorded", "_used", "journal")
+    __slots__ = ("_counts", "_freed", "_fresh", "_keys", "_recorded", "_used", "journal")
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
@@ -87,6 +89,8 @@ class Replay:
         self._recorded: dict[str, list[str]] | None = None
         self._keys: set[str] = set()
         self._used: set[str] = set()
+        self._fresh: set[str] = set()
+        """What the answers of this round were given to."""
 
     # --- who is who ---------------------------------------------------------------------------
 
@@ -237,7 +241,7 @@ class Replay:
             *(
                 (identity, raw[0], raw[2])
                 for identity, raw in journal.entries.items()
-                if raw[1] and raw[0] not in ("waiting", "failed") and identity not in met
+                if raw[1] and raw[0] not in ("waiting", "requested", "failed") and identity not in met
             ),
         ]
 
@@ -270,9 +274,12 @@ class Replay:
         self.journal.entries[identity] = settled
         return settled
 
-    def trim(self, identity: str, entry: Entry, names: Collection[str]) -> None:
+    def keep(self, identity: str, entry: Entry, question: Question[Any]) -> None:
         """Keep only what was asked of an answer that fits: a client may send more, and every round carries it."""
-        if len(entry.value) > len(names):
+        names = question.form.names
+        if type(question) is Question and entry.kind == "accept" and not entry.shape and entry.via == "round":
+            self.journal.keep(identity, question.form.bare(tidy(question.form, entry.value)))
+        elif len(entry.value) > len(names):
             kept = {name: value for name, value in entry.value.items() if name in names}
             self.journal.entries[identity] = entry._replace(value=kept)
 
@@ -317,30 +324,79 @@ class Replay:
         self.journal.entries[identity] = Entry("effect", int(line), name, result, arguments)
         self._used.add(identity)
 
-    def take_answers(self, responses: Mapping[str, Any], now: float, doubt: float = 0.0) -> frozenset[str]:
-        """Settle the questions that wait with what the client sent; the wire keys that were ours.
+    def take_answers(self, responses: Mapping[str, Any], now: float, doubt: float = 0.0) -> tuple[str, ...]:
+        """Settle the open questions with what the client sent; the wire keys that were ours, in the order of asking.
 
         What comes within `doubt` seconds after the round left is quick.
 
-        Only what waits takes an answer. A recorded outcome never changes, and what was not asked
-        is not looked at.
+        Only what is open takes an answer. A recorded outcome never changes, and what was not asked is ignored.
 
         Raises:
-            MalformedAnswer: One of ours is not an answer.
+            MalformedAnswer: One of ours is not an answer. Then nothing is settled.
         """
-        ours: set[str] = set()
         journal = self.journal
         quick = journal.left is not None and now - journal.left < doubt
-        for identity in [identity for identity, raw in journal.entries.items() if raw[0] == "waiting"]:
-            entry = journal.entry(identity)
-            assert entry is not None
-            wire = self.wire_key(identity, entry.attempt)
-            if wire in responses:
-                kind, content = parse_answer(responses[wire])
-                if entry.shape == ADOPTED:
-                    content = dict(responses[wire])
-                ours.add(wire)
-                if entry.deadline is not None and now > entry.deadline:
-                    kind = "timeout"
-                self.settle(identity, entry, kind, content, quick=quick)
-        return frozenset(ours)
+        answered = [
+            (wire, identity, entry, _read_reply(entry, responses[wire]))
+            for identity, entry in self._open()
+            if (wire := self.wire_key(identity, entry.attempt)) in responses
+        ]
+        for _, identity, entry, (kind, content) in answered:
+            if kind == "reply":
+                journal.entries[identity] = entry._replace(kind="reply", value=content)
+                continue
+            late = entry.deadline is not None and now > entry.deadline
+            self.settle(identity, entry, "timeout" if late else kind, content, quick=quick)
+        self._fresh = {identity for _, identity, _, _ in answered}
+        return tuple(wire for wire, _, _, _ in answered)
+
+    def _open(self) -> list[tuple[str, Entry]]:
+        entries = ((identity, self.journal.entry(identity)) for identity in list(self.journal.entries))
+        return [(identity, entry) for identity, entry in entries if entry is not None and entry.kind in OPEN]
+
+    def withdraw(self, identity: str) -> None:
+        """Nobody waits for this question any more."""
+        entry = self.journal.entry(identity)
+        if entry is not None and entry.kind in OPEN:
+            self.journal.forget(identity)
+            self._used.discard(identity)
+
+    # --- requests that aren't questions ---------------------------------------------------------
+
+    def identify_request(self, method: str, digest: str) -> str:
+        """The name of this request, such as one for sampling, in the journal."""
+        return self._numbered(request_name(method, digest))
+
+    def request(self, identity: str, label: str, *, line: bool) -> None:
+        """Write down that this request waits for its reply."""
+        self.journal.entries[identity] = Entry("requested", int(line), label[:_LABEL])
+        self._used.add(identity)
+
+    def leftover(self) -> list[str]:
+        """The questions whose answers came with this round, and that the run has not asked by its end.
+
+        After a no, the others of its round need not be asked any more.
+        """
+        entries = {identity: self.journal.entry(identity) for identity in self._fresh}
+        used = [entry for identity, entry in entries.items() if identity in self._used]
+        if any(entry is not None and entry.kind in ("decline", "cancel", "timeout") for entry in used):
+            return []
+        return sorted(entry.label for identity, entry in entries.items() if entry and identity not in self._used)
+
+
+def mismatch_at_end(unused: list[str]) -> ReplayMismatch:
+    """The error for a run that has ended without asking what was answered."""
+    return ReplayMismatch(
+        f"The tool ended without asking what was answered: {', '.join(map(repr, unused))}.",
+        advice=wording.replay_mismatch_advice(),
+        for_model=wording.model_start_again(),
+    )
+
+
+def _read_reply(entry: Entry, response: object) -> tuple[Kind, Any]:
+    if entry.kind == "requested":
+        if not isinstance(response, (dict, Mapping)):
+            raise MalformedAnswer(wording.malformed_answer("it is not an object"))
+        return "reply", dict(cast("Mapping[str, Any]", response))
+    kind, content = parse_answer(response)
+    return kind, dict(cast("Mapping[str, Any]", response)) if entry.shape == ADOPTED else content

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
+import json
+from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from mcp.shared.exceptions import MCPError, NoBackChannelError
-from mcp_types import INVALID_REQUEST, REQUEST_TIMEOUT, ElicitRequestParams, ElicitRequestURLParams, ElicitResult
+from mcp_types import (
+    INVALID_REQUEST,
+    REQUEST_TIMEOUT,
+    CreateMessageRequest,
+    ElicitRequestParams,
+    ElicitRequestURLParams,
+    ElicitResult,
+    ListRootsRequest,
+)
+from pydantic import BaseModel
 from pydantic_core import to_json
 
 from midcall.core.adopted import AdoptedQuestion, AdoptedVisit
@@ -16,13 +29,15 @@ from midcall.core.wire import Stuck, stuck_at
 from midcall.errors import ClientFailed, InvalidForm, InvalidQuestion, MidcallError, NoChannel, TimedOut
 from midcall.server.asking import put
 from midcall.server.call import refuse_inside_effect
-from midcall.server.surface import surfaced
+from midcall.server.surface import fail
 from midcall.wording import wire as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["answer_for"]
+__all__ = ["answer_for", "reply_to"]
+
+ResultT = TypeVar("ResultT", bound=BaseModel)
 
 _METHOD: Final = "elicitation/create"
 
@@ -47,8 +62,41 @@ async def answer_for(call: Call, params: ElicitRequestParams, timeout: float | N
     return ElicitResult.model_validate(_with_defaults(question, outcome.value), by_name=False)
 
 
-def _as_the_sdk_fails(error: MidcallError, call: Call) -> Exception:
-    """What the SDK raises in place of this error; servers look at its code and its text."""
+async def reply_to(
+    call: Call, request: CreateMessageRequest | ListRootsRequest, result_type: type[ResultT], timeout: float | None
+) -> ResultT:
+    """Send this request in a round, and return the client's reply; in a replay, the recorded one."""
+    _check_declared(call, request)
+    await call.run.check()
+    wire = request.model_dump(by_alias=True, mode="json", exclude_none=True)
+    text = json.dumps(wire, sort_keys=True, separators=(",", ":"))
+    digest = urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:9]).decode()
+    identity = call.replay.identify_request(request.method, digest)
+    entry = call.replay.noted(identity)
+    if entry is None or entry.kind != "reply":
+        call.replay.request(identity, request.method, line=call.on_line)
+        async with asyncio.timeout(timeout):
+            await call.run.ask({identity: wire})
+        entry = call.replay.noted(identity)
+    assert entry is not None, "a request that was answered has its reply"
+    return result_type.model_validate(entry.value, by_name=False)
+
+
+def _check_declared(call: Call, request: CreateMessageRequest | ListRootsRequest) -> None:
+    """Fail as the SDK's client does when it can't answer this."""
+    declared = call.session.client_capabilities
+    if isinstance(request, CreateMessageRequest):
+        if declared is None or declared.sampling is None:
+            raise MCPError(INVALID_REQUEST, "Sampling not supported")
+    elif declared is None or declared.roots is None:
+        raise MCPError(INVALID_REQUEST, "List roots not supported")
+
+
+def _as_the_sdk_fails(error: MidcallError, call: Call) -> BaseException:
+    """What the SDK raises in place of this error; servers look at its code and its text.
+
+    Whatever the SDK knows nothing of ends the call: a tool would take it for a client that can't be asked.
+    """
     match error:
         case NoChannel():
             call.installation.warn_once(f"no channel: {error}", f"{error.with_advice} {error.explained}")
@@ -60,7 +108,8 @@ def _as_the_sdk_fails(error: MidcallError, call: Call) -> Exception:
         case TimedOut():
             return MCPError(REQUEST_TIMEOUT, f"Request {_METHOD!r} timed out")
         case _:
-            return surfaced(error, call)
+            fail(error, call)
+            return asyncio.CancelledError()
 
 
 def _with_defaults(question: AdoptedQuestion, answer: dict[str, Any]) -> dict[str, Any]:

@@ -26,8 +26,7 @@ __all__ = ["put", "put_all"]
 
 async def put(call: Call, question: Question[Any] | Visit) -> Outcome[Any]:
     """Ask one question."""
-    if call.unwinding is not None and call.unwinding.leaving:
-        await call.unwinding.stop()
+    await call.run.check()
     asking = _begin(call, question)
     while True:
         if asking.entry.kind == "waiting":
@@ -39,8 +38,7 @@ async def put(call: Call, question: Question[Any] | Visit) -> Outcome[Any]:
 
 async def put_all(call: Call, questions: Sequence[Question[Any] | Visit]) -> list[Outcome[Any]]:
     """Ask these together: on 2026-07-28 all that wait leave in one round. The first no stands for all of them."""
-    if call.unwinding is not None and call.unwinding.leaving:
-        await call.unwinding.stop()
+    await call.run.check()
     askings = [_begin(call, question) for question in questions]
     while True:
         if (no := _no_among(call, askings)) is not None:
@@ -124,7 +122,7 @@ def _outcome(call: Call, asking: Asking) -> Outcome[Any] | None:
             assert isinstance(question, Question)
             value, problems = question.read(entry.value)
             if not problems:
-                call.replay.trim(identity, entry, question.form.names)
+                call.replay.keep(identity, entry, question)
                 return Accepted(value, entry.via)  # pyright: ignore[reportArgumentType]
             if entry.attempt >= question.attempts:
                 if _is_empty(problems) and beyond_doubt(call, question, entry):

@@ -10,24 +10,34 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from functools import cached_property
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import CallNext, ServerRequestContext
 from mcp.server.session import ServerSession
 from mcp_types import ElicitationCapability, RequestId
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from midcall.core.journal import Foreign, Journal
-from midcall.core.replay import Replay
-from midcall.errors import Misuse, NoCall
+from midcall.core.replay import Replay, mismatch_at_end
+from midcall.errors import MidcallError, Misuse, NoCall, ReplayMismatch
+from midcall.server.running.following import follow_request, with_params, with_session
+from midcall.server.running.run import Run
 from midcall.server.session import AskingSession
 from midcall.wording import mistakes as wording
 
 if TYPE_CHECKING:
     from midcall.server.installation import Installation
-    from midcall.server.rounds import Rounds
 
-__all__ = ["Call", "aside", "current_call", "input_of", "inside_effect", "refuse_inside_effect", "running_call"]
+__all__ = [
+    "Call",
+    "aside",
+    "current_call",
+    "handed_down",
+    "input_of",
+    "inside_effect",
+    "refuse_inside_effect",
+    "running_call",
+]
 
 current_call: ContextVar[Call | None] = ContextVar("midcall_call", default=None)
 inside_effect: ContextVar[bool] = ContextVar("midcall_inside_effect", default=False)
@@ -38,10 +48,8 @@ aside: ContextVar[bool] = ContextVar("midcall_aside", default=False)
 class Call:
     """What a verb needs to know about the call that it is used in."""
 
-    rounds: Rounds | None = None
-    """How the call leaves for a round; None where questions are pushed."""
-    unwinding: Rounds | None = None
-    """How the running tool lets go: for a round, or to go on later. None where it cannot."""
+    run: Run
+    """The execution of its code; set when that starts."""
     later: str | None = None
     """Why the call is to go on later, if it is."""
     requires: dict[str, dict[str, Any]] | None = None
@@ -56,14 +64,13 @@ class Call:
     """Answers that came before their questions, where the author takes them."""
     sending: frozenset[asyncio.Task[Any]] = frozenset()
     """What pushes a question for a branch."""
-    of_groups: frozenset[asyncio.Task[Any]] = frozenset()
-    """Those among them whose branch is in a task group of anyio's."""
     around: Call | None = None
     """The call whose tool is a client of this one, in the same process."""
+    failed: MidcallError | None = None
+    """The author's mistake that ends the call, whatever its tool returns."""
     ended = False
     recalls = False
     """Whether there is anything in the journal to recall: most calls ask nothing."""
-
     foreign: Foreign | None = None
     """What the handler sees as its own state and answers."""
 
@@ -72,28 +79,71 @@ class Call:
     ) -> None:
         # As little as can be: most calls ask nothing.
         self.installation = installation
-        self.task: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]  # a request is served in one
-        self.thread = get_ident()
         self._ctx = ctx
         self.version = ctx.protocol_version
+        self.lifespan = ctx.lifespan_context
+        self.followers: list[Any] = []
+        """What the framework has of the request, to be kept up to date."""
         if journal is not None:
             self.journal = journal
             self.replay = Replay(journal)
             self.foreign = journal.foreign
+
+    # --- its run ------------------------------------------------------------------------------
+
+    def start(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> None:
+        """Run the tool. It sees `ctx`, with a session that asks through us."""
+        self._next = call_next
+        self.run = Run(self.called)
+        self.thread = get_ident()
+        self.around = current_call.get()
+        self.asking_session = AskingSession(self._ctx.session, self)
+        ctx = with_session(ctx, self.asking_session)
+        if self.installation.shown_version is not None and self.modern and self.installation.adopt:
+            ctx.protocol_version = self.installation.shown_version
+        self.followers.append(ctx)
+        self.run.carry(current_call, self)
+        self.run.start(self.run.context.run(call_next, ctx))
+        self.installation.runs.add(self)
+
+    def again(self) -> Call:
+        """The same call, to be run again from what was recorded, within the same request."""
+        again = Call(self.installation, self._ctx, self.journal)
+        again.recalls = True
+        again.foreign = self.foreign
+        again.start(with_params(self._ctx, handed_down(self.params or {}, self.journal)), self._next)
+        return again
+
+    def follow(self, ctx: ServerRequestContext[Any, Any]) -> None:
+        """A newer request continues the call: whatever the tool holds of the request follows it."""
+        self._ctx = ctx
+        self.version = ctx.protocol_version
+        self.later = self.requires = self.for_programs = self.held_until = None
+        self.relays = False
+        self.asking_session.follow(ctx.session)
+        for follower in self.followers:
+            follow_request(follower, ctx)
+        self.run.follow()
+
+    def let_go(self) -> None:
+        """The request returns, and the run stays: until the next one there is nobody to talk to."""
+        self.asking_session.detach()
+
+    async def end(self, why: str) -> None:
+        """End the run. Its questions fail, and new ones raise at once."""
+        self.let_go()
+        await self.run.end(why)
+        self.ended = True
 
     @property
     def session(self) -> ServerSession:
         """The SDK's session of this request."""
         return self._ctx.session
 
-    def asking_session(self) -> AskingSession:
-        """The session that the tool sees. A new one each time: it holds the call, and not the other way round."""
-        return AskingSession(self._ctx.session, self)
-
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
         """Where the call runs; for threads, which run elsewhere."""
-        return self.task.get_loop()
+        return self.run.loop
 
     # Made when they are first used: most calls ask nothing, and need none of these.
 
@@ -128,6 +178,17 @@ class Call:
         return self._ctx.request_id
 
     @property
+    def over_http(self) -> bool:
+        """Whether the newest request came over HTTP, where a broken connection looks like a cancellation."""
+        return self._ctx.request is not None
+
+    @property
+    def cancel_requested(self) -> bool:
+        """Whether the client has said that it gives up on the newest request."""
+        event = AskingSession(self._ctx.session, self).cancel_requested
+        return event is not None and event.is_set()
+
+    @property
     def client_name(self) -> str:
         """What the client calls itself."""
         params = self.session.client_params
@@ -138,12 +199,16 @@ class Call:
         """Names the user whose call it is; empty where nobody signed in."""
         return self.installation.owner(self._ctx)
 
-    async def go_on_later(self, why: str, *, answers: bool = False) -> NoReturn:
-        """Unwind the tool; its result is a code to go on with, where it `answers` together with an answer."""
-        assert self.unwinding is not None
+    async def go_on_later(self, why: str, *, answers: bool = False) -> None:
+        """Let the request return a code to resume with, if it `answers` together with an answer. Returns then."""
         self.later = why
         self.relays = answers
-        await self.unwinding.pause()
+        await self.run.pause()
+
+    def leftover(self) -> ReplayMismatch | None:
+        """The error of a replay that has ended without using an answer of this round."""
+        unused = self.replay.leftover() if self.recalls else []
+        return mismatch_at_end(unused) if unused else None
 
     @property
     def claims(self) -> bool:
@@ -152,7 +217,7 @@ class Call:
 
     @property
     def can_go_on_later(self) -> bool:
-        return self.unwinding is not None and self.installation.keeping is not None and self.method == "tools/call"
+        return self.installation.keeping is not None and self.method == "tools/call"
 
     @property
     def has_app_of_its_own(self) -> bool:
@@ -182,6 +247,8 @@ class Call:
     @property
     def called(self) -> object:
         """The tool, prompt or resource, as the client names it."""
+        if (target := self.journal.target) is not None:
+            return target.name
         params = self.params or {}
         return params.get("name") or params.get("uri")
 
@@ -192,8 +259,20 @@ class Call:
         That of its own task, or of its one thread, has, but not while a branch waits: what the others have handed it by
         then comes in another order once that one is answered, too.
         """
-        own = self.unwinding is None or (not aside.get() and self.unwinding.on_line())
-        return own and not self.journal.has_waiting_branch
+        return not aside.get() and self.run.on_line() and not self.journal.has_waiting_branch
+
+
+def handed_down(params: Mapping[str, Any], journal: Journal) -> dict[str, Any]:
+    """What the handler is to see: its own state and answers, and the call that a code stands for."""
+    handed = {name: value for name, value in params.items() if name not in ("requestState", "inputResponses")}
+    if journal.target is not None:
+        handed |= journal.target._asdict()
+    if (foreign := journal.foreign) is not None:
+        if foreign.state is not None:
+            handed["requestState"] = foreign.state
+        if foreign.responses:
+            handed["inputResponses"] = foreign.responses
+    return handed
 
 
 def running_call(verb: str) -> Call:

@@ -25,7 +25,7 @@ from midcall.errors import InvalidQuestion, NotRecordable
 from midcall.server.call import inside_effect
 from midcall.server.claims import claimed, not_recorded
 from midcall.server.recording import record_of
-from midcall.server.rounds import in_thread
+from midcall.server.running.run import in_thread
 from midcall.wording import once as wording
 
 if TYPE_CHECKING:
@@ -49,8 +49,7 @@ async def run_once(
         if inspect.iscoroutine(fn):
             fn.close()
         raise InvalidQuestion(wording.not_a_function(type(fn).__name__))
-    if call.unwinding is not None and call.unwinding.leaving:
-        await call.unwinding.stop()
+    await call.run.check()
     record = record_of(args[0] if fn in _IN_THREADS and args and callable(args[0]) else fn)
     arguments = _digest_of(args, kwargs)
     identity = call.replay.identify_effect(name, arguments)
@@ -88,8 +87,7 @@ async def run_once(
     context = copy_context()
     context.run(inside_effect.set, True)
     task = asyncio.create_task(effect(), context=context)
-    if call.unwinding is not None:
-        call.unwinding.begin(task)
+    call.run.begin(task)
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import Any, cast
 
 from fastmcp import FastMCP
 from fastmcp.prompts import FunctionPrompt, Prompt
 from fastmcp.resources import Resource, ResourceTemplate
-from fastmcp.server.context import Context
 from fastmcp.server.dependencies import fastmcp_request_ctx
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import Tool
 from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
+from mcp_types.methods import INPUT_REQUIRED_METHODS
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
 from midcall.errors import MidcallError
 from midcall.restoring import restored
-from midcall.server.call import current_call
+from midcall.server.call import Call, current_call
 from midcall.server.channels.capability import lacks_the_error
 from midcall.server.inside import is_failure, look_inside
 from midcall.server.install import installation_on
+from midcall.server.installation import Installation
 from midcall.server.required import UrlElicitationRequired
 from midcall.server.surface import find_ours
 from midcall.wording import installing as wording
@@ -30,12 +29,15 @@ from midcall.wording import installing as wording
 __all__ = ["prepare"]
 
 
-def prepare(server: FastMCP[Any], *, adopt: bool) -> None:
-    """Let our errors through FastMCP, and let its `ctx.elicit` reach the session."""
+def prepare(server: FastMCP[Any], installation: Installation) -> None:
+    """Let our errors through FastMCP, and let its `ctx.elicit` reach the session.
+
+    FastMCP refuses to push by the version in its own copy of the request, so it is shown one that can.
+    """
+    installation.shown_version = LATEST_HANDSHAKE_VERSION
+    installation.on_ask = follow_fastmcp
     server.add_middleware(_LetThrough())
     _look_inside()
-    if adopt:
-        _adopt_elicit()
 
 
 def _look_inside() -> None:
@@ -67,6 +69,7 @@ class _LetThrough(Middleware):
     """FastMCP wraps what a tool raises; this unwraps what our own middleware has to see."""
 
     async def on_request(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
+        _adopt_request(context)
         try:
             return await call_next(context)
         except Exception as exc:
@@ -89,36 +92,27 @@ def _plain(error: MidcallError) -> MidcallError:
     return restored(next(base for base in classes if not issubclass(base, MCPError)), error.args, error.__dict__)
 
 
-def _adopt_elicit() -> None:
-    """Let `Context.elicit` go on to the session on 2026-07-28, too, inside our calls.
-
-    It refuses by the version in the request's context, before any hook that FastMCP offers, and a
-    tool's Context is made deep inside (once more in every mounted server). So the method is
-    wrapped, once; outside a call of ours it is what it was.
-    """
-    original: Callable[..., Awaitable[Any]] = Context.elicit
-    if getattr(original, "__midcall__", False):
-        return
-
-    async def elicit(self: Context, *args: Any, **kwargs: Any) -> Any:
-        call, request = current_call.get(), fastmcp_request_ctx.get()
-        if call is None and request is not None and request.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            _tell_of_outer(self.fastmcp)  # before FastMCP refuses
-        if call is None or request is None or not (call.modern and call.installation.adopt):
-            return await original(self, *args, **kwargs)
-        token = fastmcp_request_ctx.set(replace(request, protocol_version=LATEST_HANDSHAKE_VERSION))
-        try:
-            return await original(self, *args, **kwargs)
-        finally:
-            fastmcp_request_ctx.reset(token)
-
-    elicit.__doc__ = original.__doc__
-    elicit.__midcall__ = True  # pyright: ignore[reportFunctionMemberAccess]
-    Context.elicit = elicit  # pyright: ignore[reportAttributeAccessIssue]
+def _adopt_request(context: MiddlewareContext[Any]) -> None:
+    """Let the SDK's context show the real version again, by which FastMCP tells whether a tool may return rounds."""
+    call, request = current_call.get(), fastmcp_request_ctx.get()
+    if call is not None:
+        follow_fastmcp(call)
+        call.followers[0].protocol_version = call.version
+    elif request is not None and request.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        _tell_of_outer(context)
 
 
-def _tell_of_outer(server: FastMCP[Any]) -> None:
+def follow_fastmcp(call: Call) -> None:
+    """Keep FastMCP's own copy of the request up to date with the call."""
+    request = fastmcp_request_ctx.get()
+    if request is not None and not any(request is each for each in call.followers):
+        call.followers.append(request)
+
+
+def _tell_of_outer(context: MiddlewareContext[Any]) -> None:
     """The author has installed midcall, and a call has come in by a server around it that lacks it."""
-    installation = installation_on(server)
+    if context.fastmcp_context is None or context.method not in INPUT_REQUIRED_METHODS:
+        return
+    installation = installation_on(context.fastmcp_context.fastmcp)
     if installation is not None and installation.adopt:
         installation.warn_once("outer", wording.only_on_mounted(installation.server_title))

@@ -7,13 +7,14 @@ a group. Seen from outside it is too late: the server has logged it, and told it
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Final, ParamSpec, TypeVar
 
 from midcall.errors import MidcallError
 from midcall.server.call import current_call
-from midcall.server.surface import find_ours, surfaced
+from midcall.server.surface import find_ours, passable
 
 __all__ = ["is_failure", "look_inside"]
 
@@ -52,10 +53,10 @@ async def _replace(error: Exception) -> None:
     call = current_call.get()
     if call is None:
         return
-    if call.unwinding is not None and call.unwinding.leaving:
-        await call.unwinding.stop()
+    if call.run.ending is not None:
+        raise asyncio.CancelledError
     ours = find_ours(error)
-    seen = surfaced(ours, call) if isinstance(ours, MidcallError) else ours
+    seen = passable(ours, call) if isinstance(ours, MidcallError) else ours
     if ours is not None and seen is not None and seen is not error:
         raise seen.with_traceback(ours.__traceback__) from ours.__cause__
 
@@ -65,5 +66,4 @@ def is_failure(error: BaseException | None) -> bool:
     call = current_call.get()
     if call is None:
         return True
-    is_leaving = call.unwinding is not None and call.unwinding.leaving
-    return not is_leaving and find_ours(error) is None
+    return call.run.ending is None and find_ours(error) is None

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
-from weakref import WeakKeyDictionary
 
 from mcp.server.lowlevel.server import Server
 from mcp.server.mcpserver import MCPServer
@@ -19,7 +18,7 @@ from midcall.server.inside import look_inside
 from midcall.server.installation import Installation, installations
 from midcall.server.keys import Key, given_keys, machine_keys, portal_keys
 from midcall.server.middleware import Calls
-from midcall.server.sealing import Principal, Seal, seal_for
+from midcall.server.sealing import Principal, Seal, Whose, seal_for
 from midcall.settings import flag, number, whole
 from midcall.stores import open_store
 from midcall.wording import installing as wording
@@ -33,10 +32,10 @@ if TYPE_CHECKING:
 
 __all__ = ["install", "installation_on"]
 
-MAX_ROUNDS: Final = 10
+MAX_ROUNDS: Final = 9
+"""The Go SDKs and Copilot CLI stop after nine rounds, Python and TypeScript after ten."""
+MAX_LIVE: Final = 1000
 HEARTBEAT: Final = 10.0
-
-_by_server: WeakKeyDictionary[Server[Any], Installation] = WeakKeyDictionary()
 
 
 def install(
@@ -58,6 +57,8 @@ def install(
     doubt: float | None = None,
     probe: bool = False,
     required: bool | None = None,
+    live: bool | None = None,
+    max_live: int | None = None,
 ) -> Installation:
     """Let the tools, prompts and resources of this server ask the user.
 
@@ -71,8 +72,8 @@ def install(
         principal: Tells to whom a call belongs, where MCP authorization does not.
         adopt: Let `ctx.elicit()` and `ctx.elicit_url()` go through midcall, too.
         strict: Refuse what is only warned about otherwise, such as a link in a form.
-        max_rounds: End a call before its client gives up; stock clients do after 10 rounds. None lifts it. Default:
-            `MIDCALL_MAX_ROUNDS`, else 10.
+        max_rounds: End a call with a resume code before its client gives up; some clients do after nine rounds. None
+            lifts it. Default: `MIDCALL_MAX_ROUNDS`, else 9.
         heartbeat: Seconds between two signs of life on the caller's progress token; 10 unless told.
         not_secret: Why adopted forms may have fields that are named like secrets.
         answers_ahead: Take answers to keyed questions that a client sends before it was asked, with
@@ -91,18 +92,30 @@ def install(
         required: Say that every client of this server calls again after the error -32042. Then, where there is no way
             back to it (stateless HTTP up to 2025-11-25), a secret, an authorization, or a visit with an `id=` and
             `wait=True` is that error. Default: `MIDCALL_REQUIRED`, else only clients that say so, as ours do.
+        live: Whether a run stays in memory while its questions are with the client, so that its code runs once.
+            Default: `MIDCALL_LIVE`, else yes, unless replicas share keys and no store. True is for a single replica,
+            or for sticky routing; False replays every call.
+        max_live: How many runs may wait in memory; the oldest is ended first, and replayed when its answer comes.
+            Default: `MIDCALL_MAX_LIVE`, else 1,000.
 
     Raises:
         InstallError: It is no server, midcall is installed already, or a setting is wrong.
     """
     lowlevel, error_base = _lowlevel(server)
-    if lowlevel in _by_server:
+    if installation_on(server) is not None:
         raise InstallError(wording.installed_twice())
     max_rounds = (whole("MIDCALL_MAX_ROUNDS", least=1) or MAX_ROUNDS) if isinstance(max_rounds, Missing) else max_rounds
     heartbeat = (number("MIDCALL_HEARTBEAT") or HEARTBEAT) if heartbeat is None else heartbeat
     doubt = (number("MIDCALL_DOUBT", zero=True) or 0.0) if doubt is None else doubt
     state_ttl = number("MIDCALL_STATE_TTL") if state_ttl is None else state_ttl
-    numbers = {"heartbeat": heartbeat, "doubt": doubt, "state_ttl": state_ttl, "max_rounds": max_rounds}
+    max_live = (whole("MIDCALL_MAX_LIVE", least=1) or MAX_LIVE) if max_live is None else max_live
+    numbers = {
+        "heartbeat": heartbeat,
+        "doubt": doubt,
+        "state_ttl": state_ttl,
+        "max_rounds": max_rounds,
+        "max_live": max_live,
+    }
     for name, value in numbers.items():
         _check_number(name, value)
     if portal is not None and (isinstance(portal, type) or not hasattr(portal, "bind")):
@@ -117,6 +130,7 @@ def install(
         raise InstallError(wording.relay_needs_store())
     of_here = [] if given else machine_keys(kept, portal)
     seal, whose, ttl = seal_for(lowlevel, given, of_here, state_ttl, principal)
+    live, why_live = _live(flag("MIDCALL_LIVE") if live is None else live, whose, kept)
     installation = Installation(
         server=lowlevel,
         error_base=error_base,
@@ -135,6 +149,9 @@ def install(
         codec=seal.codec,
         doubt=doubt,
         probe=probe,
+        live=live,
+        why_live=why_live,
+        max_live=max_live,
         required=bool(flag("MIDCALL_REQUIRED") if required is None else required),
         principal=principal,
         knows_callers=True if principal is not None else _has_authorization(server),
@@ -151,8 +168,7 @@ def install(
     elif not isinstance(server, Server):
         from midcall.server.fastmcp import prepare
 
-        prepare(server, adopt=adopt)
-    _by_server[lowlevel] = installation
+        prepare(server, installation)
     installations.add(installation)
     return installation
 
@@ -160,9 +176,24 @@ def install(
 def installation_on(server: object) -> Installation | None:
     """What `install` returned for this server; None if midcall is not installed there, or it is no server."""
     try:
-        return _by_server.get(_lowlevel(server)[0])
+        middleware = _lowlevel(server)[0].middleware
     except InstallError:
         return None
+    return next((each.installation for each in middleware if isinstance(each, Seal)), None)
+
+
+def _live(given: bool | None, whose: Whose, store: Store | None) -> tuple[bool, str]:
+    """Whether runs stay in memory, and why."""
+    if given is not None:
+        return given, f"install(..., live={given}) or MIDCALL_LIVE sets it."
+    if whose == "process":
+        return True, "Only this process can continue its calls."
+    if store is not None:
+        return True, "Replicas share a store."
+    return False, (
+        "Replicas may share these keys, and there is no store: any of them may get the next request of a call. "
+        "Pass store=..., or live=True if there is only one replica or routing is sticky."
+    )
 
 
 def _lowlevel(server: object) -> tuple[Server[Any], type[Exception]]:
@@ -189,8 +220,8 @@ def _check_number(name: str, value: Any) -> None:
     """A setting in seconds, or a number of rounds; None where it is not set."""
     if value is None:
         return
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not is_number or not (value >= 0 if name == "doubt" else value >= 1 if name == "max_rounds" else value > 0):
+    is_number = isinstance(value, int if name.startswith("max_") else (int, float)) and not isinstance(value, bool)
+    if not is_number or not (value >= 0 if name == "doubt" else value >= 1 if name.startswith("max_") else value > 0):
         raise InstallError(wording.bad_number(name, value))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
@@ -13,12 +14,14 @@ from mcp.server.request_state import RequestStateCodec
 
 from midcall.server.keeping import Keeping
 from midcall.server.owner import caller, is_own, key_of
+from midcall.server.running.runs import Runs
 from midcall.server.visits import Visits
 from midcall.stores.memory import Memory
 from midcall.wording import installing as wording
 
 if TYPE_CHECKING:
     from midcall.portal.app import Portal
+    from midcall.server.call import Call
     from midcall.server.sealing import Principal, Whose
     from midcall.stores.base import Store
 
@@ -50,6 +53,11 @@ class Installation:
     codec: RequestStateCodec
     doubt: float
     probe: bool
+    live: bool
+    """Whether runs stay in memory between two requests."""
+    why_live: str
+    """Why they do, or don't."""
+    max_live: int
     required: bool
     """Whether every client is known to call again after the error -32042."""
     whose_keys: Whose
@@ -57,6 +65,10 @@ class Installation:
     knows_callers: bool | None
     """Whether something tells who makes a call; None where that is said only when the server is served."""
     principal: Principal | None
+    shown_version: str | None = None
+    """The protocol version that a framework is shown on 2026-07-28, if it would refuse to push there."""
+    on_ask: Callable[[Call], None] | None = None
+    """Called when a tool asks by the framework's own means."""
     own_apps: dict[str, bool] = field(default_factory=dict[str, bool])
     """Of the tools that were seen, which have an App that is not ours."""
     secret_forms: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
@@ -65,6 +77,8 @@ class Installation:
     def __post_init__(self) -> None:
         self.keeping = None if self.store is None else Keeping(self.store, self.state_ttl)
         self.visits = Visits(self.keeping or Keeping(Memory(), self.state_ttl))
+        self.runs = Runs(live=self.live, most=self.max_live, seconds=self.state_ttl)
+        self.server.lifespan = self.runs.within(self.server.lifespan)
         self._warned: set[str] = set()
         self._flat_stamp: dict[str, Any] | None = None
 
@@ -101,9 +115,14 @@ class Installation:
         """
         self.visits.let_go()
 
+    def resumes(self, ctx: ServerRequestContext[Any, Any]) -> bool:
+        """Whether a call may be resumed with a code: then clients are told of the tool for it."""
+        return self.keeping is not None or self.runs.has_codes
+
     async def close(self) -> None:
-        """Let go of the store and the portal. The server goes on without them only where it needs neither."""
+        """End the live runs, and let go of the store and the portal."""
         self.stop()
+        await self.runs.close()
         if self.portal is not None:
             await self.portal.close()
         if self.keeping is not None:
@@ -116,9 +135,15 @@ class Installation:
             self.warn_once("local-key", wording.process_local_key())
 
     def warn_once(self, what: str, message: str) -> None:
-        if what not in self._warned and len(self._warned) < _WARNINGS:
-            self._warned.add(what)
+        if self.is_new(what):
             logger.warning(message)
+
+    def is_new(self, what: str) -> bool:
+        """Whether this was not logged yet. After many of them nothing is new any more."""
+        if what in self._warned or len(self._warned) >= _WARNINGS:
+            return False
+        self._warned.add(what)
+        return True
 
 
 installations: WeakSet[Installation] = WeakSet()

@@ -6,6 +6,7 @@ kept in the store; `midcall_continue(code)` goes on from there, for the same use
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -34,6 +35,7 @@ __all__ = [
     "CODE_META",
     "CONTINUE",
     "code_in",
+    "has_code",
     "listed",
     "not_understood",
     "nothing_under",
@@ -82,14 +84,13 @@ async def unfinished(call: Call, why: str, *, now: bool = False) -> dict[str, An
     """
     if call.requires:
         raise retrying.sent_away(call)
-    keeping = call.installation.keeping
-    assert keeping is not None, "a call goes on later where there is a store"
     journal = call.journal
     journal.call = call.name
     journal.foreign = call.foreign
     journal.target = journal.target or _target(call.params)
     journal.rounds = 0
-    code = await keeping.put_code(call, encode(journal))
+    journal.turn += 1
+    code = await _put_code(call, journal)
     not_finished = wording.go_on_now if now else wording.not_finished
     text = wording.answer_with(why, ANSWER, code) if call.relays else not_finished(why, CONTINUE, code)
     result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": True}
@@ -98,9 +99,25 @@ async def unfinished(call: Call, why: str, *, now: bool = False) -> dict[str, An
     return result
 
 
+async def _put_code(call: Call, journal: Journal) -> str:
+    """A code for this call, kept in the store; without one it names the live run, and lives as long."""
+    keeping = call.installation.keeping
+    code = secrets.token_urlsafe(16) if keeping is None else await keeping.put_code(call, encode(journal))
+    if not call.ended:
+        call.installation.runs.put_code(code, call)
+    elif keeping is None:
+        call.installation.runs.put_journal(code, call.owner, journal)
+    return code
+
+
 def _target(params: Mapping[str, Any] | None) -> Target:
     params = params or {}
     return Target(str(params.get("name", "")), params.get("arguments"))
+
+
+def has_code(ctx: ServerRequestContext[Any, Any]) -> bool:
+    """Whether this request may bring a code."""
+    return ctx.method == "tools/call" and (ctx.params or {}).get("name") in (CONTINUE, ANSWER)
 
 
 def code_in(ctx: ServerRequestContext[Any, Any]) -> str | None:
@@ -115,26 +132,35 @@ def code_in(ctx: ServerRequestContext[Any, Any]) -> str | None:
     return code if isinstance(code, str) else ""
 
 
-async def taken(installation: Installation, ctx: ServerRequestContext[Any, Any], code: str) -> Journal | None:
-    """The journal behind this code, for its owner, once; with the answer that the model brings, if it does.
+async def taken(installation: Installation, ctx: ServerRequestContext[Any, Any], code: str) -> Journal | Call | None:
+    """The live call that this code names, or the journal behind it: for its owner, once.
 
-    The code is not used up by what it is not for, or by an answer that cannot be read.
+    With the answer that the model brings, if it does. The code is not used up by what it is not for, or by an answer
+    that cannot be read.
     """
     keeping, owner = installation.keeping, installation.owner(ctx)
-    assert keeping is not None
+    live = installation.runs.behind_code(code, owner)
+    if keeping is None:
+        if live is not None:
+            _take_answer(installation, live.journal, ctx)
+        return live or installation.runs.take_journal(code, owner)
     text = await keeping.behind_code(installation, code, owner)
     if text is None:
         return None
-    journal = decode(text)
+    journal = decode(text) if live is None else live.journal
     if not retrying.fits(journal, ctx):
         return None
-    if (ctx.params or {}).get("name") == ANSWER:
-        _answer(installation, journal, (ctx.params or {}).get("arguments") or {})
-    return journal if await keeping.use_code(code, owner) else None
+    _take_answer(installation, journal, ctx)
+    if not await keeping.use_code(code, owner):
+        return None
+    return journal if live is None else live
 
 
-def _answer(installation: Installation, journal: Journal, answer: Mapping[str, Any]) -> None:
-    """Settle the question that was relayed, and no other."""
+def _take_answer(installation: Installation, journal: Journal, ctx: ServerRequestContext[Any, Any]) -> None:
+    """Settle the question that was relayed, and no other, if the model brings its answer."""
+    if (ctx.params or {}).get("name") != ANSWER:
+        return
+    answer: Mapping[str, Any] = (ctx.params or {}).get("arguments") or {}
     marked = journal.entry(RELAYED)
     entry = journal.entry(marked.value) if marked is not None and installation.relay else None
     if marked is not None and entry is not None and entry.kind == "waiting":

@@ -1,29 +1,33 @@
-"""What midcall adds to a server's middleware, inside the seal of the state."""
+"""What midcall adds to a server's middleware: it starts the run of a call, lets its rounds leave, and continues it."""
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Mapping
-from contextvars import Token
-from dataclasses import fields, replace
+from collections.abc import Collection, Mapping
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
+import anyio
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp.server.session import ServerSession
-from mcp_types import InputRequiredResult
+from mcp.shared.exceptions import MCPError
+from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
+from mcp_types import INTERNAL_ERROR, ErrorData, InputRequiredResult
 from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from midcall.core.journal import Foreign, Journal, decode, encode, is_journal
+from midcall.core.journal import Foreign, Head, Journal, decode, encode, read_head
 from midcall.errors import InvalidJournal, JournalTooLarge, MalformedAnswer, MidcallError, TooManyRounds
 from midcall.server import audit, later
 from midcall.server.apps import serving as apps
 from midcall.server.apps.listing import ABOUT
-from midcall.server.call import Call, current_call, input_of
+from midcall.server.call import Call, handed_down, input_of
 from midcall.server.keeping import is_kept
 from midcall.server.required import check_required, leave_with_visits
-from midcall.server.rounds import Rounds
+from midcall.server.running.following import with_params
+from midcall.server.running.run import ROUND
+from midcall.server.running.runs import GRACE_SECONDS
+from midcall.server.running.turns import Outcome, Turn, digest_answers
+from midcall.server.sealing import OwnState
 from midcall.server.sending import take_back
 from midcall.server.surface import Ours, ending, find_ours, protocol_error, stamped
 from midcall.wording import journal as wording
@@ -35,247 +39,379 @@ if TYPE_CHECKING:
 __all__ = ["Calls"]
 
 STATE_LIMIT: Final = 64 * 1024
-"""Above this a state is no longer fit to travel: servers and proxies refuse large requests."""
+"""Servers and proxies refuse requests with larger states."""
 
 
 class Calls:
-    """Gives a call its journal, and lets its rounds leave."""
+    """Runs calls, and lets their rounds leave."""
 
     def __init__(self, installation: Installation) -> None:
         self._installation = installation
+        self._runs = installation.runs
 
     def serve(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> CoroutineType[Any, Any, HandlerResult]:
         """The middleware."""
         # Not `async`: what it returns is awaited as it is, which saves every request a coroutine.
         if ctx.method not in INPUT_REQUIRED_METHODS or ctx.request_id is None:
-            if ctx.method in ABOUT and self._installation.keeping is not None:
-                return apps.listed(self._installation, ctx, self._listing(call_next))
+            if ctx.method in ABOUT:
+                return self._listed(ctx, call_next)
+            return cast("CoroutineType[Any, Any, HandlerResult]", call_next(ctx))
+        if not _on_asyncio():  # a run is a task of asyncio's; elsewhere the server is as it was
             return cast("CoroutineType[Any, Any, HandlerResult]", call_next(ctx))
         if ctx.request is not None:
             self._installation.look_at_keys(ctx)
-        if self._installation.keeping is not None:
-            return self._with_store(ctx, call_next)
-        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            return self._in_rounds(ctx, call_next)
-        return self._pushed(ctx, call_next, None)
+        params = ctx.params
+        if self._installation.keeping is None and not later.has_code(ctx) and "requestState" not in (params or ()):
+            return self._start(ctx, call_next)
+        return self._route(ctx, call_next)
 
-    def _listing(self, call_next: CallNext) -> CallNext:
+    async def _listed(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """A list, with our own tools in it if a call can be resumed by one."""
+        installation = self._installation
+
         async def listing(ctx: ServerRequestContext[Any, Any]) -> HandlerResult:
             result = await call_next(ctx)
-            return later.listed(result, relay=self._installation.relay) if ctx.method == "tools/list" else result
+            if ctx.method != "tools/list" or not installation.resumes(ctx):
+                return result
+            return later.listed(result, relay=installation.relay)
 
-        return listing
+        if installation.keeping is None:
+            return await listing(ctx)
+        return await apps.listed(installation, ctx, listing)
 
-    async def _with_store(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        """First fetch what is kept in the store: the journal that the state or the code names."""
-        if (ours := await apps.served(self._installation, ctx, call_next)) is not None:
+    async def _route(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """What a request with a state or a code means, or any request to a server with a store."""
+        installation = self._installation
+        if installation.keeping is not None and (ours := await apps.served(installation, ctx, call_next)) is not None:
             return ours
-        state, _ = input_of(ctx.params)
-        kept: Journal | None = None
+        state, responses = input_of(ctx.params)
+        if isinstance(state, OwnState):
+            return await self._continue(ctx, call_next, state, responses)
+        if state is None and (code := later.code_in(ctx)) is not None:
+            return await self._resume(ctx, call_next, code)
+        return await self._start(ctx, call_next)
+
+    # --- a call begins ------------------------------------------------------------------------
+
+    async def _start(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, journal: Journal | None = None
+    ) -> HandlerResult:
+        call = Call(self._installation, ctx, journal)
+        params = ctx.params
+        if journal is not None:
+            call.recalls = bool(journal)
+            ctx = _handing_down(ctx, journal)
+        elif params is not None and ("requestState" in params or "inputResponses" in params):
+            state, responses = input_of(params)
+            call.foreign = Foreign(state, responses) if state is not None or responses else None
+            if state is None and self._installation.answers_ahead:
+                call.ahead = responses
+        call.start(ctx, call_next)
+        return await self._attend(call, None)
+
+    # --- and goes on --------------------------------------------------------------------------
+
+    async def _continue(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, state: str, responses: Mapping[str, Any]
+    ) -> HandlerResult:
+        """A client's retry. The same one twice joins the first; other answers to the same state are refused."""
+        if is_kept(state):
+            state = await self._kept(state)
         try:
-            if isinstance(state, str) and is_kept(state):
-                kept = await self._kept(state)
-            elif state is None and (code := later.code_in(ctx)) is not None:
-                kept = await later.taken(self._installation, ctx, code)
-                if kept is None:
-                    return later.nothing_under(Call(self._installation, ctx))
+            head = read_head(state)
+        except InvalidJournal as exc:
+            raise protocol_error(exc, None) from None
+        answers, turns = digest_answers(responses), self._runs.turns
+        turn = turns.get(head.call, head.turn)
+        if turn is not None:
+            turn.check(answers)
+        else:
+            turn = turns.begin(head.call, head.turn, answers)
+        turn.waiting += 1
+        try:
+            async with turn.lock:
+                if turn.outcome is not None:
+                    return _given_again(turn.outcome)
+                turn.check(answers)
+                return await self._take_turn(ctx, call_next, turn, head, state, responses)
+        finally:
+            turn.waiting -= 1
+
+    async def _take_turn(
+        self,
+        ctx: ServerRequestContext[Any, Any],
+        call_next: CallNext,
+        turn: Turn,
+        head: Head,
+        state: str,
+        responses: Mapping[str, Any],
+    ) -> HandlerResult:
+        if turn.joined is not None:  # the request that continued it is gone, and the run is still here
+            call = turn.joined
+            call.follow(ctx)
+            return await self._attend(call, turn)
+        try:
+            if (call := self._runs.find(head.call)) is not None:
+                if call.journal.turn != head.turn:
+                    raise MCPError(*_CONTINUED)
+                return await self._continue_live(ctx, call, turn, responses)
+            await self._runs.until_ended(head.call)
+            journal = _decode(state)
+            call = self._replaying(ctx, journal, responses)
+        except MidcallError as exc:
+            self._runs.turns.forget(head.call, head.turn)
+            raise protocol_error(exc, None) from None
+        self._runs.tell_replay(call.called, head.call)
+        turn.joined = call
+        call.start(_handing_down(ctx, journal), call_next)
+        return await self._attend(call, turn)
+
+    async def _continue_live(
+        self, ctx: ServerRequestContext[Any, Any], call: Call, turn: Turn, responses: Mapping[str, Any]
+    ) -> HandlerResult:
+        """The run is here: its questions take their answers, and it continues."""
+        ours = call.replay.take_answers(responses, time.time(), self._installation.doubt)
+        audit.settled(len(ours), call.journal.rounds)
+        self._runs.take(call)
+        turn.joined = call
+        call.follow(ctx)
+        call.run.resume(ours)
+        return await self._attend(call, turn)
+
+    def _replaying(self, ctx: ServerRequestContext[Any, Any], journal: Journal, responses: Mapping[str, Any]) -> Call:
+        call = Call(self._installation, ctx, journal)
+        ours = call.replay.take_answers(responses, time.time(), self._installation.doubt)
+        audit.settled(len(ours), journal.rounds)
+        call.foreign = journal.foreign = _foreign(journal.foreign, responses, ours)
+        call.recalls = bool(journal)
+        return call
+
+    async def _kept(self, state: str) -> str:
+        """The journal that this state names in the store."""
+        keeping = self._installation.keeping
+        try:
+            text = None if keeping is None else await keeping.journal(self._installation, state)
+            if text is None:
+                raise InvalidJournal(wording.damaged_journal())
+            return text
+        except MidcallError as exc:
+            raise protocol_error(exc, None) from exc
+
+    async def _resume(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, code: str) -> HandlerResult:
+        """A code brings a call back: its live run, or what the store has of it."""
+        try:
+            taken = await later.taken(self._installation, ctx, code)
         except MalformedAnswer as exc:
             return later.not_understood(Call(self._installation, ctx), exc)
         except MidcallError as exc:
             raise protocol_error(exc, None) from exc
-        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            return await self._in_rounds(ctx, call_next, kept)
-        return await self._pushed(ctx, call_next, kept)
+        if taken is None:
+            return later.nothing_under(Call(self._installation, ctx))
+        if isinstance(taken, Journal):
+            self._runs.tell_replay(None if taken.target is None else taken.target.name, taken.call)
+            return await self._start(ctx, call_next, taken)
+        self._runs.take(taken)
+        taken.follow(ctx)
+        taken.run.resume(())
+        return await self._attend(taken, None)
 
-    async def _kept(self, state: str) -> Journal:
-        assert self._installation.keeping is not None
-        text = await self._installation.keeping.journal(self._installation, state)
-        if text is None:
-            raise InvalidJournal(wording.damaged_journal())
-        return decode(text)
+    # --- a request waits for its run ----------------------------------------------------------
 
-    async def _pushed(
-        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, journal: Journal | None
-    ) -> HandlerResult:
-        call = Call(self._installation, ctx, journal)
-        ctx = _with(ctx, call.asking_session())
-        if journal is not None and journal.target is not None:
-            ctx.params = _handed_down(ctx.params or {}, journal)
-        running = call_next(ctx)
-        if self._installation.keeping is not None:  # then it may be unwound, to go on later
-            call.unwinding = Rounds(call.task)
-            running = call.unwinding.run(running)
-        token = current_call.set(call)
-        if (around := token.old_value) is not Token.MISSING:
-            call.around = around
+    async def _attend(self, call: Call, turn: Turn | None) -> HandlerResult:
+        """Wait until the tool has ended, or has asked and gone quiet; the result of the request."""
         try:
-            result = await running
-            return await later.unfinished(call, call.later) if call.later else result
+            while True:
+                await call.run.settle()
+                call.run.hand_back()
+                result = await (self._finish(call) if call.run.done else self._leave(call))
+                if result is not _AGAIN:
+                    break
+                call = call.again()
+                if turn is not None:
+                    turn.joined = call
+        except asyncio.CancelledError:
+            await self._lose(call, turn)
+            raise
         except Exception as exc:
-            if (ours := find_ours(exc)) is None:
-                raise
-            return await self._uncaught(call, ours)
-        finally:
-            call.ended = True
-            current_call.reset(token)
-            if call.sending:
-                await take_back(call)
+            if turn is not None:
+                self._runs.turns.settle(turn, Outcome(error=_error_data(exc)))
+            raise
+        if turn is not None:
+            self._runs.turns.settle(turn, Outcome(result))
+        return result
 
-    async def _in_rounds(
-        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, kept: Journal | None = None
-    ) -> HandlerResult:
-        # A call that never asks runs through here and `Rounds.run`: no more of it than is needed.
-        params = ctx.params
-        if kept is not None or (params is not None and ("requestState" in params or "inputResponses" in params)):
-            call, ctx = self._open(ctx, kept)
-        else:
-            call = Call(self._installation, ctx)
-            ctx = _with(ctx, call.asking_session())
-        rounds = call.rounds = call.unwinding = Rounds(call.task)
-        token = current_call.set(call)
-        try:
-            result = await rounds.run(call_next(ctx))
-            if rounds.leaving:
-                return await self._leave(call, rounds.requests)
+    async def _lose(self, call: Call, turn: Turn | None) -> None:
+        """The request is gone. Over HTTP, a retry that broke off may be joined; everything else ends the run."""
+        if call.run.done:
+            return
+        if turn is not None and (turn.waiting > 1 or (call.over_http and not call.cancel_requested)):
+            call.let_go()
+            call.run.loop.call_later(GRACE_SECONDS, self._end_unless_joined, call, turn)
+            return
+        if turn is not None:
+            turn.cancelled = True
+        with anyio.CancelScope(shield=True):
+            await call.end("cancelled")
+
+    def _end_unless_joined(self, call: Call, turn: Turn) -> None:
+        if turn.waiting == 0 and turn.outcome is None and not call.run.done:
+            turn.cancelled = True
+            self._runs.aside(call.end("cancelled"))
+
+    async def _finish(self, call: Call) -> HandlerResult:
+        """The tool has ended: with a result, a round of its own, or an error."""
+        task = call.run.task
+        call.ended = True
+        if call.sending:
+            await take_back(call)
+        if call.failed is not None:
+            return ending(call.failed, call)
+        if task.cancelled():
+            raise MCPError(INTERNAL_ERROR, "The tool was cancelled.")
+        error = task.exception()
+        if error is None:
+            if (unused := call.leftover()) is not None:
+                return ending(unused, call)
+            result = task.result()
             return await self._around(call, result) if _is_round(result) else result
-        except Exception as exc:
-            if (ours := find_ours(exc)) is None:
-                raise
-            return await self._uncaught(call, ours)
-        finally:
-            call.ended = not rounds.leaving  # what runs on after a round is stopped, not told off
-            current_call.reset(token)
+        ours = find_ours(error) if isinstance(error, Exception) else None
+        if ours is None:
+            raise error
+        return await self._uncaught(call, ours)
 
     async def _uncaught(self, call: Call, error: Ours) -> HandlerResult:
         """How an error that the tool let pass ends the call."""
         if isinstance(error, MidcallError):
             return ending(error, call)
         try:
-            if call.rounds is not None:
-                return await self._leave(call, await leave_with_visits(call, error))
+            if call.modern:
+                requests = await leave_with_visits(call, error)
+                return _AGAIN if requests is None else await self._round(call, requests)
             raise await check_required(call, error)
         except MidcallError as refused:
             return ending(refused, call)
 
-    def _open(
-        self, ctx: ServerRequestContext[Any, Any], kept: Journal | None
-    ) -> tuple[Call, ServerRequestContext[Any, Any]]:
-        """Read the journal out of the request; what is not ours stays in it for the handler."""
-        state, responses = input_of(ctx.params)
-        if kept is None and (not isinstance(state, str) or not is_journal(state)):
-            call = Call(self._installation, ctx)
-            call.foreign = Foreign(state, responses) if state is not None or responses else None
-            if state is None and self._installation.answers_ahead:
-                call.ahead = responses
-            return call, _with(ctx, call.asking_session())
-        try:
-            journal = decode(cast("str", state)) if kept is None else kept
-            call = Call(self._installation, ctx, journal)
-            ours = call.replay.take_answers(responses, time.time(), self._installation.doubt)
-        except MidcallError as exc:
-            raise protocol_error(exc, None) from None
-        audit.settled(len(ours), journal.rounds)
-        call.foreign = journal.foreign = _foreign(journal.foreign, responses, ours)
-        call.recalls = bool(journal)
-        ctx = _with(ctx, call.asking_session())
-        ctx.params = _handed_down(ctx.params or {}, journal)
-        return call, ctx
+    # --- a round leaves -----------------------------------------------------------------------
 
-    async def _leave(self, call: Call, requests: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-        """The result that asks these, or the one that goes on later."""
+    async def _leave(self, call: Call) -> HandlerResult:
+        """The tool has asked and gone quiet: the result that asks, or the one that goes on later.
+
+        The run stays and waits, or is ended before the round leaves.
+        """
+        if self._runs.can_wait(call):
+            result = await self._result(call)
+            call.let_go()
+            self._runs.wait(call)
+            return result
+        requests = call.run.requests()
+        await call.end(ROUND)
+        if call.failed is not None:
+            return ending(call.failed, call)
+        return await self._result(call, requests)
+
+    async def _result(self, call: Call, requests: Mapping[str, Mapping[str, Any]] | None = None) -> HandlerResult:
+        try:
+            if call.later:
+                return await later.unfinished(call, call.later)
+            return await self._round(call, call.run.requests() if requests is None else requests)
+        except MidcallError as exc:
+            if not call.ended:
+                await call.end("failed")
+            return ending(exc, call)
+
+    async def _round(self, call: Call, requests: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         if call.later:
             return await later.unfinished(call, call.later)
         call.journal.foreign = call.foreign
-        try:
-            state = self._state(call)
-        except TooManyRounds:
-            if not call.can_go_on_later:
-                raise
-            return await later.unfinished(call, limits.waits_for_more_rounds(), now=True)
-        result: dict[str, Any] = {"requestState": await self._fit(call, state) if len(state) > STATE_LIMIT else state}
+        limit = self._installation.max_rounds
+        if limit is not None and call.journal.rounds >= limit:
+            return await self._too_many(call, limit)
+        result: dict[str, Any] = {"requestState": await self._state(call)}
         if requests:
             result["inputRequests"] = requests
         return stamped(result, call, "input_required")
 
-    async def _around(self, call: Call, result: InputRequiredResult | dict[str, Any]) -> HandlerResult:
-        """A round of the handler's own: our journal goes around its state.
+    async def _too_many(self, call: Call, limit: int) -> dict[str, Any]:
+        """Clients give up after this many rounds: the call ends with a resume code, if there is one to be had."""
+        if call.can_go_on_later or (call.method == "tools/call" and not call.ended):
+            return await later.unfinished(call, limits.waits_for_more_rounds(), now=True)
+        raise TooManyRounds(
+            limits.too_many_rounds(limit),
+            advice=limits.too_many_rounds_advice(),
+            for_model=limits.model_too_many_rounds(),
+        )
 
-        Also where nothing was asked yet: all rounds of a call count, and only the state can count them.
-        """
+    async def _around(self, call: Call, result: InputRequiredResult | dict[str, Any]) -> HandlerResult:
+        """A round of the handler's own. Our journal goes around its state, if there is anything in it."""
+        if not call.journal:
+            return result
         if isinstance(result, InputRequiredResult):
             result = result.model_dump(by_alias=True, mode="json", exclude_none=True)
         call.journal.foreign = Foreign(result.get("requestState"), None)
-        if call.journal:
-            return {**result, "requestState": await self._fit(call, self._state(call))}
-        call.journal.rounds += 1
-        state = encode(call.journal)
-        if len(state) > STATE_LIMIT and not _reads_as_ours(result.get("requestState")):
-            return result
-        return {**result, "requestState": await self._fit(call, state)}
+        return {**result, "requestState": await self._state(call)}
 
-    def _state(self, call: Call) -> str:
-        """The journal as it travels."""
+    async def _state(self, call: Call) -> str:
+        """The journal as it travels; only its first line if it's too large, and the run is still here."""
         journal = call.journal
         journal.call = call.name
         journal.rounds += 1
+        journal.turn += 1
         journal.left = time.time() if self._installation.doubt else None
-        limit = self._installation.max_rounds
-        if limit is not None and journal.rounds > limit:
-            raise TooManyRounds(
-                limits.too_many_rounds(limit),
-                advice=limits.too_many_rounds_advice(),
-                for_model=limits.model_too_many_rounds(),
-            )
-        return encode(journal)
-
-    async def _fit(self, call: Call, state: str) -> str:
-        """This state, or what stands for it where it is too large to travel."""
-        if len(state) <= STATE_LIMIT:
-            return state
+        text = encode(journal)
+        if len(text) <= STATE_LIMIT:
+            return OwnState(text)
         if self._installation.keeping is not None:
-            return await self._installation.keeping.put_journal(call, state)
+            return OwnState(await self._installation.keeping.put_journal(call, text))
+        if not call.ended:
+            return OwnState(text.partition("\n")[0])
         raise JournalTooLarge(
-            limits.journal_too_large(len(state), STATE_LIMIT),
+            limits.journal_too_large(len(text), STATE_LIMIT),
             advice=limits.journal_too_large_advice(),
             for_model=mistakes.model_broken(),
         )
 
 
-def _with(ctx: ServerRequestContext[Any, Any], session: ServerSession) -> ServerRequestContext[Any, Any]:
-    """`dataclasses.replace`, at a quarter of its price: every call pays it, also those that ask nothing."""
-    if type(ctx) is not ServerRequestContext or not _ALL_FIELDS:
-        return replace(ctx, session=session)
-    changed = object.__new__(type(ctx))
-    changed.session = session
-    changed.lifespan_context = ctx.lifespan_context
-    changed.protocol_version = ctx.protocol_version
-    changed.method = ctx.method
-    changed.params = ctx.params
-    changed.request_id = ctx.request_id
-    changed.meta = ctx.meta
-    changed.request = ctx.request
-    changed.close_sse_stream = ctx.close_sse_stream
-    changed.close_standalone_sse_stream = ctx.close_standalone_sse_stream
-    return changed
+_AGAIN: Final[dict[str, Any]] = {}
+"""In place of a result: what the tool required is done, and it is to run again."""
+
+_CONTINUED: Final = (
+    -32602,
+    "This request was already continued with other answers. Call the tool again to start over.",
+)
 
 
-_ALL_FIELDS: Final = len(fields(ServerRequestContext)) == 10
-"""Whether these are all that a context has: one of a later SDK may have more, and then nothing is left behind."""
+def _on_asyncio() -> bool:
+    try:
+        return asyncio.current_task() is not None
+    except RuntimeError:
+        return False
+
+
+def _decode(state: str) -> Journal:
+    if "\n" not in state:  # only the run knew it, and the run is gone
+        raise InvalidJournal("The state of this call was too large to travel, and its run has ended. Call again.")
+    return decode(state)
+
+
+def _given_again(outcome: Outcome) -> HandlerResult:
+    if outcome.error is not None:
+        raise MCPError.from_error_data(outcome.error)
+    return outcome.result
+
+
+def _error_data(error: Exception) -> ErrorData:
+    known = handler_exception_to_error_data(error)
+    return known or ErrorData(code=INTERNAL_ERROR, message="Internal server error")
 
 
 def _is_round(result: HandlerResult) -> TypeGuard[InputRequiredResult | dict[str, Any]]:
-    """Whether the handler made a round of its own. Nearly every result is a dict: that is looked at first."""
+    """Whether the handler made a round of its own. Nearly every result is a dict: check that first."""
     if isinstance(result, dict):
         return result.get("resultType") == "input_required"
     return is_input_required(result)
 
 
-def _reads_as_ours(state: object) -> bool:
-    """Whether a state that somebody else made would be taken for a journal when it comes back."""
-    return isinstance(state, str) and (is_journal(state) or is_kept(state))
-
-
-def _foreign(kept: Foreign | None, responses: Mapping[str, Any], ours: frozenset[str]) -> Foreign | None:
+def _foreign(kept: Foreign | None, responses: Mapping[str, Any], ours: Collection[str]) -> Foreign | None:
     """What the handler is to see as its own state and answers: those of the round that it made."""
     if kept is None:
         return None
@@ -284,14 +420,5 @@ def _foreign(kept: Foreign | None, responses: Mapping[str, Any], ours: frozenset
     return Foreign(kept.state, {key: value for key, value in responses.items() if key not in ours})
 
 
-def _handed_down(params: Mapping[str, Any], journal: Journal) -> dict[str, Any]:
-    """What the handler is to see: its own state and answers, and the call that a code stands for."""
-    handed = {name: value for name, value in params.items() if name not in ("requestState", "inputResponses")}
-    if journal.target is not None:
-        handed |= journal.target._asdict()
-    if (foreign := journal.foreign) is not None:
-        if foreign.state is not None:
-            handed["requestState"] = foreign.state
-        if foreign.responses:
-            handed["inputResponses"] = foreign.responses
-    return handed
+def _handing_down(ctx: ServerRequestContext[Any, Any], journal: Journal) -> ServerRequestContext[Any, Any]:
+    return with_params(ctx, handed_down(ctx.params or {}, journal))

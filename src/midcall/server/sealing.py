@@ -1,12 +1,18 @@
-"""The seal of the state that a call travels as: the SDK's own, with advice where it refuses one."""
+"""The seal of our states, around whatever seals the states of others.
+
+A state of ours travels sealed and marked. A state that midcall didn't make is none of its business: the boundary that
+the server has of its own seals it, or nobody does.
+"""
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeGuard
 
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.request_state import (
     AESGCMRequestStateCodec,
@@ -15,7 +21,7 @@ from mcp.server.request_state import (
     authenticated_principal,
 )
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS
+from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
 
 from midcall.errors import InstallError
 from midcall.server.keys import Key
@@ -25,10 +31,13 @@ from midcall.wording import journal as wording
 if TYPE_CHECKING:
     from midcall.server.installation import Installation
 
-__all__ = ["Principal", "Seal", "Whose", "seal_for"]
+__all__ = ["OwnState", "Principal", "Seal", "Whose", "seal_for"]
+
+logger = logging.getLogger("midcall")
 
 STATE_TTL: Final = 3600.0
 _SDK_TTL: Final = 600.0
+_MARK: Final = "midcall."
 
 Principal: TypeAlias = Callable[[ServerRequestContext[Any, Any]], str | None]
 """Tells whose a request is."""
@@ -36,25 +45,103 @@ Whose: TypeAlias = Literal["author", "machine", "process"]
 """Who has the keys."""
 
 
-class Seal(RequestStateBoundary):
-    """Seals and unseals states. It is told on whose behalf once midcall is installed."""
+class OwnState(str):
+    """A state that midcall made: unsealed and verified, or about to be sealed."""
+
+    __slots__ = ()
+
+
+class Seal:
+    """Middleware: seals and unseals our states, and leaves those of others to the server's own boundary."""
 
     installation: Installation
 
-    def __init__(self, security: RequestStateSecurity, *, default_audience: str | None) -> None:
-        super().__init__(security, default_audience=default_audience)
+    def __init__(
+        self, security: RequestStateSecurity, *, audience: str | None, theirs: RequestStateBoundary | None
+    ) -> None:
         self.codec = security.codec
+        # An audience of its own: under the same key, a state that the server's boundary sealed must not pass for ours.
+        self._ours = RequestStateBoundary(security, default_audience=f"{_MARK}{audience or ''}")
+        self._theirs = theirs
 
-    def _unseal(self, ctx: ServerRequestContext[Any, Any]) -> Any:
-        """The SDK refuses a state before anything of ours sees it; say what to do then."""
+    async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        if ctx.method not in INPUT_REQUIRED_METHODS:
+            return await call_next(ctx)
+        state = ctx.params.get("requestState") if ctx.params is not None else None
+        if isinstance(state, str) and state.startswith(_MARK):
+            result = await self._unsealed(ctx, state, call_next)
+        elif state is not None and self._theirs is not None:
+            result = await _around(self._theirs, ctx, call_next, is_own)
+            return await self._sealed(ctx, result) if is_own(result) else result
+        else:
+            result = await call_next(ctx)
+        return await self._sealed(ctx, result) if is_input_required(result) else result
+
+    async def _unsealed(self, ctx: ServerRequestContext[Any, Any], state: str, call_next: CallNext) -> HandlerResult:
         self.installation.look_at_keys(ctx)
+        verified = False
+
+        async def inside(ctx: ServerRequestContext[Any, Any]) -> HandlerResult:
+            nonlocal verified
+            verified = True
+            params = ctx.params or {}
+            return await call_next(replace(ctx, params={**params, "requestState": OwnState(params["requestState"])}))
+
+        bare = replace(ctx, params={**(ctx.params or {}), "requestState": state.removeprefix(_MARK)})
         try:
-            return super()._unseal(ctx)
-        except MCPError as exc:
-            if exc.code == INVALID_PARAMS and exc.data == {"reason": "invalid_request_state"}:
-                message = wording.state_refused(self.installation.state_ttl)
-                raise MCPError(code=INVALID_PARAMS, message=message, data=exc.data) from None
+            return await _around(self._ours, bare, inside, _is_any)
+        except MCPError:
+            if not verified:
+                logger.warning(wording.state_refused(self.installation.state_ttl))
             raise
+
+    async def _sealed(self, ctx: ServerRequestContext[Any, Any], result: HandlerResult) -> HandlerResult:
+        """This round, sealed; with our mark if it's ours."""
+        if is_own(result):
+            sealed: Any = await _as_if_fresh(self._ours, ctx, result)
+            return {**sealed, "requestState": f"{_MARK}{sealed['requestState']}"}
+        return result if self._theirs is None else await _as_if_fresh(self._theirs, ctx, result)
+
+
+def is_own(result: object) -> TypeGuard[dict[str, Any]]:
+    """Whether this is a round with a state that midcall made, not sealed yet."""
+    return isinstance(result, dict) and isinstance(result.get("requestState"), OwnState)  # pyright: ignore[reportUnknownMemberType]
+
+
+def _is_any(result: object) -> TypeGuard[Any]:
+    return True
+
+
+async def _around(
+    boundary: RequestStateBoundary,
+    ctx: ServerRequestContext[Any, Any],
+    call_next: CallNext,
+    spared: Callable[[object], bool],
+) -> HandlerResult:
+    """Let this boundary unseal the state; results that are `spared` come out as they are."""
+    kept: list[HandlerResult] = []
+
+    async def inside(ctx: ServerRequestContext[Any, Any]) -> HandlerResult:
+        result = await call_next(ctx)
+        if not spared(result):
+            return result
+        kept.append(result)
+        return None
+
+    result = await boundary(ctx, inside)
+    return kept[0] if kept else result
+
+
+async def _as_if_fresh(
+    boundary: RequestStateBoundary, ctx: ServerRequestContext[Any, Any], result: HandlerResult
+) -> HandlerResult:
+    """Let this boundary seal the state of a result."""
+
+    async def made(_: ServerRequestContext[Any, Any]) -> HandlerResult:
+        return result
+
+    params = {name: value for name, value in (ctx.params or {}).items() if name != "requestState"}
+    return await boundary(replace(ctx, params=params), made)
 
 
 def seal_for(
@@ -81,7 +168,7 @@ def seal_for(
             security = RequestStateSecurity(keys=[os.urandom(32)], ttl=ttl, bind_principal=bind)
     except (TypeError, ValueError) as exc:
         raise InstallError(installing.bad_keys(str(exc)), advice=installing.bad_keys_advice()) from None
-    return Seal(security, default_audience=audience), whose, ttl
+    return Seal(security, audience=audience, theirs=present), whose, ttl
 
 
 def _is_default(policy: RequestStateSecurity) -> bool:

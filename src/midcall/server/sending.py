@@ -1,9 +1,9 @@
-"""A question that is pushed by a branch of the tool: it is sent in a task of its own.
+"""A question that a branch of the tool pushes: it is sent in a task of its own.
 
-A branch may be cancelled over and over: a scope of anyio cancels in every turn of the loop, and a
-`gather` hands each of that on. The first cancel makes the SDK tell the client, and the second would
-break that off. So the task that sends is cancelled once, whatever happens to the branch. And it is
-known to the call, which takes back what is still asked when it ends.
+A branch may be cancelled over and over: a scope of anyio cancels in every turn of the loop, and a `gather` passes
+each of these on. The first cancel makes the SDK tell the client, and the second would interrupt that. So the task that
+sends is cancelled once, whatever happens to the branch. The call knows it, and takes back what is still asked when it
+ends.
 """
 
 from __future__ import annotations
@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import anyio
 import anyio.lowlevel
 
-from midcall.server.branches import retrieve
 from midcall.server.call import current_call
-from midcall.server.scopes import is_of_group
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -26,18 +24,18 @@ if TYPE_CHECKING:
 __all__ = ["give_up", "send", "take_back"]
 
 TELL_SECONDS = 1.0
-"""How long anybody waits until the client is told. What takes longer goes on by itself."""
+"""How long anybody waits until the client is told. What takes longer continues in the background."""
 
 
 def send(call: Call, params: dict[str, Any]) -> Awaitable[dict[str, Any]]:
     """Push this question, and await its raw answer."""
-    if asyncio.current_task() is call.task:  # the SDK's own scope is all that cancels it, and minds what it shields
+    if asyncio.current_task() is call.run.task:
         return _pushed(call, params)
     return _send_aside(call, params)
 
 
 def _pushed(call: Call, params: dict[str, Any]) -> Awaitable[dict[str, Any]]:
-    pushing = call.asking_session().push(params)
+    pushing = call.asking_session.push(params)
     return pushing if call.around is None else _pushed_outwards(call.around, pushing)
 
 
@@ -54,7 +52,9 @@ async def _send_aside(call: Call, params: dict[str, Any]) -> dict[str, Any]:
     await anyio.lowlevel.checkpoint_if_cancelled()  # while nothing is sent: the new task is in no scope
     if call.ended:
         raise asyncio.CancelledError
-    sending = _begin(call, _pushed(call, params))
+    sending = asyncio.Task(cast("Coroutine[Any, Any, dict[str, Any]]", _pushed(call, params)), loop=call.loop)
+    call.sending |= {sending}
+    sending.add_done_callback(partial(_end, call))
     try:
         await asyncio.wait((sending,))
         return sending.result()
@@ -66,31 +66,18 @@ async def _send_aside(call: Call, params: dict[str, Any]) -> dict[str, Any]:
         del sending  # it holds the error whose traceback holds this frame
 
 
-def _begin(call: Call, pushing: Awaitable[dict[str, Any]]) -> asyncio.Task[dict[str, Any]]:
-    # By no factory, which may start it at once: then it could be done before the call knows of it.
-    sending = asyncio.Task(cast("Coroutine[Any, Any, dict[str, Any]]", pushing), loop=call.loop)
-    call.sending |= {sending}
-    if is_of_group(asyncio.current_task()):
-        call.of_groups |= {sending}
-    sending.add_done_callback(partial(_end, call))
-    return sending
-
-
 def _end(call: Call, sending: asyncio.Task[Any]) -> None:
     call.sending -= {sending}
-    call.of_groups -= {sending}
-    retrieve(sending)  # the branch may be gone
+    if not sending.cancelled():
+        sending.exception()  # the branch may be gone
 
 
 async def take_back(call: Call) -> None:
-    """The call has ended: close what its branches still ask. They are cancelled with it.
-
-    But for those of a group of anyio's: it outlives the call, and would be cancelled as a whole.
-    """
-    if left := call.sending - call.of_groups:
-        for sending in left:
-            give_up(sending)
-        await _told(left)
+    """The call has ended: close what its branches still ask."""
+    left = call.sending
+    for sending in left:
+        give_up(sending)
+    await _told(left)
 
 
 async def _told(sending: Iterable[asyncio.Task[Any]]) -> None:
@@ -101,5 +88,5 @@ async def _told(sending: Iterable[asyncio.Task[Any]]) -> None:
 
 def give_up(question: asyncio.Task[Any]) -> None:
     """Cancel this, once."""
-    if not question.cancelling():  # else it is telling the client, which a second cancel would cut off
+    if not question.cancelling():  # else it is telling the client, which a second cancel would interrupt
         question.cancel()

@@ -8,12 +8,10 @@ the protocol has a word for it, a protocol error.
 
 from __future__ import annotations
 
-import inspect
+import asyncio
 import logging
 import sys
-import traceback
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
@@ -27,18 +25,22 @@ from mcp_types import (
     ErrorData,
 )
 
-import midcall
 from midcall.errors import (
     ClientFailed,
     InvalidJournal,
+    InvalidQuestion,
+    JournalTooLarge,
     MalformedAnswer,
     MidcallError,
+    Misuse,
     NoCall,
     NoChannel,
     NotAnswered,
     ReplayError,
+    ReplayMismatch,
     StoreError,
     TimedOut,
+    TooManyRounds,
 )
 from midcall.restoring import restored
 from midcall.wording import mistakes as wording
@@ -47,42 +49,69 @@ from midcall.wording import unanswered
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["Ours", "ending", "find_ours", "let_through", "protocol_error", "stamped", "surfaced"]
+__all__ = ["Ours", "ending", "fail", "find_ours", "let_through", "passable", "protocol_error", "stamped", "surfaced"]
 
 logger = logging.getLogger("midcall")
 
-_OURS: Final = str(Path(midcall.__file__).parent)
-_PYTHON: Final = str(Path(logging.__file__).parent.parent)
-_MADE: Final = "<string>"
-"""The file of what `dataclass` writes."""
-_SERVERS: Final = ("mcp.server.", "fastmcp.")
+_CLOSED: Final = (
+    InvalidQuestion,
+    Misuse,
+    MalformedAnswer,
+    ReplayMismatch,
+    InvalidJournal,
+    JournalTooLarge,
+    TooManyRounds,
+)
+_WRAPPERS: Final = (
+    "Error executing tool ",
+    "Error calling tool ",
+    "Error reading resource ",
+    "Error creating resource ",
+    "Error rendering prompt ",
+)
+"""How the errors begin that servers put around what a tool, a resource or a prompt has raised."""
 
 Ours: TypeAlias = MidcallError | UrlElicitationRequiredError
 """What our middleware knows an end for."""
 
 
-def surfaced(error: MidcallError, call: Call | None) -> MidcallError:
+def surfaced(error: MidcallError, call: Call | None) -> BaseException:
+    """What a verb raises for this error: the same, in the class that this call's server lets through.
+
+    For an author's mistake or a lost call it is a cancellation, which passes `except Exception`: tools take our errors
+    for "this client can't ask", and some go ahead then.
+    """
+    if call is not None and is_closed(error):
+        fail(error, call)
+        return asyncio.CancelledError()
+    return passable(error, call)
+
+
+def is_closed(error: MidcallError) -> bool:
+    """Whether this error ends the call, whatever its tool does."""
+    return isinstance(error, _CLOSED)
+
+
+def fail(error: MidcallError, call: Call) -> None:
+    """End the call with this error, whatever its tool returns."""
+    if call.failed is None:
+        call.failed = error
+    _report(error, call, stack=True)  # its traceback has not reached the tool
+    call.run.stop("failed")
+
+
+def passable(error: MidcallError, call: Call | None) -> MidcallError:
     """The same error, in the class that this call's server lets through."""
     if isinstance(error, MCPError):
         return error
     base = _base_without_midcall() if call is None else call.installation.error_base
     copy = restored(let_through(type(error), base), error.args, error.__dict__)
     copy.error = _error_data(error, call)  # pyright: ignore[reportAttributeAccessIssue]
-    if call is None and isinstance(error, NoCall) and _is_served():  # without midcall: then nobody else says it
+    if call is None and isinstance(error, NoCall):  # without midcall: then nobody else says it
         logger.error("%s %s", error, error.explained)
         if base is not MCPError:  # FastMCP shows the model what the error says
             copy.text, copy.advice = error.for_model, ""
     return copy
-
-
-def _is_served() -> bool:
-    """Whether a server runs this, and would hide what the error says. Anybody else sees it."""
-    frame = inspect.currentframe()
-    while frame is not None:
-        if str(frame.f_globals.get("__name__")).startswith(_SERVERS):
-            return True
-        frame = frame.f_back
-    return False
 
 
 def _base_without_midcall() -> type[Exception]:
@@ -166,7 +195,10 @@ def find_ours(error: BaseException | None) -> Ours | None:
         return error
     if isinstance(error, BaseExceptionGroup):
         return _all_ours([find_ours(each) for each in cast("BaseExceptionGroup[BaseException]", error).exceptions])
-    return find_ours(error.__cause__) if error is not None and _is_servers(error) else None
+    if error is None or error.__cause__ is None:
+        return None
+    wrapped = str(error).startswith(_WRAPPERS) or str(error) == str(error.__cause__)
+    return find_ours(error.__cause__) if wrapped else None
 
 
 def _all_ours(found: list[Ours | None]) -> Ours | None:
@@ -178,14 +210,6 @@ def _all_ours(found: list[Ours | None]) -> Ours | None:
     return next(mistakes, ours[0])
 
 
-def _is_servers(error: BaseException) -> bool:
-    """Whether a server's own code raised this."""
-    module = ""
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        module = str(frame.f_globals.get("__name__"))
-    return module.startswith(_SERVERS)
-
-
 def ending(error: MidcallError, call: Call) -> dict[str, Any]:
     """How an uncaught error ends the call.
 
@@ -195,10 +219,8 @@ def ending(error: MidcallError, call: Call) -> dict[str, Any]:
         logger.info("call ended: %s", type(error).__name__)
         if isinstance(error, NoChannel):
             call.installation.warn_once(f"no channel: {error}", f"{error.with_advice} {error.explained}")
-    else:
-        what = wording.mistake(type(error).__name__, call.called, _place_of(error))
-        outage = isinstance(error, StoreError)  # and no mistake: it would fill the log with the driver's frames
-        logger.error("%s: %s %s", what, error, error.explained, exc_info=None if outage else error)
+    elif error is not call.failed:
+        _report(error, call)
     undeclared = isinstance(error, NoChannel) and error.undeclared is not None and call.modern
     if undeclared or isinstance(error, (MalformedAnswer, InvalidJournal)) or call.method != "tools/call":
         raise protocol_error(error, call) from error
@@ -206,13 +228,12 @@ def ending(error: MidcallError, call: Call) -> dict[str, Any]:
     return stamped(result, call, "complete")
 
 
-def _place_of(error: BaseException) -> str | None:
-    """The line of the author's own that it came from: the last one that is in no library."""
-    found = None
-    for frame in traceback.extract_tb(error.__traceback__):
-        if "site-packages" not in frame.filename and not frame.filename.startswith((_OURS, _PYTHON, _MADE)):
-            found = f"{frame.filename}, line {frame.lineno}"
-    return found
+def _report(error: MidcallError, call: Call, *, stack: bool = False) -> None:
+    """Log an author's mistake or a lost call, once per tool and text; with the `stack` of whoever makes it."""
+    what = wording.mistake(type(error).__name__, call.called, None)
+    outage = isinstance(error, StoreError)  # and no mistake: it would fill the log with the driver's frames
+    if outage or call.installation.is_new(f"{what}: {error}"):
+        logger.error("%s: %s %s", what, error, error.explained, exc_info=None if outage else error, stack_info=stack)
 
 
 def stamped(result: dict[str, Any], call: Call, result_type: str) -> dict[str, Any]:

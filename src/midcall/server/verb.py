@@ -60,7 +60,7 @@ class _Verb(Coroutine[Any, Any, R_co]):
         call = self._call
         if call is None:
             warnings.warn(wording.not_awaited(self._name), RuntimeWarning, stacklevel=2)
-        elif not call.ended and not (call.unwinding is not None and call.unwinding.leaving):
+        elif not call.ended and call.run.ending is None:
             logger.warning("%s: %s", wording.mistake("Misuse", call.called, None), wording.not_awaited(self._name))
 
     def __repr__(self) -> str:
@@ -116,7 +116,7 @@ def recall(message: Any, type: Any, ask: Callable[[Question[T]], Coroutine[Any, 
     said so already. None where nothing is known of it.
     """
     call = current_call.get()
-    if call is None or not call.recalls or call.rounds is None:
+    if call is None or not call.recalls:
         return None
     try:
         question = plain_question(message, type)
@@ -128,7 +128,7 @@ def recall(message: Any, type: Any, ask: Callable[[Question[T]], Coroutine[Any, 
 
 async def _recalled(call: Call, question: Question[T], ask: Callable[[Question[T]], Coroutine[Any, Any, T]]) -> T:
     """Not before it is awaited: which of several equal questions it is depends on when."""
-    if not call.rounds.leaving and not inside_effect.get():  # pyright: ignore[reportOptionalMemberAccess]
+    if call.run.ending is None and not inside_effect.get():
         try:
             value = call.replay.recall(question)
             if value is not MISSING:

@@ -66,7 +66,7 @@ class Visits:
         if call.version != _WITH_NOTIFICATION:
             return
         askers = self._askers.get(id) or WeakSet()
-        askers.add(call.asking_session().connection)
+        askers.add(call.asking_session.connection)
         _remember(self._askers, id, askers)
         if (watching := self._watching.get(id)) is None or watching.done():
             self._watching[id] = task = asyncio.create_task(self._watch(id))

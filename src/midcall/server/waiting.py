@@ -40,28 +40,31 @@ async def wait_for_ending(call: Call, id: str, timeout: float | None, until: flo
         return Ending(**entry.value)
     if until == inf:
         await call.installation.visits.begin(call, id)
-    left = min(_seconds_left(call, id, timeout), max(0.0, until - time.time()))
-    hold = min(left, _PUSH_SECONDS if call.rounds is None and not call.can_go_on_later else HOLD_SECONDS)
-    try:
-        async with signs_of_life(call):
-            ending = await call.installation.visits.wait(id, hold)
-    except NotHeld:
-        ending, left = None, inf
-    if ending is not None:
-        call.replay.mark(identity, "visited", asdict(ending))
-        return ending
-    if left > hold:
-        await _let_go(call)
-    raise TimedOut(unanswered.visit_not_done(), for_model=unanswered.model_visit_not_done())
+    while True:
+        left = min(_seconds_left(call, id, timeout), max(0.0, until - time.time()))
+        hold = min(left, HOLD_SECONDS if call.modern or call.can_go_on_later else _PUSH_SECONDS)
+        try:
+            async with signs_of_life(call):
+                ending = await call.installation.visits.wait(id, hold)
+        except NotHeld:
+            ending, left = None, inf
+        if ending is not None:
+            call.replay.mark(identity, "visited", asdict(ending))
+            return ending
+        if left <= hold or not await _let_go(call):
+            raise TimedOut(unanswered.visit_not_done(), for_model=unanswered.model_visit_not_done())
 
 
-async def _let_go(call: Call) -> None:
-    """Come back in the next round, if there is one to spare, or later. Returns where neither is possible."""
+async def _let_go(call: Call) -> bool:
+    """Come back in the next round, if there is one to spare, or later. False if neither is possible."""
     last = call.installation.max_rounds
-    if call.rounds is not None and call.elicitation is not None and (last is None or call.journal.rounds < last - 1):
-        await call.rounds.pause()
+    if call.modern and call.elicitation is not None and (last is None or call.journal.rounds < last - 1):
+        await call.run.pause()
+        return True
     if call.can_go_on_later:
         await call.go_on_later(later.waits_for_a_page())
+        return True
+    return False
 
 
 def _seconds_left(call: Call, id: str, timeout: float | None) -> float:

@@ -5,16 +5,19 @@ that was begun, a code to go on with. It lives somewhere that all replicas see. 
 what the vault has encrypted, per owner and name.
 
     create      if absent; of many that try, one made it, and all see the same record
-    complete    only by the owner, only once, only in time; who waits is woken
+    change      only if its version is still the one that was read; of many that try, one wins
+    complete    only by the owner, only once, only in time
     consume     only once, of many that try
-    wait        until a record is no longer pending, on any replica
+    wait        until a record is no longer pending, or has another version, on any replica
+    look        at many records at once
 
+Each of the first four wakes everyone who waits for the record, in this process and in others.
 `tests/contract` runs one suite over all stores.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
@@ -44,6 +47,8 @@ class Record:
     outcome: str | None = None
     """What came of it, as JSON; None while it is pending."""
     consumed: bool = False
+    version: int = 1
+    """Counts its changes. The store sets it: 1 when created, one more with each change."""
 
     @property
     def pending(self) -> bool:
@@ -95,12 +100,28 @@ class Store(Protocol):
     async def create(self, record: Record) -> tuple[Record, bool]:
         """The record that is there now, and whether it is this one.
 
-        One whose time was over when the new one was created gives way to it.
+        One whose time was over when the new one was created gives way to it, and the new one starts again
+        at version 1. So a version only names a state of a record that hasn't expired.
+        """
+        ...
+
+    async def change(self, record: Record, version: int) -> tuple[Record | None, bool]:
+        """Replace the record with this id if it has exactly this version: compare and set.
+
+        It takes everything from `record` except `created`, which stays, and `version`, which becomes one
+        more. An expired record can be changed until it is purged.
+
+        Returns:
+            The new record and True. Otherwise False and what is there: another version, or None.
         """
         ...
 
     async def read(self, id: str) -> Record | None:
         """The record, also if its time is over but it was not swept yet."""
+        ...
+
+    async def look(self, ids: Sequence[str]) -> dict[str, Record]:
+        """Those of these records that exist, by id: one round trip for hundreds of them."""
         ...
 
     async def complete(self, id: str, outcome: str, *, owner: str | None, now: float) -> Completion:
@@ -112,16 +133,19 @@ class Store(Protocol):
         ...
 
     async def consume(self, id: str, *, owner: str | None, now: float) -> Record | None:
-        """The record as it was, if this is the first to consume it, it is theirs, and in time; else None.
+        """The record as it was before, if this is the first to consume it, it is theirs, and in time; else None.
 
         It does not matter whether it is pending: a code is consumed without ever being completed.
         """
         ...
 
-    async def wait(self, id: str, seconds: float) -> Record | None:
+    async def wait(self, id: str, seconds: float, *, version: int | None = None) -> Record | None:
         """The record, as soon as it is no longer pending; after these seconds, as it is then.
 
         None as soon as there is no such record: nothing will come of it.
+
+        With `version`, as soon as its version is another one. A record that doesn't exist has version 0:
+        `version=0` waits until it is created, and any other returns None as soon as it is gone.
         """
         ...
 

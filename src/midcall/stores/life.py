@@ -63,6 +63,11 @@ class Life(Generic[T]):
         here = self._here().what
         return here if here is not None else await self.open()
 
+    def here(self) -> T | None:
+        """What is open here now, if anything is."""
+        place = self._place
+        return place.what if place is not None and self._is_here(place) else None
+
     async def close(self) -> None:
         """Let go of it. What is being opened just now is closed as well."""
         self._closed = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
 from midcall.stores.base import Completion, Record, Value, verdict
@@ -36,29 +36,37 @@ class Memory:
         old = self._records.get(record.id)
         if old is not None and old.expires > record.created:
             return old, False
-        self._records[record.id] = record
-        return record, True
+        return self._put(replace(record, version=1)), True
+
+    async def change(self, record: Record, version: int) -> tuple[Record | None, bool]:
+        check_record(record)
+        old = self._records.get(record.id)
+        if old is None or old.version != version:
+            return old, False
+        return self._put(replace(record, created=old.created, version=version + 1)), True
 
     async def read(self, id: str) -> Record | None:
         return self._records.get(id)
+
+    async def look(self, ids: Sequence[str]) -> dict[str, Record]:
+        return {id: self._records[id] for id in ids if id in self._records}
 
     async def complete(self, id: str, outcome: str, *, owner: str | None, now: float) -> Completion:
         record = self._records.get(id)
         became = verdict(record, owner=owner, now=now)
         if record is not None and became == "done":
-            self._records[id] = replace(record, outcome=outcome)
-            self._waking.ring(id)
+            self._put(replace(record, outcome=outcome, version=record.version + 1))
         return became
 
     async def consume(self, id: str, *, owner: str | None, now: float) -> Record | None:
         record = self._records.get(id)
         if record is None or record.consumed or record.expires <= now or owner not in (None, record.owner):
             return None
-        self._records[id] = replace(record, consumed=True)
+        self._put(replace(record, consumed=True, version=record.version + 1))
         return record
 
-    async def wait(self, id: str, seconds: float) -> Record | None:
-        return await self._waking.wait(id, seconds, self.read)
+    async def wait(self, id: str, seconds: float, *, version: int | None = None) -> Record | None:
+        return await self._waking.wait(id, seconds, self.read, version=version)
 
     async def sweep(self, now: float) -> int:
         over = [id for id, record in self._records.items() if record.expires <= now]
@@ -88,3 +96,8 @@ class Memory:
     async def all_values(self) -> AsyncIterator[Value]:
         for value in list(self._values.values()):
             yield value
+
+    def _put(self, record: Record) -> Record:
+        self._records[record.id] = record
+        self._waking.ring(record.id)
+        return record

@@ -19,7 +19,8 @@ async def try_out(store: Store) -> None:
     Raises:
         StoreError: Something does not work, and what to do.
     """
-    await store.create(Record(_CHECK, _CHECK, "", "{}", _BEGUN, _OVER))
+    record, _ = await store.create(Record(_CHECK, _CHECK, "", "{}", _BEGUN, _OVER))
+    await store.change(record, record.version)
     await store.complete(_CHECK, "{}", owner=None, now=_BEGUN)
     await store.consume(_CHECK, owner=None, now=_BEGUN)
     await store.sweep(_OVER)

@@ -15,7 +15,7 @@ from midcall.wording import stores as words
 
 __all__ = ["OLDEST", "Found", "missing_steps"]
 
-OLDEST = 1
+OLDEST = 2
 """The oldest schema version whose code can use what we write today."""
 
 

@@ -16,8 +16,7 @@ def unknown_journal_version(found: object, known: int) -> str:
 
 
 def state_refused(ttl: float) -> str:
-    minutes = f"{ttl / 60:g} minutes"
     return (
-        "Invalid or expired requestState: this call can no longer be continued. States live for "
-        f"{minutes} and belong to one user, one tool and its arguments. Call again from the start."
+        "Refused the state of a call: it has expired, was changed, or belongs to another user, another tool or other "
+        f"arguments. States live for {ttl / 60:g} minutes. Replicas need the same keys: install(..., keys=...)."
     )

@@ -196,7 +196,7 @@ def try_again() -> str:
 
 
 def looking_meanwhile() -> str:
-    return "It connects again; meanwhile completions are found by looking."
+    return "It connects again; meanwhile changes are found by looking."
 
 
 def took_too_long(what: str) -> str:

@@ -61,7 +61,7 @@ async def findable(call: Call) -> AsyncGenerator[None]:
 
 async def _leave_note(call: Call, store: Store) -> str | None:
     params = call.params or {}
-    place = _place(call.owner, call.installation, call.asking_session().connection, params.get("arguments"))
+    place = _place(call.owner, call.installation, call.asking_session.connection, params.get("arguments"))
     sealed = call.installation.codec.seal(nonce_of(call).encode())
     note = {"nonce": sealed, "tool": params.get("name"), "request": call.request_id}
     now = time.time()

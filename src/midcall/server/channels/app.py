@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from midcall.core.adopted import OpaqueForm
 from midcall.core.journal import Entry, asking_mark
@@ -53,16 +53,16 @@ class App:
         return _not_drawn(question)
 
     async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
-        if call.replay.noted(_unseen(askings)) is not None:
-            return await _link.carry(call, askings)
-        those = await opened(call, askings)
-        async with findable(call), signs_of_life(call):
-            endings = await self._endings(call, askings, those)
-        if endings is None and await _goes_unseen(call, askings, those):
-            return await _link.carry(call, askings)
-        if endings is None:
+        while call.replay.noted(_unseen(askings)) is None:
+            those = await opened(call, askings)
+            async with findable(call), signs_of_life(call):
+                endings = await self._endings(call, askings, those)
+            if endings is not None:
+                return [self._entry(call, asking, ending) for asking, ending in zip(askings, endings, strict=True)]
+            if await _goes_unseen(call, askings, those):
+                break
             await self._go_on_later(call, askings, those)
-        return [self._entry(call, asking, ending) for asking, ending in zip(askings, endings, strict=True)]
+        return await _link.carry(call, askings)
 
     def _entry(self, call: Call, asking: Asking, ending: Ending | None) -> Entry:
         if ending is None:
@@ -83,7 +83,7 @@ class App:
             endings.append(ending)
         return endings
 
-    async def _go_on_later(self, call: Call, askings: Sequence[Asking], those: Opened) -> NoReturn:
+    async def _go_on_later(self, call: Call, askings: Sequence[Asking], those: Opened) -> None:
         if those.until < time.time():
             raise TimedOut(unanswered.timed_out(None), for_model=unanswered.model_timed_out())
         call.for_programs = {META: {"nonce": nonce_of(call), "step": those.step}}

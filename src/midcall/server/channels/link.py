@@ -48,14 +48,15 @@ class Link:
         if isinstance(asking.question, Visit):
             return call.replay.settle(asking.identity, asking.entry, "accept", {}, self.via)
         page = await host(call, asking)
-        left = max(0.0, page.until - time.time())
-        async with signs_of_life(call):
-            ending = await call.installation.visits.wait(page_id(call, asking), min(waiting.HOLD_SECONDS, left))
-        if ending is None and left <= waiting.HOLD_SECONDS:
-            raise TimedOut(unanswered.visit_not_done(), for_model=unanswered.model_visit_not_done())
-        if ending is None:
+        while True:
+            left = max(0.0, page.until - time.time())
+            async with signs_of_life(call):
+                ending = await call.installation.visits.wait(page_id(call, asking), min(waiting.HOLD_SECONDS, left))
+            if ending is not None:
+                return settled(call, asking, ending, self.via)
+            if left <= waiting.HOLD_SECONDS:
+                raise TimedOut(unanswered.visit_not_done(), for_model=unanswered.model_visit_not_done())
             await call.go_on_later(later.needs_a_page([(page.message, page.address)]))
-        return settled(call, asking, ending, self.via)
 
 
 def _shown(asking: Asking) -> str:

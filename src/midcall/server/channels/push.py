@@ -129,4 +129,4 @@ async def signs_of_life(call: Call) -> AsyncGenerator[None]:
 async def _beat(call: Call) -> None:
     while True:
         await asyncio.sleep(call.installation.heartbeat)
-        await call.asking_session().beat(wording.waiting_for_user())
+        await call.asking_session.beat(wording.waiting_for_user())

@@ -44,3 +44,4 @@ class Relay:
         call.replay.mark(RELAYED, "relay", asking.identity)
         schema = json.dumps(question.form.schema(), ensure_ascii=False)
         await call.go_on_later(wording.needs_the_chat(asked_again(question, asking.entry), schema), answers=True)
+        return [call.journal.entry(each.identity) or each.entry for each in askings]

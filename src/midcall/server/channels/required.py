@@ -75,7 +75,7 @@ def not_sent_away(call: Call) -> str | None:
         return f"protocol {call.version} has no error -32042"
     if call.session.can_send_request:
         return "this connection has a way back to the client"
-    if call.unwinding is None:
+    if call.installation.keeping is None:
         return "there is no store (install(..., store=...))"
     return lacks_the_error(call)
 

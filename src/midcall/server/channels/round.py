@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -28,10 +30,30 @@ class Round:
         return lacks(call, question.mode)
 
     async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
-        assert call.rounds is not None, "a call on 2026-07-28 has rounds"
         requests: dict[str, dict[str, Any]] = {}
         for asking in askings:
             audit.leaves(call, asking)
             wire = call.replay.wire_key(asking.identity, asking.entry.attempt)
             requests[wire] = {"method": "elicitation/create", "params": elicitation_params(call, asking)}
-        await call.rounds.ask(requests)
+        deadlines = [asking.entry.deadline for asking in askings if asking.entry.deadline is not None]
+        try:
+            if not deadlines:
+                await call.run.ask(requests)
+            else:
+                async with asyncio.timeout(max(0.0, min(deadlines) - time.time())):
+                    await call.run.ask(requests)
+        except TimeoutError:
+            self._time_out(call, askings)
+        except asyncio.CancelledError:
+            if call.run.ending is None:  # a scope or a timeout of the tool's
+                for asking in askings:
+                    call.replay.withdraw(asking.identity)
+            raise
+        return [call.journal.entry(asking.identity) or asking.entry for asking in askings]
+
+    def _time_out(self, call: Call, askings: Sequence[Asking]) -> None:
+        now = time.time()
+        for asking in askings:
+            entry = call.journal.entry(asking.identity)
+            if entry is not None and entry.kind == "waiting" and entry.deadline is not None and entry.deadline <= now:
+                call.replay.settle(asking.identity, entry, "timeout", None, self.via)

@@ -10,6 +10,7 @@ from midcall.core.questions import check_channels, check_id
 from midcall.errors import InvalidQuestion, MidcallError
 from midcall.server import reach
 from midcall.server.call import current_call, running_call
+from midcall.server.running.run import REPLAYED
 from midcall.server.surface import surfaced
 from midcall.wording import mistakes as wording
 
@@ -37,9 +38,9 @@ def can_ask(mode: Literal["form", "url"] | None = None, via: Via | None = None) 
 
 
 def suspending() -> bool:
-    """Whether the tool is being unwound for a round, and will run again. For `finally` blocks."""
+    """Whether this run is being ended and the tool will run again, with the answers. For `finally` blocks."""
     call = current_call.get()
-    return call is not None and call.unwinding is not None and call.unwinding.leaving
+    return call is not None and call.run.ending in REPLAYED
 
 
 async def complete(id: str) -> bool:

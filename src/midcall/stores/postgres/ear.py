@@ -1,4 +1,4 @@
-"""Hears of completions in other processes, over a connection that does nothing else."""
+"""Hears of changes in other processes, over a connection that does nothing else."""
 
 from __future__ import annotations
 

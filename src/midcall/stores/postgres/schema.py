@@ -35,6 +35,9 @@ CREATE TABLE IF NOT EXISTS @midcall_values (
     PRIMARY KEY (owner, name)
 );
 """,
+    """\
+ALTER TABLE @midcall_records ADD COLUMN IF NOT EXISTS version integer NOT NULL DEFAULT 1;
+""",
 )
 
 

@@ -1,7 +1,7 @@
 """A store in PostgreSQL: for many machines.
 
 Each operation is one statement, so it works behind a pooler in transaction mode, and nothing is prepared
-that another server connection would not know. A completion notifies in the same statement.
+that another server connection would not know. A change of a record notifies in the same statement.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from midcall.stores.life import Life
 from midcall.stores.postgres.ear import CHANNEL, PostgresEar
 from midcall.stores.postgres.failures import OPTIONS, driver, explained, is_lost
 from midcall.stores.postgres.schema import STEPS, VERSION_TABLE, make_schema, schema_sql, set_version, within
-from midcall.stores.rows import RECORD, VALUE, record_of, row_of, value_of
+from midcall.stores.rows import RECORD, VALUE, before_consuming, change_of, record_of, row_of, value_of
 from midcall.stores.texts import check_name, check_record, given, kept
 from midcall.stores.versions import Found, missing_steps
 from midcall.stores.waking import Waking
@@ -31,30 +31,48 @@ _AT_ONCE = 500
 _RACES = 5
 _RELEASE = 1.0  # seconds for a connection that did not answer to be given up
 
+_NOTIFY = f"pg_notify('{CHANNEL}', id)"
 _CREATE = f"""
-    INSERT INTO @midcall_records AS old ({RECORD}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-    ON CONFLICT (id) DO UPDATE SET
-        kind = excluded.kind, owner = excluded.owner, data = excluded.data, created = excluded.created,
-        expires = excluded.expires, outcome = excluded.outcome, consumed = excluded.consumed
-    WHERE old.expires <= excluded.created
-    RETURNING true
+    WITH made AS (
+        INSERT INTO @midcall_records AS old ({RECORD}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+        ON CONFLICT (id) DO UPDATE SET
+            kind = excluded.kind, owner = excluded.owner, data = excluded.data, created = excluded.created,
+            expires = excluded.expires, outcome = excluded.outcome, consumed = excluded.consumed,
+            version = excluded.version
+        WHERE old.expires <= excluded.created
+        RETURNING id
+    )
+    SELECT {_NOTIFY} FROM made
+"""
+_CHANGE = f"""
+    WITH changed AS (
+        UPDATE @midcall_records
+        SET version = version + 1, kind = $3, owner = $4, data = $5, expires = $6, outcome = $7, consumed = $8
+        WHERE id = $1 AND version = $2
+        RETURNING id, created
+    )
+    SELECT created, {_NOTIFY} FROM changed
 """
 _READ = f"SELECT {RECORD} FROM @midcall_records WHERE id = $1"
+_LOOK = f"SELECT {RECORD} FROM @midcall_records WHERE id = ANY($1::text[])"
+_VERSIONS = "SELECT id, version FROM @midcall_records WHERE id = ANY($1::text[])"
 _COMPLETE = f"""
     WITH done AS (
-        UPDATE @midcall_records SET outcome = $2
+        UPDATE @midcall_records SET outcome = $2, version = version + 1
         WHERE id = $1 AND outcome IS NULL AND ($3::text IS NULL OR owner = $3) AND expires > $4
         RETURNING id
     )
-    SELECT pg_notify('{CHANNEL}', id) FROM done
+    SELECT {_NOTIFY} FROM done
 """
 _CONSUME = f"""
-    UPDATE @midcall_records SET consumed = true
-    WHERE id = $1 AND NOT consumed AND ($2::text IS NULL OR owner = $2) AND expires > $3
-    RETURNING {RECORD}
+    WITH used AS (
+        UPDATE @midcall_records SET consumed = true, version = version + 1
+        WHERE id = $1 AND NOT consumed AND ($2::text IS NULL OR owner = $2) AND expires > $3
+        RETURNING {RECORD}
+    )
+    SELECT {_NOTIFY}, {RECORD} FROM used
 """
 _SWEEP = "WITH gone AS (DELETE FROM @midcall_records WHERE expires <= $1 RETURNING 1) SELECT count(*) FROM gone"
-_PENDING = "SELECT id FROM @midcall_records WHERE id = ANY($1::text[]) AND outcome IS NULL"
 _PUT = f"""
     INSERT INTO @midcall_values ({VALUE}) VALUES ($1, $2, $3, $4)
     ON CONFLICT (owner, name) DO UPDATE SET sealed = excluded.sealed, updated = excluded.updated
@@ -93,7 +111,7 @@ class PostgreSQL:
             PGUSER and so on. The other arguments can be options of the URL: `?create=false&pool=4`.
         create: Make and migrate the tables. False where that is somebody else's job.
         schema: The schema the tables are in; without it, the first of the search path.
-        listen: Hear of completions by LISTEN. Where that does not work it is noticed; False does not try.
+        listen: Hear of changes by LISTEN. Where that does not work it is noticed; False does not try.
         pool: How many connections at most, and one that listens.
         timeout: Seconds until a database that does not answer is an error.
     """
@@ -130,33 +148,48 @@ class PostgreSQL:
 
     async def create(self, record: Record) -> tuple[Record, bool]:
         check_record(record)
+        new = replace(record, version=1)
         for _ in range(_RACES):
-            if await self._change(_CREATE, *row_of(record)):
-                return record, True
+            if await self._change(_CREATE, *row_of(new)):
+                return self._rung(new), True
             if (found := await self.read(record.id)) is not None:
                 return found, False
-        raise StoreError(words.server_failed(self._what, "too many changes of one record"), advice=words.try_again())
+        raise self._too_many_changes()
+
+    async def change(self, record: Record, version: int) -> tuple[Record | None, bool]:
+        check_record(record)
+        for _ in range(_RACES):
+            if rows := await self._change(_CHANGE, *change_of(record, version)):
+                return self._rung(replace(record, created=rows[0][0], version=version + 1)), True
+            found = await self.read(record.id)
+            if found is None or found.version != version:
+                return found, False
+        raise self._too_many_changes()
 
     async def read(self, id: str) -> Record | None:
         rows = await self._query(_READ, kept(id))
         return record_of(rows[0]) if rows else None
 
+    async def look(self, ids: Sequence[str]) -> dict[str, Record]:
+        rows = await self._query(_LOOK, [kept(id) for id in ids])
+        return {record.id: record for record in map(record_of, rows)}
+
     async def complete(self, id: str, outcome: str, *, owner: str | None, now: float) -> Completion:
         arguments = (kept(id), kept(outcome), None if owner is None else kept(owner), now)
         for _ in range(_RACES):
             if await self._change(_COMPLETE, *arguments):
-                (await self._life.get()).waking.ring(id)
+                self._ring(id)
                 return "done"
             if (became := verdict(await self.read(id), owner=owner, now=now)) != "done":
                 return became
-        raise StoreError(words.server_failed(self._what, "too many changes of one record"), advice=words.try_again())
+        raise self._too_many_changes()
 
     async def consume(self, id: str, *, owner: str | None, now: float) -> Record | None:
         rows = await self._change(_CONSUME, kept(id), None if owner is None else kept(owner), now)
-        return replace(record_of(rows[0]), consumed=False) if rows else None
+        return before_consuming(self._rung(record_of(rows[0][1:]))) if rows else None
 
-    async def wait(self, id: str, seconds: float) -> Record | None:
-        return await (await self._life.get()).waking.wait(id, seconds, self.read)
+    async def wait(self, id: str, seconds: float, *, version: int | None = None) -> Record | None:
+        return await (await self._life.get()).waking.wait(id, seconds, self.read, version=version)
 
     async def sweep(self, now: float) -> int:
         gone = (await self._change(_SWEEP, now))[0][0]
@@ -200,7 +233,7 @@ class PostgreSQL:
             pool.terminate()
             raise
         ear = PostgresEar(self._what, self._connect, self._say) if self._listen else None
-        return _Open(pool, Waking(self._look, ear))
+        return _Open(pool, Waking(self._versions, ear))
 
     async def _stop(self, it: _Open) -> None:
         await it.waking.close()
@@ -258,9 +291,21 @@ class PostgreSQL:
     async def _say(self, message: str) -> object:
         return await self._change(f"SELECT pg_notify('{CHANNEL}', $1)", message)
 
-    async def _look(self, ids: Sequence[str]) -> set[str]:
-        rows = await self._query(_PENDING, [kept(id) for id in ids])
-        return set(ids) - {given(row[0]) for row in rows}
+    async def _versions(self, ids: Sequence[str]) -> dict[str, int]:
+        rows = await self._query(_VERSIONS, [kept(id) for id in ids])
+        return {given(id): version for id, version in rows}
+
+    def _ring(self, id: str) -> None:
+        """Wake those who wait for it here: they need not wait for the notification."""
+        if (it := self._life.here()) is not None:
+            it.waking.ring(id)
+
+    def _rung(self, record: Record) -> Record:
+        self._ring(record.id)
+        return record
+
+    def _too_many_changes(self) -> StoreError:
+        return StoreError(words.server_failed(self._what, "too many changes of one record"), advice=words.try_again())
 
     # --- tables --------------------------------------------------------------------------------
 

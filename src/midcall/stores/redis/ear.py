@@ -1,4 +1,4 @@
-"""Hears of completions in other processes, over a subscription."""
+"""Hears of changes in other processes, over a subscription."""
 
 from __future__ import annotations
 

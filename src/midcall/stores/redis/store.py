@@ -10,7 +10,7 @@ import logging
 import math
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
 from midcall.stores.address import Address
@@ -31,9 +31,7 @@ T = TypeVar("T")
 
 log = logging.getLogger("midcall.store")
 
-KEPT_AFTER = 24 * 60 * 60
-"""Seconds that a record stays after its time is over, so that whoever comes late can be told so."""
-_STEPS = ("hashes, as in `scripts`",)
+_STEPS = ("hashes, as in `scripts`", "`v`, the version of a record")
 _PREFIX = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 _AT_ONCE = 500
 
@@ -43,8 +41,10 @@ class _Open:
     client: Any
     waking: Waking
     create: Any
+    change: Any
     complete: Any
     consume: Any
+    look: Any
     swap: Any
     sweep: Any
 
@@ -77,7 +77,7 @@ class Redis:
         self._size = options.count("pool", pool)
         self._timeout = options.seconds("timeout", timeout)
         self._what = f"Redis{address.where}"
-        self._channel = f"{{{self._prefix}}}:completed"
+        self._channel = f"{{{self._prefix}}}:changed"
         self._told = False
         self._life = Life(self._start, self._stop)
 
@@ -92,26 +92,41 @@ class Redis:
 
     async def create(self, record: Record) -> tuple[Record, bool]:
         check_record(record)
-        found = await self._done(lambda it: it.create([self._record_key(record.id)], _arguments(record)))
-        return (record, True) if found is None else (_record(record.id, found), False)
+        arguments = [*_arguments(record), self._channel, kept(record.id)]
+        found = await self._done(lambda it: it.create([self._record_key(record.id)], arguments))
+        if found is not None:
+            return _there(record.id, found), False
+        return self._rung(replace(record, version=1)), True
+
+    async def change(self, record: Record, version: int) -> tuple[Record | None, bool]:
+        check_record(record)
+        arguments = [version, *_changes(record), self._channel, kept(record.id)]
+        found = await self._done(lambda it: it.change([self._record_key(record.id)], arguments))
+        if isinstance(found, bytes):
+            return self._rung(replace(record, created=float(found), version=version + 1)), True
+        return _record(record.id, found), False
 
     async def read(self, id: str) -> Record | None:
         found = await self._seen(lambda it: it.client.hmget(self._record_key(id), *scripts.FIELDS))
-        return None if found[0] is None else _record(id, found)
+        return _record(id, found)
+
+    async def look(self, ids: Sequence[str]) -> dict[str, Record]:
+        return {id: _there(id, found) async for id, found in self._existing(ids, *scripts.FIELDS)}
 
     async def complete(self, id: str, outcome: str, *, owner: str | None, now: float) -> Completion:
         arguments = [kept(outcome), *_whose(owner), now, self._channel, kept(id)]
         became = (await self._done(lambda it: it.complete([self._record_key(id)], arguments))).decode()
         if became == "done":
-            (await self._life.get()).waking.ring(id)
+            self._ring(id)
         return cast(Completion, became)
 
     async def consume(self, id: str, *, owner: str | None, now: float) -> Record | None:
-        found = await self._done(lambda it: it.consume([self._record_key(id)], [*_whose(owner), now]))
-        return None if found is None else _record(id, found)
+        arguments = [*_whose(owner), now, self._channel, kept(id)]
+        found = await self._done(lambda it: it.consume([self._record_key(id)], arguments))
+        return None if found is None else self._rung(_there(id, found))
 
-    async def wait(self, id: str, seconds: float) -> Record | None:
-        return await (await self._life.get()).waking.wait(id, seconds, self.read)
+    async def wait(self, id: str, seconds: float, *, version: int | None = None) -> Record | None:
+        return await (await self._life.get()).waking.wait(id, seconds, self.read, version=version)
 
     async def sweep(self, now: float) -> int:
         gone = 0
@@ -163,8 +178,9 @@ class Redis:
         except BaseException:
             await client.aclose()
             raise
-        waking = Waking(self._look, RedisEar(self._what, client, self._channel))
-        texts = (scripts.CREATE, scripts.COMPLETE, scripts.CONSUME, scripts.SWAP, scripts.SWEEP)
+        waking = Waking(self._versions, RedisEar(self._what, client, self._channel))
+        texts = (scripts.CREATE, scripts.CHANGE, scripts.COMPLETE, scripts.CONSUME)
+        texts += (scripts.LOOK, scripts.SWAP, scripts.SWEEP)
         return _Open(client, waking, *(client.register_script(text) for text in texts))
 
     def _client(self) -> Any:
@@ -223,22 +239,26 @@ class Redis:
                 raise
         return await self._done(command)
 
-    async def _look(self, ids: Sequence[str]) -> set[str]:
-        finished: set[str] = set()
+    def _ring(self, id: str) -> None:
+        """Wake those who wait for it here: they need not wait for the notification."""
+        if (it := self._life.here()) is not None:
+            it.waking.ring(id)
+
+    def _rung(self, record: Record) -> Record:
+        self._ring(record.id)
+        return record
+
+    async def _versions(self, ids: Sequence[str]) -> dict[str, int]:
+        return {id: int(version or 1) async for id, (_, version) in self._existing(ids, "h", "v")}
+
+    async def _existing(self, ids: Sequence[str], *fields: str) -> AsyncIterator[tuple[str, list[bytes | None]]]:
+        """These fields of those records that exist, hundreds in one round trip."""
         for begun in range(0, len(ids), _AT_ONCE):
             some = ids[begun : begun + _AT_ONCE]
-            found = await self._seen(lambda it, some=some: self._ask_for(it.client, some))
-            finished.update(
-                id for id, (there, outcome) in zip(some, found, strict=True) if there is None or outcome is not None
-            )
-        return finished
-
-    def _ask_for(self, client: Any, ids: Sequence[str]) -> Awaitable[list[tuple[Any, Any]]]:
-        """Whether each one is there, and whether it has an outcome."""
-        pipeline = client.pipeline(transaction=False)
-        for id in ids:
-            pipeline.hmget(self._record_key(id), "h", "o")
-        return pipeline.execute()
+            keys = [self._record_key(id) for id in some]
+            found: list[Any] = await self._seen(lambda it, keys=keys: it.look(keys, fields))
+            for place, values in zip(found[::2], found[1::2], strict=True):
+                yield some[int(place)], values
 
     async def _keys(self, kind: str) -> AsyncIterator[list[bytes]]:
         pattern = f"{{{self._prefix}}}:{kind}:*"
@@ -264,20 +284,29 @@ def _whose(owner: str | None) -> tuple[str, str]:
 
 
 def _arguments(record: Record) -> list[Any]:
-    seconds = record.expires - record.created + KEPT_AFTER
+    seconds = record.expires - record.created + scripts.KEPT_AFTER
     milliseconds = max(1, int(seconds * 1000)) if math.isfinite(seconds) else ""
-    head = f"{float(record.expires)!r} {float(record.created)!r} {kept(record.owner)}"
+    expires, owner, *rest = _changes(record)
+    return [record.created, f"{expires} {float(record.created)!r} {owner}", *rest, milliseconds]
+
+
+def _changes(record: Record) -> list[str]:
     data = f"{len(record.kind)} {kept(record.kind + record.data)}"
     outcome = "" if record.outcome is None else f"={kept(record.outcome)}"
-    return [record.created, head, data, outcome, "1" if record.consumed else "", milliseconds]
+    return [repr(float(record.expires)), kept(record.owner), data, outcome, "1" if record.consumed else ""]
 
 
-def _record(id: str, found: Sequence[bytes | None]) -> Record:
-    head, data, outcome, consumed = (None if each is None else given(each.decode()) for each in found)
+def _record(id: str, found: Sequence[bytes | None]) -> Record | None:
+    return None if found[0] is None else _there(id, found)
+
+
+def _there(id: str, found: Sequence[bytes | None]) -> Record:
+    head, data, outcome, consumed, version = (None if each is None else given(each.decode()) for each in found)
     expires, created, owner = (head or "").split(" ", 2)
     length, _, data = (data or "").partition(" ")
     kind, data = data[: int(length)], data[int(length) :]
-    return Record(id, kind, owner, data, float(created), float(expires), outcome, consumed is not None)
+    times = (float(created), float(expires))
+    return Record(id, kind, owner, data, *times, outcome, consumed is not None, int(version or 1))
 
 
 def _value(owner: str, name: str, packed: bytes) -> Value:

@@ -10,11 +10,11 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from midcall.stores.base import Completion, Record, Value, verdict
 from midcall.stores.life import Life
-from midcall.stores.rows import RECORD, VALUE, record_of, row_of, value_of
+from midcall.stores.rows import RECORD, VALUE, before_consuming, change_of, record_of, row_of, value_of
 from midcall.stores.sqlite.places import default_file, make_default_file, make_file
 from midcall.stores.sqlite.thread import Thread, transaction
 from midcall.stores.texts import check_name, check_record, given, kept
@@ -30,16 +30,23 @@ _LOOK_ANYWAY = 100
 _AT_ONCE = 500
 
 _CREATE = f"""
-    INSERT INTO midcall_records ({RECORD}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO midcall_records ({RECORD}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET
         kind = excluded.kind, owner = excluded.owner, data = excluded.data, created = excluded.created,
-        expires = excluded.expires, outcome = excluded.outcome, consumed = excluded.consumed
+        expires = excluded.expires, outcome = excluded.outcome, consumed = excluded.consumed,
+        version = excluded.version
     WHERE midcall_records.expires <= excluded.created
 """
 _READ = f"SELECT {RECORD} FROM midcall_records WHERE id = ?"
-_COMPLETE = "UPDATE midcall_records SET outcome = ? WHERE id = ?"
+_CHANGE = """
+    UPDATE midcall_records
+    SET version = version + 1, kind = ?3, owner = ?4, data = ?5, expires = ?6, outcome = ?7, consumed = ?8
+    WHERE id = ?1 AND version = ?2
+    RETURNING created
+"""
+_COMPLETE = "UPDATE midcall_records SET outcome = ?, version = version + 1 WHERE id = ?"
 _CONSUME = f"""
-    UPDATE midcall_records SET consumed = 1
+    UPDATE midcall_records SET consumed = 1, version = version + 1
     WHERE id = :id AND NOT consumed AND expires > :now AND (:owner IS NULL OR owner = :owner)
     RETURNING {RECORD}
 """
@@ -91,40 +98,51 @@ class SQLite:
 
     async def create(self, record: Record) -> tuple[Record, bool]:
         check_record(record)
+        new = replace(record, version=1)
 
         def work(connection: sqlite3.Connection) -> tuple[Record, bool]:
             with transaction(connection):
-                if connection.execute(_CREATE, row_of(record)).rowcount:
-                    return record, True
+                if connection.execute(_CREATE, row_of(new)).rowcount:
+                    return new, True
                 return record_of(connection.execute(_READ, (kept(record.id),)).fetchone()), False
 
-        return await self._run(work)
+        return await self._change(record.id, work)
+
+    async def change(self, record: Record, version: int) -> tuple[Record | None, bool]:
+        check_record(record)
+
+        def work(connection: sqlite3.Connection) -> tuple[Record | None, bool]:
+            with transaction(connection):
+                if rows := connection.execute(_CHANGE, change_of(record, version)).fetchall():
+                    return replace(record, created=float(rows[0][0]), version=version + 1), True
+                return _read(connection, record.id), False
+
+        return await self._change(record.id, work)
 
     async def read(self, id: str) -> Record | None:
-        row = await self._run(lambda connection: connection.execute(_READ, (kept(id),)).fetchone())
-        return None if row is None else record_of(row)
+        return await self._run(lambda connection: _read(connection, id))
+
+    async def look(self, ids: Sequence[str]) -> dict[str, Record]:
+        rows = await self._run(lambda connection: _select(connection, RECORD, ids))
+        return {record.id: record for record in map(record_of, rows)}
 
     async def complete(self, id: str, outcome: str, *, owner: str | None, now: float) -> Completion:
         def work(connection: sqlite3.Connection) -> Completion:
             with transaction(connection):
-                row = connection.execute(_READ, (kept(id),)).fetchone()
-                became = verdict(None if row is None else record_of(row), owner=owner, now=now)
+                became = verdict(_read(connection, id), owner=owner, now=now)
                 if became == "done":
                     connection.execute(_COMPLETE, (kept(outcome), kept(id)))
                 return became
 
-        became = await self._run(work)
-        if became == "done":
-            (await self._life.get()).waking.ring(id)
-        return became
+        return await self._change(id, work)
 
     async def consume(self, id: str, *, owner: str | None, now: float) -> Record | None:
         given_in = {"id": kept(id), "owner": None if owner is None else kept(owner), "now": now}
-        rows = await self._run(lambda connection: connection.execute(_CONSUME, given_in).fetchall())
-        return replace(record_of(rows[0]), consumed=False) if rows else None
+        rows = await self._change(id, lambda connection: connection.execute(_CONSUME, given_in).fetchall())
+        return before_consuming(record_of(rows[0])) if rows else None
 
-    async def wait(self, id: str, seconds: float) -> Record | None:
-        return await (await self._life.get()).waking.wait(id, seconds, self.read)
+    async def wait(self, id: str, seconds: float, *, version: int | None = None) -> Record | None:
+        return await (await self._life.get()).waking.wait(id, seconds, self.read, version=version)
 
     async def sweep(self, now: float) -> int:
         delete = "DELETE FROM midcall_records WHERE expires <= ?"
@@ -170,7 +188,7 @@ class SQLite:
         except BaseException:
             await thread.close()
             raise
-        return _Open(thread, Waking(self._look, often=_OFTEN, seldom=_OFTEN))
+        return _Open(thread, Waking(self._versions, often=_OFTEN, seldom=_OFTEN))
 
     async def _stop(self, it: _Open) -> None:
         await it.waking.close()
@@ -179,19 +197,36 @@ class SQLite:
     async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         return await (await self._life.get()).thread.run(work)
 
-    async def _look(self, ids: Sequence[str]) -> set[str]:
-        return await self._run(lambda connection: self._finished(connection, ids))
+    async def _change(self, id: str, work: Callable[[sqlite3.Connection], T]) -> T:
+        it = await self._life.get()
+        try:
+            return await it.thread.run(work)
+        finally:
+            it.waking.ring(id)  # even if cancelled: the thread may still commit, and reads queue up behind it
 
-    def _finished(self, connection: sqlite3.Connection, ids: Sequence[str]) -> set[str]:
+    async def _versions(self, ids: Sequence[str]) -> dict[str, int] | None:
+        return await self._run(lambda connection: self._changed(connection, ids))
+
+    def _changed(self, connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int] | None:
         changes = connection.execute("PRAGMA data_version").fetchone()[0]
         self._looks += 1
         if changes == self._changes and self._looks % _LOOK_ANYWAY:
-            return set()
-        pending: set[str] = set()
-        for begun in range(0, len(ids), _AT_ONCE):
-            some = [kept(id) for id in ids[begun : begun + _AT_ONCE]]
-            marks = ", ".join("?" * len(some))
-            query = f"SELECT id FROM midcall_records WHERE id IN ({marks}) AND outcome IS NULL"
-            pending.update(given(id) for (id,) in connection.execute(query, some))
+            return None
+        versions = {given(id): version for id, version in _select(connection, "id, version", ids)}
         self._changes = changes
-        return set(ids) - pending
+        return versions
+
+
+def _read(connection: sqlite3.Connection, id: str) -> Record | None:
+    row = connection.execute(_READ, (kept(id),)).fetchone()
+    return None if row is None else record_of(row)
+
+
+def _select(connection: sqlite3.Connection, columns: str, ids: Sequence[str]) -> list[Any]:
+    """These columns of these records, in several queries: SQLite limits the parameters of one."""
+    rows: list[Any] = []
+    for begun in range(0, len(ids), _AT_ONCE):
+        some = [kept(id) for id in ids[begun : begun + _AT_ONCE]]
+        marks = ", ".join("?" * len(some))
+        rows += connection.execute(f"SELECT {columns} FROM midcall_records WHERE id IN ({marks})", some)
+    return rows

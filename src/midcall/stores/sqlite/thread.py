@@ -40,6 +40,7 @@ STEPS = (
         PRIMARY KEY (owner, name)
     );
     """,
+    "ALTER TABLE midcall_records ADD COLUMN version INTEGER NOT NULL DEFAULT 1",
 )
 _SCHEMA = "CREATE TABLE IF NOT EXISTS midcall_schema (version INTEGER NOT NULL, usable_from INTEGER NOT NULL)"
 _NEEDED = (3, 35)

@@ -1,0 +1,359 @@
+"""One execution of a tool's code, in a task of its own.
+
+The request that starts a run waits until the tool has ended, or has asked and gone quiet. Then the request returns,
+and the run stays: its questions wait for the client's next request. Only public parts of asyncio are used.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Iterable, Mapping
+from contextvars import Context, ContextVar, copy_context
+from types import CoroutineType
+from typing import Any, Final, NamedTuple
+
+import anyio.lowlevel
+import anyio.to_thread
+
+__all__ = ["REPLAYED", "ROUND", "Run", "in_thread"]
+
+logger = logging.getLogger("midcall")
+
+in_thread: ContextVar[int | None] = ContextVar("midcall_in_thread", default=None)
+"""The worker thread that a verb runs for."""
+
+ROUND: Final = "round"
+"""The reason for ending a run that will be replayed with the answers."""
+REPLAYED: Final = (ROUND, "evicted", "stopped")
+"""Why a run is ended whose call may be replayed."""
+
+QUIET_LINE: Final = 1
+QUIET_BRANCHES: Final = 4
+"""Turns of the event loop without a new question before a round leaves. A branch of a nested task group, or behind
+a `wait_for`, needs a few turns to reach its question."""
+
+CLEANUP_SECONDS: Final = 5.0
+"""How long a run that is being ended may take for its cleanup."""
+EFFECT_SECONDS: Final = 10.0
+"""How long ending a run waits for effects before it cancels the rest: an effect may need what a branch holds."""
+_CANCELS: Final = 3
+_REFUSALS: Final = 20
+"""How often a tool may swallow the end of its run before its questions no longer return."""
+
+_MISSING: Final = object()
+
+
+class Waiting(NamedTuple):
+    """A question that waits for its answer."""
+
+    request: Mapping[str, Any]
+    """The request as it leaves in a round."""
+    answered: asyncio.Future[None]
+    for_thread: bool
+
+
+class Run:
+    """A tool that runs, and the questions it waits for."""
+
+    task: asyncio.Task[Any]
+    ending: str | None = None
+    """Why the run is being ended, once it is."""
+    abandoned = False
+    """Whether the tool did not end when it was told to."""
+    _quiet = False
+    _left = 0
+    """Turns of the loop until the run counts as quiet."""
+    _counting = False
+    _bell: asyncio.Future[None] | None = None
+    _newer: Mapping[ContextVar[Any], tuple[Any, Any]] = {}
+    _refused = 0
+    _endless: asyncio.Future[None] | None = None
+    """Set while the run is being ended; done when the tool turns out to swallow that for ever."""
+    _threads: frozenset[int] = frozenset()
+    _effects: set[asyncio.Task[Any]] | None = None
+    _askers: set[asyncio.Task[Any]] | None = None
+
+    def __init__(self, name: object) -> None:
+        # As little as possible: every call makes one, even if it never asks.
+        self.name = name
+        """What the client calls the tool."""
+        self.loop = asyncio.get_running_loop()
+        self.context: Context = copy_context()
+        self._given: Mapping[ContextVar[Any], Any] = self.context.copy()
+        """The context variables that requests have brought."""
+        self._own: ContextVar[Any] | None = None
+        self.open: dict[str, Waiting] = {}
+        """The questions that wait, by the key under which they leave."""
+        self.pauses: set[asyncio.Future[None]] = set()
+        """Waits for the next request that ask nothing."""
+
+    def carry(self, var: ContextVar[Any], value: Any) -> None:
+        """Set a variable of ours for the tool, which belongs to the run alone."""
+        self._own = var
+        self.context.run(var.set, value)
+
+    def start(self, tool: Awaitable[Any]) -> None:
+        """Run this in a task of its own."""
+        coroutine = tool if type(tool) is CoroutineType else _awaited(tool)
+        self.task = self.loop.create_task(coroutine, context=self.context)  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
+        self.task.add_done_callback(self._on_done)
+
+    def _on_done(self, task: asyncio.Task[Any]) -> None:
+        if not task.cancelled():
+            task.exception()  # retrieved: the request that returns it may come later, or never
+        self._ring()
+
+    @property
+    def done(self) -> bool:
+        return self.task.done()
+
+    @property
+    def holds_thread(self) -> bool:
+        """Whether a worker thread waits for this run's answers."""
+        return any(waiting.for_thread for waiting in self.open.values())
+
+    # --- for the request ----------------------------------------------------------------------
+
+    async def settle(self) -> None:
+        """Wait until the tool has ended, or has asked and gone quiet."""
+        while not (self._quiet or self.task.done()):
+            self._bell = self.loop.create_future()
+            try:
+                await self._bell
+            finally:
+                self._bell = None
+
+    def requests(self) -> dict[str, Mapping[str, Any]]:
+        """All open questions, as they leave in a round."""
+        return {key: waiting.request for key, waiting in self.open.items()}
+
+    def resume(self, answered: Iterable[str]) -> None:
+        """A request has come with the answers to these; wake who waits for them, and for any request."""
+        self._quiet = False
+        for key in answered:
+            if (waiting := self.open.pop(key, None)) is not None and not waiting.answered.done():
+                waiting.answered.set_result(None)
+        for pause in self.pauses:
+            if not pause.done():
+                pause.set_result(None)
+        self.pauses.clear()
+        if self.open:  # they leave again if nothing else happens
+            self._expect(QUIET_BRANCHES)
+
+    def follow(self) -> None:
+        """Hand the context variables of the running request to the run, unless the tool has set them itself."""
+        newer: dict[ContextVar[Any], tuple[Any, Any]] = {}
+        for var, value in copy_context().items():
+            old = self._given.get(var, _MISSING)
+            if value is not old and var is not self._own:
+                newer[var] = (old, value)
+        if newer:
+            self._given = {**self._given, **{var: value for var, (_, value) in newer.items()}}
+            self.context.run(_adopt, newer)
+        self._newer = newer
+
+    def hand_back(self) -> None:
+        """Set the context variables that the run has changed in the context of the running request."""
+        given = self._given
+        for var, value in self.context.items():
+            if given.get(var, _MISSING) is not value and var is not self._own:
+                var.set(value)
+
+    # --- for the verbs ------------------------------------------------------------------------
+
+    def on_line(self) -> bool:
+        """Whether this is the tool's own task, or its only thread: what these ask has one order."""
+        if asyncio.current_task() is self.task:
+            return True
+        if (thread := in_thread.get()) is None:
+            return False
+        self._threads |= {thread}
+        return len(self._threads) == 1
+
+    async def ask(self, requests: Mapping[str, Mapping[str, Any]]) -> None:
+        """Put these into the next round, and wait until one of them is answered."""
+        await self.check()
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():  # in a scope that was cancelled nobody wants to know any more
+            await anyio.lowlevel.checkpoint_if_cancelled()
+        for_thread = in_thread.get() is not None
+        waits = {key: Waiting(request, self.loop.create_future(), for_thread) for key, request in requests.items()}
+        self.open.update(waits)
+        self._expect(QUIET_LINE if self._is_line(for_thread) else QUIET_BRANCHES)
+        try:
+            if len(waits) == 1:
+                await next(iter(waits.values())).answered
+            else:
+                await asyncio.wait([each.answered for each in waits.values()], return_when=asyncio.FIRST_COMPLETED)
+                self._raise_if_ended(waits.values())
+        finally:
+            for key, waiting in waits.items():
+                if self.open.get(key) is waiting:
+                    del self.open[key]
+        if self._newer:
+            _adopt(self._newer)
+
+    async def pause(self) -> None:
+        """Let the request return without a question, and wait for the next one."""
+        await self.check()
+        waiting: asyncio.Future[None] = self.loop.create_future()
+        self.pauses.add(waiting)
+        self._expect(QUIET_LINE if self._is_line(in_thread.get() is not None) else QUIET_BRANCHES)
+        try:
+            await waiting
+        finally:
+            self.pauses.discard(waiting)
+        if self._newer:
+            _adopt(self._newer)
+
+    def _is_line(self, for_thread: bool) -> bool:
+        task = asyncio.current_task()
+        if task is self.task or for_thread:
+            return True
+        if task is not None:
+            self._askers = self._askers or set()
+            self._askers.add(task)
+            task.add_done_callback(self._askers.discard)
+        return False
+
+    @staticmethod
+    def _raise_if_ended(waits: Iterable[Waiting]) -> None:
+        if any(each.answered.cancelled() for each in waits):
+            raise asyncio.CancelledError
+
+    async def check(self) -> None:
+        """End a verb that is used while the run is being ended. A tool that swallows that for ever stays here."""
+        if self.ending is None:
+            return
+        self._refused += 1
+        await asyncio.sleep(0)
+        if self._refused > _REFUSALS:
+            if self._endless is not None and not self._endless.done():
+                self._endless.set_result(None)
+            await self.loop.create_future()
+        raise asyncio.CancelledError
+
+    def begin(self, effect: asyncio.Task[Any]) -> None:
+        """An effect is running; ending the run waits for it."""
+        self._effects = self._effects or set()
+        self._effects.add(effect)
+        effect.add_done_callback(self._effects.discard)
+
+    # --- quiet --------------------------------------------------------------------------------
+
+    def _expect(self, turns: int) -> None:
+        """A round leaves after this many turns of the loop, unless something is asked meanwhile."""
+        self._left = max(self._left, turns)
+        if not self._counting:
+            self._counting = True
+            self.loop.call_soon(self._count)
+
+    def _count(self) -> None:
+        self._left -= 1
+        if self._left > 0:
+            self.loop.call_soon(self._count)
+            return
+        self._counting = False
+        if self.open or self.pauses:
+            self._quiet = True
+            self._ring()
+
+    def _ring(self) -> None:
+        if self._bell is not None and not self._bell.done():
+            self._bell.set_result(None)
+
+    # --- ending -------------------------------------------------------------------------------
+
+    def stop(self, why: str) -> None:
+        """Begin to end the run, from within, in any of its threads: no question is asked any more."""
+        if self.ending is None:
+            self.ending = why
+        if _is_running(self.loop):
+            self._stop()
+        elif self.loop.is_running():
+            asyncio.run_coroutine_threadsafe(self._stop_soon(), self.loop)
+
+    async def _stop_soon(self) -> None:
+        self._stop()
+
+    def _stop(self) -> None:
+        self._fail_questions()
+        if not self.task.done() and asyncio.current_task() is not self.task and not self._is_in_thread():
+            self.task.cancel()
+
+    async def end(self, why: str) -> None:
+        """End the run: let effects finish, then cancel the tool and wait for its cleanup, for a bounded time."""
+        if self.ending is not None:
+            await asyncio.wait((self.task,), timeout=CLEANUP_SECONDS)
+            return
+        self.ending = why
+        self._endless = self.loop.create_future()
+        await self._finish_effects(EFFECT_SECONDS)
+        await self._cancel()
+        self._fail_questions()
+        await self._wait_for(tuple(self._askers or ()))
+        await self._finish_effects(None)
+        if not self.task.done():
+            self.abandoned = True
+            logger.error(
+                "%s did not end when it was cancelled, and was abandoned. It swallows CancelledError: let it pass, and "
+                "replace a bare `except:` around a question with `except Exception:`.",
+                self.name,
+            )
+
+    async def _cancel(self) -> None:
+        """A thread can't be cancelled: it ends when its question fails. Everything else is cancelled."""
+        for _ in range(_CANCELS):
+            if self.task.done():
+                return
+            if self._is_in_thread():
+                self._fail_questions()
+            else:
+                self.task.cancel()
+            await self._wait_for((self.task,))
+            if self._endless is not None and self._endless.done():
+                return
+
+    async def _wait_for(self, tasks: Iterable[asyncio.Task[Any]]) -> None:
+        """Wait until these have ended, for as long as cleanup may take; not for a tool that never does."""
+        endless = self._endless
+        until = self.loop.time() + CLEANUP_SECONDS
+        while endless is not None and not endless.done() and (left := [task for task in tasks if not task.done()]):
+            if (seconds := until - self.loop.time()) <= 0:
+                return
+            await asyncio.wait((*left, endless), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+
+    def _is_in_thread(self) -> bool:
+        """Whether the run's own task waits for a worker thread, as that of a `def` tool does."""
+        return self.task in anyio.to_thread.current_default_thread_limiter().statistics().borrowers
+
+    def _fail_questions(self) -> None:
+        for waiting in self.open.values():
+            waiting.answered.cancel()
+        for pause in self.pauses:
+            pause.cancel()
+
+    async def _finish_effects(self, seconds: float | None) -> None:
+        while self._effects:
+            _, running = await asyncio.wait(tuple(self._effects), timeout=seconds)
+            if running and seconds is not None:
+                return
+
+
+def _is_running(loop: asyncio.AbstractEventLoop) -> bool:
+    """Whether this is the loop of the current thread."""
+    try:
+        return asyncio.get_running_loop() is loop
+    except RuntimeError:
+        return False
+
+
+async def _awaited(tool: Awaitable[Any]) -> Any:
+    return await tool
+
+
+def _adopt(newer: Mapping[ContextVar[Any], tuple[Any, Any]]) -> None:
+    for var, (old, value) in newer.items():
+        if var.get(_MISSING) is old:
+            var.set(value)

@@ -1,0 +1,133 @@
+"""A thread that waits for its call's event loop: how a verb runs there for it, and how the end of a run gets back.
+
+The servers run a `def` tool in a worker thread of anyio's, which ties what it waits for to the run. A thread of the
+author's own (`asyncio.to_thread`, an executor) has only its context: the call in it knows the loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import threading
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import anyio.from_thread
+
+from midcall.errors import Misuse
+from midcall.server.call import aside
+from midcall.server.running.run import in_thread
+from midcall.server.surface import surfaced
+from midcall.wording import mistakes as wording
+
+if TYPE_CHECKING:
+    from midcall.server.call import Call
+
+__all__ = ["block_on", "is_worker", "run_aside", "run_for_worker"]
+
+T = TypeVar("T")
+
+LOOK_SECONDS: Final = 0.25
+BLOCKED_SECONDS: Final = 5.0
+"""A loop that takes no turn for so long while one of its threads waits for it is blocked, perhaps by that thread."""
+
+
+class _Ended:
+    """In place of a result: the run is being ended.
+
+    Not an exception: on its way to the thread, a `CancelledError` would become one that `except Exception` catches.
+    """
+
+
+class _Blocked(Exception):
+    """The loop doesn't turn: it may be waiting for this very thread."""
+
+
+def is_worker() -> bool:
+    """Whether this is a thread of anyio's, as that of a `def` tool is."""
+    try:
+        anyio.from_thread.check_cancelled()
+    except RuntimeError:
+        return False
+    except asyncio.CancelledError:
+        pass  # what it runs next finds that out, too
+    return True
+
+
+def run_for_worker(call: Call, verb: Callable[[], Coroutine[Any, Any, T]], *, asks: bool) -> T:
+    """Run this for a thread of anyio's, and wait for it here: that of a `def` tool, or one that a branch started."""
+    thread = threading.get_ident()
+    if asks:
+        anyio.from_thread.check_cancelled()
+
+    async def for_the_thread() -> T | _Ended:
+        if asyncio.get_running_loop() is not call.loop:  # the thread belongs to another loop, which the tool runs
+            elsewhere = asyncio.run_coroutine_threadsafe(_for_thread(call, verb, thread), call.loop)
+            return await asyncio.wrap_future(elsewhere)
+        return await _for_thread(call, verb, thread)
+
+    try:
+        return _unless_ended(anyio.from_thread.run(for_the_thread))
+    except concurrent.futures.CancelledError:
+        raise asyncio.CancelledError from None
+
+
+def run_aside(call: Call, verb: Callable[[], Coroutine[Any, Any, T]], *, asks: bool) -> T:
+    """Run this for a thread of the author's own, and wait for it here."""
+    work = _aside(call, verb, threading.get_ident())
+    try:
+        return _unless_ended(_block_on(call.loop, work))
+    except _Blocked:
+        if call.run.ending is not None:
+            raise asyncio.CancelledError from None
+        raise surfaced(Misuse(wording.loop_waits_for_thread()), call) from None
+
+
+def block_on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T], call: Call | None) -> T:
+    """Run this on the loop of another thread, and wait for it here."""
+    try:
+        return _block_on(loop, work)
+    except _Blocked:
+        raise surfaced(Misuse(wording.loop_waits_for_thread()), call) from None
+
+
+def _block_on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:
+    future = asyncio.run_coroutine_threadsafe(work, loop)
+    try:
+        while not concurrent.futures.wait((future,), LOOK_SECONDS).done:
+            if not _turns(loop, future):
+                raise _Blocked
+        return future.result()
+    except concurrent.futures.CancelledError:
+        raise asyncio.CancelledError from None
+    finally:
+        if not future.done():  # this thread was interrupted, or gives up: nobody waits any more
+            future.cancel()
+
+
+def _turns(loop: asyncio.AbstractEventLoop, future: concurrent.futures.Future[Any]) -> bool:
+    """Whether the loop takes a turn, or has the result, before it counts as blocked."""
+    turned: concurrent.futures.Future[None] = concurrent.futures.Future()
+    loop.call_soon_threadsafe(turned.set_result, None)
+    return bool(concurrent.futures.wait((turned, future), BLOCKED_SECONDS, concurrent.futures.FIRST_COMPLETED).done)
+
+
+async def _aside(call: Call, verb: Callable[[], Coroutine[Any, Any, T]], thread: int) -> T | _Ended:
+    aside.set(True)
+    return await _for_thread(call, verb, thread)
+
+
+async def _for_thread(call: Call, verb: Callable[[], Coroutine[Any, Any, T]], thread: int) -> T | _Ended:
+    in_thread.set(thread)
+    try:
+        return await verb()
+    except asyncio.CancelledError:
+        if call.run.ending is None and call.failed is None:
+            raise
+        return _Ended()
+
+
+def _unless_ended(result: T | _Ended) -> T:
+    if isinstance(result, _Ended):
+        raise asyncio.CancelledError
+    return result

@@ -1,0 +1,42 @@
+"""An author's mistake: the call fails whatever its tool does, the model reads no detail, and the log has it once."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, Final
+
+import pytest
+
+from midcall.testing import Answers, Era, run
+from tests.kinds import Kind, server_with
+
+BROKEN: Final = (
+    "This call failed because of a mistake in the server's own code. Nothing can be done about it from here."
+)
+"""What the model reads of it."""
+
+
+async def mistake_in(
+    tool: Callable[..., Any],
+    caplog: pytest.LogCaptureFixture,
+    answers: Answers = (),
+    *,
+    kind: Kind = "mcpserver",
+    era: Era = "2026-07-28",
+    asked: int = 0,
+) -> str:
+    """Call this tool, which makes one mistake after so many questions; what the log says about it."""
+    done = await run(server_with(tool, kind=kind), tool.__name__, {}, answers, era=era)
+    assert (done.failed, done.text, len(done.asked)) == (True, BROKEN, asked)
+    return logged_mistake(caplog)
+
+
+def logged_mistake(caplog: pytest.LogCaptureFixture) -> str:
+    """The one mistake in the log."""
+    (message,) = (each.getMessage() for each in caplog.records if _is_mistake(each))
+    return message
+
+
+def _is_mistake(record: logging.LogRecord) -> bool:
+    return record.name == "midcall" and record.levelno >= logging.ERROR
