@@ -17,13 +17,13 @@ from mcp import Client
 from mcp.client.session import ClientRequestContext
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp_types import ElicitRequestParams, ElicitResult
+from midcall.server.rounds import Rounds
 
 from midcall import TimedOut, ask, ask_all, from_thread
 from midcall.client.target import Ways, reach
 from midcall.core.questions import Question
 from midcall.server import sending
 from midcall.server.call import current_call
-from midcall.server.rounds import Rounds
 from midcall.stores.memory import Memory
 from tests.garbage import collected
 from tests.kinds import Kind, server_with

@@ -18,7 +18,7 @@ from mcp_types import ElicitationCapability, RequestId
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from midcall.core.journal import Foreign, Journal
-from midcall.core.replay import Replay, mismatch_at_end
+from midcall.core.replay import Replay, unused_answers
 from midcall.errors import MidcallError, Misuse, NoCall, ReplayMismatch
 from midcall.server.running.following import follow_request, with_params, with_session
 from midcall.server.running.run import Run
@@ -216,7 +216,12 @@ class Call:
     def leftover(self) -> ReplayMismatch | None:
         """The error of a replay that has ended without using an answer of this round."""
         unused = self.replay.leftover() if self.recalls else []
-        return mismatch_at_end(unused) if unused else None
+        return unused_answers(unused) if unused else None
+
+    def drift(self) -> ReplayMismatch | None:
+        """The error of a replay that asks something else every time."""
+        unused = self.replay.drift() if self.recalls else []
+        return unused_answers(unused) if unused else None
 
     @property
     def claims(self) -> bool:

@@ -367,6 +367,9 @@ class Calls:
 
         The run stays and waits, or is ended before the round leaves.
         """
+        if (changed := call.drift()) is not None:
+            await call.end("failed")
+            return ending(changed, call)
         if await self._can_stay(call):
             try:
                 return await self._result(call)
