@@ -140,7 +140,7 @@ class AskingSession(ServerSession):
             from midcall.server.call import current_call
 
             call = current_call.get()
-            if call is None or call.ended or call.run.done:
+            if call is None or ((call.ended or call.run.done) and call.run.ending is None):
                 return None
         if not call.installation.adopt:
             return None

@@ -287,7 +287,8 @@ class Run:
     async def end(self, why: str) -> None:
         """End the run: let effects finish, then cancel the tool and wait for its cleanup, for a bounded time."""
         if self.ending is not None:
-            await asyncio.wait((self.task,), timeout=CLEANUP_SECONDS)
+            if not self.abandoned:
+                await asyncio.wait((self.task,), timeout=CLEANUP_SECONDS)
             return
         self.ending = why
         self._endless = self.loop.create_future()

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequ
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import Context
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakMethod
 
 import anyio
 import anyio.to_thread
@@ -181,7 +182,8 @@ class Runs:
     def _watch_expiry(self) -> None:
         if self._expiry is None and self._waiting:
             call, until = next(iter(self._waiting.values()))
-            self._expiry = call.run.loop.call_at(until, self._expire)
+            # By a weak reference, and in no context: the timer may outlive the server, and whoever's request this is.
+            self._expiry = call.run.loop.call_at(until, _expire, WeakMethod(self._expire), context=Context())
 
     def _expire(self) -> None:
         self._expiry = None
@@ -271,3 +273,8 @@ class Runs:
                         await self.close(state)
 
         return with_runs
+
+
+def _expire(method: WeakMethod[Callable[[], None]]) -> None:
+    if (expire := method()) is not None:
+        expire()
