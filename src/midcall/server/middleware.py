@@ -251,6 +251,8 @@ class Calls:
             turn.cancelled = True
         with anyio.CancelScope(shield=True):
             await call.end("cancelled")
+            if call.run.sending:
+                await take_back(call)
 
     def _end_unless_joined(self, call: Call, turn: Turn) -> None:
         if turn.waiting == 0 and turn.outcome is None and not call.run.done:
@@ -261,7 +263,7 @@ class Calls:
         """The tool has ended: with a result, a round of its own, or an error."""
         task = call.run.task
         call.ended = True
-        if call.sending:
+        if call.run.sending:
             await take_back(call)
         if call.failed is not None:
             return ending(call.failed, call)
