@@ -63,8 +63,6 @@ class Call:
     """Until when this request is held for a person, once it is."""
     ahead: Mapping[str, Any] | None = None
     """Answers that came before their questions, where the author takes them."""
-    sending: frozenset[asyncio.Task[Any]] = frozenset()
-    """What pushes a question for a branch."""
     around: Call | None = None
     """The call whose tool is a client of this one, in the same process."""
     claim: Claim | None = None

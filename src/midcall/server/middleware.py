@@ -323,6 +323,8 @@ class Calls:
         if turn is not None:
             turn.cancelled = True
         await call.end("cancelled")
+        if call.run.sending:
+            await take_back(call)
         if turn is not None and call.claim is not None:
             await self._settle(call, Outcome(error=ErrorData(code=INVALID_PARAMS, message=CANCELLED)))
 
@@ -330,7 +332,7 @@ class Calls:
         """The tool has ended: with a result, a round of its own, or an error."""
         task = call.run.task
         call.ended = True
-        if call.sending:
+        if call.run.sending:
             await take_back(call)
         if call.failed is not None:
             return ending(call.failed, call)

@@ -63,6 +63,8 @@ class Run:
     """Why the run is being ended, once it is."""
     abandoned = False
     """Whether the tool did not end when it was told to."""
+    sending: frozenset[asyncio.Task[Any]] = frozenset()
+    """What pushes a question for a branch or a thread."""
     _quiet = False
     _left = 0
     """Turns of the loop until the run counts as quiet."""
@@ -336,6 +338,9 @@ class Run:
             waiting.answered.cancel()
         for pause in self.pauses:
             pause.cancel()
+        for pushing in self.sending:
+            if not pushing.cancelling():  # else it is telling the client, which a second cancel would interrupt
+                pushing.cancel()
 
     async def _finish_effects(self, seconds: float | None) -> None:
         while self._effects:
