@@ -18,12 +18,15 @@ REPLAY = "tests/server/test_replay.py::"
 ENDLESS = "tests/server/test_endless_loops.py::"
 VISITS = "tests/server/test_visits.py::"
 ADOPTION = "tests/server/test_adoption.py::"
+ADOPTED_QUESTIONS = "tests/server/test_adopted_questions.py::"
+ADOPTED_ANSWERS = "tests/server/test_adopted_answers.py::"
 PROGRAMS = "tests/server/test_random_programs.py::"
 MESSY = "tests/server/test_messy_tools.py::"
 PROCESSES = "tests/server/test_processes.py::"
 PUSHED = "tests/server/test_pushed_branches.py::"
 MACHINE = "tests/core/test_replay_machine.py::"
 JOURNAL = "tests/core/test_journal.py::"
+NAMES = "tests/server/test_journal_names.py::"
 FORM = "tests/core/test_form.py::"
 FIELDS = "tests/core/test_fields.py::"
 TYPES = "tests/core/test_from_types.py::"
@@ -109,6 +112,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     "ASK-6": (
         ANSWERS + "test_an_answer_that_does_not_fit_is_asked_again_with_the_problem_named",
         ANSWERS + "test_after_the_last_attempt_it_fails_with_a_clear_error",
+        ADOPTED_ANSWERS + "test_a_wrong_answer_fails_as_it_fails_in_the_sdk",
     ),
     "ASK-7": (ANSWERS + "test_missing_answers_are_asked_again_and_extra_ones_ignored",),
     "ASK-8": (
@@ -135,7 +139,8 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     "ASK-12": (
         REFUSED + "test_a_form_that_asks_for_a_secret_is_refused_before_anything_is_sent",
         REFUSED + "test_a_reason_lets_a_field_that_is_only_named_like_a_secret_pass",
-        ADOPTION + "test_adopted_forms_may_not_ask_for_secrets_either",
+        ADOPTED_QUESTIONS + "test_a_form_that_names_a_secret_still_works_and_is_warned_about_once",
+        ADOPTED_QUESTIONS + "test_a_strict_server_refuses_a_form_that_names_a_secret",
         SECRETS + "test_a_field_that_is_called_like_a_secret_is_found",
         SECRETS + "test_a_field_whose_name_only_looks_like_a_secret_is_let_through",
         SECRETS + "test_a_form_with_a_secret_is_refused_with_the_fields_the_verb_and_the_override",
@@ -223,6 +228,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         MACHINE + "test_the_order_in_which_distinct_questions_are_met_does_not_matter",
     ),
     "RPL-4": (
+        NAMES + "test_one_state_with_other_answers_pays_once_where_there_is_a_store",
         REPLAY + "test_once_runs_its_function_once_and_gives_its_type_back",
         REPLAY + "test_an_effect_that_is_running_when_a_round_leaves_is_awaited_and_recorded",
         STORE + "test_an_effect_runs_once_also_when_an_old_state_is_sent_again",
@@ -248,7 +254,6 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     ),
     "RPL-7": (
         REPLAY + "test_a_journal_of_another_version_is_refused",
-        REPLAY + "test_a_journal_of_the_version_before_is_read",
         JOURNAL + "test_another_version_is_refused_and_named",
     ),
     "RPL-8": (
@@ -271,6 +276,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     ),
     "RPL-12": (
         ADOPTION + "test_resolve_parameters_keep_working",
+        ADOPTED_ANSWERS + "test_resolve_parameters_are_left_to_the_sdk",
         ADOPTION + "test_resolve_parameters_and_ask_work_in_one_call",
         ADOPTION + "test_hand_written_rounds_keep_working_also_beside_ask",
         ADOPTION + "test_a_state_that_is_not_ours_passes_through_untouched",
@@ -280,6 +286,13 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         ADOPTION + "test_ctx_elicit_works_on_every_version",
         ADOPTION + "test_ctx_elicit_url_works_on_every_version_that_has_urls",
         ADOPTION + "test_fastmcps_ctx_elicit_works_on_every_version",
+        ADOPTED_QUESTIONS + "test_a_schema_travels_as_it_was_written",
+        ADOPTED_QUESTIONS + "test_fastmcps_ctx_elicit_sends_the_schema_that_fastmcp_sends",
+        ADOPTED_ANSWERS + "test_a_wrong_answer_fails_as_it_fails_in_the_sdk",
+        ADOPTED_ANSWERS + "test_a_wrong_answer_fails_as_it_fails_in_fastmcp",
+        ADOPTED_ANSWERS + "test_a_session_returns_the_answer_as_the_client_sent_it",
+        ADOPTED_ANSWERS + "test_a_client_that_cannot_be_asked_is_told_of_in_the_words_of_the_sdk",
+        ADOPTED_ANSWERS + "test_a_clients_own_error_reaches_the_tool_and_the_caller",
     ),
     "RPL-14": (TIMEOUTS + "test_replayed_code_reports_no_progress_again",),
     "URL-1": (
@@ -571,6 +584,8 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         OAUTH_ATTACKS + "test_a_code_from_another_flow_is_refused_by_the_verifier",
         CONNECTING + "test_consent_comes_first_and_then_the_provider_and_then_the_vault",
         CONNECTING + "test_a_callback_in_another_browser_or_for_another_user_is_refused",
+        CONNECTING + "test_a_denial_without_a_state_declines_what_this_browser_has_agreed_to",
+        CONNECTING + "test_it_is_refused_where_nothing_or_more_than_one_is_under_way",
         PORTAL_CHROMIUM + "test_connecting_an_account_leads_to_the_provider_and_back",
     ),
     "PRT-16": (

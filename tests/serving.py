@@ -28,7 +28,7 @@ ROOT = Path(__file__).parent.parent
 
 def environment(**extra: str) -> dict[str, str]:
     """Ours, without the development mode that the tests may run in: any text but the empty one would switch it on."""
-    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDEVMODE": "", **extra}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT))), "PYTHONDEVMODE": "", **extra}
 
 
 def stdio(script: Path, log: IO[str], *args: str, warm: bool = True) -> AbstractAsyncContextManager[Any]:

@@ -49,9 +49,10 @@ the server lets through; `except UserDeclined` works either way.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from midcall.restoring import restored
 from midcall.wording import oauth as _oauth_words
 from midcall.wording import stores as _store_words
 
@@ -107,8 +108,15 @@ class MidcallError(Exception):
         self.for_model = for_model or message
 
     def __str__(self) -> str:
-        text = self.text if self.text[-1:] in ".!?" else f"{self.text}."
-        return f"{text} {self.advice}".strip()
+        return self.with_advice
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restored, (type(self), self.args, self.__dict__)
+
+    @property
+    def with_advice(self) -> str:
+        """The text and the advice: what logs say."""
+        return f"{_sentence(self.text)} {self.advice}".strip()
 
     @property
     def docs(self) -> str:
@@ -119,6 +127,10 @@ class MidcallError(Exception):
     def explained(self) -> str:
         """Where to read about it, also where there are no docs: the command line has the page too."""
         return f"See {self.docs}, or run: midcall explain {type(self).__name__}"
+
+
+def _sentence(text: str) -> str:
+    return text if text[-1:] in ".!?" else f"{text}."
 
 
 class NotAnswered(MidcallError):
@@ -156,18 +168,45 @@ class NoCall(CannotAsk):
 class NoChannel(CannotAsk):
     """This client has no way to be asked.
 
-    `mode` is the elicitation mode of the question; `undeclared` the one that the client would have to declare, where
-    that would help.
+    `mode` is the elicitation mode of the question, and `reasons` says of each channel why it does not serve.
+    `undeclared` is the mode that the client would have to declare, if that would help. As text it is short, because
+    tools hand it to the model; `advice` is for the log.
     """
 
-    def __init__(self, message: str, *, mode: str = "form", undeclared: str | None = None, **texts: Any) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        mode: str = "form",
+        undeclared: str | None = None,
+        reasons: Mapping[str, str] | None = None,
+        **texts: Any,
+    ) -> None:
         super().__init__(message, **texts)
         self.mode = mode
         self.undeclared = undeclared
+        self.reasons = dict(reasons or {})
+
+    def __str__(self) -> str:
+        return _sentence(self.text)
 
 
 class ClientFailed(CannotAsk):
-    """The client broke off, or answered the question with an error."""
+    """The client broke off, or answered the question with an error.
+
+    `code`, `message` and `data` are those of the client's error.
+    """
+
+    def __init__(
+        self, text: str, *, code: int | None = None, message: str = "", data: Any = None, **texts: Any
+    ) -> None:
+        super().__init__(text, **texts)
+        self.code = code
+        self.message = message
+        self.data = data
+
+    def __str__(self) -> str:
+        return _sentence(self.text)
 
 
 class InvalidQuestion(MidcallError, ValueError):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midcall.core.check import Problem
-from midcall.core.journal import Entry, Journal, decode, encode
+from midcall.core.journal import Entry, Journal, decode, effect_name, encode
 from midcall.core.questions import MISSING, Question, Visit
 from midcall.core.replay import Replay, parse_answer
 from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
@@ -46,7 +46,7 @@ def effect(replay: Replay, name: str, ran: list[str]) -> Any:
     if entry is None:
         replay.depart_with_effect(name)
         ran.append(identity)
-        replay.record_effect(identity, name, f"result of {identity}", line=True)
+        replay.record_effect(identity, name, "", f"result of {identity}", line=True)
         return f"result of {identity}"
     return entry.value
 
@@ -168,14 +168,41 @@ def test_a_failed_effect_gives_its_place_to_the_next() -> None:
     assert replay.identify_effect("charge", "x") != first
 
 
+def test_an_effect_that_failed_gives_its_place_to_no_other_arguments() -> None:
+    replay = Replay(Journal("call"))
+    first = replay.identify_effect("charge", "x")
+    replay.fail_effect(first, "charge", "x", line=True)
+    second = replay.identify_effect("charge", "y")
+    assert second != first
+    replay.record_effect(second, "charge", "y", 1, line=True)
+    again = Replay(decode(encode(replay.journal)))
+    assert [again.identify_effect("charge", which) for which in "xy"] == [first, second]
+
+
+@given(st.permutations("aabc"), st.permutations("aabc"), st.integers(0, 4))
+def test_effects_of_one_name_are_met_by_their_arguments_in_any_order(first: str, then: str, recorded: int) -> None:
+    replay = Replay(Journal("call"))
+    before: dict[str, list[str]] = {}
+    for which in first[:recorded]:
+        before.setdefault(which, []).append(replay.identify_effect("e", which))
+        replay.record_effect(before[which][-1], "e", which, 1, line=False)
+    again = Replay(decode(encode(replay.journal)))
+    met = [(which, again.identify_effect("e", which)) for which in then]
+    assert len({identity for _, identity in met}) == len(met)
+    for which, known in before.items():
+        assert [identity for each, identity in met if each == which][: len(known)] == known
+
+
 def test_branches_that_have_not_come_to_their_records_are_no_mismatch() -> None:
-    journal = Journal("call", entries={"?x": Entry("accept", False, "x?", {}), "!e.": Entry("effect", False, "e", 1)})
+    journal = Journal(
+        "call", entries={"?x": Entry("accept", False, "x?", {}), effect_name("e", 0): Entry("effect", False, "e", 1)}
+    )
     Replay(journal).depart("other?")
     assert len(journal.entries) == 2
 
 
 def test_a_mismatch_names_what_was_recorded_and_what_was_met() -> None:
-    journal = Journal("call", entries={"!charge.": Entry("effect", True, "charge", 1)})
+    journal = Journal("call", entries={effect_name("charge", 0): Entry("effect", True, "charge", 1)})
     with pytest.raises(ReplayMismatch) as caught:
         Replay(journal).depart("Sure?")
     for word in ("'charge'", "'Sure?'", "once"):
@@ -191,7 +218,10 @@ def test_a_mismatch_names_what_was_recorded_and_what_was_met() -> None:
     ],
 )
 def test_a_mismatch_of_questions_that_read_alike_says_what_differs(recorded: str, met: str, told: str) -> None:
-    entries: dict[str, Any] = {"?x": Entry("accept", True, recorded, {}), "!e.": Entry("effect", True, "charge", 1)}
+    entries: dict[str, Any] = {
+        "?x": Entry("accept", True, recorded, {}),
+        effect_name("e", 0): Entry("effect", True, "charge", 1),
+    }
     with pytest.raises(ReplayMismatch) as caught:
         Replay(Journal("call", entries=entries)).depart(met)
     assert caught.value.text.endswith(told)
@@ -201,7 +231,7 @@ def test_a_mismatch_of_questions_that_read_alike_says_what_differs(recorded: str
     ("met", "told"), [("charge", "with the same name, but its arguments differ."), ("send", "met was 'send'.")]
 )
 def test_a_mismatch_of_effects_that_read_alike_says_what_differs(met: str, told: str) -> None:
-    journal = Journal("call", entries={"!charge.x": Entry("effect", True, "charge", 1)})
+    journal = Journal("call", entries={effect_name("charge", 0): Entry("effect", True, "charge", 1, "x")})
     with pytest.raises(ReplayMismatch) as caught:
         Replay(journal).depart_with_effect(met)
     assert caught.value.text.endswith(told)

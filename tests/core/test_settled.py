@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 import pytest
 
-from midcall.core.journal import Journal, decode, encode
+from midcall.core.journal import VERSION, Journal, decode, encode
 from midcall.core.questions import MISSING, Question
 from midcall.core.replay import Replay
 from midcall.errors import InvalidJournal, ReplayMismatch
-from tests.older_journals import SWAP
+from tests.core.test_journal import SWAP
 
 A, B, C = (Question(message, str) for message in ("a?", "b?", "c?"))
 
@@ -94,7 +94,7 @@ def test_labels_that_were_read_are_read_anew_after_another_answer() -> None:
 )
 def test_the_last_line_is_a_list_of_three_or_eight(rest: str) -> None:
     with pytest.raises(InvalidJournal):
-        decode("midcall/3\n\n\n" + rest.translate(SWAP))
+        decode(f"midcall/{VERSION}\n\n\n" + rest.translate(SWAP))
 
 
 @pytest.mark.parametrize("labels", ["", "1", '["a","b"]', '"a?","b?"', "[" * 100_000 + "]" * 100_000])

@@ -41,7 +41,7 @@ def is_legible(error: InvalidQuestion) -> bool:
         (lambda: Visit("Go", f"{HERE}/{HALF[-1]}"), "URL"),
         (lambda: Visit("Go", HERE, id=HALF), "id"),
         (lambda: Visit("Go", lambda id: f"{HERE}/{HALF[-1]}").address("1"), "URL"),
-        (lambda: AdoptedQuestion(HALF, {"type": "object", "properties": {"a": {"type": "string"}}}), "message"),
+        (lambda: AdoptedQuestion({"message": HALF, "requestedSchema": {"type": "object"}}), "message"),
     ],
 )
 def test_a_question_with_half_a_character_is_refused(make: Any, place: str) -> None:

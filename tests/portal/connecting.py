@@ -59,7 +59,7 @@ class Replica:
         return await self.oauth.finish(await visited(await self.begin(name)), BROWSER, OWNER)
 
     async def begin(self, name: str = "acme") -> str:
-        return await self.oauth.begin(ID, name, OWNER, BROWSER)
+        return (await self.oauth.begin(ID, name, OWNER, BROWSER)).url
 
 
 async def visited(url: str) -> dict[str, str]:

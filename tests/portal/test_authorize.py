@@ -62,6 +62,97 @@ async def test_who_declines_at_the_provider_has_declined() -> None:
         assert await at.action(id) == "decline"
 
 
+# --- a denial that does not say what it denies --------------------------------------------------
+
+DENIED = "/callback?error=access_denied"
+
+
+async def test_a_denial_without_a_state_declines_what_this_browser_has_agreed_to() -> None:
+    async with with_acme() as (at, acme):
+        acme.sends_issuer = False
+        id = await at.begin("authorize")
+        async with visiting(at) as ada:
+            link = await returned(ada, id)
+            done = await ada.get(DENIED)
+            assert (done.status_code, "You declined" in done.text) == (200, True)
+            assert (await ada.http.get(link)).status_code == 410
+            assert (await ada.get(DENIED)).status_code == 400
+        assert await at.action(id) == "decline"
+        assert at.finished == [id]
+        assert await at.portal.vault.names(ADA) == []
+
+
+async def test_it_is_refused_where_nothing_or_more_than_one_is_under_way() -> None:
+    async with with_acme() as (at, acme):
+        acme.sends_issuer = False
+        one, other = await at.begin("authorize"), await at.begin("authorize")
+        async with visiting(at) as ada:
+            await ada.open(one)
+            assert (await ada.get(DENIED)).status_code == 400
+            links = [await returned(ada, one), await returned(ada, other)]
+            assert (await ada.get(DENIED)).status_code == 400
+            assert (await at.action(one), await at.action(other)) == (None, None)
+            assert (await ada.http.get(links[0])).status_code == 200
+            assert (await ada.get(DENIED)).status_code == 200
+        assert (await at.action(one), await at.action(other)) == ("accept", "decline")
+
+
+async def test_who_agrees_twice_to_the_same_is_under_way_once() -> None:
+    async with with_acme() as (at, acme):
+        acme.sends_issuer = False
+        id = await at.begin("authorize")
+        async with visiting(at) as ada:
+            await returned(ada, id)
+            await returned(ada, id)
+            assert (await ada.get(DENIED)).status_code == 200
+        assert await at.action(id) == "decline"
+
+
+async def test_it_declines_nothing_in_another_browser_and_nothing_of_another_user() -> None:
+    async with with_acme() as (at, acme):
+        acme.sends_issuer = False
+        id = await at.begin("authorize")
+        async with visiting(at) as ada, visiting(at) as elsewhere:
+            await returned(ada, id)
+            await elsewhere.open(await at.begin("form"))  # has a mark of its own
+            assert (await elsewhere.get(DENIED)).status_code == 400
+            ada.http.headers["x-test-user"] = BOB
+            assert (await ada.get(DENIED)).status_code == 400
+            del ada.http.headers["x-test-user"]
+            assert (await ada.get(DENIED)).status_code == 401
+        assert await at.action(id) is None
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["code=abc", "error=access_denied&code=abc", "error=server_error", "error=access_denied&state=", "error=", ""],
+)
+async def test_nothing_but_a_denial_can_do_without_its_state(query: str) -> None:
+    async with with_acme() as (at, acme):
+        acme.sends_issuer = False
+        id = await at.begin("authorize")
+        async with visiting(at) as ada:
+            link = await returned(ada, id)
+            assert (await ada.get(f"/callback?{query}")).status_code == 400
+            assert await at.action(id) is None
+            assert (await ada.http.get(link)).status_code == 200
+
+
+async def test_an_issuer_that_always_says_who_it_is_is_held_to_it() -> None:
+    async with with_acme() as (at, acme):
+        id = await at.begin("authorize")
+        async with visiting(at) as ada:
+            link = await returned(ada, id)
+            assert (await ada.get(DENIED)).status_code == 403
+            assert (await ada.get(f"{DENIED}&iss=https://evil.example")).status_code == 403
+            assert await at.action(id) is None
+            assert (await ada.http.get(link)).status_code == 200, "a denial of somebody else's uses nothing up"
+            other = await at.begin("authorize")
+            await returned(ada, other)
+            assert (await ada.get(f"{DENIED}&iss={acme.url}")).status_code == 200
+        assert (await at.action(id), await at.action(other)) == ("accept", "decline")
+
+
 async def test_a_callback_in_another_browser_or_for_another_user_is_refused() -> None:
     async with with_acme() as (at, _):
         id = await at.begin("authorize")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
 import pytest
 import pytest_asyncio
@@ -38,10 +38,12 @@ def here(store: Watched, clock: Clock, acme: AuthorizationServer) -> Replica:
     return Replica(store, clock, discovered(acme))
 
 
-async def refused(here: Replica, answer: dict[str, str], status: int, said: str, **who: str) -> None:
+async def refused(
+    here: Replica, answer: dict[str, str], status: int, said: str, pending: Sequence[str] = (), **who: str
+) -> None:
     """This callback is refused, and nothing is connected."""
     with pytest.raises(CallbackRefused, match=said) as caught:
-        await here.oauth.finish(answer, who.get("browser", BROWSER), who.get("owner", OWNER))
+        await here.oauth.finish(answer, who.get("browser", BROWSER), who.get("owner", OWNER), pending=pending)
     assert caught.value.status == status
     assert await here.vault.names(OWNER) == await here.vault.names(who.get("owner", OWNER)) == []
 
@@ -119,6 +121,22 @@ async def test_the_id_of_an_interaction_is_no_state(here: Replica, store: Watche
 async def test_a_no_that_nobody_asked_for_declines_nothing(here: Replica) -> None:
     await refused(here, {"error": "access_denied", "state": "guessed"}, 400, "nothing that was started here")
     await refused(here, {"error": "access_denied"}, 400, "nothing that was started here")
+
+
+async def test_a_no_without_a_state_is_for_the_one_flow_of_this_browser_and_this_user(
+    here: Replica, acme: AuthorizationServer, clock: Clock
+) -> None:
+    acme.sends_issuer = False
+    denied = {"error": "access_denied"}
+    [one, other] = [(await visited(await here.begin()))["state"] for _ in range(2)]
+    for pending in ([], ["guessed"], [one, other]):
+        await refused(here, denied, 400, "nothing that was started here", pending=pending)
+    for who in ({"browser": "another"}, {"owner": "eve"}):
+        await refused(here, denied, 400, "nothing that was started here", pending=[one], **who)
+    assert await here.oauth.finish(denied, BROWSER, OWNER, pending=[one, "guessed"]) == Finished(ID, "decline")
+    await refused(here, denied, 400, "nothing that was started here", pending=[one])
+    clock.now += 600
+    await refused(here, denied, 400, "nothing that was started here", pending=[one, other])
 
 
 async def test_an_answer_that_says_something_twice_is_refused_and_can_be_given_again(here: Replica) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
-import anyio
 import fastmcp
 import pytest
 from fastmcp import FastMCP
@@ -79,14 +78,6 @@ async def test_without_adoption_ctx_elicit_is_what_it_was() -> None:
         await run(server, "existing", {}, [Declined()])
 
 
-@pytest.mark.parametrize("era", ERAS)
-async def test_an_adopted_answer_that_does_not_fit_is_asked_again(era: Era) -> None:
-    answers = [{"city": "O"}, {"city": "Oslo"}, True]
-    done = await run(server_with(existing), "existing", {}, answers, era=era)
-    assert done.text.startswith("Trip(city='Oslo', days=3")
-    assert "- City: must have at least 2 characters" in done.asked[1].message
-
-
 @pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
 async def test_ctx_elicit_url_works_on_every_version_that_has_urls(era: Era) -> None:
     async def go(ctx: Context) -> str:
@@ -112,20 +103,6 @@ async def test_a_schema_that_our_forms_refuse_still_leaves_as_the_sdk_would_send
     done = await run(server_with(raw), "raw", {}, [4], era=era)
     assert done.text == "accept {'n': 4}"
     assert done.asked[0].schema == schema
-
-
-async def test_adopted_forms_may_not_ask_for_secrets_either() -> None:
-    class Login(BaseModel):
-        password: str
-
-    async def login(ctx: Context) -> str:
-        return (await ctx.elicit("Log in", Login)).action
-
-    refused = await run(server_with(login), "login", {}, ["x"])
-    assert refused.failed
-    assert refused.asked == []
-    allowed = server_with(login, not_secret="the name of a vault entry")
-    assert (await run(allowed, "login", {}, ["x"])).text == "accept"
 
 
 # --- rounds of others ------------------------------------------------------------------------
@@ -339,22 +316,6 @@ async def test_answers_that_a_handler_takes_unasked_are_still_there_when_ours_ha
         state = first["requestState"]
         done = await raw_call(client, "takes_and_asks", {}, state=state, answers={"ours": accept(answer="2")})
         assert text(done) == "1 2"
-
-
-async def test_the_time_that_an_adopted_request_has_is_the_time_of_the_question() -> None:
-    async def hurries(ctx: Context) -> str:
-        schema = {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}
-        request = ElicitRequest(params=ElicitRequestFormParams(message="First?", requested_schema=schema))
-        await ctx.session.send_request(request, ElicitResult, request_read_timeout_seconds=0.01)
-        return "answered"
-
-    async def never(asked: Any) -> Any:
-        await anyio.sleep_forever()
-
-    with anyio.fail_after(20):
-        done = await run(server_with(hurries), "hurries", {}, never, era="2025-11-25")
-    assert done.failed
-    assert "did not answer in time" in done.text
 
 
 # --- FastMCP ---------------------------------------------------------------------------------
@@ -651,22 +612,3 @@ async def test_fastmcps_own_client_answers_us() -> None:
         async with fastmcp.Client(fast(tool), elicitation_handler=handler, mode=mode) as client:
             result = await client.call_tool("tool")
             assert str(result.data) == "Ada 2"
-
-
-@pytest.mark.parametrize(
-    ("era", "content"),
-    [("2025-06-18", {"name": "Bo", "nights": 3}), ("2025-11-25", {"name": "Bo"}), ("2026-07-28", {"name": "Bo"})],
-)
-async def test_a_default_that_the_user_could_only_be_told_of_is_taken_where_the_field_is_left_empty(
-    era: Era, content: dict[str, Any]
-) -> None:
-    nights = {"type": "integer", "default": 3}
-    schema = {"type": "object", "properties": {"name": {"type": "string"}, "nights": nights}, "required": ["name"]}
-    seen: list[object] = []
-
-    async def tool(ctx: Context) -> str:
-        seen.append((await ctx.session.elicit_form("Who?", schema)).content)  # pyright: ignore[reportDeprecated]
-        return "done"
-
-    await run(server_with(tool), "tool", {}, [{"name": "Bo"}], era=era)
-    assert seen[-1] == content

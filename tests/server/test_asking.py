@@ -159,8 +159,9 @@ async def test_no_channel_says_why_each_channel_did_not_serve() -> None:
             return "no"
 
     await run(server_with(tool), "tool", era="2025-11-25", modes=())
-    assert "push: the client did not declare elicitation" in str(found[0])
-    assert "default: the question has no default" in str(found[0])
+    assert found[0].reasons["push"] == "the client did not declare elicitation"
+    assert "push: the client did not declare elicitation" in found[0].advice
+    assert "default: the question has no default" in found[0].advice
     assert "can_ask()" in found[0].advice
     assert isinstance(found[0], CannotAsk)
 
@@ -337,7 +338,7 @@ async def test_stateless_http_before_2026_has_no_channel_and_says_what_to_do() -
         try:
             return await ask("?", str)
         except NoChannel as exc:
-            found.append(str(exc))
+            found.append(exc.with_advice)
             raise
 
     server = server_with(tool)

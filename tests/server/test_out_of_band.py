@@ -273,7 +273,7 @@ async def test_without_a_portal_a_secret_says_what_is_missing(era: Era) -> None:
         try:
             return await secret("github", "A token")
         except NoChannel as exc:
-            found.append(str(exc))
+            found.append(exc.advice)
             return "no"
 
     async with connect(server_with(tool), era=era) as client:

@@ -23,10 +23,8 @@ from pydantic import BaseModel
 import midcall
 from midcall import NotRecordable, ask, choose, once, suspending
 from midcall.core import journal as journals
-from midcall.server import middleware
 from midcall.testing import ERAS, Era, NotReplayable, connect, replayed, run
 from tests.kinds import KINDS, Kind, server_with
-from tests.older_journals import written_before
 from tests.rounds import accept, raw_call, text
 
 KEYS = ["k" * 32]
@@ -169,21 +167,6 @@ async def test_a_journal_of_another_version_is_refused(monkeypatch: pytest.Monke
             await raw_call(client, "two", {}, state=first["requestState"], answers={"a": accept(answer="1")})
         assert caught.value.code == INVALID_PARAMS
         assert f"version {later}" in caught.value.message
-
-
-async def three() -> str:
-    return " ".join([await ask("a?", str), await ask("b?", str), await ask("c?", str)])
-
-
-async def test_a_journal_of_the_version_before_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with connect(server_with(three)) as client:
-        monkeypatch.setattr(middleware, "encode", written_before)  # as the replicas of the last release do
-        leaves = await raw_call(client, "three", {})
-        for answer in ("1", "2", "3"):
-            [key] = leaves["inputRequests"]
-            answers = {key: accept(answer=answer)}
-            leaves = await raw_call(client, "three", {}, state=leaves["requestState"], answers=answers)
-        assert text(leaves) == "1 2 3"
 
 
 async def test_a_state_that_grows_too_large_is_a_clear_error(caplog: pytest.LogCaptureFixture) -> None:

@@ -336,7 +336,7 @@ async def test_after_three_times_a_prompt_has_no_channel_left() -> None:
         try:
             return " ".join([await secret(f"s{number}", f"Number {number}") for number in range(4)])
         except NoChannel as exc:
-            found.append(str(exc))
+            found.append(exc.advice)
             raise
 
     person = Attentive(ENTERS)
@@ -603,7 +603,7 @@ async def test_without_a_store_it_says_what_is_missing() -> None:
         try:
             return await visit("Look", URL)
         except NoChannel as exc:
-            found.append(str(exc))
+            found.append(exc.advice)
             return "no"
 
     async with served(server_with(tool, keys=KEYS, required=True)) as url, stock(url, era=ERA) as client:

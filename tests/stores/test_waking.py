@@ -190,3 +190,23 @@ async def test_a_look_that_says_nothing_has_changed_wakes_nobody(elsewhere: Else
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
     await waking.close()
+
+
+async def test_what_a_look_finds_while_the_record_is_still_being_read_is_not_lost(elsewhere: Elsewhere) -> None:
+    waking = Waking(elsewhere.look, elsewhere.ear, often=NEVER, seldom=NEVER)
+    may_return = asyncio.Event()
+
+    async def read(id: str) -> Record | None:
+        found = await elsewhere.read(id)
+        await may_return.wait()
+        return found
+
+    async with asyncio.timeout(5):
+        waiting = asyncio.create_task(waking.wait("an-id", NEVER, read, version=1))
+        await elsewhere.was_read.wait()
+        elsewhere.record = replace(PENDING, version=2)
+        elsewhere.may_hear.set()  # the only look there is
+        await looks(elsewhere, 1)
+        may_return.set()
+        assert await waiting == elsewhere.record
+    await waking.close()

@@ -1,7 +1,7 @@
-"""A question that a tool wrote for the SDK, as the SDK would have sent it.
+"""A question that a tool wrote for the SDK. It leaves as the SDK would send it, and its answer goes back unread.
 
-Its schema may hold keywords that a `Form` of ours refuses. Then it leaves as it is, and its answer
-goes back unread: the SDK checks it against the tool's own model.
+A `Form` of ours is made of its schema where one can be, for the channels that draw it themselves. The SDK checks the
+answer against the tool's own model, and raises what it raises.
 """
 
 from __future__ import annotations
@@ -12,19 +12,18 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from midcall.core.check import Problem, check, fill
-from midcall.core.fields import Field, Flag, Text
+from midcall.core.fields import Field
 from midcall.core.form import Form
-from midcall.core.questions import ATTEMPTS, MISSING, Question
-from midcall.core.schema import FULL_SINCE
-from midcall.core.secrets import refuse_secrets
+from midcall.core.journal import ADOPTED
+from midcall.core.questions import MISSING, Question, Visit
+from midcall.core.secrets import secret_properties
 from midcall.errors import InvalidForm
 
-__all__ = ["AdoptedQuestion", "OpaqueForm"]
+__all__ = ["AdoptedQuestion", "AdoptedVisit", "OpaqueForm"]
 
 
 class OpaqueForm:
-    """A schema that is sent as it is."""
+    """A schema that none of our own forms can show."""
 
     __slots__ = ("_schema", "digest", "names")
 
@@ -37,9 +36,6 @@ class OpaqueForm:
     def schema(self, version: str = "") -> dict[str, Any]:
         return self._schema
 
-    def lift(self, content: Mapping[str, Any], version: str) -> dict[str, Any]:
-        return dict(content)
-
     @property
     def fields(self) -> tuple[Field, ...]:
         return ()
@@ -49,42 +45,46 @@ class OpaqueForm:
 
 
 class AdoptedQuestion(Question[dict[str, Any]]):
-    """A form question whose schema came from the SDK."""
+    """A form question whose params came from the SDK. Its value is the client's answer as it came."""
 
-    __slots__ = ()
+    __slots__ = ("params", "secrets")
 
-    def __init__(
-        self,
-        message: str,
-        schema: Mapping[str, Any],
-        *,
-        timeout: float | None = None,
-        meta: Mapping[str, Any] | None = None,
-        not_secret: str | None = None,
-    ) -> None:
+    def __init__(self, params: Mapping[str, Any], *, timeout: float | None = None) -> None:
+        schema: Mapping[str, Any] = params["requestedSchema"]
         try:
             form = Form.from_schema(_with_item_types(schema))
         except InvalidForm:
             form = OpaqueForm(schema)
-            if form.names:
-                refuse_secrets(Form(*map(Text, form.names)), not_secret)
-        options = (message, None, timeout, ATTEMPTS, MISSING, None, meta)
-        super(Question, self).__init__(*options)  # its form is made already
-        self._carry_form(cast("Form", form), not_secret)
+        super(Question, self).__init__(params["message"], None, timeout, 1, MISSING, None, None)
+        self._carry_form(cast("Form", form))
+        self.params = dict(params)
+        """What the SDK would send."""
+        self.secrets = secret_properties(schema)
+        """The fields that ask for a secret, by what they are called."""
 
-    def lift(self, content: Mapping[str, Any], version: str) -> dict[str, Any]:
-        """With the defaults that an old version does not have: the user was told of them in words."""
-        given = {name: value for name, value in super().lift(content, version).items() if value is not None}
-        if version >= FULL_SINCE:
-            return given
-        told = {field.name for field in self.form.fields if not isinstance(field, Flag)}
-        return {name: value for name, value in fill(self.form, given).items() if name in told} | given
+    @property
+    def shape(self) -> str:
+        return ADOPTED
 
-    def read(self, content: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Problem, ...]]:
-        given = {name: value for name, value in content.items() if value is not None}
-        if isinstance(self.form, OpaqueForm):  # pyright: ignore[reportUnnecessaryIsInstance]
-            return given, ()
-        return given, check(self.form, given)
+    @property
+    def required_defaults(self) -> dict[str, Any]:
+        """The defaults of the fields that are required all the same."""
+        schema: Mapping[str, Any] = self.params["requestedSchema"]
+        properties: Mapping[str, Any] = schema.get("properties") or {}
+        named = ((name, properties.get(name)) for name in schema.get("required") or ())
+        return {name: prop["default"] for name, prop in named if isinstance(prop, Mapping) and "default" in prop}
+
+    def _check_message(self, message: str) -> None:
+        """The SDK sends an empty one, too."""
+
+
+class AdoptedVisit(Visit):
+    """A visit whose params came from the SDK."""
+
+    __slots__ = ()
+
+    def _check_message(self, message: str) -> None:
+        """The SDK sends an empty one, too."""
 
 
 def _with_item_types(schema: Mapping[str, Any]) -> Mapping[str, Any]:

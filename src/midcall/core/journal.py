@@ -25,6 +25,7 @@ from midcall.errors import InvalidJournal
 from midcall.wording import journal as wording
 
 __all__ = [
+    "ADOPTED",
     "EFFECTS",
     "OPEN",
     "VERSION",
@@ -34,9 +35,18 @@ __all__ = [
     "Journal",
     "Kind",
     "Target",
+    "asking_mark",
     "decode",
+    "effect_name",
     "encode",
+    "key_name",
+    "mark_name",
+    "nth_name",
+    "question_name",
     "read_head",
+    "request_name",
+    "required_name",
+    "wire_key",
 ]
 
 VERSION: Final = 4
@@ -69,7 +79,61 @@ OPEN: Final = ("waiting", "requested")
 EFFECTS: Final = ("effect", "lost")
 """What has been done."""
 
+ADOPTED: Final = "sdk"
+"""The shape of a question that was written for the SDK: its answer is kept as it came."""
+
 _KINDS: Final[frozenset[str]] = frozenset(get_args(Kind))
+
+
+# --- what entries are called -------------------------------------------------------------------
+#
+# The first character says whose name it is. `?` is a question, `~` a request and `#` a mark: those are ours. After `!`
+# comes what an author calls an effect, and a key is the author's as it is: it begins with a letter, a digit or `_`.
+
+
+def question_name(digest: str) -> str:
+    """The first question of this digest."""
+    return f"?{digest}"
+
+
+def required_name(index: int, digest: str) -> str:
+    """A visit that a tool requires by -32042."""
+    return f"?required.{index}.{digest}"
+
+
+def request_name(method: str, digest: str) -> str:
+    """A request that isn't a question, such as one for sampling."""
+    return f"~{method}.{digest}"
+
+
+def nth_name(name: str, ordinal: int) -> str:
+    """One of several equal questions."""
+    return f"{name}.{ordinal}" if ordinal else name
+
+
+def key_name(key: str) -> str:
+    """A question that its author has named."""
+    return key
+
+
+def effect_name(name: str, ordinal: int) -> str:
+    """An effect, by the name that its author gave it, and which of that name it is."""
+    return f"!{ordinal or ''}.{name}"
+
+
+def mark_name(kind: str, about: str = "", ordinal: int = 0) -> str:
+    """A mark of ours. What it is about may hold a name of the author's."""
+    return f"#{kind}{ordinal or ''}.{about}"
+
+
+def asking_mark(kind: str, identity: str, attempt: int) -> str:
+    """A mark about one asking of a question."""
+    return mark_name(kind, wire_key(identity, attempt))
+
+
+def wire_key(identity: str, attempt: int) -> str:
+    """The key under which a question leaves: unique within the call, stable over replays."""
+    return identity if attempt == 1 else f"{identity}~{attempt}"
 
 
 class Entry(NamedTuple):
@@ -83,7 +147,8 @@ class Entry(NamedTuple):
     value: Any = None
     """The accepted content, or the effect's result; of a no, whether it came faster than a person reads."""
     shape: str = ""
-    """The digest of the form, for a question known by its key."""
+    """The digest of the form, for a question known by its key; `ADOPTED` for one that was written for the SDK; for an
+    effect, the digest of its arguments."""
     attempt: int = 1
     deadline: float | None = None
     problems: tuple[tuple[str, str, str], ...] = ()
@@ -154,6 +219,10 @@ class Journal:
     def effects(self) -> list[str]:
         """The names of the effects that were done."""
         return [raw[2] for raw in self.entries.values() if raw[0] in EFFECTS]
+
+    def marks(self, kind: str) -> list[str]:
+        """The names of the marks of this kind."""
+        return [identity for identity in self.entries if identity.startswith(mark_name(kind))]
 
     def labels(self) -> dict[str, tuple[str, int]]:
         """The label of each answer that fits, and whether the tool's own task wrote it.
@@ -328,7 +397,7 @@ def _checked(head: Head, rounds: Any, entries: Any, strays: Any, foreign: Any, t
 def _is_entry(raw: Any) -> bool:
     """Whether this has the fields of an entry, each of its type."""
     match raw:
-        case ["fits" | "accept", _, str(), dict()] | ["effect", _, str(), _] | ["effect", _, str()]:
+        case ["fits" | "accept", _, str(), dict()] | ["effect", _, str(), _, str()] | ["effect", _, str(), _]:
             return True  # what most of them look like
         case [str() as kind, _, str(), value, *rest]:
             return kind in _KINDS and (kind not in _ANSWERED or isinstance(value, dict)) and _is_tail(rest)

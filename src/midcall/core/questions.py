@@ -19,6 +19,7 @@ from midcall.core.addresses import check_address
 from midcall.core.check import Problem, check, tidy
 from midcall.core.form import Form
 from midcall.core.from_types import TypedForm, Unfit, is_value, typed_form, written
+from midcall.core.journal import question_name
 from midcall.core.links import form_texts, links_in
 from midcall.core.outcomes import Via
 from midcall.core.secrets import refuse_secrets
@@ -125,8 +126,7 @@ class _Options:
         via: Collection[Via] | None,
         meta: Mapping[str, Any] | None,
     ) -> None:
-        if not isinstance(message, str) or not message.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidQuestion(wording.empty_message())
+        self._check_message(message)
         if key is not None and not (isinstance(key, str) and _KEY.match(key)):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidQuestion(wording.bad_key(key))
         if timeout is not None and not _is_seconds(timeout):
@@ -145,10 +145,14 @@ class _Options:
         self.via: frozenset[Via] | None = None if via is None else check_channels(via)
         self.meta = meta
 
+    def _check_message(self, message: str) -> None:
+        if not isinstance(message, str) or not message.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidQuestion(wording.empty_message())
+
     def _name(self, digest: str) -> None:
         """What the question is known by: its digest, and the beginning of its name in the journal."""
         self.digest = digest
-        self.base = f"?{digest}"
+        self.base = question_name(digest)
 
 
 class Question(_Options, Generic[T]):
@@ -177,13 +181,13 @@ class Question(_Options, Generic[T]):
     ) -> None:
         super().__init__(message, key, timeout, attempts, default, via, meta)
         self.typed: TypedForm[T] = cast("TypedForm[T]", typed_form(type))
-        self._carry_form(self.typed.form, not_secret)
+        refuse_secrets(self.typed.form, not_secret)
+        self._carry_form(self.typed.form)
         self._answered: Mapping[str, Any] | None = None
         if default is not MISSING:
             self._check_default(default, type)
 
-    def _carry_form(self, form: Form, not_secret: str | None) -> None:
-        refuse_secrets(form, not_secret)
+    def _carry_form(self, form: Form) -> None:
         self.form = form
         self._name(_digest("form", self.message, form.digest))
         self._links: tuple[str, ...] | None = None

@@ -5,8 +5,8 @@ what was recorded for it. It does no I/O and has no clock: the time comes in as 
 "not answered yet" is a value.
 
 Identity, not position: a question is known by its key, else by its digest and its ordinal among
-equals, an effect by its name, the digest of its arguments and its ordinal. Positions would depend
-on the order in which the branches of a `gather` wake.
+equals, an effect by its name and its ordinal; of several that have one name, by its arguments.
+Positions would depend on the order in which the branches of a `gather` wake.
 """
 
 from __future__ import annotations
@@ -15,7 +15,20 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NoReturn, TypeVar, cast
 
 from midcall.core.check import Problem, tidy
-from midcall.core.journal import EFFECTS, OPEN, Entry, Journal, Kind
+from midcall.core.journal import (
+    ADOPTED,
+    EFFECTS,
+    OPEN,
+    Entry,
+    Journal,
+    Kind,
+    effect_name,
+    key_name,
+    mark_name,
+    nth_name,
+    request_name,
+    wire_key,
+)
 from midcall.core.questions import MISSING, Missing, Question, Visit
 from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
 from midcall.wording import replay as wording
@@ -29,6 +42,7 @@ DOUBT: Final = "doubt"
 
 _LABEL: Final = 16
 """Enough to know a question by; every round carries the labels of all that came before."""
+_MET_EFFECTS: Final = (*EFFECTS, "failed")
 _TYPED: Final = 4096
 """A wrong value that is longer does not go along."""
 
@@ -66,12 +80,13 @@ def parse_answer(answer: object) -> tuple[Kind, dict[str, Any] | None]:
 class Replay:
     """Answers from the journal, and writes what is new into it."""
 
-    __slots__ = ("_counts", "_freed", "_fresh", "_keys", "_used", "journal")
+    __slots__ = ("_counts", "_freed", "_fresh", "_keys", "_recorded", "_used", "journal")
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
         self._counts: dict[str, int] = {}
-        self._freed: dict[str, list[str]] = {}
+        self._freed: dict[tuple[str, str], list[str]] = {}
+        self._recorded: dict[str, list[str]] | None = None
         self._keys: set[str] = set()
         self._used: set[str] = set()
         self._fresh: set[str] = set()
@@ -86,29 +101,53 @@ class Replay:
         if question.key in self._keys:
             raise DuplicateKey(wording.duplicate_key(question.key), advice=wording.duplicate_key_advice())
         self._keys.add(question.key)
-        return question.key
+        return key_name(question.key)
+
+    def identify_mark(self, kind: str, about: str) -> str:
+        """The name in the journal of what we note about this; of several times, of this one."""
+        return mark_name(kind, about, self._count(mark_name(kind, about)))
 
     def identify_effect(self, name: str, arguments: str) -> str:
-        """This effect's name in the journal."""
-        return self._numbered(f"!{name}.{arguments}")
+        """This effect's name in the journal.
+
+        It is the one that was recorded under this name with these arguments, if that was not met yet: branches come to
+        theirs in any order. Else it is a new one.
+        """
+        if freed := self._freed.get((name, arguments)):
+            return freed.pop(0)
+        recorded = self._recorded_effects().get(name, [])
+        for identity in recorded:
+            if (entry := self.journal.entry(identity)) is not None and entry.shape == arguments:
+                recorded.remove(identity)
+                return identity
+        while (identity := effect_name(name, self._count(effect_name(name, 0)))) in self.journal.entries:
+            pass
+        return identity
+
+    def _recorded_effects(self) -> dict[str, list[str]]:
+        """What earlier runs have recorded, by name; nothing of this run, which begins to ask after it."""
+        if self._recorded is None:
+            self._recorded = {}
+            for identity, raw in self.journal.entries.items():
+                if raw[0] in _MET_EFFECTS:
+                    self._recorded.setdefault(raw[2], []).append(identity)
+        return self._recorded
 
     def _numbered(self, base: str) -> str:
-        if freed := self._freed.get(base):
-            return freed.pop(0)
+        return nth_name(base, self._count(base))
+
+    def _count(self, base: str) -> int:
         ordinal = self._counts.get(base, 0)
         self._counts[base] = ordinal + 1
-        return f"{base}.{ordinal}" if ordinal else base
+        return ordinal
 
     def fail_effect(self, identity: str, name: str, arguments: str, *, line: bool) -> None:
         """The effect raised: it was met, it has no result, and the next one like it takes its place."""
-        self.journal.entries[identity] = Entry("failed", int(line), name)
+        self.journal.entries[identity] = Entry("failed", int(line), name, None, arguments)
         self._used.add(identity)
-        self._freed.setdefault(f"!{name}.{arguments}", []).append(identity)
+        self._freed.setdefault((name, arguments), []).append(identity)
 
-    @staticmethod
-    def wire_key(identity: str, attempt: int) -> str:
-        """The key under which this question leaves: unique within the call, stable over replays."""
-        return identity if attempt == 1 else f"{identity}~{attempt}"
+    wire_key = staticmethod(wire_key)
 
     # --- reading ------------------------------------------------------------------------------
 
@@ -119,7 +158,7 @@ class Replay:
         """
         base = question.base
         ordinal = self._counts.get(base, 0)
-        identity = f"{base}.{ordinal}" if ordinal else base
+        identity = nth_name(base, ordinal)
         journal = self.journal
         if (answer := journal.settled.get(identity)) is not None:
             value = question.typed.read(question.form.whole(answer))
@@ -220,7 +259,7 @@ class Replay:
         self, identity: str, question: Question[Any] | Visit, *, line: bool, deadline: float | None, attempt: int = 1
     ) -> Entry:
         """Write down that this question waits for its answer."""
-        shape = question.shape if question.key is not None else ""
+        shape = question.shape if question.key is not None or question.shape == ADOPTED else ""
         entry = Entry("waiting", int(line), question.message[:_LABEL], None, shape, attempt, deadline)
         self.journal.entries[identity] = entry
         self._used.add(identity)
@@ -276,13 +315,13 @@ class Replay:
         self.journal.entries[identity] = Entry("mark", 0, name, value)
         self._used.add(identity)
 
-    def lose_effect(self, identity: str, name: str, *, line: bool) -> None:
+    def lose_effect(self, identity: str, name: str, arguments: str, *, line: bool) -> None:
         """The effect has run, and its result cannot be recorded."""
-        self.journal.entries[identity] = Entry("lost", int(line), name)
+        self.journal.entries[identity] = Entry("lost", int(line), name, None, arguments)
         self._used.add(identity)
 
-    def record_effect(self, identity: str, name: str, result: Any, *, line: bool) -> None:
-        self.journal.entries[identity] = Entry("effect", int(line), name, result)
+    def record_effect(self, identity: str, name: str, arguments: str, result: Any, *, line: bool) -> None:
+        self.journal.entries[identity] = Entry("effect", int(line), name, result, arguments)
         self._used.add(identity)
 
     def take_answers(self, responses: Mapping[str, Any], now: float, doubt: float = 0.0) -> tuple[str, ...]:
@@ -326,7 +365,7 @@ class Replay:
 
     def identify_request(self, method: str, digest: str) -> str:
         """The name of this request, such as one for sampling, in the journal."""
-        return self._numbered(f"~{method}.{digest}")
+        return self._numbered(request_name(method, digest))
 
     def request(self, identity: str, label: str, *, line: bool) -> None:
         """Write down that this request waits for its reply."""
@@ -359,4 +398,5 @@ def _read_reply(entry: Entry, response: object) -> tuple[Kind, Any]:
         if not isinstance(response, (dict, Mapping)):
             raise MalformedAnswer(wording.malformed_answer("it is not an object"))
         return "reply", dict(cast("Mapping[str, Any]", response))
-    return parse_answer(response)
+    kind, content = parse_answer(response)
+    return kind, dict(cast("Mapping[str, Any]", response)) if entry.shape == ADOPTED else content

@@ -8,16 +8,16 @@ numbers can hold a secret: a flag or a choice has nothing in it that the author 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from midcall.core.fields import Field, Number, Text
 from midcall.core.form import Form
 from midcall.errors import InvalidQuestion, SecretInForm
 from midcall.wording import forms as wording
 
-__all__ = ["refuse_secrets", "secret_fields"]
+__all__ = ["refuse_secrets", "secret_fields", "secret_properties", "secrets_refused"]
 
 _PHRASES: Final = (
     # passwords, also in the languages that forms are most often written in
@@ -63,6 +63,27 @@ def secret_fields(form: Form) -> tuple[str, ...]:
     return tuple(field.name for field in form if _asks_for_secret(field))
 
 
+def secret_properties(schema: Mapping[str, Any]) -> tuple[str, ...]:
+    """The same for a raw schema, including one that no form can hold."""
+    properties: Any = schema.get("properties")
+    if not isinstance(properties, Mapping):
+        return ()
+    return tuple(str(name) for name, prop in properties.items() if _property_asks_for_secret(str(name), prop))  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
+
+def _property_asks_for_secret(name: str, prop: Any) -> bool:
+    if not isinstance(prop, Mapping) or {"enum", "oneOf", "const"} & prop.keys():
+        return False
+    title: Any = prop.get("title")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    texts = (name, title) if isinstance(title, str) else (name,)
+    return prop.get("type") not in ("boolean", "array") and any(map(_means_secret, texts))  # pyright: ignore[reportUnknownMemberType]
+
+
+def secrets_refused(names: Sequence[str]) -> SecretInForm:
+    """The error for a form with these fields."""
+    return SecretInForm(wording.secrets_in_form(names), path=", ".join(names), advice=wording.secrets_advice())
+
+
 def refuse_secrets(form: Form, reason: str | None = None) -> None:
     """Raises `SecretInForm` if the form asks for a secret, unless a reason says that it does not."""
     if reason is not None and not isinstance(reason, str):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -70,7 +91,7 @@ def refuse_secrets(form: Form, reason: str | None = None) -> None:
     if reason is not None and reason.strip():
         return
     if names := secret_fields(form):
-        raise SecretInForm(wording.secrets_in_form(names), path=", ".join(names), advice=wording.secrets_advice())
+        raise secrets_refused(names)
 
 
 def _asks_for_secret(field: Field) -> bool:

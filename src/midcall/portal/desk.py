@@ -16,6 +16,7 @@ from midcall.portal.interactions import Action, Ending, Interaction, Kind, diges
 from midcall.portal.kinds import Page
 from midcall.portal.logs import logger
 from midcall.portal.met import Elsewhere, Met, Refused, Result, Settled, Tried
+from midcall.portal.pending import remember
 from midcall.portal.posted import Posted, TooMuch, posted
 from midcall.portal.views import hour, moment
 from midcall.render import shown
@@ -68,31 +69,33 @@ class Desk:
             return self._already(met, met.ending, 409)
         if self._is_over(met.interaction):
             return self.door.views.told("expired", 410, who=met.who)
-        return await self._answer(met, answer)
+        return await self._answer(request, met, answer)
 
     def _is_over(self, interaction: Interaction) -> bool:
         return interaction.expires <= self.door.clock()
 
     # --- an answer ------------------------------------------------------------------------------
 
-    async def _answer(self, met: Met, answer: Posted) -> Response:
+    async def _answer(self, request: Request, met: Met, answer: Posted) -> Response:
         match answer.last("do"):
             case "decline" | "cancel" as action:
                 return await self.finish(met, action)
             case "accept":
                 result = await self.kinds[met.interaction.kind].accept(met, answer)
-                return await self._after(met, result)
+                return await self._after(request, met, result)
             case _:
                 return self.door.views.told("not_understood", 400, who=met.who, again=f"/i/{met.id}")
 
-    async def _after(self, met: Met, result: Result) -> Response:
+    async def _after(self, request: Request, met: Met, result: Result) -> Response:
         match result:
             case Settled(content):
                 return await self.finish(met, "accept", content)
             case Tried(said):
                 return self._drawn(met, said, 422)
-            case Elsewhere(url):
-                return RedirectResponse(url, 303)
+            case Elsewhere(url, state):
+                response = RedirectResponse(url, 303)
+                remember(self.door.cookies, request.cookies, response, met.id, state)
+                return response
             case Refused("already", status):
                 return self._first(met, status)
             case Refused(why, status):

@@ -41,9 +41,10 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """It goes on at another site."""
+    """It goes on at another site, which is to send the browser back with this state."""
 
     url: str = field(repr=False)
+    state: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

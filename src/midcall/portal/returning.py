@@ -11,6 +11,7 @@ from midcall.portal.desk import Desk
 from midcall.portal.logs import logger
 from midcall.portal.met import Met
 from midcall.portal.oauth import Finished, OAuth, OAuthError
+from midcall.portal.pending import forget, pending
 from midcall.wording.portal import logs, told
 
 __all__ = ["Returning"]
@@ -31,12 +32,15 @@ class Returning:
         if browser is None:
             return door.views.told("oauth_refused", 403, who=door.who(request, visitor))
         try:
-            finished = await self.oauth.finish(request.query_params, browser, visitor)
+            under_way = pending(door.cookies, request.cookies).values()
+            finished = await self.oauth.finish(request.query_params, browser, visitor, pending=under_way)
         except OAuthError as exc:
             logger.warning(logs.oauth_failed(type(exc).__name__))
             heading, _ = told.heading_and_hint("oauth_refused")
             return door.views.say(heading, exc.text, exc.status, who=door.who(request, visitor))
-        return await self._finish(request, finished, visitor, browser)
+        response = await self._finish(request, finished, visitor, browser)
+        forget(door.cookies, request.cookies, response, finished.id)
+        return response
 
     async def _finish(self, request: Request, finished: Finished, visitor: str, browser: str) -> Response:
         door = self.desk.door

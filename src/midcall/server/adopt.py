@@ -1,4 +1,4 @@
-"""Adoption: what a tool asks by the SDK's own means becomes a question of ours."""
+"""Adoption: what a tool asks by the SDK's own means becomes a question of ours, and fails as it fails in the SDK."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import asyncio
 import hashlib
 import json
 from base64 import urlsafe_b64encode
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from mcp.shared.exceptions import MCPError
+from mcp.shared.exceptions import MCPError, NoBackChannelError
 from mcp_types import (
     INVALID_REQUEST,
+    REQUEST_TIMEOUT,
     CreateMessageRequest,
-    ElicitRequestFormParams,
     ElicitRequestParams,
     ElicitRequestURLParams,
     ElicitResult,
@@ -22,14 +22,14 @@ from mcp_types import (
 from pydantic import BaseModel
 from pydantic_core import to_json
 
-from midcall.core.adopted import AdoptedQuestion, OpaqueForm
-from midcall.core.outcomes import Accepted, Cancelled, Declined
-from midcall.core.questions import Question, Visit
+from midcall.core.adopted import AdoptedQuestion, AdoptedVisit
+from midcall.core.outcomes import Accepted, Declined
+from midcall.core.secrets import secrets_refused
 from midcall.core.wire import Stuck, stuck_at
-from midcall.errors import InvalidForm, MidcallError
+from midcall.errors import ClientFailed, InvalidForm, InvalidQuestion, MidcallError, NoChannel, TimedOut
 from midcall.server.asking import put
 from midcall.server.call import refuse_inside_effect
-from midcall.server.surface import surfaced
+from midcall.server.surface import fail
 from midcall.wording import wire as wording
 
 if TYPE_CHECKING:
@@ -39,22 +39,27 @@ __all__ = ["answer_for", "reply_to"]
 
 ResultT = TypeVar("ResultT", bound=BaseModel)
 
+_METHOD: Final = "elicitation/create"
+
 
 async def answer_for(call: Call, params: ElicitRequestParams, timeout: float | None) -> ElicitResult:
-    """Ask what these params ask, on whatever channel this client has."""
+    """Ask what these params ask, on whatever channel this client has.
+
+    Raises:
+        MCPError: The client cannot be asked, answered with an error, or took too long.
+        ValidationError: What it answered is not an answer.
+    """
     try:
         refuse_inside_effect("ctx.elicit")
-        question = _question(params, timeout, call.installation.not_secret)
+        question = _question(call, params, timeout)
         outcome = await put(call, question)
     except MidcallError as exc:
-        raise surfaced(exc, call) from exc.__cause__
-    match outcome:
-        case Accepted(value=value):
-            return ElicitResult(action="accept", content=_content(value))
-        case Declined():
-            return ElicitResult(action="decline")
-        case Cancelled():
-            return ElicitResult(action="cancel")
+        raise _as_the_sdk_fails(exc, call) from None
+    if not isinstance(outcome, Accepted):
+        return ElicitResult(action="decline" if isinstance(outcome, Declined) else "cancel")
+    if isinstance(question, AdoptedVisit):
+        return ElicitResult(action="accept")
+    return ElicitResult.model_validate(_with_defaults(question, outcome.value), by_name=False)
 
 
 async def reply_to(
@@ -73,7 +78,7 @@ async def reply_to(
         async with asyncio.timeout(timeout):
             await call.run.ask({identity: wire})
         entry = call.replay.noted(identity)
-    assert entry is not None and entry.kind == "reply", "a request that was answered has its reply"
+    assert entry is not None, "a request that was answered has its reply"
     return result_type.model_validate(entry.value, by_name=False)
 
 
@@ -87,27 +92,72 @@ def _check_declared(call: Call, request: CreateMessageRequest | ListRootsRequest
         raise MCPError(INVALID_REQUEST, "List roots not supported")
 
 
-def _content(value: object) -> dict[str, Any] | None:
-    return {**value} if isinstance(value, Mapping) else None  # pyright: ignore[reportUnknownVariableType]
+def _as_the_sdk_fails(error: MidcallError, call: Call) -> BaseException:
+    """What the SDK raises in place of this error; servers look at its code and its text.
+
+    Whatever the SDK knows nothing of ends the call: a tool would take it for a client that can't be asked.
+    """
+    match error:
+        case NoChannel():
+            call.installation.warn_once(f"no channel: {error}", f"{error.with_advice} {error.explained}")
+            if not call.modern and not call.session.can_send_request:
+                return NoBackChannelError(_METHOD)
+            return MCPError(INVALID_REQUEST, "Elicitation not supported")
+        case ClientFailed(__cause__=MCPError() as failed):
+            return failed
+        case TimedOut():
+            return MCPError(REQUEST_TIMEOUT, f"Request {_METHOD!r} timed out")
+        case _:
+            fail(error, call)
+            return asyncio.CancelledError()
 
 
-def _question(params: ElicitRequestParams, timeout: float | None, not_secret: str | None) -> Question[Any] | Visit:
-    meta: Mapping[str, Any] | None = dict(params.meta) if params.meta else None
+def _with_defaults(question: AdoptedQuestion, answer: dict[str, Any]) -> dict[str, Any]:
+    """The answer with the default of each field that is required, has one, and was left out."""
+    content: dict[str, Any] | None = answer.get("content")
+    if content is None:
+        return answer
+    missing = {name: value for name, value in question.required_defaults.items() if name not in content}
+    return {**answer, "content": {**content, **missing}}
+
+
+def _question(call: Call, params: ElicitRequestParams, timeout: float | None) -> AdoptedQuestion | AdoptedVisit:
     if isinstance(params, ElicitRequestURLParams):
-        return Visit(params.message, params.url, id=params.elicitation_id, timeout=timeout, meta=meta)
-    assert isinstance(params, ElicitRequestFormParams)
-    schema = params.requested_schema
-    question = AdoptedQuestion(params.message, schema, timeout=timeout, meta=meta, not_secret=not_secret)
-    if isinstance(question.form, OpaqueForm):  # pyright: ignore[reportUnnecessaryIsInstance]
-        _check_sendable(schema)
+        meta: Mapping[str, Any] | None = dict(params.meta) if params.meta else None
+        return AdoptedVisit(params.message, params.url, id=params.elicitation_id, timeout=timeout, meta=meta)
+    question = _form_question(params, timeout)
+    _look_at_secrets(call, question)
     return question
 
 
-def _check_sendable(schema: Mapping[str, Any]) -> None:
-    """What is sent as it is must be what the SDK can write: plain data, and also dates and the like."""
+def _form_question(params: ElicitRequestParams, timeout: float | None) -> AdoptedQuestion:
+    """These params as the SDK writes them, if it can: what it cannot send would take the connection down."""
     try:
-        to_json(schema)
+        question = AdoptedQuestion(params.model_dump(by_alias=True, mode="json", exclude_none=True), timeout=timeout)
+        to_json(question.params)
+    except InvalidQuestion:
+        raise
     except (ValueError, RecursionError):
-        stuck = stuck_at(schema) or Stuck("", wording.not_plain("schema"))
+        stuck = stuck_at(getattr(params, "requested_schema", None)) or Stuck("", wording.not_plain("schema"))
         path = stuck.path.removeprefix(".")
         raise InvalidForm(stuck.why, path=path, advice=wording.plain_data_advice()) from None
+    return question
+
+
+def _look_at_secrets(call: Call, question: AdoptedQuestion) -> None:
+    """A form that worked without midcall works with it, unless its server is strict."""
+    installation = call.installation
+    if not question.secrets or installation.not_secret is not None:
+        return
+    if installation.strict:
+        raise secrets_refused(question.secrets)
+    installation.secret_forms[question.digest] = question.secrets
+    installation.warn_once(f"secret:{question.digest}", _asks_for_secrets(call.called, question.secrets))
+
+
+def _asks_for_secrets(called: object, names: Sequence[str]) -> str:
+    return (
+        f"A form of {called!r} asks for {', '.join(map(repr, names))}. The answer passes through the client and may "
+        "reach the model. Ask with secret() instead, or, if it is not a secret, give the reason: "
+        'install(..., not_secret="...").'
+    )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from midcall.core.adopted import AdoptedQuestion
 from midcall.core.check import Problem
 from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
 from midcall.core.questions import Question, Visit
@@ -115,6 +116,8 @@ def _outcome(call: Call, asking: Asking) -> Outcome[Any] | None:
             return Accepted(question.taken_default(), "default")
         case "accept" | "fits" if isinstance(question, Visit):
             return Accepted(visit_id(call, identity, question), entry.via)  # pyright: ignore[reportArgumentType]
+        case "accept" if isinstance(question, AdoptedQuestion):
+            return Accepted(entry.value, entry.via)  # pyright: ignore[reportArgumentType]
         case "accept" | "fits":
             assert isinstance(question, Question)
             value, problems = question.read(entry.value)

@@ -20,7 +20,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from midcall.core.journal import Foreign, Journal
 from midcall.core.replay import Replay, mismatch_at_end
 from midcall.errors import MidcallError, Misuse, NoCall, ReplayMismatch
-from midcall.server.running.following import follow_request, with_session
+from midcall.server.running.following import follow_request, with_params, with_session
 from midcall.server.running.run import Run
 from midcall.server.session import AskingSession
 from midcall.wording import mistakes as wording
@@ -28,7 +28,16 @@ from midcall.wording import mistakes as wording
 if TYPE_CHECKING:
     from midcall.server.installation import Installation
 
-__all__ = ["Call", "aside", "current_call", "input_of", "inside_effect", "refuse_inside_effect", "running_call"]
+__all__ = [
+    "Call",
+    "aside",
+    "current_call",
+    "handed_down",
+    "input_of",
+    "inside_effect",
+    "refuse_inside_effect",
+    "running_call",
+]
 
 current_call: ContextVar[Call | None] = ContextVar("midcall_call", default=None)
 inside_effect: ContextVar[bool] = ContextVar("midcall_inside_effect", default=False)
@@ -62,9 +71,6 @@ class Call:
     ended = False
     recalls = False
     """Whether there is anything in the journal to recall: most calls ask nothing."""
-    turn = 0
-    """How many rounds of this call have been answered."""
-
     foreign: Foreign | None = None
     """What the handler sees as its own state and answers."""
 
@@ -87,6 +93,7 @@ class Call:
 
     def start(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> None:
         """Run the tool. It sees `ctx`, with a session that asks through us."""
+        self._next = call_next
         self.run = Run(self.called)
         self.thread = get_ident()
         self.around = current_call.get()
@@ -98,6 +105,14 @@ class Call:
         self.run.carry(current_call, self)
         self.run.start(self.run.context.run(call_next, ctx))
         self.installation.runs.add(self)
+
+    def again(self) -> Call:
+        """The same call, to be run again from what was recorded, within the same request."""
+        again = Call(self.installation, self._ctx, self.journal)
+        again.recalls = True
+        again.foreign = self.foreign
+        again.start(with_params(self._ctx, handed_down(self.params or {}, self.journal)), self._next)
+        return again
 
     def follow(self, ctx: ServerRequestContext[Any, Any]) -> None:
         """A newer request continues the call: whatever the tool holds of the request follows it."""
@@ -245,6 +260,19 @@ class Call:
         then comes in another order once that one is answered, too.
         """
         return not aside.get() and self.run.on_line() and not self.journal.has_waiting_branch
+
+
+def handed_down(params: Mapping[str, Any], journal: Journal) -> dict[str, Any]:
+    """What the handler is to see: its own state and answers, and the call that a code stands for."""
+    handed = {name: value for name, value in params.items() if name not in ("requestState", "inputResponses")}
+    if journal.target is not None:
+        handed |= journal.target._asdict()
+    if (foreign := journal.foreign) is not None:
+        if foreign.state is not None:
+            handed["requestState"] = foreign.state
+        if foreign.responses:
+            handed["inputResponses"] = foreign.responses
+    return handed
 
 
 def running_call(verb: str) -> Call:

@@ -12,9 +12,10 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from midcall.errors import NotRecordable, OnceUnknown
+from midcall.errors import NotRecordable, OnceUnknown, ReplayMismatch
 from midcall.portal.interactions import digest_of
 from midcall.wording import once as wording
+from midcall.wording import replay as replay_words
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -26,18 +27,28 @@ _OTHER_SECONDS: Final = 30.0
 _FAILURES: Final = 100
 
 
-async def claimed(call: Call, identity: str, name: str, retry: bool, run: Callable[[], Awaitable[Any]]) -> Any:
+async def claimed(
+    call: Call, identity: str, name: str, arguments: str, retry: bool, run: Callable[[], Awaitable[Any]]
+) -> Any:
     """The result of this effect as JSON data: of the run that was first.
 
+    A claim does not depend on the arguments, which are written into it: one state, sent again with other answers, must
+    not run the effect again with other arguments.
+
     Raises:
+        ReplayMismatch: It was claimed with other arguments.
         OnceUnknown: It was begun, and nobody knows whether it ended.
         NotRecordable: It has run, and its result could not be recorded.
     """
     keeping = call.installation.keeping
     assert keeping is not None, "effects are claimed where there is a store"
+    claim = {"name": name, "arguments": call.derive("arguments", arguments)}  # which the store cannot guess from it
     for attempt in range(_FAILURES):
         id = call.derive("claim", identity, str(attempt))
-        record, ours = await keeping.create(call, id, "once", json.dumps({"name": name}))
+        record, ours = await keeping.create(call, id, "once", json.dumps(claim))
+        differs = json.loads(record.data) != claim
+        if differs and record.pending:
+            raise _differs(name)
         if not ours and record.pending:
             record = await (await keeping.store()).wait(digest_of(id), _OTHER_SECONDS) or record
         if ours or (record.pending and retry):
@@ -45,6 +56,8 @@ async def claimed(call: Call, identity: str, name: str, retry: bool, run: Callab
         if record.outcome is None:
             raise _unknown(name)
         outcome: dict[str, Any] = json.loads(record.outcome)
+        if differs and "failed" not in outcome:
+            raise _differs(name)
         if "result" in outcome:
             return outcome["result"]
         if "lost" in outcome and not retry:
@@ -74,6 +87,14 @@ def _is_cancelled() -> bool:
     """Whether the effect itself was cut off, and not only something that it waited for."""
     task = asyncio.current_task()
     return task is None or task.cancelling() > 0
+
+
+def _differs(name: str) -> ReplayMismatch:
+    return ReplayMismatch(
+        f"once({name!r}, ...) was run in this call before, with other arguments.",
+        advice=replay_words.replay_mismatch_advice(),
+        for_model=replay_words.model_start_again(),
+    )
 
 
 def _unknown(name: str) -> OnceUnknown:

@@ -62,7 +62,7 @@ async def run_once(
     if line and entry is None:
         call.replay.depart_with_effect(name)
     if _lacks_idempotency_key(fn, args, kwargs):
-        kwargs = {**kwargs, _KEY: call.derive("once", identity)}
+        kwargs = {**kwargs, _KEY: call.derive("once", identity, arguments)}
 
     threaded = in_thread.get() is not None and not inspect.iscoroutinefunction(fn)  # a `def` tool's function may block
 
@@ -74,14 +74,14 @@ async def run_once(
 
     async def effect() -> Any:
         try:
-            recorded = await (claimed(call, identity, name, retry, run) if call.claims else run())
+            recorded = await (claimed(call, identity, name, arguments, retry, run) if call.claims else run())
         except NotRecordable:
-            call.replay.lose_effect(identity, name, line=line)
+            call.replay.lose_effect(identity, name, arguments, line=line)
             raise
         except BaseException:
             call.replay.fail_effect(identity, name, arguments, line=line)
             raise
-        call.replay.record_effect(identity, name, recorded, line=line)
+        call.replay.record_effect(identity, name, arguments, recorded, line=line)
         return record.read(recorded)
 
     context = copy_context()

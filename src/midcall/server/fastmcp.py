@@ -16,10 +16,13 @@ from mcp_types.methods import INPUT_REQUIRED_METHODS
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
 from midcall.errors import MidcallError
+from midcall.restoring import restored
 from midcall.server.call import Call, current_call
+from midcall.server.channels.capability import lacks_the_error
 from midcall.server.inside import is_failure, look_inside
 from midcall.server.install import installation_on
 from midcall.server.installation import Installation
+from midcall.server.required import UrlElicitationRequired
 from midcall.server.surface import find_ours
 from midcall.wording import installing as wording
 
@@ -74,7 +77,11 @@ class _LetThrough(Middleware):
             call = current_call.get()
             if ours is None or call is None:
                 raise
+            if isinstance(ours, UrlElicitationRequired):
+                raise restored(UrlElicitationRequired, ours.args, ours.__dict__) from None
             if isinstance(ours, UrlElicitationRequiredError):
+                if lacks_the_error(call) is not None:
+                    raise  # as it is without midcall
                 raise UrlElicitationRequiredError(ours.elicitations, ours.message) from None
             raise _plain(ours).with_traceback(ours.__traceback__) from None
 
@@ -82,11 +89,7 @@ class _LetThrough(Middleware):
 def _plain(error: MidcallError) -> MidcallError:
     """The error in its own class: no `ToolError` any more, which FastMCP would catch on the way out."""
     classes = cast("tuple[type[MidcallError], ...]", type(error).__mro__)
-    cls = next(base for base in classes if not issubclass(base, MCPError))
-    copy = cls.__new__(cls)
-    copy.__dict__.update(error.__dict__)
-    copy.args = error.args
-    return copy
+    return restored(next(base for base in classes if not issubclass(base, MCPError)), error.args, error.__dict__)
 
 
 def _adopt_request(context: MiddlewareContext[Any]) -> None:

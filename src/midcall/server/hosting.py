@@ -6,8 +6,8 @@ import time
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from midcall.core.adopted import OpaqueForm
-from midcall.core.journal import Entry
+from midcall.core.adopted import AdoptedQuestion, OpaqueForm
+from midcall.core.journal import Entry, asking_mark
 from midcall.core.outcomes import Via
 from midcall.core.questions import Question, Visit
 from midcall.portal.interactions import Ending, Interaction
@@ -62,7 +62,7 @@ async def host(call: Call, asking: Asking) -> Hosted:
         return Hosted(question.message, question.address(id), inf)
     portal = portal_of(call)
     await portal.start()
-    mark = f"!page.{asking.identity}~{asking.entry.attempt}"
+    mark = asking_mark("page", asking.identity, asking.entry.attempt)
     begun = call.replay.noted(mark)
     until: float = begun.value if begun is not None else min(time.time() + portal.ttl, asking.entry.deadline or inf)
     message = asked_again(question, asking.entry)
@@ -78,4 +78,6 @@ async def host(call: Call, asking: Asking) -> Hosted:
 def settled(call: Call, asking: Asking, ending: Ending, via: Via) -> Entry:
     """Write down what came of the page."""
     content = dict(ending.content or {}) if ending.action == "accept" else None
+    if content is not None and isinstance(asking.question, AdoptedQuestion):
+        content = {"action": "accept", "content": content}
     return call.replay.settle(asking.identity, asking.entry, ending.action, content, via)

@@ -71,6 +71,8 @@ class Installation:
     """Called when a tool asks by the framework's own means."""
     own_apps: dict[str, bool] = field(default_factory=dict[str, bool])
     """Of the tools that were seen, which have an App that is not ours."""
+    secret_forms: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """By digest, the fields of adopted forms that ask for a secret: for `doctor`."""
 
     def __post_init__(self) -> None:
         self.keeping = None if self.store is None else Keeping(self.store, self.state_ttl)

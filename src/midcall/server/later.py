@@ -105,6 +105,8 @@ async def _put_code(call: Call, journal: Journal) -> str:
     code = secrets.token_urlsafe(16) if keeping is None else await keeping.put_code(call, encode(journal))
     if not call.ended:
         call.installation.runs.put_code(code, call)
+    elif keeping is None:
+        call.installation.runs.put_journal(code, call.owner, journal)
     return code
 
 
@@ -141,7 +143,7 @@ async def taken(installation: Installation, ctx: ServerRequestContext[Any, Any],
     if keeping is None:
         if live is not None:
             _take_answer(installation, live.journal, ctx)
-        return live
+        return live or installation.runs.take_journal(code, owner)
     text = await keeping.behind_code(installation, code, owner)
     if text is None:
         return None

@@ -12,7 +12,7 @@ import anyio
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, ErrorData, InputRequiredResult
+from mcp_types import INTERNAL_ERROR, ErrorData, InputRequiredResult
 from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
 
 from midcall.core.journal import Foreign, Head, Journal, decode, encode, read_head
@@ -20,9 +20,10 @@ from midcall.errors import InvalidJournal, JournalTooLarge, MalformedAnswer, Mid
 from midcall.server import audit, later
 from midcall.server.apps import serving as apps
 from midcall.server.apps.listing import ABOUT
-from midcall.server.call import Call, input_of
+from midcall.server.call import Call, handed_down, input_of
 from midcall.server.keeping import is_kept
 from midcall.server.required import check_required, leave_with_visits
+from midcall.server.running.following import with_params
 from midcall.server.running.run import ROUND
 from midcall.server.running.runs import GRACE_SECONDS
 from midcall.server.running.turns import Outcome, Turn, digest_answers
@@ -81,9 +82,8 @@ class Calls:
     async def _route(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """What a request with a state or a code means, or any request to a server with a store."""
         installation = self._installation
-        if installation.keeping is not None:
-            if (ours := await apps.served(installation, ctx, call_next)) is not None:
-                return ours
+        if installation.keeping is not None and (ours := await apps.served(installation, ctx, call_next)) is not None:
+            return ours
         state, responses = input_of(ctx.params)
         if isinstance(state, OwnState):
             return await self._continue(ctx, call_next, state, responses)
@@ -219,9 +219,15 @@ class Calls:
     async def _attend(self, call: Call, turn: Turn | None) -> HandlerResult:
         """Wait until the tool has ended, or has asked and gone quiet; the result of the request."""
         try:
-            await call.run.settle()
-            call.run.hand_back()
-            result = await (self._finish(call) if call.run.done else self._leave(call))
+            while True:
+                await call.run.settle()
+                call.run.hand_back()
+                result = await (self._finish(call) if call.run.done else self._leave(call))
+                if result is not _AGAIN:
+                    break
+                call = call.again()
+                if turn is not None:
+                    turn.joined = call
         except asyncio.CancelledError:
             await self._lose(call, turn)
             raise
@@ -259,12 +265,12 @@ class Calls:
             await take_back(call)
         if call.failed is not None:
             return ending(call.failed, call)
-        if (unused := call.leftover()) is not None:
-            return ending(unused, call)
         if task.cancelled():
             raise MCPError(INTERNAL_ERROR, "The tool was cancelled.")
         error = task.exception()
         if error is None:
+            if (unused := call.leftover()) is not None:
+                return ending(unused, call)
             result = task.result()
             return await self._around(call, result) if _is_round(result) else result
         ours = find_ours(error) if isinstance(error, Exception) else None
@@ -278,7 +284,8 @@ class Calls:
             return ending(error, call)
         try:
             if call.modern:
-                return await self._round(call, await leave_with_visits(call, error))
+                requests = await leave_with_visits(call, error)
+                return _AGAIN if requests is None else await self._round(call, requests)
             raise await check_required(call, error)
         except MidcallError as refused:
             return ending(refused, call)
@@ -363,6 +370,9 @@ class Calls:
         )
 
 
+_AGAIN: Final[dict[str, Any]] = {}
+"""In place of a result: what the tool required is done, and it is to run again."""
+
 _CONTINUED: Final = (
     -32602,
     "This request was already continued with other answers. Call the tool again to start over.",
@@ -410,18 +420,4 @@ def _foreign(kept: Foreign | None, responses: Mapping[str, Any], ours: Collectio
 
 
 def _handing_down(ctx: ServerRequestContext[Any, Any], journal: Journal) -> ServerRequestContext[Any, Any]:
-    """What the handler is to see: its own state and answers, and the call that a code stands for."""
-    params = ctx.params or {}
-    handed = {name: value for name, value in params.items() if name not in ("requestState", "inputResponses")}
-    if journal.target is not None:
-        handed |= journal.target._asdict()
-    if (foreign := journal.foreign) is not None:
-        if foreign.state is not None:
-            handed["requestState"] = foreign.state
-        if foreign.responses:
-            handed["inputResponses"] = foreign.responses
-    from midcall.server.running.following import with_session
-
-    changed = with_session(ctx, ctx.session)
-    changed.params = handed
-    return changed
+    return with_params(ctx, handed_down(ctx.params or {}, journal))

@@ -58,7 +58,7 @@ async def secret_of(
         portal.add_check(name, check)
     about = {"name": name, "fields": [{"name": field, "title": title} for field, title in fields.items()]}
     for _ in range(_ATTEMPTS):
-        identity = call.replay.identify_effect("secret", name)
+        identity = call.replay.identify_mark("secret", name)
         kept = None if call.replay.noted(identity) is not None else await portal.vault.get(call.owner, name)
         if kept is not None and await _is_still_right(check, kept):
             return kept
@@ -106,7 +106,7 @@ async def token_of(call: Call, provider: str, message: str | None, timeout: floa
     known = portal.provider(provider)
     if known is None:
         raise InvalidQuestion(wording.unknown_provider(provider, [each.name for each in portal.providers]))
-    identity = call.replay.identify_effect("authorize", provider)
+    identity = call.replay.identify_mark("authorize", provider)
     if call.replay.noted(identity) is None and (token := await portal.oauth.token(provider, call.owner)):
         return token
     about = {"provider": provider, "title": known.title or known.name, "scopes": list(known.scopes)}
@@ -128,10 +128,10 @@ async def approved(call: Call, message: str, details: Mapping[str, Any], timeout
     portal = _portal(call, "approve")
     plain = _plain_details(details)
     digest = _digest(message, plain)
-    decided = call.replay.identify_effect("approved", digest)
+    decided = call.replay.identify_mark("approved", digest)
     if (entry := call.replay.noted(decided)) is not None:
         return bool(entry.value)
-    identity = call.replay.identify_effect("approve", digest)
+    identity = call.replay.identify_mark("approve", digest)
     about = {"details": plain, "digest": digest}
     try:
         await _on_a_page(call, portal, identity, "approve", message, about, timeout)

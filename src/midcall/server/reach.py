@@ -71,12 +71,21 @@ def channel_for(call: Call, question: Question[Any] | Visit, entry: Entry | None
             return channel
     reasons = why_not(call, question)
     raise NoChannel(
-        wording.no_channel(reasons),
+        wording.no_channel(_main_reason(call, reasons)),
         mode=question.mode,
         undeclared=_undeclared(call, question, reasons),
+        reasons=reasons,
         advice=wording.no_channel_advice(question.mode, reasons),
         for_model=wording.model_cannot_ask(),
     )
+
+
+def _main_reason(call: Call, reasons: Mapping[str, str]) -> str:
+    """That of the first channel that this version has and the question allows."""
+    other = "push" if call.modern else "round"
+    allowed = [reason for reason in reasons.values() if reason != wording.refused_by_question()]
+    own = [reason for via, reason in reasons.items() if via != other and reason in allowed]
+    return next(iter(own or allowed), wording.refused_by_question())
 
 
 def _undeclared(call: Call, question: Question[Any] | Visit, reasons: Mapping[str, str]) -> str | None:

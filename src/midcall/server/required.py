@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types import ElicitRequestURLParams
 
+from midcall.core.journal import asking_mark, required_name
 from midcall.core.questions import Visit
 from midcall.errors import InvalidQuestion, NoChannel, TimedOut
+from midcall.restoring import restored
+from midcall.server import waiting
 from midcall.server.answered import refused
 from midcall.server.call import current_call
 from midcall.server.channels.capability import lacks_the_error
+from midcall.server.channels.push import signs_of_life
 from midcall.server.channels.request import elicitation_params
 from midcall.server.reach import Asking
 from midcall.server.retrying import give_code
@@ -46,6 +51,9 @@ class UrlElicitationRequired(UrlElicitationRequiredError):
         super().__init__([_params(index, item) for index, item in enumerate(elicitations)], message)
         self.log_level = logging.INFO  # read by FastMCP: this is no failure
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restored, (type(self), self.args, self.__dict__)
+
 
 def _params(index: int, item: Visit | ElicitRequestURLParams) -> ElicitRequestURLParams:
     if not isinstance(item, (Visit, ElicitRequestURLParams)):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -65,13 +73,17 @@ async def check_required(call: Call, error: UrlElicitationRequiredError) -> UrlE
     """This error, fit for the wire of this client: it has declared URLs, and each visit has an id.
 
     Raises:
-        NoChannel: The client could do nothing with it.
+        UrlElicitationRequiredError: The client cannot be sent anywhere, and the SDK's own error was raised: this one.
+        NoChannel: The same, for ours.
     """
     if reason := lacks_the_error(call):
+        if not isinstance(error, UrlElicitationRequired):
+            raise error
         reasons = {"required": reason}
         raise NoChannel(
-            reaching.no_channel(reasons),
+            reaching.no_channel(reason),
             mode="url",
+            reasons=reasons,
             undeclared="url" if call.modern else None,
             advice=reaching.no_channel_advice("url", reasons),
             for_model=reaching.model_cannot_ask(),
@@ -88,39 +100,54 @@ async def check_required(call: Call, error: UrlElicitationRequiredError) -> UrlE
     return error
 
 
-async def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> dict[str, dict[str, Any]]:
-    """The questions of a round in place of this error.
+async def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> dict[str, dict[str, Any]] | None:
+    """The questions of a round in place of this error; None if all was done there, and the tool is to run again.
 
-    A visit that was agreed to before and is still required is asked for again. Where the rounds are used up there are
-    none: the call goes on later, if it can.
+    Each visit is asked for once. After the user has agreed, the request is held until the visit is completed; if that
+    takes too long, the call ends with a resume code. A visit that is still required then is asked for again.
 
     Raises:
         UserDeclined, UserCancelled: The user did not agree to one of them.
-        TimedOut: They agreed, are not done, and the call has neither another round nor a later.
-        NoChannel: The client cannot be sent to a URL.
+        TimedOut: They agreed, are not done, and the call cannot be resumed later.
+        NoChannel, UrlElicitationRequiredError: The client cannot be sent to a URL.
     """
     await check_required(call, error)
-    last = call.installation.max_rounds
-    used_up = last is not None and call.journal.rounds >= last
     requests: dict[str, dict[str, Any]] = {}
+    agreed: dict[str, str] = {}
     for index, params in enumerate(error.elicitations):
         visit = Visit(params.message, params.url, id=params.elicitation_id)
-        identity = f"?required.{index}.{visit.digest}"
+        identity = required_name(index, visit.digest)
         entry = call.replay.recorded(identity, visit)
         if entry is not None and entry.kind in ("decline", "cancel"):
             refused(entry.kind)
-        if entry is not None and used_up:
-            _not_done(call)
-            return {}
-        attempt = 1 if entry is None else entry.attempt + (entry.kind != "waiting")
+        attempt = 1 if entry is None else entry.attempt
+        if entry is not None and entry.kind in ("accept", "fits"):
+            tried = asking_mark("tried", identity, attempt)
+            if call.replay.noted(tried) is None:
+                agreed[tried] = params.elicitation_id or ""
+                continue
+            attempt += 1
         entry = call.replay.wait(identity, visit, line=False, deadline=None, attempt=attempt)
         wire = call.replay.wire_key(identity, attempt)
-        asking = Asking(identity, visit, entry)
-        requests[wire] = {"method": "elicitation/create", "params": elicitation_params(call, asking)}
-    return requests
+        requests[wire] = {
+            "method": "elicitation/create",
+            "params": elicitation_params(call, Asking(identity, visit, entry)),
+        }
+    return requests or await _after_consent(call, agreed)
 
 
-def _not_done(call: Call) -> None:
-    if not call.can_go_on_later:
+async def _after_consent(call: Call, agreed: Mapping[str, str]) -> dict[str, dict[str, Any]] | None:
+    """Hold the request until these are completed; None if they are."""
+    until = time.time() + waiting.HOLD_SECONDS
+    done = True
+    async with signs_of_life(call):
+        for id in agreed.values():
+            done = done and await call.installation.visits.wait(id, max(0.0, until - time.time())) is not None
+    for tried in agreed:
+        call.replay.mark(tried, "required", True)
+    if done:
+        return None
+    if call.method != "tools/call":
         raise TimedOut(unanswered.visit_not_done(), for_model=unanswered.model_visit_not_done())
     call.later = later.waits_for_a_page()
+    return {}

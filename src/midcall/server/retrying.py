@@ -18,7 +18,7 @@ from mcp_types import ElicitRequestURLParams
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from midcall import meta
-from midcall.core.journal import Journal, encode
+from midcall.core.journal import Journal, encode, mark_name
 from midcall.wording import later as wording
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["code_in", "comes_back", "fits", "give_code", "retries_of", "sent_away"]
 
-_REQUEST: Final = "!retry"
+_REQUEST: Final = mark_name("retry")
 """The mark in the journal: which request the code is for."""
 
 

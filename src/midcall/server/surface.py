@@ -26,6 +26,7 @@ from mcp_types import (
 )
 
 from midcall.errors import (
+    ClientFailed,
     InvalidJournal,
     InvalidQuestion,
     JournalTooLarge,
@@ -41,6 +42,7 @@ from midcall.errors import (
     TimedOut,
     TooManyRounds,
 )
+from midcall.restoring import restored
 from midcall.wording import mistakes as wording
 from midcall.wording import unanswered
 
@@ -103,10 +105,7 @@ def passable(error: MidcallError, call: Call | None) -> MidcallError:
     if isinstance(error, MCPError):
         return error
     base = _base_without_midcall() if call is None else call.installation.error_base
-    cls = let_through(type(error), base)
-    copy = cls.__new__(cls)
-    copy.__dict__.update(error.__dict__)
-    copy.args = error.args
+    copy = restored(let_through(type(error), base), error.args, error.__dict__)
     copy.error = _error_data(error, call)  # pyright: ignore[reportAttributeAccessIssue]
     if call is None and isinstance(error, NoCall):  # without midcall: then nobody else says it
         logger.error("%s %s", error, error.explained)
@@ -135,8 +134,19 @@ def let_through(cls: type[ErrorT], base: type[Exception]) -> type[ErrorT]:
 
 @lru_cache(maxsize=256)
 def _with_base(cls: type[Exception], base: type[Exception]) -> type[Exception]:
+    def reduce(error: Exception) -> tuple[Any, ...]:
+        return _restored_through, (cls, base, error.args, error.__dict__)
+
     bases = (cls, base) if issubclass(base, MCPError) or issubclass(cls, MCPError) else (cls, base, MCPError)
-    return type(cls.__name__, bases, {"__module__": cls.__module__, "__doc__": cls.__doc__, "log_level": logging.INFO})
+    own = {"__module__": cls.__module__, "__doc__": cls.__doc__, "__reduce__": reduce, "log_level": logging.INFO}
+    return type(cls.__name__, bases, own)
+
+
+def _restored_through(
+    cls: type[Exception], base: type[Exception], args: tuple[Any, ...], state: dict[str, Any]
+) -> Exception:
+    """A copy of an error in the class that a server lets through: that class cannot be imported by its name."""
+    return restored(let_through(cls, base), args, state)
 
 
 def _error_data(error: MidcallError, call: Call | None) -> ErrorData:
@@ -149,6 +159,8 @@ def _error_data(error: MidcallError, call: Call | None) -> ErrorData:
                 message=told,
                 data={"requiredCapabilities": required, "docs": error.docs},
             )
+        case ClientFailed(code=int(code)):
+            return ErrorData(code=code, message=error.message, data=error.data)
         case MalformedAnswer() | InvalidJournal():
             return ErrorData(code=INVALID_PARAMS, message=error.text, data={"docs": error.docs})
         case TimedOut():
@@ -206,7 +218,7 @@ def ending(error: MidcallError, call: Call) -> dict[str, Any]:
     if isinstance(error, NotAnswered) and not isinstance(error, NoCall):
         logger.info("call ended: %s", type(error).__name__)
         if isinstance(error, NoChannel):
-            call.installation.warn_once(f"no channel: {error}", f"{error} {error.explained}")
+            call.installation.warn_once(f"no channel: {error}", f"{error.with_advice} {error.explained}")
     elif error is not call.failed:
         _report(error, call)
     undeclared = isinstance(error, NoChannel) and error.undeclared is not None and call.modern

@@ -35,7 +35,7 @@ async def wait_for_ending(call: Call, id: str, timeout: float | None, until: flo
     Raises:
         TimedOut: It did not end in time.
     """
-    identity = call.replay.identify_effect("visited", id)
+    identity = call.replay.identify_mark("visited", id)
     if (entry := call.replay.noted(identity)) is not None:
         return Ending(**entry.value)
     if until == inf:
@@ -71,7 +71,7 @@ def _seconds_left(call: Call, id: str, timeout: float | None) -> float:
     """Until the visit's deadline, which is written down when the waiting begins."""
     if timeout is None:
         return inf
-    identity = call.replay.identify_effect("visiting", id)
+    identity = call.replay.identify_mark("visiting", id)
     begun = call.replay.noted(identity)
     if begun is None:
         call.replay.mark(identity, "visiting", time.time() + timeout)

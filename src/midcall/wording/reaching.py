@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Final
 
-def no_channel(reasons: dict[str, str]) -> str:
+_SAID: Final = 200
+"""A model needs no more of what a client says."""
+
+
+def no_channel(reason: str) -> str:
+    return f"The user cannot be asked: {reason}."
+
+
+def _each_channel(reasons: dict[str, str]) -> str:
     channels_for: dict[str, list[str]] = {}  # several often lack the same
     for channel, reason in reasons.items():
         channels_for.setdefault(reason, []).append(channel)
     told = "; ".join(f"{', '.join(channels)}: {reason}" for reason, channels in channels_for.items())
-    return f"The user cannot be asked. {told}."
+    return f"Channel by channel: {told}."
 
 
 def refused_by_question() -> str:
@@ -28,7 +37,7 @@ def no_way_back() -> str:
 
 
 def no_channel_advice(mode: str, reasons: dict[str, str]) -> str:
-    """What would help, of what is not there yet."""
+    """Why each channel does not serve, and what would help of what is not there yet."""
     lacking = set(reasons.values())
     what = "URLs (mode: url)" if mode == "url" else "forms"
     helps = ["Allow the question more channels: its via= refuses some."] if refused_by_question() in lacking else []
@@ -40,7 +49,7 @@ def no_channel_advice(mode: str, reasons: dict[str, str]) -> str:
         others.insert(0, portal)
     helps.append(f"For clients that cannot show {what}: {', or '.join(others)}.")
     helps.append("Clients that can need stdio, stateful HTTP or protocol 2026-07-28.")
-    return " ".join([*helps, "`midcall doctor` tells what this server lacks."])
+    return " ".join([_each_channel(reasons), *helps, "`midcall doctor` tells what this server lacks."])
 
 
 def model_cannot_ask() -> str:
@@ -50,10 +59,12 @@ def model_cannot_ask() -> str:
     )
 
 
-def model_client_failed() -> str:
+def model_client_failed(said: str) -> str:
+    """`said` is the client's own text, if it has one."""
+    why = f" ({said[:_SAID]})" if said else ""
     return (
-        "The user was to be asked something, and their client failed at it. "
-        "Tell the user: it may work when it is tried again, or in another client."
+        f"This tool needed input from the user, but the user's client could not show the question{why}. "
+        "Tell the user to try again, or to use another client."
     )
 
 

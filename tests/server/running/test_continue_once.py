@@ -11,10 +11,11 @@ from mcp.server.mcpserver import Context
 from mcp_types import INVALID_PARAMS, CallToolResult, ElicitResult
 from pydantic import BaseModel
 
+import midcall
 from midcall.testing import connect
-from tests.calling import MEANS, Elicit, Means, Round, asking, begin, finish, proceed, retry
+from tests.calling import MEANS, Elicit, Means, Round, asking, begin, finish, proceed, retry, send
 from tests.kinds import server_with
-from tests.rounds import text
+from tests.rounds import raw_call, text
 
 ANSWERS = {"a?": "1", "b?": "2"}
 
@@ -131,6 +132,69 @@ async def test_another_answer_while_the_first_is_served_is_refused_and_the_first
             await retry(client, first, {"a?": "1000"})
         go_on.set()
         assert await served == "10"
+
+
+async def test_of_two_different_retries_at_the_same_time_one_is_refused() -> None:
+    paid: list[str] = []
+
+    async def pay(elicit: Elicit) -> str:
+        amount = await elicit("a?")
+        await asyncio.sleep(0)
+        paid.append(amount)
+        return amount
+
+    async with asyncio.timeout(10), connect(asking("mcpserver", pay)) as client:
+        first = await begin(client, "pay")
+        sent = [finish(client, first, {"a?": amount}) for amount in ("10", "1000")]
+        results = await asyncio.gather(*sent, return_exceptions=True)
+    [refused] = [each for each in results if isinstance(each, MCPError)]
+    assert refused.error.code == INVALID_PARAMS
+    assert [each for each in results if each is not refused] == paid
+
+
+async def test_other_answers_to_an_earlier_round_are_refused_and_the_call_goes_on() -> None:
+    async def tool(elicit: Elicit) -> str:
+        return f"{await elicit('a?')} {await elicit('b?')}"
+
+    async with connect(asking("mcpserver", tool)) as client:
+        first = await begin(client, "tool")
+        second = await proceed(client, first, ANSWERS)
+        with pytest.raises(MCPError, match=REFUSED):
+            await retry(client, first, {"a?": "another"})
+        assert await finish(client, second, ANSWERS) == "1 2"
+
+
+async def test_a_retry_that_cannot_be_read_does_not_use_up_its_state() -> None:
+    async def tool(elicit: Elicit) -> str:
+        return await elicit("a?")
+
+    async with connect(asking("mcpserver", tool)) as client:
+        first = await begin(client, "tool")
+        [key] = first.requests
+        with pytest.raises(MCPError):
+            await raw_call(client, "tool", {}, state=first.state, answers={key: {"action": "nonsense"}})
+        assert await finish(client, first, ANSWERS) == "1"
+
+
+async def test_a_state_does_not_continue_another_tool_or_other_arguments() -> None:
+    runs: list[str] = []
+
+    async def tool(name: str) -> str:
+        runs.append(name)
+        return f"{name} {await midcall.ask('a?', str)}"
+
+    async def other(name: str) -> str:
+        runs.append(f"other {name}")
+        return f"other {await midcall.ask('a?', str)}"
+
+    async with connect(server_with(tool, other)) as client:
+        first = await begin(client, "tool", {"name": "one"})
+        answers = first.responses(ANSWERS)
+        for wrong, arguments in (("other", {"name": "one"}), ("tool", {"name": "two"})):
+            with pytest.raises(MCPError):
+                await send(client, wrong, arguments, responses=answers, state=first.state)
+        assert await finish(client, first, ANSWERS) == "one 1"
+    assert runs == ["one"]
 
 
 async def test_fewer_answers_to_a_state_that_was_continued_are_other_answers() -> None:

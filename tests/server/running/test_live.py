@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import uuid
 from pathlib import Path
+from typing import Annotated, Any
 
 import pytest
+from fastmcp import FastMCP
 from mcp import Client
+from mcp.server.mcpserver import Context
+from pydantic import Field
 
 import midcall
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, Script, connect, run
 from tests import charging
-from tests.calling import MEANS, Elicit, Means, asking, begin, finish, proceed
-from tests.kinds import KINDS, Kind, bare_server
+from tests.calling import MEANS, Elicit, Means, Word, asking, bare_asking, begin, finish, proceed
+from tests.every_way import WAYS, Way, end_of
+from tests.every_way import asking as every_way
+from tests.kinds import KINDS, Kind, bare_server, server_with
 from tests.rounds import text
 from tests.serving import serving, stdio
 
@@ -74,6 +81,98 @@ async def test_many_calls_that_wait_at_once_continue_with_their_own_answers() ->
     assert len(effects) == 20
 
 
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("way", WAYS)
+async def test_prompts_and_resources_run_once_too(way: Way, kind: Kind, era: Era) -> None:
+    effects: list[str] = []
+
+    async def charge() -> str:
+        effects.append("charged")
+        return f"{await midcall.ask('a?', str)} {await midcall.ask('b?', str)}"
+
+    assert (await end_of(every_way(kind, charge), way, ANSWERS, era=era)).text == "1 2"
+    assert effects == ["charged"]
+
+
+async def test_a_tool_of_a_mounted_server_runs_once() -> None:
+    effects: list[str] = []
+
+    async def charge(elicit: Elicit) -> str:
+        effects.append("charged")
+        return f"{await elicit('a?')} {await elicit('b?')}"
+
+    outer: FastMCP[Any] = FastMCP("outer")
+    outer.mount(bare_asking("fastmcp", charge), namespace="inner")
+    midcall.install(outer)
+    done = await run(outer, "inner_charge", {}, ANSWERS)
+    assert (done.text, effects) == ("1 2", ["charged"])
+
+
+async def test_a_tool_that_calls_another_which_asks_runs_once_and_so_does_the_other() -> None:
+    effects: list[str] = []
+
+    async def inner(ctx: Context) -> str:
+        effects.append("inner")
+        answer: Any = await ctx.elicit("b?", Word)
+        return answer.data.word
+
+    async def outer(ctx: Context) -> str:
+        effects.append("outer")
+        first: Any = await ctx.elicit("a?", Word)
+        second: Any = await ctx.mcp_server.call_tool("inner", {}, ctx)
+        return f"{first.data.word} {second.content[0].text}"
+
+    done = await run(server_with(inner, outer), "outer", {}, ANSWERS)
+    assert (done.text, effects) == ("1 2", ["outer", "inner"])
+
+
+async def test_a_tool_that_sends_its_user_to_a_page_runs_once() -> None:
+    effects: list[str] = []
+
+    async def visit(ctx: Context) -> str:
+        effects.append("charged")
+        first = await ctx.elicit_url("Sign in", "https://example.com/sign-in", "one")
+        answer: Any = await ctx.elicit("a?", Word)
+        return f"{first.action} {answer.data.word}"
+
+    done = await run(server_with(visit), "visit", {}, {"Sign in": True, **ANSWERS})
+    assert (done.text, effects) == ("accept 1", ["charged"])
+
+
+async def test_a_tool_that_words_its_questions_differently_each_time_works() -> None:
+    async def tool(elicit: Elicit) -> str:
+        asked = [f"{name} {uuid.uuid4()}" for name in "ab"]
+        return " ".join([await elicit(message) for message in asked])
+
+    done = await run(asking("mcpserver", tool), "tool", {}, lambda asked: asked.message[0])
+    assert (done.text, done.rounds) == ("a b", 2)
+
+
+async def test_an_answer_that_does_not_fit_is_asked_for_again_in_the_same_run() -> None:
+    effects: list[str] = []
+
+    async def tool() -> str:
+        effects.append("charged")
+        return str(await midcall.ask("Age?", Annotated[int, Field(ge=18)]))
+
+    done = await run(server_with(tool), "tool", {}, {"Age?": [12, 30]})
+    assert (done.text, len(done.asked), effects) == ("30", 2, ["charged"])
+
+
+@pytest.mark.parametrize("store", ["memory://", "sqlite"])
+async def test_with_a_store_a_call_runs_once_too(store: str, tmp_path: Path) -> None:
+    effects: list[str] = []
+
+    async def charge(elicit: Elicit) -> str:
+        effects.append("charged")
+        return f"{await elicit('a?')} {await elicit('b?')}"
+
+    kept = f"sqlite:///{tmp_path / 'store.db'}" if store == "sqlite" else store
+    done = await run(asking("mcpserver", charge, keys=KEYS, store=kept), "charge", {}, ANSWERS)
+    assert (done.text, effects) == ("1 2", ["charged"])
+
+
 # --- other processes -------------------------------------------------------------------------
 
 
@@ -102,7 +201,7 @@ async def test_an_effect_before_two_questions_happens_once_over_http(kind: Kind,
 def test_without_keys_and_a_store_runs_stay_alive(kind: Kind) -> None:
     installation = midcall.install(bare_server(kind))
     assert installation.live is True
-    assert installation.why_live.endswith(".")
+    assert installation.why_live
 
 
 def test_with_keys_and_no_store_another_replica_may_get_the_retry_and_calls_are_replayed() -> None:

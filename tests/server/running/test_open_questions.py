@@ -126,6 +126,33 @@ async def test_a_run_that_finishes_between_two_rounds_gives_its_result_to_the_ne
         assert await finish(client, first, ANSWERS) == "without an answer"
 
 
+async def test_a_retry_that_comes_while_the_run_works_waits_for_it() -> None:
+    give_up, working, go_on = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def tool(elicit: Elicit) -> str:
+        async def asked(message: str) -> str:
+            return await elicit(message)
+
+        question = asyncio.create_task(asked("a?"))
+        await give_up.wait()
+        question.cancel()
+        working.set()
+        await go_on.wait()
+        return await asked("b?")
+
+    async with asyncio.timeout(10), connect(asking("mcpserver", tool)) as client:
+        first = await begin(client, "tool")
+        give_up.set()
+        await working.wait()
+        retried = asyncio.create_task(proceed(client, first, ANSWERS))
+        await client.list_tools()  # the retry has reached the server by now
+        assert not retried.done()
+        go_on.set()
+        second = await retried
+        assert second.asked == ["b?"]
+        assert await finish(client, second, ANSWERS) == "2"
+
+
 async def test_a_run_that_fails_between_two_rounds_gives_its_error_to_the_next_retry() -> None:
     give_up, failed = asyncio.Event(), asyncio.Event()
 

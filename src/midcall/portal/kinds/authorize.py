@@ -45,7 +45,7 @@ class Authorize:
         if met.browser is None or name not in self._titles:
             return Refused("failed", 500)
         try:
-            return Elsewhere(await self._oauth.begin(met.id, name, met.visitor, met.browser))
+            return Elsewhere(*await self._oauth.begin(met.id, name, met.visitor, met.browser))
         except OAuthError as exc:
             logger.warning(logs.oauth_failed(type(exc).__name__))
             return Refused("oauth_away", exc.status)

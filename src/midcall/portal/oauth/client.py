@@ -6,9 +6,9 @@ import logging
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from starlette.datastructures import QueryParams
@@ -40,6 +40,13 @@ class Finished:
 
     id: str = field(repr=False)
     action: Literal["accept", "decline"]
+
+
+class Begun(NamedTuple):
+    """A flow that a browser is sent on to."""
+
+    url: str
+    state: str
 
 
 class OAuth:
@@ -79,7 +86,7 @@ class OAuth:
             raise Misuse(wording.provider_unknown(name, list(self._providers)))
         return self._providers[name]
 
-    async def begin(self, id: str, provider_name: str, owner: str, browser: str) -> str:
+    async def begin(self, id: str, provider_name: str, owner: str, browser: str) -> Begun:
         """Where to send this browser, now that the user has agreed on our page.
 
         Args:
@@ -94,19 +101,28 @@ class OAuth:
         provider = self.provider(provider_name)
         started = Started(id, provider.name, self._redirect_uri(), secrets.token_urlsafe(64))
         state = await self._states.start(started, owner=owner, browser=browser)
-        return await self._endpoint.authorize_url(
+        url = await self._endpoint.authorize_url(
             provider, state=state, verifier=started.verifier, redirect_uri=started.redirect_uri
         )
+        return Begun(url, state)
 
-    async def finish(self, params: Mapping[str, str], browser: str, owner: str) -> Finished:
+    async def finish(
+        self, params: Mapping[str, str], browser: str, owner: str, *, pending: Iterable[str] = ()
+    ) -> Finished:
         """The provider has sent a browser back, with these parameters in the query.
+
+        Some leave the state out when the user denies access. Then it is that of the only flow among those that this
+        browser has `pending`; with more than one, nobody knows which is meant.
 
         Raises:
             CallbackRefused: It is not the answer to a flow of this browser and this owner.
             ProviderFailed: The account was not connected. The user can start again.
         """
         _check_once_each(params)
-        started = await self._states.take(params.get("state", ""), owner=owner, browser=browser)
+        state = params.get("state", "")
+        if _is_denial_alone(params):
+            state = await self._only(pending, params.get("iss"), browser, owner)
+        started = await self._states.take(state, owner=owner, browser=browser)
         provider = self._providers.get(started.provider)
         if provider is None:  # not in this deployment (any more)
             raise CallbackRefused(wording.callback_unknown())
@@ -121,6 +137,16 @@ class OAuth:
         await self._vault.keep(owner, vault_name(provider), tokens.kept(), now=self._clock())
         logger.info("connected with %s: %s", provider.name, short(started.id))
         return Finished(started.id, "accept")
+
+    async def _only(self, pending: Iterable[str], issuer: str | None, browser: str, owner: str) -> str:
+        """The state of the only flow that is under way; nothing is used up before the issuer was looked at."""
+        named = [(state, await self._states.provider_of(state, owner=owner, browser=browser)) for state in pending]
+        open = [(state, self._providers[name]) for state, name in named if name in self._providers]
+        if len(open) != 1:
+            return ""
+        [(state, provider)] = open
+        _check_issuer(issuer, provider, await self._directory.of(provider))
+        return state
 
     async def token(self, provider_name: str, owner: str) -> str | None:
         """An access token that works now, renewed if need be; None where the user must be asked (again).
@@ -178,6 +204,10 @@ def _check_once_each(params: Mapping[str, str]) -> None:
         for name, count in Counter(name for name, _ in params.multi_items()).items():
             if count > 1 and name in ("state", "code", "error", "iss"):
                 raise CallbackRefused(wording.callback_repeated(name))
+
+
+def _is_denial_alone(params: Mapping[str, str]) -> bool:
+    return "state" not in params and "code" not in params and params.get("error") == "access_denied"
 
 
 def _check_issuer(said: str | None, provider: Provider, endpoints: Endpoints) -> None:

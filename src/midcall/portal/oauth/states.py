@@ -17,7 +17,7 @@ from midcall.portal.vault import Vault, VaultLocked
 from midcall.stores.base import Record, Store
 from midcall.wording import oauth as wording
 
-__all__ = ["Started", "States"]
+__all__ = ["LIFE", "Started", "States"]
 
 KIND: Final = "oauth-state"
 LIFE: Final = 600.0
@@ -61,6 +61,14 @@ class States:
         }
         await self._store.create(Record(_known_as(state), KIND, owner, json.dumps(data), now, now + LIFE))
         return state
+
+    async def provider_of(self, state: str, *, owner: str, browser: str) -> str | None:
+        """The provider of this flow, while it is under way, for its owner and in its browser."""
+        record = await self._store.read(_known_as(state))
+        if record is None or record.expires <= self._clock() or record.consumed or record.owner != owner:
+            return None
+        data: dict[str, str] = json.loads(record.data)
+        return data["provider"] if hmac.compare_digest(data["browser"], _mark(state, browser)) else None
 
     async def take(self, state: str, *, owner: str, browser: str) -> Started:
         """The flow of this state: for its owner, in its browser, in time, and once.

@@ -13,6 +13,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from midcall.core.journal import asking_mark
 from midcall.core.questions import Visit
 from midcall.portal.interactions import Ending, Interaction, Interactions, digest_of
 from midcall.server.channels.request import asked_again, refilled
@@ -50,7 +51,7 @@ def nonce_of(call: Call) -> str:
 
 async def opened(call: Call, askings: Sequence[Asking]) -> Opened:
     """Open these questions, if that was not done before."""
-    mark = f"!app.{askings[0].identity}~{askings[0].entry.attempt}"
+    mark = asking_mark("app", askings[0].identity, askings[0].entry.attempt)
     found = call.replay.noted(mark)
     step, until = _next(call) if found is None else found.value
     if found is None:
@@ -66,8 +67,7 @@ async def opened(call: Call, askings: Sequence[Asking]) -> Opened:
 
 def _next(call: Call) -> tuple[int, float]:
     """The number of the next step, and when its time is over."""
-    marks = [identity for identity in call.journal.entries if identity.startswith("!app.")]
-    return len(marks), time.time() + call.installation.state_ttl
+    return len(call.journal.marks("app")), time.time() + call.installation.state_ttl
 
 
 def _interaction(call: Call, asking: Asking, until: float) -> Interaction:

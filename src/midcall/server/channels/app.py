@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from midcall.core.adopted import OpaqueForm
-from midcall.core.journal import Entry
+from midcall.core.journal import Entry, asking_mark
 from midcall.core.outcomes import Via
 from midcall.core.questions import Question, Visit
 from midcall.errors import TimedOut
@@ -134,7 +134,7 @@ async def _goes_unseen(call: Call, askings: Sequence[Asking], those: Opened) -> 
 
 def _unseen(askings: Sequence[Asking]) -> str:
     """The mark in the journal that no App came."""
-    return f"!unseen.{askings[0].identity}~{askings[0].entry.attempt}"
+    return asking_mark("unseen", askings[0].identity, askings[0].entry.attempt)
 
 
 def _can_link(call: Call, askings: Sequence[Asking]) -> bool:

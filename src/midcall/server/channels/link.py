@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from midcall.core.journal import Entry
+from midcall.core.journal import Entry, asking_mark
 from midcall.core.outcomes import Via
 from midcall.core.questions import Question, Visit
 from midcall.errors import TimedOut
@@ -61,4 +61,4 @@ class Link:
 
 def _shown(asking: Asking) -> str:
     """The mark in the journal that the user was shown where to go."""
-    return f"!link.{asking.identity}~{asking.entry.attempt}"
+    return asking_mark("link", asking.identity, asking.entry.attempt)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from midcall.core.journal import Entry
+from midcall.core.journal import Entry, mark_name
 from midcall.core.outcomes import Accepted, Declined, Outcome, Via
 from midcall.core.questions import Question, Visit
 from midcall.portal.interactions import Ending
@@ -46,20 +46,22 @@ class Page:
 
         pages = [await host(call, asking) for asking in askings]
         ids = [page_id(call, asking) for asking in askings]
-        visits = [Visit(page.message, page.address, id=id, key=_key(id)) for page, id in zip(pages, ids, strict=True)]
+        visits = [_visit(page, id) for page, id in zip(pages, ids, strict=True)]
         outcomes = await put_all(call, visits)
         entries = [
             settled(call, asking, await _ending(call, id, asking, page, outcome), self.via)
             for asking, id, page, outcome in zip(askings, ids, pages, outcomes, strict=True)
         ]
         for id in ids:  # the next run has the answers, and never comes here
-            call.journal.forget(_key(id))
+            call.journal.forget(mark_name("visit", id))
         return entries
 
 
-def _key(id: str) -> str:
-    """Names the visit to this page, and to no other: not even one that asks the same."""
-    return f"page:{id}"
+def _visit(page: Hosted, id: str) -> Visit:
+    """The visit to this page, known as that and as no other: not even one that asks the same."""
+    visit = Visit(page.message, page.address, id=id)
+    visit.base = mark_name("visit", id)
+    return visit
 
 
 async def _ending(call: Call, id: str, asking: Asking, page: Hosted, agreed: Outcome[Any]) -> Ending:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import anyio
 from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED
+from mcp_types import CONNECTION_CLOSED, ElicitResult
+from mcp_types.methods import validate_client_result
 
+from midcall.core.adopted import AdoptedQuestion
 from midcall.core.journal import Entry, Kind
 from midcall.core.outcomes import Via
 from midcall.core.questions import Question, Visit
@@ -54,7 +56,7 @@ class Push:
             try:
                 with audit.watched(call, asking, self.via) as tell:
                     answer = await _answer(call, asking.question.timeout, params)
-                    kind, content = ("timeout", None) if answer is None else parse_answer(answer)
+                    kind, content = ("timeout", None) if answer is None else _parsed(call, asking.question, answer)
                     tell(kind)
             except MCPError as exc:
                 raise _failed(exc) from exc
@@ -77,9 +79,25 @@ async def _answer_in_time(call: Call, timeout: float | None, params: dict[str, A
     return None
 
 
+def _parsed(call: Call, question: Question[Any] | Visit, answer: dict[str, Any]) -> tuple[Kind, dict[str, Any] | None]:
+    """The outcome in this answer. To one that was written for the SDK, the answer as it came, if the SDK takes it."""
+    if isinstance(question, AdoptedQuestion):
+        _check_as_the_sdk(call.version, answer)
+        return answer["action"], answer
+    kind, content = parse_answer(answer)
+    if content is not None and isinstance(question, Question):
+        content = question.lift(content, call.version)
+    return kind, content
+
+
+def _check_as_the_sdk(version: str, answer: dict[str, Any]) -> None:
+    """Raises pydantic's `ValidationError`, as `ServerSession.send_request` does."""
+    with suppress(KeyError):
+        validate_client_result("elicitation/create", version, answer)
+    ElicitResult.model_validate(answer, by_name=False)
+
+
 def _settled(call: Call, asking: Asking, kind: Kind, content: dict[str, Any] | None, quick: bool) -> Entry:
-    if content is not None and isinstance(asking.question, Question):
-        content = asking.question.lift(content, call.version)
     return call.replay.settle(asking.identity, asking.entry, kind, content, Push.via, quick=quick)
 
 
@@ -87,8 +105,11 @@ def _failed(exc: MCPError) -> ClientFailed:
     gone = exc.code == CONNECTION_CLOSED
     return ClientFailed(
         wording.client_gone() if gone else wording.client_error(exc.code, exc.message),
+        code=exc.code,
+        message=exc.message,
+        data=exc.data,
         advice=wording.client_error_advice(),
-        for_model=wording.model_client_failed(),
+        for_model=wording.model_client_failed("" if gone else exc.message),
     )
 
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from midcall.core.journal import Entry
+from midcall.core.journal import Entry, mark_name
 from midcall.core.outcomes import Via
 from midcall.core.questions import Question, Visit
 from midcall.server.channels.request import asked_again
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RELAYED", "Relay"]
 
-RELAYED = "!relay"
+RELAYED = mark_name("relay")
 """The mark in the journal: which question the model is to ask."""
 
 

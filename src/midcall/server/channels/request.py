@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from midcall.core.adopted import AdoptedQuestion
 from midcall.core.journal import Entry
 from midcall.core.questions import Question, Visit
 from midcall.wording import reaching as wording
@@ -27,6 +28,8 @@ def visit_id(call: Call, identity: str, visit: Visit) -> str:
 def elicitation_params(call: Call, asking: Asking) -> dict[str, Any]:
     """The params of `elicitation/create`, as this client's version knows them."""
     question = asking.question
+    if isinstance(question, AdoptedQuestion):
+        return dict(question.params)
     if isinstance(question, Visit):
         params = _visit_params(call, asking.identity, question)
     else:

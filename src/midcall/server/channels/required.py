@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from midcall.core.journal import Entry
+from midcall.core.journal import Entry, mark_name
 from midcall.core.outcomes import Via
 from midcall.core.questions import Question, Visit
 from midcall.errors import NoChannel
@@ -114,8 +114,9 @@ async def _otherwise(call: Call, askings: Sequence[Asking]) -> list[Entry]:
         if refused or _link.why_not(call, question) is not None:
             reasons = {"required": why}
             raise NoChannel(
-                reaching.no_channel(reasons),
+                reaching.no_channel(why),
                 mode="url",
+                reasons=reasons,
                 advice=reaching.no_channel_advice("url", reasons),
                 for_model=reaching.model_cannot_ask(),
             )
@@ -127,4 +128,4 @@ _link: Final = Link()
 
 def _sent(asking: Asking) -> str:
     """The mark in the journal that the client was sent there."""
-    return f"!required.{asking.identity}"
+    return mark_name("required", asking.identity)

@@ -29,6 +29,7 @@ def settings(installation: Installation, here: Surroundings) -> tuple[Finding, .
         *_portal(installation, here),
         _doubt(installation),
         _probe(installation),
+        *_secrets(installation),
     )
 
 
@@ -84,3 +85,13 @@ def _probe(installation: Installation) -> Finding:
     if installation.probe:
         return Finding("probe", "ok", wording.probe_on())
     return Finding("probe", "off", wording.probe_off())
+
+
+def _secrets(installation: Installation) -> Sequence[Finding]:
+    """Forms that existing tools have sent since the server started."""
+    names = sorted({name for names in installation.secret_forms.values() for name in names})
+    if not names:
+        return []
+    text = f"Forms of existing tools ask for {', '.join(map(repr, names))}: the answers pass through the client."
+    advice = 'Ask with secret() instead, or give the reason why it is not a secret: install(..., not_secret="...").'
+    return [Finding("secrets", "doubtful", text, advice)]

@@ -13,7 +13,7 @@ from typing import Any, Final
 from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
 
-__all__ = ["follow_request", "with_session"]
+__all__ = ["follow_request", "with_params", "with_session"]
 
 _FOLLOWING: Final = ("request", "close_sse_stream", "close_standalone_sse_stream")
 _ALL_FIELDS: Final = len(fields(ServerRequestContext)) == 10
@@ -35,6 +35,12 @@ def with_session(ctx: ServerRequestContext[Any, Any], session: ServerSession) ->
     changed.request = ctx.request
     changed.close_sse_stream = ctx.close_sse_stream
     changed.close_standalone_sse_stream = ctx.close_standalone_sse_stream
+    return changed
+
+
+def with_params(ctx: ServerRequestContext[Any, Any], params: Mapping[str, Any]) -> ServerRequestContext[Any, Any]:
+    changed = with_session(ctx, ctx.session)
+    changed.params = params
     return changed
 
 

@@ -13,7 +13,7 @@ from contextvars import Context, ContextVar, copy_context
 from types import CoroutineType
 from typing import Any, Final, NamedTuple
 
-import anyio
+import anyio.lowlevel
 import anyio.to_thread
 
 __all__ = ["REPLAYED", "ROUND", "Run", "in_thread"]
@@ -68,6 +68,8 @@ class Run:
     _bell: asyncio.Future[None] | None = None
     _newer: Mapping[ContextVar[Any], tuple[Any, Any]] = {}
     _refused = 0
+    _endless: asyncio.Future[None] | None = None
+    """Set while the run is being ended; done when the tool turns out to swallow that for ever."""
     _threads: frozenset[int] = frozenset()
     _effects: set[asyncio.Task[Any]] | None = None
     _askers: set[asyncio.Task[Any]] | None = None
@@ -172,6 +174,9 @@ class Run:
     async def ask(self, requests: Mapping[str, Mapping[str, Any]]) -> None:
         """Put these into the next round, and wait until one of them is answered."""
         await self.check()
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():  # in a scope that was cancelled nobody wants to know any more
+            await anyio.lowlevel.checkpoint_if_cancelled()
         for_thread = in_thread.get() is not None
         waits = {key: Waiting(request, self.loop.create_future(), for_thread) for key, request in requests.items()}
         self.open.update(waits)
@@ -224,6 +229,8 @@ class Run:
         self._refused += 1
         await asyncio.sleep(0)
         if self._refused > _REFUSALS:
+            if self._endless is not None and not self._endless.done():
+                self._endless.set_result(None)
             await self.loop.create_future()
         raise asyncio.CancelledError
 
@@ -281,19 +288,18 @@ class Run:
             await asyncio.wait((self.task,), timeout=CLEANUP_SECONDS)
             return
         self.ending = why
+        self._endless = self.loop.create_future()
         await self._finish_effects(EFFECT_SECONDS)
         await self._cancel()
         self._fail_questions()
-        if left := [task for task in self._askers or () if not task.done()]:
-            await asyncio.wait(left, timeout=CLEANUP_SECONDS)
+        await self._wait_for(tuple(self._askers or ()))
         await self._finish_effects(None)
         if not self.task.done():
             self.abandoned = True
             logger.error(
-                "%s did not end within %g seconds of being cancelled, and was abandoned. It swallows CancelledError: "
-                "let it pass, and don't use a bare `except:` around a question.",
+                "%s did not end when it was cancelled, and was abandoned. It swallows CancelledError: let it pass, and "
+                "replace a bare `except:` around a question with `except Exception:`.",
                 self.name,
-                CLEANUP_SECONDS * _CANCELS,
             )
 
     async def _cancel(self) -> None:
@@ -305,7 +311,18 @@ class Run:
                 self._fail_questions()
             else:
                 self.task.cancel()
-            await asyncio.wait((self.task,), timeout=CLEANUP_SECONDS)
+            await self._wait_for((self.task,))
+            if self._endless is not None and self._endless.done():
+                return
+
+    async def _wait_for(self, tasks: Iterable[asyncio.Task[Any]]) -> None:
+        """Wait until these have ended, for as long as cleanup may take; not for a tool that never does."""
+        endless = self._endless
+        until = self.loop.time() + CLEANUP_SECONDS
+        while endless is not None and not endless.done() and (left := [task for task in tasks if not task.done()]):
+            if (seconds := until - self.loop.time()) <= 0:
+                return
+            await asyncio.wait((*left, endless), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
 
     def _is_in_thread(self) -> bool:
         """Whether the run's own task waits for a worker thread, as that of a `def` tool does."""

@@ -17,6 +17,7 @@ from midcall.server.running.turns import Turns
 if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server
 
+    from midcall.core.journal import Journal
     from midcall.server.call import Call
 
 __all__ = ["Runs"]
@@ -43,6 +44,7 @@ class Runs:
         """Those between two requests, by call, oldest first; with the time when they expire."""
         self._codes: dict[str, Call] = {}
         """Those that a resume code names, where no store keeps it."""
+        self._journals: dict[str, tuple[str, Journal]] = {}
         self._expiry: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._ended: dict[str, str] = {}
@@ -95,6 +97,19 @@ class Runs:
         if call is None or call.owner != owner or call.run.loop is not asyncio.get_running_loop():
             return None
         return call
+
+    def put_journal(self, code: str, owner: str, journal: Journal) -> None:
+        """Keep what an ended run has recorded, where no store does."""
+        self.has_codes = True
+        self._journals[code] = (owner, journal)
+        if len(self._journals) > self._most:
+            del self._journals[next(iter(self._journals))]
+
+    def take_journal(self, code: str, owner: str) -> Journal | None:
+        found = self._journals.get(code)
+        if found is None or found[0] != owner:
+            return None
+        return self._journals.pop(code)[1]
 
     # --- room ---------------------------------------------------------------------------------
 

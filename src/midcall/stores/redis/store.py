@@ -44,6 +44,7 @@ class _Open:
     change: Any
     complete: Any
     consume: Any
+    look: Any
     swap: Any
     sweep: Any
 
@@ -110,8 +111,7 @@ class Redis:
         return _record(id, found)
 
     async def look(self, ids: Sequence[str]) -> dict[str, Record]:
-        records = {id: _record(id, found) async for id, found in self._fields(ids, *scripts.FIELDS)}
-        return {id: record for id, record in records.items() if record is not None}
+        return {id: _there(id, found) async for id, found in self._existing(ids, *scripts.FIELDS)}
 
     async def complete(self, id: str, outcome: str, *, owner: str | None, now: float) -> Completion:
         arguments = [kept(outcome), *_whose(owner), now, self._channel, kept(id)]
@@ -179,7 +179,8 @@ class Redis:
             await client.aclose()
             raise
         waking = Waking(self._versions, RedisEar(self._what, client, self._channel))
-        texts = (scripts.CREATE, scripts.CHANGE, scripts.COMPLETE, scripts.CONSUME, scripts.SWAP, scripts.SWEEP)
+        texts = (scripts.CREATE, scripts.CHANGE, scripts.COMPLETE, scripts.CONSUME)
+        texts += (scripts.LOOK, scripts.SWAP, scripts.SWEEP)
         return _Open(client, waking, *(client.register_script(text) for text in texts))
 
     def _client(self) -> Any:
@@ -248,22 +249,16 @@ class Redis:
         return record
 
     async def _versions(self, ids: Sequence[str]) -> dict[str, int]:
-        found = {id: each async for id, each in self._fields(ids, "h", "v")}
-        return {id: int(version or 1) for id, (there, version) in found.items() if there is not None}
+        return {id: int(version or 1) async for id, (_, version) in self._existing(ids, "h", "v")}
 
-    async def _fields(self, ids: Sequence[str], *fields: str) -> AsyncIterator[tuple[str, list[bytes | None]]]:
-        """These fields of each record, hundreds in one round trip."""
+    async def _existing(self, ids: Sequence[str], *fields: str) -> AsyncIterator[tuple[str, list[bytes | None]]]:
+        """These fields of those records that exist, hundreds in one round trip."""
         for begun in range(0, len(ids), _AT_ONCE):
             some = ids[begun : begun + _AT_ONCE]
-            found = await self._seen(lambda it, some=some: self._ask_for(it.client, some, fields))
-            for id, values in zip(some, found, strict=True):
-                yield id, values
-
-    def _ask_for(self, client: Any, ids: Sequence[str], fields: Sequence[str]) -> Awaitable[list[list[bytes | None]]]:
-        pipeline = client.pipeline(transaction=False)
-        for id in ids:
-            pipeline.hmget(self._record_key(id), *fields)
-        return pipeline.execute()
+            keys = [self._record_key(id) for id in some]
+            found: list[Any] = await self._seen(lambda it, keys=keys: it.look(keys, fields))
+            for place, values in zip(found[::2], found[1::2], strict=True):
+                yield some[int(place)], values
 
     async def _keys(self, kind: str) -> AsyncIterator[list[bytes]]:
         pattern = f"{{{self._prefix}}}:{kind}:*"

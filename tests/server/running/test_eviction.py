@@ -1,0 +1,293 @@
+"""Live runs are bounded: the oldest that waits is ended first, and its call is replayed when its answer comes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from typing import Any
+
+import pytest
+from mcp import MCPError
+
+import midcall
+from midcall import once
+from midcall.testing import connect
+from tests.calling import MEANS, Elicit, Means, asking, bare_asking, begin, finish, proceed, retry
+from tests.kinds import server_with
+
+ANSWERS = {"a?": "1", "b?": "2"}
+KEYS = ["k" * 32]
+
+
+class Runs:
+    """Tools that are told apart by an argument, and what happened to each."""
+
+    def __init__(self) -> None:
+        self.began: Counter[str] = Counter()
+        self.ended: dict[str, asyncio.Event] = {}
+
+    async def tool(self, name: str) -> str:
+        self.began[name] += 1
+        ended = self.ended.setdefault(name, asyncio.Event())
+        try:
+            return f"{name} {await midcall.ask('a?', str)}"
+        finally:
+            ended.set()
+
+
+async def test_the_oldest_run_is_ended_when_there_are_too_many_and_replayed_when_its_answer_comes() -> None:
+    runs = Runs()
+    async with asyncio.timeout(10), connect(server_with(runs.tool, max_live=2)) as client:
+        one, two, three = [await begin(client, "tool", {"name": name}) for name in ("one", "two", "three")]
+        await runs.ended["one"].wait()
+        assert not runs.ended["two"].is_set()
+        assert [await finish(client, each, ANSWERS) for each in (one, two, three)] == ["one 1", "two 1", "three 1"]
+    assert runs.began == {"one": 2, "two": 1, "three": 1}
+
+
+async def test_the_environment_says_how_many_may_live(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIDCALL_MAX_LIVE", "1")
+    runs = Runs()
+    async with asyncio.timeout(10), connect(server_with(runs.tool)) as client:
+        one, two = [await begin(client, "tool", {"name": name}) for name in ("one", "two")]
+        await runs.ended["one"].wait()
+        assert [await finish(client, each, ANSWERS) for each in (one, two)] == ["one 1", "two 1"]
+    assert runs.began == {"one": 2, "two": 1}
+
+
+async def test_what_counts_is_how_long_a_run_has_waited_for_this_answer() -> None:
+    """A call that was continued meanwhile is not the oldest any more."""
+    runs: Counter[str] = Counter()
+    ended: dict[str, asyncio.Event] = {}
+
+    async def tool(name: str) -> str:
+        runs[name] += 1
+        ended[name] = asyncio.Event()
+        try:
+            return f"{name} {await midcall.ask('a?', str)} {await midcall.ask('b?', str)}"
+        finally:
+            ended[name].set()
+
+    async with asyncio.timeout(10), connect(server_with(tool, max_live=2)) as client:
+        one, two = [await begin(client, "tool", {"name": name}) for name in ("one", "two")]
+        one = await proceed(client, one, ANSWERS)
+        await begin(client, "tool", {"name": "three"})
+        await ended["two"].wait()
+        assert await finish(client, one, ANSWERS) == "one 1 2"
+        two = await proceed(client, two, ANSWERS)
+        assert await finish(client, two, ANSWERS) == "two 1 2"
+    assert (runs["one"], runs["two"]) == (1, 2)
+
+
+@pytest.mark.parametrize("means", MEANS)
+async def test_a_run_that_is_being_served_is_not_evicted(means: Means) -> None:
+    working, go_on, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    began: list[str] = []
+
+    async def works(elicit: Elicit) -> str:
+        began.append("works")
+        await elicit("a?")
+        working.set()
+        await go_on.wait()
+        return "worked"
+
+    async def waits(elicit: Elicit) -> str:
+        try:
+            return await elicit("a?")
+        finally:
+            ended.set()
+
+    async with asyncio.timeout(10), connect(asking(means, works, waits, max_live=1)) as client:
+        served = asyncio.create_task(finish(client, await begin(client, "works"), ANSWERS))
+        await working.wait()
+        await begin(client, "waits")
+        await begin(client, "waits")
+        await ended.wait()
+        go_on.set()
+        assert await served == "worked"
+    assert began == ["works"]
+
+
+async def test_eviction_does_not_delay_the_call_that_caused_it() -> None:
+    ending, release = asyncio.Event(), asyncio.Event()
+
+    async def slow_to_end(elicit: Elicit) -> str:
+        try:
+            return await elicit("a?")
+        finally:
+            ending.set()
+            await release.wait()
+
+    async def tool(elicit: Elicit) -> str:
+        return await elicit("a?")
+
+    async with asyncio.timeout(10), connect(asking("mcpserver", slow_to_end, tool, max_live=1)) as client:
+        await begin(client, "slow_to_end")
+        newer = await begin(client, "tool")  # while the other's cleanup is held up
+        await ending.wait()
+        assert await finish(client, newer, ANSWERS) == "1"
+        release.set()
+
+
+async def test_a_replay_begins_when_the_evicted_run_has_ended() -> None:
+    ending, release = asyncio.Event(), asyncio.Event()
+    trail: list[str] = []
+
+    async def tool(elicit: Elicit) -> str:
+        trail.append("began")
+        try:
+            return await elicit("a?")
+        finally:
+            ending.set()
+            await release.wait()
+            trail.append("ended")
+
+    async def other(elicit: Elicit) -> str:
+        return await elicit("a?")
+
+    async with asyncio.timeout(10), connect(asking("mcpserver", tool, other, max_live=1)) as client:
+        first = await begin(client, "tool")
+        await begin(client, "other")
+        await ending.wait()
+        answered = asyncio.create_task(finish(client, first, ANSWERS))
+        for _ in range(10):
+            await client.list_tools()  # the retry has reached the server, and a replay would have begun by now
+        release.set()
+        assert await answered == "1"
+    assert trail == ["began", "ended", "began", "ended"]
+
+
+async def test_first_the_runs_of_the_caller_with_most_are_evicted() -> None:
+    runs = Runs()
+
+    def caller(ctx: Any) -> str:
+        return str((ctx.params or {}).get("_meta", {}).get("example.com/user"))
+
+    server = server_with(runs.tool, max_live=2, principal=caller)
+    async with asyncio.timeout(10), connect(server) as client:
+        quiet: Any = {"meta": {"example.com/user": "quiet"}}
+        greedy: Any = {"meta": {"example.com/user": "greedy"}}
+        oldest = await begin(client, "tool", {"name": "oldest"}, **quiet)
+        one = await begin(client, "tool", {"name": "one"}, **greedy)
+        await begin(client, "tool", {"name": "two"}, **greedy)
+        await runs.ended["one"].wait()
+        assert await finish(client, oldest, ANSWERS, **quiet) == "oldest 1"
+        assert await finish(client, one, ANSWERS, **greedy) == "one 1"
+    assert runs.began == {"oldest": 1, "one": 2, "two": 1}
+
+
+async def test_an_effect_of_an_evicted_call_happens_once_by_once() -> None:
+    paid: list[str] = []
+
+    async def pay(name: str) -> str:
+        async def charge() -> int:
+            paid.append(name)
+            return len(paid)
+
+        number = await once("charge", charge)
+        return f"{number} {await midcall.ask('a?', str)}"
+
+    async with asyncio.timeout(10), connect(server_with(pay, max_live=1)) as client:
+        one, two = [await begin(client, "pay", {"name": name}) for name in ("one", "two")]
+        assert [await finish(client, each, ANSWERS) for each in (one, two)] == ["1 1", "2 1"]
+    assert paid == ["one", "two"]
+
+
+async def test_the_same_retry_of_an_evicted_call_again_runs_nothing_either() -> None:
+    runs = Runs()
+    async with asyncio.timeout(10), connect(server_with(runs.tool, max_live=1)) as client:
+        one, _two = [await begin(client, "tool", {"name": name}) for name in ("one", "two")]
+        assert [await finish(client, one, ANSWERS) for _ in range(3)] == ["one 1"] * 3
+        with pytest.raises(MCPError, match="already continued"):
+            await retry(client, one, {"a?": "another"})
+    assert runs.began["one"] == 2
+
+
+async def test_a_run_that_has_finished_between_two_rounds_is_not_evicted() -> None:
+    """It waits for nobody, and its effects have happened: a replay would do them again."""
+    give_up, done = asyncio.Event(), asyncio.Event()
+    effects: list[str] = []
+
+    async def gives_up(elicit: Elicit) -> str:
+        async def asked() -> str:
+            return await elicit("a?")
+
+        question = asyncio.create_task(asked())
+        await give_up.wait()
+        question.cancel()
+        await asyncio.wait([question])
+        effects.append("charged")
+        done.set()
+        return "without an answer"
+
+    async def tool(elicit: Elicit) -> str:
+        return await elicit("a?")
+
+    async with asyncio.timeout(10), connect(asking("mcpserver", gives_up, tool, max_live=1)) as client:
+        first = await begin(client, "gives_up")
+        give_up.set()
+        await done.wait()
+        await begin(client, "tool")
+        await begin(client, "tool")
+        assert await finish(client, first, ANSWERS) == "without an answer"
+    assert effects == ["charged"]
+
+
+# --- what the log says -----------------------------------------------------------------------
+
+
+def replays(caplog: pytest.LogCaptureFixture, tool: str) -> list[str]:
+    said = [each.getMessage() for each in caplog.records if each.name == "midcall" and each.levelno == logging.INFO]
+    return [each for each in said if tool in each]
+
+
+async def test_a_replay_after_an_eviction_is_logged_once_per_tool(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "midcall")
+
+    async def book_a_room(elicit: Elicit) -> str:
+        return await elicit("a?")
+
+    async def book_a_table(elicit: Elicit) -> str:
+        return await elicit("a?")
+
+    async with connect(asking("mcpserver", book_a_room, book_a_table, max_live=1)) as client:
+        names = ("book_a_room", "book_a_room", "book_a_table", "book_a_table", "book_a_room")
+        rounds = [await begin(client, name) for name in names]
+        for each in rounds[:-1]:
+            assert await finish(client, each, ANSWERS) == "1"
+    for tool in ("book_a_room", "book_a_table"):
+        [line] = replays(caplog, tool)
+        assert "evicted" in line
+        assert "once" in line
+
+
+async def test_a_replay_of_a_call_that_began_elsewhere_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "midcall")
+
+    async def book_a_room(elicit: Elicit) -> str:
+        return await elicit("a?")
+
+    async with (
+        connect(asking("mcpserver", book_a_room, keys=KEYS, live=True)) as here,
+        connect(asking("mcpserver", book_a_room, keys=KEYS, live=True)) as there,
+    ):
+        first = await begin(here, "book_a_room")
+        assert replays(caplog, "book_a_room") == []
+        assert await finish(there, first, ANSWERS) == "1"
+    [line] = replays(caplog, "book_a_room")
+    assert all(word in line for word in ("restart", "another replica", "once"))
+
+
+async def test_a_live_call_is_no_replay_and_nothing_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "midcall")
+
+    async def book_a_room(elicit: Elicit) -> str:
+        return await elicit("a?")
+
+    server = bare_asking("mcpserver", book_a_room)
+    midcall.install(server)
+    async with connect(server) as client:
+        first = await begin(client, "book_a_room")
+        assert [await finish(client, first, ANSWERS) for _ in range(2)] == ["1", "1"]
+    assert [line for line in replays(caplog, "book_a_room") if "once" in line] == []

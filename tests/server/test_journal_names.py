@@ -1,0 +1,238 @@
+"""What authors call their keys and effects never meets what midcall calls its own entries."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from midcall import ReplayMismatch, ask, once
+from midcall.core.journal import (
+    effect_name,
+    key_name,
+    mark_name,
+    nth_name,
+    question_name,
+    required_name,
+    wire_key,
+)
+from midcall.core.questions import Question
+from midcall.stores.memory import Memory
+from midcall.testing import connect, run
+from tests.kinds import server_with
+from tests.rounds import accept, raw_call, text
+from tests.server.test_apps import Frame, host
+from tests.server.test_store import shown
+
+MARKS = ("app", "unseen", "page", "link", "required", "retry", "relay", "visit", "visited", "visiting", "secret")
+names = st.text(max_size=12) | st.sampled_from([*MARKS, "app.?x~1", "1.app", ".app", "!app", "#app", "?x", "x.1"])
+keys = st.from_regex(r"\A[A-Za-z0-9_][A-Za-z0-9_.:-]{0,20}\Z")
+digests = st.from_regex(r"\A[A-Za-z0-9_-]{12}\Z")
+ordinals = st.integers(0, 12)
+OURS = (
+    st.builds(mark_name, st.sampled_from(MARKS), names, ordinals)
+    | st.builds(nth_name, st.builds(question_name, digests), ordinals)
+    | st.builds(required_name, ordinals, digests)
+)
+
+
+@given(st.builds(key_name, keys) | st.builds(effect_name, names, ordinals), OURS)
+def test_no_name_of_an_author_is_one_of_ours(theirs: str, ours: str) -> None:
+    assert theirs != ours
+
+
+@given(keys, names, ordinals)
+def test_a_key_is_no_effect(key: str, name: str, ordinal: int) -> None:
+    assert key_name(key) != effect_name(name, ordinal)
+
+
+@given(names, ordinals, names, ordinals)
+def test_every_effect_has_a_name_of_its_own(name: str, ordinal: int, other: str, nth: int) -> None:
+    assert (effect_name(name, ordinal) == effect_name(other, nth)) is ((name, ordinal) == (other, nth))
+
+
+@given(st.sampled_from(MARKS), names, ordinals, st.sampled_from(MARKS), names, ordinals)
+def test_every_mark_has_a_name_of_its_own(
+    kind: str, about: str, ordinal: int, other: str, another: str, nth: int
+) -> None:
+    same = (kind, about, ordinal) == (other, another, nth)
+    assert (mark_name(kind, about, ordinal) == mark_name(other, another, nth)) is same
+
+
+@given(keys)
+def test_a_key_leaves_as_the_author_wrote_it(key: str) -> None:
+    assert wire_key(key_name(key), 1) == key
+    assert wire_key(key_name(key), 2) != key
+
+
+# --- effects that are called like marks ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*MARKS, "#app.", "!app.", ".app"])
+async def test_an_effect_of_any_name_may_come_before_a_question_in_an_app(name: str) -> None:
+    async def tool() -> str:
+        done = await once(name, lambda: "done")
+        return f"{done} {await ask('First?', int)} {await once(name, lambda: 'again')} {await ask('Second?', int)}"
+
+    async with host(server_with(tool, store=Memory())) as client:
+        call = asyncio.create_task(client.call_tool("tool", {}))
+        frame = Frame(client)
+        await frame.finds({})
+        await frame.answers(3)
+        assert "Second?" in (await frame.looks_on())["html"]
+        await frame.answers(4)
+        assert shown(await call) == "done 3 again 4"
+
+
+# --- arguments -----------------------------------------------------------------------------------
+
+PAID: Counter[str] = Counter()
+
+
+def pays(who: str) -> Callable[..., Any]:
+    def pay(amount: int) -> int:
+        PAID[who] += 1
+        return amount
+
+    async def buy() -> str:
+        paid = await once("pay", pay, await ask("How much?", int))
+        return f"{paid} {await ask('Anything else?', str)}"
+
+    return buy
+
+
+async def test_one_state_with_other_answers_pays_once_where_there_is_a_store() -> None:
+    server = server_with(pays("stored"), store=Memory())
+    async with connect(server) as client:
+        first = await raw_call(client, "buy", {})
+        [key] = first["inputRequests"]
+        outcomes = [
+            await raw_call(client, "buy", {}, state=first["requestState"], answers={key: accept(answer=amount)})
+            for amount in (10, 20, 30, 10)
+        ]
+    assert PAID["stored"] == 1
+    assert ["inputRequests" in outcome for outcome in outcomes] == [True, False, False, True]
+    assert all(outcome["isError"] for outcome in outcomes[1:3])
+
+
+async def test_and_where_they_come_at_once() -> None:
+    server = server_with(pays("at once"), store=Memory())
+    async with connect(server) as client:
+        first = await raw_call(client, "buy", {})
+        [key] = first["inputRequests"]
+        outcomes = await asyncio.gather(
+            *(
+                raw_call(client, "buy", {}, state=first["requestState"], answers={key: accept(answer=amount)})
+                for amount in range(5)
+            )
+        )
+    assert PAID["at once"] == 1
+    assert sum("inputRequests" in outcome for outcome in outcomes) == 1
+
+
+async def test_an_effect_that_failed_leaves_its_claim_to_other_arguments() -> None:
+    tried: list[int] = []
+
+    async def pay(amount: int) -> int:
+        tried.append(amount)
+        if amount > 10:
+            raise OSError("too much")
+        return amount
+
+    async def buy() -> str:
+        return str(await once("pay", pay, await ask("How much?", int)))
+
+    async with connect(server_with(buy, store=Memory())) as client:
+        first = await raw_call(client, "buy", {})
+        [key] = first["inputRequests"]
+        for amount in (20, 10, 30):
+            done = await raw_call(client, "buy", {}, state=first["requestState"], answers={key: accept(answer=amount)})
+    assert tried == [20, 10]
+    assert done["isError"]
+
+
+@pytest.mark.parametrize("store", [None, "memory://"])
+async def test_a_tool_may_try_other_arguments_after_a_failure(store: str | None) -> None:
+    tried: list[str] = []
+
+    async def pay(card: str) -> str:
+        tried.append(card)
+        if card == "old":
+            raise OSError("expired")
+        return card
+
+    async def buy() -> str:
+        try:
+            card = await once("pay", pay, "old")
+        except OSError:
+            card = await once("pay", pay, "new")
+        return f"{card} {await ask('a?', str)} {await ask('b?', str)}"
+
+    done = await run(server_with(buy, store=store), "buy", {}, {"a?": "1", "b?": "2"})
+    assert done.text == "new 1 2"
+    assert tried.count("new") == 1
+
+
+@pytest.mark.parametrize("store", [None, "memory://"])
+async def test_branches_may_come_to_effects_of_one_name_in_any_order(store: str | None) -> None:
+    done: Counter[str] = Counter()
+    runs = Counter[str]()
+
+    def effect(which: str) -> str:
+        done[which] += 1
+        return which
+
+    async def tool() -> str:
+        runs["tool"] += 1
+        order = sorted("abcd", key=lambda name: (ord(name) * 7 + runs["tool"] * 3) % 5)
+
+        async def branch(name: str) -> str:
+            for _ in range(order.index(name)):
+                await asyncio.sleep(0)
+            answer = await ask(f"{name}?", str)
+            return answer + await once("effect", effect, name)
+
+        return " ".join(await asyncio.gather(*map(branch, "abcd")))
+
+    answers = {f"{name}?": name for name in "abcd"}
+    result = await run(server_with(tool, store=store, max_rounds=20), "tool", {}, answers, one_by_one=True)
+    assert result.text == "aa bb cc dd"
+    assert done == Counter("abcd")
+
+
+async def test_the_tools_own_effect_with_other_arguments_is_a_mismatch(caplog: pytest.LogCaptureFixture) -> None:
+    runs = iter(range(9))
+    ran: list[int] = []
+
+    async def tool() -> str:
+        try:
+            await once("pay", ran.append, next(runs))
+        except ReplayMismatch as exc:
+            return exc.text
+        return await ask("a?", str)
+
+    done = await run(server_with(tool), "tool", {}, ["1"])
+    assert "its arguments differ" in done.text
+    assert ran == [0]
+
+
+async def test_a_question_has_the_same_name_for_every_way_to_look_it_up() -> None:
+    question = Question("a?", str)
+    assert question.base == question_name(question.digest)
+    async with connect(server_with(asks_twice)) as client:
+        first = await raw_call(client, "asks_twice", {})
+        assert list(first["inputRequests"]) == [question.base]
+        answers = {question.base: accept(answer="1")}
+        second = await raw_call(client, "asks_twice", {}, state=first["requestState"], answers=answers)
+        assert list(second["inputRequests"]) == [nth_name(question.base, 1)]
+        answers = {nth_name(question.base, 1): accept(answer="2")}
+        assert text(await raw_call(client, "asks_twice", {}, state=second["requestState"], answers=answers)) == "1 2"
+
+
+async def asks_twice() -> str:
+    return f"{await ask('a?', str)} {await ask('a?', str)}"
