@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from itertools import count
+from threading import Event
 from typing import Any, TypeAlias
 
 import pytest
@@ -156,13 +157,15 @@ async def test_a_mistake_ends_the_call_whatever_the_tool_catches(
     assert logged_mistake(caplog).startswith("SecretInForm in 'tool': password: ")
 
 
-def caught_in_thread(catch: tuple[type[BaseException], ...], went_ahead: list[str]) -> str:
+def caught_in_thread(catch: tuple[type[BaseException], ...], went_ahead: list[str], ended: Event) -> str:
     try:
         name = from_thread.ask("Name?", str)
         return name + str(from_thread.ask("Sign in", Form(Text("password"))))
     except catch:
         went_ahead.append("thread")
         return "approved"
+    finally:
+        ended.set()
 
 
 @pytest.mark.parametrize(("era", "live"), WAYS)
@@ -178,9 +181,10 @@ async def test_so_does_a_mistake_in_a_thread(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     went_ahead: list[str] = []
+    ended = Event()
 
     def tool() -> str:
-        return caught_in_thread(catch, went_ahead)
+        return caught_in_thread(catch, went_ahead, ended)
 
     async def starts_thread() -> str:
         return await asyncio.to_thread(tool)
@@ -189,6 +193,7 @@ async def test_so_does_a_mistake_in_a_thread(
     server = server_with(called, kind=kind, live=live)
     done = await run(server, called.__name__, {}, {"Name?": "Ada"}, era=era)
     assert (done.failed, done.text) == (True, BROKEN)
+    assert await asyncio.to_thread(ended.wait, 10)
     assert bool(went_ahead) is (catch == (BaseException,))
     assert logged_mistake(caplog).startswith(f"SecretInForm in {called.__name__!r}: password: ")
 
