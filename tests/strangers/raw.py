@@ -42,7 +42,7 @@ TEAM: Final[dict[str, Any]] = {
             "title": "Team",
             "oneOf": [{"const": "7", "title": "Acme / Web"}, {"const": "9", "title": "Acme / Data"}],
         },
-        "copies": {"type": "integer", "exclusiveMinimum": 0, "default": 1},
+        "copies": {"type": "integer", "exclusiveMinimum": 0},
     },
     "required": ["team", "copies"],
     "additionalProperties": False,

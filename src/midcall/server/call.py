@@ -27,6 +27,7 @@ from midcall.wording import mistakes as wording
 
 if TYPE_CHECKING:
     from midcall.server.installation import Installation
+    from midcall.server.running.handover import Claim
 
 __all__ = [
     "Call",
@@ -66,6 +67,8 @@ class Call:
     """What pushes a question for a branch."""
     around: Call | None = None
     """The call whose tool is a client of this one, in the same process."""
+    claim: Claim | None = None
+    """The turn that this process continues, where replicas share a store."""
     failed: MidcallError | None = None
     """The author's mistake that ends the call, whatever its tool returns."""
     ended = False
@@ -128,6 +131,11 @@ class Call:
     def let_go(self) -> None:
         """The request returns, and the run stays: until the next one there is nobody to talk to."""
         self.asking_session.detach()
+
+    async def is_ours(self) -> bool:
+        """Whether no other replica has taken the call over."""
+        handover = self.installation.runs.handover
+        return handover is None or not self.journal.turn or await handover.has(self.claim, self.name, self.journal.turn)
 
     async def end(self, why: str) -> None:
         """End the run. Its questions fail, and new ones raise at once."""

@@ -25,6 +25,8 @@ __all__ = ["claimed", "not_recorded"]
 _OTHER_SECONDS: Final = 30.0
 """How long another run of the same effect is waited for."""
 _FAILURES: Final = 100
+_FRESH_SECONDS: Final = 1.0
+"""How old the word of the store may be that the call is still this process's."""
 
 
 async def claimed(
@@ -52,6 +54,7 @@ async def claimed(
         if not ours and record.pending:
             record = await (await keeping.store()).wait(digest_of(id), _OTHER_SECONDS) or record
         if ours or (record.pending and retry):
+            await _check_turn(call, id)
             return await _run(call, id, run)
         if record.outcome is None:
             raise _unknown(name)
@@ -63,6 +66,20 @@ async def claimed(
         if "lost" in outcome and not retry:
             raise not_recorded(name, wording.result_lost(name))
     raise _unknown(name)
+
+
+async def _check_turn(call: Call, id: str) -> None:
+    """Another replica may have taken the call over meanwhile: then this effect is for its run to do."""
+    while True:
+        asked = time.monotonic()
+        if not await call.is_ours():
+            assert call.installation.keeping is not None
+            store = await call.installation.keeping.store()
+            await store.complete(digest_of(id), json.dumps({"failed": True}), owner=None, now=time.time())
+            call.run.stop("continued elsewhere")
+            raise asyncio.CancelledError
+        if time.monotonic() - asked < _FRESH_SECONDS:
+            return
 
 
 async def _run(call: Call, id: str, run: Callable[[], Awaitable[Any]]) -> Any:

@@ -14,6 +14,7 @@ from mcp.server.request_state import RequestStateCodec
 
 from midcall.server.keeping import Keeping
 from midcall.server.owner import caller, is_own, key_of
+from midcall.server.running.handover import Handover
 from midcall.server.running.runs import Runs
 from midcall.server.visits import Visits
 from midcall.stores.memory import Memory
@@ -77,7 +78,8 @@ class Installation:
     def __post_init__(self) -> None:
         self.keeping = None if self.store is None else Keeping(self.store, self.state_ttl)
         self.visits = Visits(self.keeping or Keeping(Memory(), self.state_ttl))
-        self.runs = Runs(live=self.live, most=self.max_live, seconds=self.state_ttl)
+        handover = None if self.keeping is None else Handover(self.keeping, self.codec, self.state_ttl)
+        self.runs = Runs(live=self.live, most=self.max_live, seconds=self.state_ttl, handover=handover)
         self.server.lifespan = self.runs.within(self.server.lifespan)
         self._warned: set[str] = set()
         self._flat_stamp: dict[str, Any] | None = None

@@ -39,6 +39,8 @@ __all__ = [
     "listed",
     "not_understood",
     "nothing_under",
+    "relayed_in",
+    "take_answer",
     "taken",
     "unfinished",
 ]
@@ -90,6 +92,7 @@ async def unfinished(call: Call, why: str, *, now: bool = False) -> dict[str, An
     journal.target = journal.target or _target(call.params)
     journal.rounds = 0
     journal.turn += 1
+    journal.owner = call.installation.runs.owner_of(call)
     code = await _put_code(call, journal)
     not_finished = wording.go_on_now if now else wording.not_finished
     text = wording.answer_with(why, ANSWER, code) if call.relays else not_finished(why, CONTINUE, code)
@@ -100,13 +103,11 @@ async def unfinished(call: Call, why: str, *, now: bool = False) -> dict[str, An
 
 
 async def _put_code(call: Call, journal: Journal) -> str:
-    """A code for this call, kept in the store; without one it names the live run, and lives as long."""
-    keeping = call.installation.keeping
-    code = secrets.token_urlsafe(16) if keeping is None else await keeping.put_code(call, encode(journal))
-    if not call.ended:
-        call.installation.runs.put_code(code, call)
-    elif keeping is None:
-        call.installation.runs.put_journal(code, call.owner, journal)
+    """A code for this call, kept in the store; without one it lives in this process."""
+    if (keeping := call.installation.keeping) is not None:
+        return await keeping.put_code(call, encode(journal))
+    code = secrets.token_urlsafe(16)
+    call.installation.runs.put_state(code, call, encode(journal))
     return code
 
 
@@ -132,35 +133,34 @@ def code_in(ctx: ServerRequestContext[Any, Any]) -> str | None:
     return code if isinstance(code, str) else ""
 
 
-async def taken(installation: Installation, ctx: ServerRequestContext[Any, Any], code: str) -> Journal | Call | None:
-    """The live call that this code names, or the journal behind it: for its owner, once.
+async def taken(installation: Installation, ctx: ServerRequestContext[Any, Any], code: str) -> str | None:
+    """The state of the call that this code names: for its owner, once.
 
-    With the answer that the model brings, if it does. The code is not used up by what it is not for, or by an answer
-    that cannot be read.
+    The code is not used up by what it is not for, or by an answer that cannot be read.
     """
     keeping, owner = installation.keeping, installation.owner(ctx)
-    live = installation.runs.behind_code(code, owner)
+    relayed = relayed_in(ctx)
+    if relayed is not None:
+        parse_answer(relayed)
     if keeping is None:
-        if live is not None:
-            _take_answer(installation, live.journal, ctx)
-        return live or installation.runs.take_journal(code, owner)
+        return installation.runs.take_state(code, owner)
     text = await keeping.behind_code(installation, code, owner)
-    if text is None:
+    if text is None or not retrying.fits(decode(text), ctx):
         return None
-    journal = decode(text) if live is None else live.journal
-    if not retrying.fits(journal, ctx):
-        return None
-    _take_answer(installation, journal, ctx)
-    if not await keeping.use_code(code, owner):
-        return None
-    return journal if live is None else live
+    return text if await keeping.use_code(code, owner) else None
 
 
-def _take_answer(installation: Installation, journal: Journal, ctx: ServerRequestContext[Any, Any]) -> None:
-    """Settle the question that was relayed, and no other, if the model brings its answer."""
-    if (ctx.params or {}).get("name") != ANSWER:
-        return
-    answer: Mapping[str, Any] = (ctx.params or {}).get("arguments") or {}
+def relayed_in(ctx: ServerRequestContext[Any, Any]) -> Mapping[str, Any] | None:
+    """The answer that the model brings with its code, if it does."""
+    params = ctx.params or {}
+    if params.get("name") != ANSWER:
+        return None
+    arguments = params.get("arguments")
+    return {name: value for name, value in arguments.items() if name != "code"} if isinstance(arguments, dict) else {}
+
+
+def take_answer(installation: Installation, journal: Journal, answer: Mapping[str, Any]) -> None:
+    """Settle the question that was relayed, and no other."""
     marked = journal.entry(RELAYED)
     entry = journal.entry(marked.value) if marked is not None and installation.relay else None
     if marked is not None and entry is not None and entry.kind == "waiting":

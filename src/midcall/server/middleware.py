@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Collection, Mapping
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, cast
 
 import anyio
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp.shared.exceptions import MCPError
+from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
 from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
-from mcp_types import INTERNAL_ERROR, ErrorData, InputRequiredResult
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, ErrorData, InputRequiredResult
 from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
 
 from midcall.core.journal import Foreign, Head, Journal, decode, encode, read_head
-from midcall.errors import InvalidJournal, JournalTooLarge, MalformedAnswer, MidcallError, TooManyRounds
+from midcall.errors import InvalidJournal, JournalTooLarge, MalformedAnswer, MidcallError, StoreError, TooManyRounds
 from midcall.server import audit, later
 from midcall.server.apps import serving as apps
 from midcall.server.apps.listing import ABOUT
 from midcall.server.call import Call, handed_down, input_of
 from midcall.server.keeping import is_kept
 from midcall.server.required import check_required, leave_with_visits
+from midcall.server.retrying import forget_request
 from midcall.server.running.following import with_params
-from midcall.server.running.run import ROUND
+from midcall.server.running.handover import Claim
+from midcall.server.running.run import ROUND, STOPPED
 from midcall.server.running.runs import GRACE_SECONDS
-from midcall.server.running.turns import Outcome, Turn, digest_answers
-from midcall.server.sealing import OwnState
+from midcall.server.running.turns import CANCELLED, CONTINUED, Given, Outcome, OwnState, Turn
 from midcall.server.sending import take_back
 from midcall.server.surface import Ours, ending, find_ours, protocol_error, stamped
 from midcall.wording import journal as wording
@@ -38,8 +40,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Calls"]
 
+logger = logging.getLogger("midcall")
+
 STATE_LIMIT: Final = 64 * 1024
 """Servers and proxies refuse requests with larger states."""
+
+
+class _Request(NamedTuple):
+    """A request that continues a call."""
+
+    ctx: ServerRequestContext[Any, Any]
+    call_next: CallNext
+    state: str
+    head: Head
+    given: Given
 
 
 class Calls:
@@ -48,6 +62,7 @@ class Calls:
     def __init__(self, installation: Installation) -> None:
         self._installation = installation
         self._runs = installation.runs
+        self._runs.drive = self.drive
 
     def serve(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> CoroutineType[Any, Any, HandlerResult]:
         """The middleware."""
@@ -86,7 +101,7 @@ class Calls:
             return ours
         state, responses = input_of(ctx.params)
         if isinstance(state, OwnState):
-            return await self._continue(ctx, call_next, state, responses)
+            return await self._continue(ctx, call_next, state, Given(responses))
         if state is None and (code := later.code_in(ctx)) is not None:
             return await self._resume(ctx, call_next, code)
         return await self._start(ctx, call_next)
@@ -109,10 +124,10 @@ class Calls:
         call.start(ctx, call_next)
         return await self._attend(call, None)
 
-    # --- and goes on --------------------------------------------------------------------------
+    # --- and is continued ---------------------------------------------------------------------
 
     async def _continue(
-        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, state: str, responses: Mapping[str, Any]
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, state: str, given: Given
     ) -> HandlerResult:
         """A client's retry. The same one twice joins the first; other answers to the same state are refused."""
         if is_kept(state):
@@ -121,7 +136,7 @@ class Calls:
             head = read_head(state)
         except InvalidJournal as exc:
             raise protocol_error(exc, None) from None
-        answers, turns = digest_answers(responses), self._runs.turns
+        answers, turns = given.digest(), self._runs.turns
         turn = turns.get(head.call, head.turn)
         if turn is not None:
             turn.check(answers)
@@ -131,58 +146,72 @@ class Calls:
         try:
             async with turn.lock:
                 if turn.outcome is not None:
-                    return _given_again(turn.outcome)
+                    return turn.outcome.again()
                 turn.check(answers)
-                return await self._take_turn(ctx, call_next, turn, head, state, responses)
+                return await self._take_turn(_Request(ctx, call_next, state, head, given), turn)
         finally:
             turn.waiting -= 1
 
-    async def _take_turn(
-        self,
-        ctx: ServerRequestContext[Any, Any],
-        call_next: CallNext,
-        turn: Turn,
-        head: Head,
-        state: str,
-        responses: Mapping[str, Any],
-    ) -> HandlerResult:
+    async def _take_turn(self, request: _Request, turn: Turn) -> HandlerResult:
         if turn.joined is not None:  # the request that continued it is gone, and the run is still here
-            call = turn.joined
-            call.follow(ctx)
-            return await self._attend(call, turn)
+            turn.joined.follow(request.ctx)
+            return await self._attend(turn.joined, turn)
+        head, handover = request.head, self._runs.handover
         try:
-            if (call := self._runs.find(head.call)) is not None:
-                if call.journal.turn != head.turn:
-                    raise MCPError(*_CONTINUED)
-                return await self._continue_live(ctx, call, turn, responses)
-            journal = _decode(state)
-            call = self._replaying(ctx, journal, responses)
+            live = self._live(head)
+            claim = None if handover is None else await handover.claim(head, request.given, here=live is not None)
+            if isinstance(claim, Outcome):
+                self._runs.turns.settle(turn, claim)
+                return claim.again()
+            call = self._resumed(request, claim) if claim is None or not claim.replays else None
+            call = call or await self._replayed(request)
         except MidcallError as exc:
             self._runs.turns.forget(head.call, head.turn)
             raise protocol_error(exc, None) from None
-        self._runs.tell_replay(call.called, head.call)
-        turn.joined = call
-        call.start(_handing_down(ctx, journal), call_next)
+        call.claim, turn.joined = claim, call
         return await self._attend(call, turn)
 
-    async def _continue_live(
-        self, ctx: ServerRequestContext[Any, Any], call: Call, turn: Turn, responses: Mapping[str, Any]
-    ) -> HandlerResult:
+    def _live(self, head: Head) -> Call | None:
+        """The call of this turn, if its run waits here.
+
+        Raises:
+            MCPError: Its run is past this turn.
+        """
+        call = self._runs.find(head.call)
+        if call is not None and call.journal.turn != head.turn:
+            raise MCPError(INVALID_PARAMS, CONTINUED)
+        return call
+
+    def _resumed(self, request: _Request, claim: Claim | None) -> Call | None:
         """The run is here: its questions take their answers, and it continues."""
-        ours = call.replay.take_answers(responses, time.time(), self._installation.doubt)
-        audit.settled(len(ours), call.journal.rounds)
+        call = self._live(request.head)
+        if call is None:
+            return None
+        ours = self._answer(call, request.given)
         self._runs.take(call)
-        turn.joined = call
-        call.follow(ctx)
+        call.follow(request.ctx)
         call.run.resume(ours)
-        return await self._attend(call, turn)
+        return call
 
-    def _replaying(self, ctx: ServerRequestContext[Any, Any], journal: Journal, responses: Mapping[str, Any]) -> Call:
-        call = Call(self._installation, ctx, journal)
-        ours = call.replay.take_answers(responses, time.time(), self._installation.doubt)
-        audit.settled(len(ours), journal.rounds)
-        call.foreign = journal.foreign = _foreign(journal.foreign, responses, ours)
+    def _answer(self, call: Call, given: Given) -> tuple[str, ...]:
+        """Give the open questions of this call their answers."""
+        if given.relayed is not None:
+            later.take_answer(self._installation, call.journal, given.relayed)
+        ours = call.replay.take_answers(given.responses, time.time(), self._installation.doubt)
+        audit.settled(len(ours), call.journal.rounds)
+        return ours
+
+    async def _replayed(self, request: _Request) -> Call:
+        """The run isn't here any more: run the tool again from what was recorded."""
+        await self._runs.until_ended(request.head.call)
+        journal = _decode(request.state)
+        forget_request(journal)
+        call = Call(self._installation, request.ctx, journal)
+        ours = self._answer(call, request.given)
+        call.foreign = journal.foreign = _foreign(journal.foreign, request.given.responses, ours)
         call.recalls = bool(journal)
+        self._runs.tell_replay(call.called, request.head.call)
+        call.start(_handing_down(request.ctx, journal), request.call_next)
         return call
 
     async def _kept(self, state: str) -> str:
@@ -197,7 +226,7 @@ class Calls:
             raise protocol_error(exc, None) from exc
 
     async def _resume(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, code: str) -> HandlerResult:
-        """A code brings a call back: its live run, or what the store has of it."""
+        """A code brings a call back: its live run, here or at another replica, or what was recorded of it."""
         try:
             taken = await later.taken(self._installation, ctx, code)
         except MalformedAnswer as exc:
@@ -206,38 +235,73 @@ class Calls:
             raise protocol_error(exc, None) from exc
         if taken is None:
             return later.nothing_under(Call(self._installation, ctx))
-        if isinstance(taken, Journal):
-            self._runs.tell_replay(None if taken.target is None else taken.target.name, taken.call)
-            return await self._start(ctx, call_next, taken)
-        self._runs.take(taken)
-        taken.follow(ctx)
-        taken.run.resume(())
-        return await self._attend(taken, None)
+        return await self._continue(ctx, call_next, taken, Given({}, later.relayed_in(ctx)))
 
     # --- a request waits for its run ----------------------------------------------------------
 
     async def _attend(self, call: Call, turn: Turn | None) -> HandlerResult:
         """Wait until the tool has ended, or has asked and gone quiet; the result of the request."""
         try:
-            while True:
-                await call.run.settle()
-                call.run.hand_back()
-                result = await (self._finish(call) if call.run.done else self._leave(call))
-                if result is not _AGAIN:
-                    break
-                call = call.again()
-                if turn is not None:
-                    turn.joined = call
+            call, result = await self._come_to(call, turn)
         except asyncio.CancelledError:
-            await self._lose(call, turn)
+            await self._lose(call if turn is None or turn.joined is None else turn.joined, turn)
             raise
         except Exception as exc:
             if turn is not None:
-                self._runs.turns.settle(turn, Outcome(error=_error_data(exc)))
+                outcome = await self._settle(call, Outcome(error=_error_data(exc)))
+                self._runs.turns.settle(turn, outcome)
+                if outcome.error is None:
+                    return outcome.again()
             raise
-        if turn is not None:
-            self._runs.turns.settle(turn, Outcome(result))
-        return result
+        if turn is None:
+            return result
+        outcome = await self._settle(call, Outcome(result))
+        self._runs.turns.settle(turn, outcome)
+        return outcome.again()
+
+    async def _come_to(self, call: Call, turn: Turn | None = None) -> tuple[Call, HandlerResult]:
+        """What the call comes to: its result, or its next round. It may have been run again meanwhile."""
+        while True:
+            await call.run.settle()
+            call.run.hand_back()
+            result = await (self._finish(call) if call.run.done else self._leave(call))
+            if result is not _AGAIN:
+                return call, result
+            claim, call = call.claim, call.again()
+            call.claim = claim
+            if turn is not None:
+                turn.joined = call
+
+    async def _settle(self, call: Call, outcome: Outcome) -> Outcome:
+        """Write the outcome where all replicas see it, before anybody is answered. Who can't ends its run."""
+        claim, handover = call.claim, self._runs.handover
+        if claim is None or handover is None or call.run.ending == STOPPED:
+            return outcome
+        call.claim = None
+        try:
+            if await handover.settle(claim, outcome) is not None:
+                return outcome
+            self._runs.take(call)
+            await call.end("continued elsewhere")
+            return await handover.outcome_of(claim)
+        except StoreError as exc:
+            self._runs.take(call)
+            await call.end("lost")
+            raise protocol_error(exc, None) from None
+
+    async def drive(self, call: Call, claim: Claim) -> None:
+        """Continue a run for a request that another replica got."""
+        call.claim = claim
+        try:
+            call.run.resume(self._answer(call, claim.given))
+            call, result = await self._come_to(call)
+            outcome = Outcome(result)
+        except Exception as exc:
+            outcome = Outcome(error=_error_data(exc))
+        try:
+            await self._settle(call, outcome)
+        except MCPError as exc:
+            logger.warning("Could not write what a call came to: %s", exc)
 
     async def _lose(self, call: Call, turn: Turn | None) -> None:
         """The request is gone. Over HTTP, a retry that broke off may be joined; everything else ends the run."""
@@ -247,15 +311,20 @@ class Calls:
             call.let_go()
             call.run.loop.call_later(GRACE_SECONDS, self._end_unless_joined, call, turn)
             return
-        if turn is not None:
-            turn.cancelled = True
         with anyio.CancelScope(shield=True):
-            await call.end("cancelled")
+            await self._cancel(call, turn)
 
     def _end_unless_joined(self, call: Call, turn: Turn) -> None:
         if turn.waiting == 0 and turn.outcome is None and not call.run.done:
+            self._runs.aside(self._cancel(call, turn))
+
+    async def _cancel(self, call: Call, turn: Turn | None) -> None:
+        """End the run, and refuse its state from now on."""
+        if turn is not None:
             turn.cancelled = True
-            self._runs.aside(call.end("cancelled"))
+        await call.end("cancelled")
+        if turn is not None and call.claim is not None:
+            await self._settle(call, Outcome(error=ErrorData(code=INVALID_PARAMS, message=CANCELLED)))
 
     async def _finish(self, call: Call) -> HandlerResult:
         """The tool has ended: with a result, a round of its own, or an error."""
@@ -266,7 +335,8 @@ class Calls:
         if call.failed is not None:
             return ending(call.failed, call)
         if task.cancelled():
-            raise MCPError(INTERNAL_ERROR, "The tool was cancelled.")
+            stopped = call.run.ending == STOPPED
+            raise MCPError(INTERNAL_ERROR, "The server is stopping." if stopped else "The tool was cancelled.")
         error = task.exception()
         if error is None:
             if (unused := call.leftover()) is not None:
@@ -297,22 +367,37 @@ class Calls:
 
         The run stays and waits, or is ended before the round leaves.
         """
-        if self._runs.can_wait(call):
-            result = await self._result(call)
-            call.let_go()
-            self._runs.wait(call)
-            return result
+        if await self._can_stay(call):
+            try:
+                return await self._result(call)
+            finally:
+                if not call.ended:
+                    call.let_go()
+                    self._runs.wait(call)
         requests = call.run.requests()
         await call.end(ROUND)
         if call.failed is not None:
             return ending(call.failed, call)
         return await self._result(call, requests)
 
+    async def _can_stay(self, call: Call) -> bool:
+        """Whether the run may wait here for the next request, and the other replicas know where to send it."""
+        if not self._runs.can_wait(call):
+            return False
+        try:
+            await self._runs.beat_first()
+        except StoreError as exc:
+            logger.warning("A call can't wait here, since the store can't be reached: %s", exc)
+            return False
+        return True
+
     async def _result(self, call: Call, requests: Mapping[str, Mapping[str, Any]] | None = None) -> HandlerResult:
         try:
             if call.later:
                 return await later.unfinished(call, call.later)
             return await self._round(call, call.run.requests() if requests is None else requests)
+        except UrlElicitationRequiredError as exc:
+            raise await check_required(call, exc) from None
         except MidcallError as exc:
             if not call.ended:
                 await call.end("failed")
@@ -355,6 +440,7 @@ class Calls:
         journal.call = call.name
         journal.rounds += 1
         journal.turn += 1
+        journal.owner = self._runs.owner_of(call)
         journal.left = time.time() if self._installation.doubt else None
         text = encode(journal)
         if len(text) <= STATE_LIMIT:
@@ -373,11 +459,6 @@ class Calls:
 _AGAIN: Final[dict[str, Any]] = {}
 """In place of a result: what the tool required is done, and it is to run again."""
 
-_CONTINUED: Final = (
-    -32602,
-    "This request was already continued with other answers. Call the tool again to start over.",
-)
-
 
 def _on_asyncio() -> bool:
     try:
@@ -390,12 +471,6 @@ def _decode(state: str) -> Journal:
     if "\n" not in state:  # only the run knew it, and the run is gone
         raise InvalidJournal("The state of this call was too large to travel, and its run has ended. Call again.")
     return decode(state)
-
-
-def _given_again(outcome: Outcome) -> HandlerResult:
-    if outcome.error is not None:
-        raise MCPError.from_error_data(outcome.error)
-    return outcome.result
 
 
 def _error_data(error: Exception) -> ErrorData:

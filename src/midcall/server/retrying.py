@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from midcall.server.call import Call
     from midcall.server.keeping import Keeping
 
-__all__ = ["code_in", "comes_back", "fits", "give_code", "retries_of", "sent_away"]
+__all__ = ["code_in", "comes_back", "fits", "forget_request", "give_code", "retries_of", "sent_away"]
 
 _REQUEST: Final = mark_name("retry")
 """The mark in the journal: which request the code is for."""
@@ -61,8 +61,12 @@ async def _code(call: Call, keeping: Keeping) -> str:
     journal = call.journal
     journal.call = call.name
     journal.rounds += 1
+    journal.turn += 1
+    journal.owner = call.installation.runs.owner_of(call)
     call.replay.mark(_REQUEST, "retry", _digest(call.method, call.params))
-    return await keeping.put_code(call, encode(journal))
+    text = encode(journal)
+    journal.forget(_REQUEST)
+    return await keeping.put_code(call, text)
 
 
 def code_in(ctx: ServerRequestContext[Any, Any]) -> str | None:
@@ -76,10 +80,14 @@ def code_in(ctx: ServerRequestContext[Any, Any]) -> str | None:
 def fits(journal: Journal, ctx: ServerRequestContext[Any, Any]) -> bool:
     """Whether the journal is for this request: a retry of the one that was sent away, or of none."""
     mark = journal.entry(_REQUEST)
-    journal.forget(_REQUEST)
     if code_in(ctx) is None:
         return mark is None
     return mark is not None and mark.value == _digest(ctx.method, ctx.params)
+
+
+def forget_request(journal: Journal) -> None:
+    """The request that was sent away has come back."""
+    journal.forget(_REQUEST)
 
 
 def _meta_of(params: Mapping[str, Any] | None) -> Mapping[str, Any]:

@@ -25,13 +25,14 @@ from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
 
 from midcall.errors import InstallError
 from midcall.server.keys import Key
+from midcall.server.running.turns import OwnState
 from midcall.wording import installing
 from midcall.wording import journal as wording
 
 if TYPE_CHECKING:
     from midcall.server.installation import Installation
 
-__all__ = ["OwnState", "Principal", "Seal", "Whose", "seal_for"]
+__all__ = ["Principal", "Seal", "Whose", "seal_for"]
 
 logger = logging.getLogger("midcall")
 
@@ -43,12 +44,6 @@ Principal: TypeAlias = Callable[[ServerRequestContext[Any, Any]], str | None]
 """Tells whose a request is."""
 Whose: TypeAlias = Literal["author", "machine", "process"]
 """Who has the keys."""
-
-
-class OwnState(str):
-    """A state that midcall made: unsealed and verified, or about to be sealed."""
-
-    __slots__ = ()
 
 
 class Seal:

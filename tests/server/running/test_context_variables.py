@@ -92,6 +92,20 @@ async def test_a_variable_reaches_the_branches_that_ask_and_no_others() -> None:
         assert await finish(client, await begin(client, "tool"), ANSWERS) == "[2, 1]"
 
 
+async def test_a_variable_reaches_the_tool_itself_even_if_only_a_branch_of_it_asked() -> None:
+    async def tool(elicit: Elicit) -> str:
+        async def asks() -> None:
+            await elicit("a?")
+
+        before = REQUEST.get()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(asks())
+        return f"{before} {REQUEST.get()}"
+
+    async with connect(counted(bare_asking("mcpserver", tool))[0]) as client:
+        assert await finish(client, await begin(client, "tool"), ANSWERS) == "1 2"
+
+
 async def test_a_thread_keeps_the_variables_of_the_first_request() -> None:
     def tool() -> str:
         before = REQUEST.get()

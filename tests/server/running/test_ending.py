@@ -142,7 +142,10 @@ async def test_a_terminated_http_server_ends_a_run_that_is_being_served(kind: Ki
 # --- while a run is being ended --------------------------------------------------------------
 
 
-async def test_a_question_in_the_cleanup_of_a_run_that_is_being_ended_raises_at_once() -> None:
+async def test_a_question_in_the_cleanup_of_a_run_that_is_being_ended_raises_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("midcall.server.running.run.CLEANUP_SECONDS", 60)  # nothing else ends it
     asked, trail = asyncio.Event(), list[str]()
 
     async def tool(elicit: Elicit) -> str:
@@ -231,7 +234,10 @@ def no_loose_ends() -> Iterator[None]:
     assert complaints == []
 
 
-async def test_the_error_of_a_run_that_nobody_comes_back_for_is_no_exception_that_was_never_retrieved() -> None:
+@pytest.mark.parametrize("means", MEANS)
+async def test_the_error_of_a_run_that_nobody_comes_back_for_is_no_exception_that_was_never_retrieved(
+    means: Means,
+) -> None:
     give_up, failing = asyncio.Event(), asyncio.Event()
 
     async def tool(elicit: Elicit) -> str:
@@ -246,14 +252,17 @@ async def test_the_error_of_a_run_that_nobody_comes_back_for_is_no_exception_tha
         return "never"
 
     with no_loose_ends():
-        async with asyncio.timeout(20), connect(asking("mcpserver", tool)) as client:
+        async with asyncio.timeout(20), connect(asking(means, tool)) as client:
             await begin(client, "tool")
             give_up.set()
             await failing.wait()
             await client.list_tools()  # the run has ended by now
 
 
-async def test_a_cleanup_that_fails_when_its_run_is_ended_is_no_exception_that_was_never_retrieved() -> None:
+@pytest.mark.parametrize("means", MEANS)
+async def test_a_cleanup_that_fails_when_its_run_is_ended_is_no_exception_that_was_never_retrieved(
+    means: Means,
+) -> None:
     async def tool(elicit: Elicit) -> str:
         try:
             return await elicit("a?")
@@ -261,7 +270,7 @@ async def test_a_cleanup_that_fails_when_its_run_is_ended_is_no_exception_that_w
             raise OSError("cannot roll back")
 
     with no_loose_ends():
-        async with asyncio.timeout(20), connect(asking("mcpserver", tool)) as client:
+        async with asyncio.timeout(20), connect(asking(means, tool)) as client:
             await begin(client, "tool")
 
 

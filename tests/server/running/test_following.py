@@ -8,11 +8,12 @@ from typing import Any
 
 import fastmcp
 import pytest
+from mcp import Client
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context
 from mcp_types import LoggingMessageNotification, LoggingMessageNotificationParams, ProgressNotification
 
-from midcall.testing import connect
+from midcall.testing import Script, connect
 from tests.calling import WORD, Word, begin, finish, proceed
 from tests.kinds import KINDS, Kind, bare_server, server_with
 from tests.server.running.middleware import chain_of
@@ -132,12 +133,19 @@ async def test_a_log_message_after_an_answer_reaches_the_client(kind: Kind) -> N
     assert seen == ["before", "after"]
 
 
+def direct_client(server: Any, **options: Any) -> Client:
+    """A client that calls the server without a transport, which would drop what comes too late."""
+    server = getattr(server, "_mcp_server", server)
+    return Client(server, mode="2026-07-28", elicitation_callback=Script(ANSWERS), **options)
+
+
 # --- nobody to talk to -----------------------------------------------------------------------
 
 
 @pytest.mark.filterwarnings("ignore:The logging capability is deprecated")
+@pytest.mark.parametrize("direct", [False, True], ids=["by messages", "without a transport"])
 @pytest.mark.parametrize("kind", KINDS)
-async def test_notifications_between_two_rounds_are_dropped_and_not_raised(kind: Kind) -> None:
+async def test_notifications_between_two_rounds_are_dropped_and_not_raised(kind: Kind, direct: bool) -> None:
     go_on, sent = asyncio.Event(), asyncio.Event()
     failures: list[BaseException] = []
     seen: list[Any] = []
@@ -146,7 +154,7 @@ async def test_notifications_between_two_rounds_are_dropped_and_not_raised(kind:
         seen.append(message)
 
     async def heard(progress: float, total: float | None, message: str | None) -> None:
-        seen.append(progress)
+        seen.append("progress")
 
     async def say(ctx: Any) -> None:
         try:
@@ -172,13 +180,14 @@ async def test_notifications_between_two_rounds_are_dropped_and_not_raised(kind:
 
     server = server_with(looking(kind, start), kind=kind)
     options: dict[str, Any] = {"message_handler": note, "log_level": "debug"}
-    async with asyncio.timeout(10), connect(server, **options) as client:
+    connected = direct_client(server, **options) if direct else connect(server, **options)
+    async with asyncio.timeout(10), connected as client:
         first = await begin(client, "tool", progress_callback=heard)
         go_on.set()
         await sent.wait()
         assert await finish(client, first, ANSWERS) == "started started"
     assert failures == []
-    talk = (float, ProgressNotification, LoggingMessageNotification)
+    talk = (str, ProgressNotification, LoggingMessageNotification)
     assert [each for each in seen if isinstance(each, talk)] == []
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import anyio.lowlevel
 import anyio.to_thread
 
-__all__ = ["REPLAYED", "ROUND", "Run", "in_thread"]
+__all__ = ["REPLAYED", "ROUND", "STOPPED", "Run", "in_thread"]
 
 logger = logging.getLogger("midcall")
 
@@ -25,7 +25,9 @@ in_thread: ContextVar[int | None] = ContextVar("midcall_in_thread", default=None
 
 ROUND: Final = "round"
 """The reason for ending a run that will be replayed with the answers."""
-REPLAYED: Final = (ROUND, "evicted", "stopped")
+STOPPED: Final = "stopped"
+"""The reason for ending a run because the server stops."""
+REPLAYED: Final = (ROUND, STOPPED, "evicted")
 """Why a run is ended whose call may be replayed."""
 
 QUIET_LINE: Final = 1

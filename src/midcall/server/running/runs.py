@@ -5,19 +5,22 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextvars import Context
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 import anyio.to_thread
 
+from midcall.server.running.handover import BEAT_SECONDS, Claim, Handover
+from midcall.server.running.run import STOPPED
 from midcall.server.running.turns import Turns
+from midcall.stores.base import Record, StoreError
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server
 
-    from midcall.core.journal import Journal
     from midcall.server.call import Call
 
 __all__ = ["GRACE_SECONDS", "Runs"]
@@ -26,6 +29,7 @@ logger = logging.getLogger("midcall")
 
 GRACE_SECONDS: Final = 5.0
 """How long a run waits to be joined after the connection of its request broke."""
+_REMEMBERED: Final = 10_000
 
 
 class Runs:
@@ -34,19 +38,27 @@ class Runs:
     has_codes = False
     """Whether a resume code was ever given out here."""
 
-    def __init__(self, *, live: bool, most: int, seconds: float) -> None:
+    drive: Callable[[Call, Claim], Awaitable[None]]
+    """Continues a run for a request that another replica got."""
+
+    def __init__(self, *, live: bool, most: int, seconds: float, handover: Handover | None = None) -> None:
         self.live = live
+        self.handover = handover if live else None
         self._most = most
         self._seconds = seconds
         self.turns = Turns()
         self._alive: set[Call] = set()
         self._waiting: dict[str, tuple[Call, float]] = {}
         """Those between two requests, by call, oldest first; with the time when they expire."""
-        self._codes: dict[str, Call] = {}
-        """Those that a resume code names, where no store keeps it."""
-        self._journals: dict[str, tuple[str, Journal]] = {}
+        self._states: dict[str, tuple[Call, bool, str]] = {}
+        """The states behind resume codes, and whether the run had ended by then."""
         self._expiry: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._ending: dict[str, asyncio.Task[None]] = {}
+        """Those that are being ended, by call."""
+        self._watching: dict[str, asyncio.Task[None]] = {}
+        """Who waits for an offer of another replica, by call."""
+        self._beating: asyncio.Task[None] | None = None
         self._ended: dict[str, str] = {}
         """Why a run was ended, by call."""
         self._told: set[object] = set()
@@ -68,9 +80,15 @@ class Runs:
         held = sum(call.run.holds_thread for call, _ in self._waiting.values())
         return held < anyio.to_thread.current_default_thread_limiter().total_tokens // 2
 
+    def owner_of(self, call: Call) -> str:
+        """Who has the run of this call when its round has left; nobody, if it is replayed."""
+        return "" if self.handover is None or call.ended else self.handover.me
+
     def wait(self, call: Call) -> None:
         """The request of this call returns; the run waits for the next one."""
         self._waiting[call.name] = (call, call.run.loop.time() + self._seconds)
+        if self.handover is not None:
+            self._watching[call.name] = self.aside(self._watch(self.handover, call))
         self._make_room(call)
         self._watch_expiry()
 
@@ -82,46 +100,83 @@ class Runs:
     def take(self, call: Call) -> None:
         """A request continues this run."""
         self._waiting.pop(call.name, None)
-        for code in [code for code, named in self._codes.items() if named is call]:
-            del self._codes[code]
+        watching = self._watching.pop(call.name, None)
+        if watching is not None and watching is not asyncio.current_task():
+            watching.cancel()
+
+    # --- replicas -----------------------------------------------------------------------------
+
+    async def beat_first(self) -> None:
+        """Show the other replicas that this one is there, before a round leaves that only it can continue."""
+        if self.handover is not None and (self._beating is None or self._beating.done()):
+            await self.handover.beat()
+            self._beating = self.aside(self._beat(self.handover))
+
+    async def _beat(self, handover: Handover) -> None:
+        """Beat as long as a run waits or is being continued, and look at the turns of those that wait."""
+        while self._waiting or any(call.claim is not None for call in self._alive):
+            await asyncio.sleep(BEAT_SECONDS)
+            try:
+                await handover.beat()
+                turns = {name: call.journal.turn for name, (call, _) in self._waiting.items()}
+                found = await handover.look(turns) if turns else {}
+            except StoreError as error:
+                logger.warning("Could not reach the store to beat: %s", error)
+                continue
+            for name, record in found.items():
+                if (call := self.find(name)) is not None and call.journal.turn == turns[name]:
+                    self.aside(self._meet(handover, call, record))
+
+    async def _watch(self, handover: Handover, call: Call) -> None:
+        """Notifications only make it faster: the beat finds every offer."""
+        try:
+            if (record := await handover.offer_of(call.name, call.journal.turn)) is not None:
+                await self._meet(handover, call, record)
+        except StoreError:
+            pass
+
+    async def _meet(self, handover: Handover, call: Call, record: Record) -> None:
+        """Somebody has created the turn that this run waits for."""
+        if self.find(call.name) is not call:
+            return
+        if handover.went_elsewhere(record):
+            self._end_soon(call, "continued elsewhere")
+            return
+        claim = await handover.claim_offered(record)
+        if claim is not None and self.find(call.name) is call:
+            self.take(call)
+            await self.drive(call, claim)
 
     # --- codes --------------------------------------------------------------------------------
 
-    def put_code(self, code: str, call: Call) -> None:
+    def put_state(self, code: str, call: Call, state: str) -> None:
+        """Keep the state of a call for whoever comes with the code, where no store does."""
         self.has_codes = True
-        self._codes[code] = call
+        self._states[code] = (call, call.ended, state)
+        if len(self._states) > self._most:
+            del self._states[next(iter(self._states))]
 
-    def behind_code(self, code: str, owner: str) -> Call | None:
-        """The call that waits here under this code, for its owner."""
-        call = self._codes.get(code)
-        if call is None or call.owner != owner or call.run.loop is not asyncio.get_running_loop():
+    def take_state(self, code: str, owner: str) -> str | None:
+        """The state behind this code, for its owner, once. One that names a live run ends with it."""
+        call, ended, state = self._states.get(code, (None, False, None))
+        if call is None or call.owner != owner:
             return None
-        return call
-
-    def put_journal(self, code: str, owner: str, journal: Journal) -> None:
-        """Keep what an ended run has recorded, where no store does."""
-        self.has_codes = True
-        self._journals[code] = (owner, journal)
-        if len(self._journals) > self._most:
-            del self._journals[next(iter(self._journals))]
-
-    def take_journal(self, code: str, owner: str) -> Journal | None:
-        found = self._journals.get(code)
-        if found is None or found[0] != owner:
-            return None
-        return self._journals.pop(code)[1]
+        del self._states[code]
+        return state if ended or self.find(call.name) is call else None
 
     # --- room ---------------------------------------------------------------------------------
 
     def _make_room(self, newest: Call) -> None:
         """Only waiting runs make room, those of the caller with most first, the oldest first."""
-        own = [call for call, _ in self._waiting.values() if call.owner == newest.owner] if newest.owner else []
-        if len(own) > max(1, self._most // 2) and len(self._waiting) > 1:
+        if len(self._waiting) <= self._most and not newest.owner:
+            return
+        waiting = [call for call, _ in self._waiting.values() if not call.run.done]
+        own = [call for call in waiting if call.owner == newest.owner] if newest.owner else []
+        if len(own) > max(1, self._most // 2):
             self._end_soon(own[0], "evicted")
-        elif len(self._waiting) > self._most:
-            counts = Counter(call.owner for call, _ in self._waiting.values())
-            owner = counts.most_common(1)[0][0]
-            self._end_soon(next(call for call, _ in self._waiting.values() if call.owner == owner), "evicted")
+        elif len(waiting) > self._most:
+            owner = Counter(call.owner for call in waiting).most_common(1)[0][0]
+            self._end_soon(next(call for call in waiting if call.owner == owner), "evicted")
 
     def _watch_expiry(self) -> None:
         if self._expiry is None and self._waiting:
@@ -139,15 +194,22 @@ class Runs:
     def _end_soon(self, call: Call, why: str) -> None:
         self.take(call)
         self._ended[call.name] = why
-        if len(self._ended) > self._most:
+        if len(self._ended) > _REMEMBERED:
             self._ended.pop(next(iter(self._ended)))
-        self.aside(call.end(why))
+        self._ending[call.name] = task = self.aside(call.end(why))
+        task.add_done_callback(lambda _: self._ending.pop(call.name, None))
 
-    def aside(self, work: Any) -> None:
+    def aside(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Do this in the background, and hold it until it's done."""
-        task = asyncio.get_running_loop().create_task(work)
+        task = asyncio.get_running_loop().create_task(work, context=Context())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def until_ended(self, name: str) -> None:
+        """A run of this call that is being ended may hold what its replay needs."""
+        if (ending := self._ending.get(name)) is not None:
+            await asyncio.wait((ending,))
 
     # --- the end ------------------------------------------------------------------------------
 
@@ -173,7 +235,22 @@ class Runs:
             self.take(call)
         here = [call for call in ending if call.run.loop is asyncio.get_running_loop()]
         with anyio.CancelScope(shield=True):
-            await asyncio.gather(*(call.end("stopped") for call in here))
+            await asyncio.gather(*(call.end(STOPPED) for call in here))
+            await self._say_goodbye(here)
+
+    async def _say_goodbye(self, calls: Sequence[Call]) -> None:
+        """Let the other replicas replay what was continued here."""
+        if self.handover is None or self._beating is None:
+            return
+        try:
+            for call in calls:
+                if call.claim is not None:
+                    await self.handover.give_back(call.claim)
+            if not self._alive:
+                self._beating.cancel()
+                await self.handover.beat(stopped=True)
+        except StoreError as error:
+            logger.warning("Could not tell the other replicas that this one stops: %s", error)
 
     def within(
         self, lifespan: Callable[[Server[Any]], AbstractAsyncContextManager[Any]]

@@ -15,11 +15,19 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ErrorData
+from pydantic import BaseModel
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["Outcome", "Turn", "Turns", "digest_answers"]
+__all__ = ["CANCELLED", "CONTINUED", "Given", "Outcome", "OwnState", "Turn", "Turns"]
+
+
+class OwnState(str):
+    """A state that midcall made: unsealed and verified, or about to be sealed."""
+
+    __slots__ = ()
+
 
 _REMEMBERED: Final = 100_000
 """How many turns a process remembers. Older ones have expired on all but the busiest servers."""
@@ -27,11 +35,57 @@ _OUTCOMES: Final = 1_000
 """Of how many turns it keeps the outcome."""
 
 
+CONTINUED: Final = "This request was already continued with other answers. Call the tool again to start over."
+CANCELLED: Final = "This call was cancelled. Call the tool again to start over."
+
+
+class Given(NamedTuple):
+    """What a request brings to continue a call with."""
+
+    responses: Mapping[str, Any]
+    relayed: Mapping[str, Any] | None = None
+    """The answer that the model brings, with a code."""
+
+    def digest(self) -> bytes:
+        """Name these answers: equal ones have the same digest."""
+        text = json.dumps(list(self), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).digest()
+
+
 class Outcome(NamedTuple):
     """What a turn came to, as wire data."""
 
     result: Any = None
     error: ErrorData | None = None
+
+    def again(self) -> Any:
+        """The result, for one more request.
+
+        Raises:
+            MCPError: It was an error.
+        """
+        if self.error is not None:
+            raise MCPError.from_error_data(self.error)
+        return self.result
+
+    def plain(self) -> tuple[Any, Any]:
+        """The outcome as JSON data, for another process."""
+        result = (
+            self.result.model_dump(by_alias=True, mode="json") if isinstance(self.result, BaseModel) else self.result
+        )
+        if isinstance(result, dict) and isinstance(result.get("requestState"), OwnState):
+            result = {**result, "requestState": {_OWN: str(result["requestState"])}}
+        return result, None if self.error is None else self.error.model_dump(mode="json")
+
+    @classmethod
+    def from_plain(cls, result: Any, error: ErrorData | None) -> Outcome:
+        state = result.get("requestState") if isinstance(result, dict) else None
+        if isinstance(state, dict):
+            result = {**result, "requestState": OwnState(state[_OWN])}
+        return cls(result, error)
+
+
+_OWN: Final = "own"
 
 
 FORGOTTEN: Final = Outcome(
@@ -63,12 +117,9 @@ class Turn:
             MCPError: This can't be continued.
         """
         if answers != self.answers:
-            raise MCPError(
-                INVALID_PARAMS,
-                "This request was already continued with other answers. Call the tool again to start over.",
-            )
+            raise MCPError(INVALID_PARAMS, CONTINUED)
         if self.cancelled:
-            raise MCPError(INVALID_PARAMS, "This call was cancelled. Call the tool again to start over.")
+            raise MCPError(INVALID_PARAMS, CANCELLED)
 
 
 class Turns:
@@ -98,10 +149,3 @@ class Turns:
     def forget(self, call: str, number: int) -> None:
         """This turn wasn't continued after all."""
         self._turns.pop((call, number), None)
-
-
-def digest_answers(responses: Mapping[str, Any]) -> bytes:
-    """Name these answers: equal ones have the same digest."""
-    if not responses:
-        return b""
-    return hashlib.sha256(json.dumps(responses, sort_keys=True, separators=(",", ":")).encode()).digest()
