@@ -105,7 +105,7 @@ async def test_progress_that_the_tool_reports_reaches_the_caller_whole() -> None
     assert seen == [(1, 3, "one of three")]
 
 
-async def test_progress_that_is_sent_by_token_only_grows_for_the_caller_and_is_as_sent_for_others() -> None:
+async def test_progress_that_is_sent_by_token_leaves_as_it_was_sent() -> None:
     seen: list[tuple[bool, float, float | None, str | None]] = []
 
     async def note(message: Any) -> None:
@@ -130,7 +130,7 @@ async def test_progress_that_is_sent_by_token_only_grows_for_the_caller_and_is_a
 
     async with Client(mcp, mode="legacy", message_handler=note) as client:
         await client.call_tool("reports", {}, progress_callback=heard)
-    assert [each for each in seen if not each[0]] == [(False, each, 3, "own") for each in (1, 2, 3)]
+    assert [each for each in seen if not each[0]] == [(False, each, 3, "own") for each in (1, 2, 1, 2, 3)]
     assert [each for each in seen if each[0]] == [(True, each, 9, "other") for each in (2, 1)]
 
 

@@ -39,6 +39,7 @@ __all__ = [
     "decode",
     "effect_name",
     "encode",
+    "is_required",
     "key_name",
     "mark_name",
     "nth_name",
@@ -91,6 +92,9 @@ _KINDS: Final[frozenset[str]] = frozenset(get_args(Kind))
 # comes what an author calls an effect, and a key is the author's as it is: it begins with a letter, a digit or `_`.
 
 
+_REQUIRED: Final = "?required."
+
+
 def question_name(digest: str) -> str:
     """The first question of this digest."""
     return f"?{digest}"
@@ -98,7 +102,12 @@ def question_name(digest: str) -> str:
 
 def required_name(index: int, digest: str) -> str:
     """A visit that a tool requires by -32042."""
-    return f"?required.{index}.{digest}"
+    return f"{_REQUIRED}{index}.{digest}"
+
+
+def is_required(name: str) -> bool:
+    """Whether this names such a visit."""
+    return name.startswith(_REQUIRED)
 
 
 def request_name(method: str, digest: str) -> str:

@@ -23,6 +23,7 @@ from midcall.core.journal import (
     Journal,
     Kind,
     effect_name,
+    is_required,
     key_name,
     mark_name,
     nth_name,
@@ -350,7 +351,8 @@ class Replay:
                 continue
             late = entry.deadline is not None and now > entry.deadline
             self.settle(identity, entry, "timeout" if late else kind, content, quick=quick)
-        self._fresh = {identity for _, identity, _, _ in answered}
+        # Once a required visit is done, the tool has no reason to require it again.
+        self._fresh = {identity for _, identity, _, _ in answered if not is_required(identity)}
         return tuple(wire for wire, _, _, _ in answered)
 
     def _open(self) -> list[tuple[str, Entry]]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from midcall.server.call import Call
 
-__all__ = ["Runs"]
+__all__ = ["GRACE_SECONDS", "Runs"]
 
 logger = logging.getLogger("midcall")
 
