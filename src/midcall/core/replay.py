@@ -356,8 +356,9 @@ class Replay:
         return tuple(wire for wire, _, _, _ in answered)
 
     def _open(self) -> list[tuple[str, Entry]]:
-        entries = ((identity, self.journal.entry(identity)) for identity in list(self.journal.entries))
-        return [(identity, entry) for identity, entry in entries if entry is not None and entry.kind in OPEN]
+        journal = self.journal
+        waiting = [identity for identity, raw in journal.entries.items() if raw[0] in OPEN]
+        return [(identity, entry) for identity in waiting if (entry := journal.entry(identity)) is not None]
 
     def withdraw(self, identity: str) -> None:
         """Nobody waits for this question any more."""
@@ -391,6 +392,8 @@ class Replay:
 
         After a no, the others of its round need not be asked any more.
         """
+        if self._fresh <= self._used:  # as nearly always
+            return []
         entries = {identity: self.journal.entry(identity) for identity in self._fresh}
         used = [entry for identity, entry in entries.items() if identity in self._used]
         if any(entry is not None and entry.kind in ("decline", "cancel", "timeout") for entry in used):

@@ -40,6 +40,7 @@ CLEANUP_SECONDS: Final = 5.0
 EFFECT_SECONDS: Final = 10.0
 """How long ending a run waits for effects before it cancels the rest: an effect may need what a branch holds."""
 _CANCELS: Final = 3
+_TURNS_TO_END: Final = 3
 _REFUSALS: Final = 20
 """How often a tool may swallow the end of its run before its questions no longer return."""
 
@@ -121,12 +122,17 @@ class Run:
 
     async def settle(self) -> None:
         """Wait until the tool has ended, or has asked and gone quiet."""
-        while not (self._quiet or self.task.done()):
+        while not (self.task.done() or self._is_quiet()):
             self._bell = self.loop.create_future()
             try:
                 await self._bell
             finally:
                 self._bell = None
+
+    def _is_quiet(self) -> bool:
+        """Whether a round can leave. What was asked may have been withdrawn since."""
+        self._quiet = self._quiet and bool(self.open or self.pauses)
+        return self._quiet
 
     def requests(self) -> dict[str, Mapping[str, Any]]:
         """All open questions, as they leave in a round."""
@@ -248,6 +254,10 @@ class Run:
 
     def _expect(self, turns: int) -> None:
         """A round leaves after this many turns of the loop, unless something is asked meanwhile."""
+        if turns == QUIET_LINE and not self._counting:  # whoever waits wakes in the next turn
+            self._quiet = True
+            self._ring()
+            return
         self._left = max(self._left, turns)
         if not self._counting:
             self._counting = True
@@ -297,7 +307,8 @@ class Run:
         await self._finish_effects(EFFECT_SECONDS)
         await self._cancel()
         self._fail_questions()
-        await self._wait_for(tuple(self._askers or ()))
+        if self._askers:
+            await self._wait_for(tuple(self._askers))
         await self._finish_effects(None)
         if not self.task.done():
             self.abandoned = True
@@ -316,6 +327,10 @@ class Run:
                 self._fail_questions()
             else:
                 self.task.cancel()
+                for _ in range(_TURNS_TO_END):  # nearly every tool has ended by then
+                    await asyncio.sleep(0)
+                    if self.task.done():
+                        return
             await self._wait_for((self.task,))
             if self._endless is not None and self._endless.done():
                 return
