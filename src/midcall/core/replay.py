@@ -394,7 +394,7 @@ class Replay:
         """
         if self._fresh <= self._used:  # as nearly always
             return []
-        entries = {identity: self.journal.entry(identity) for identity in self._fresh}
+        entries = {identity: self.journal.entry(identity) for identity in self._fresh if not is_required(identity)}
         used = [entry for identity, entry in entries.items() if identity in self._used]
         if any(entry is not None and entry.kind in ("decline", "cancel", "timeout") for entry in used):
             return []

@@ -54,6 +54,7 @@ def relay_needs_store() -> str:
 
 def only_on_mounted(server: str) -> str:
     return (
-        f"ctx.elicit was used on {server}, which is mounted in a server that midcall.install(...) was not called on, "
-        "so it is not adopted, and fails on 2026-07-28. Install midcall on the outer server, which clients connect to."
+        f"A call has come to {server}, which is mounted in a server that midcall.install(...) was not called on. "
+        "There ctx.elicit is not adopted, and fails on 2026-07-28. Install midcall on the outer server, which clients "
+        "connect to."
     )
