@@ -149,7 +149,7 @@ async def test_a_no_in_a_round_of_several_is_replayable_though_pushing_stops_the
 
 async def asks_more_in_rounds() -> str:
     call = current_call.get()
-    if call is not None and call.rounds is not None:
+    if call is not None and call.modern:
         await confirm("Really?")
     return " ".join(await ask_all(Question("Name?", str), Question("Town?", str)))
 
