@@ -18,7 +18,7 @@ from midcall.core.journal import Journal, Target, decode, encode
 from midcall.core.replay import Replay, parse_answer
 from midcall.errors import MalformedAnswer
 from midcall.meta import CODE as CODE_META
-from midcall.meta import CONTINUE
+from midcall.meta import CONTINUE, NOW
 from midcall.server import retrying
 from midcall.server.channels.relay import RELAYED
 from midcall.server.surface import stamped
@@ -99,6 +99,8 @@ async def unfinished(call: Call, why: str, *, now: bool = False) -> dict[str, An
     result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": True}
     result = stamped(result, call, "complete")
     result["_meta"] = {**result.get("_meta", {}), **(call.for_programs or {}), CODE_META: code}
+    if now:
+        result["_meta"][NOW] = True
     return result
 
 

@@ -422,7 +422,8 @@ class Calls:
 
     async def _too_many(self, call: Call, limit: int) -> dict[str, Any]:
         """Clients give up after this many rounds: the call ends with a resume code, if there is one to be had."""
-        if call.can_go_on_later or (call.method == "tools/call" and not call.ended):
+        only_here = not call.ended or self._installation.whose_keys == "process"
+        if call.can_go_on_later or (call.method == "tools/call" and only_here):
             return await later.unfinished(call, limits.waits_for_more_rounds(), now=True)
         raise TooManyRounds(
             limits.too_many_rounds(limit),

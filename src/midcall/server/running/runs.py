@@ -7,7 +7,7 @@ import logging
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from contextvars import Context
+from contextvars import Context, ContextVar
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakMethod
 
@@ -24,13 +24,16 @@ if TYPE_CHECKING:
 
     from midcall.server.call import Call
 
-__all__ = ["GRACE_SECONDS", "Runs"]
+__all__ = ["GRACE_SECONDS", "Runs", "chosen_live"]
 
 logger = logging.getLogger("midcall")
 
 GRACE_SECONDS: Final = 5.0
 """How long a run waits to be joined after the connection of its request broke."""
 _REMEMBERED: Final = 10_000
+
+chosen_live: ContextVar[bool | None] = ContextVar("midcall_live", default=None)
+"""Whether runs stay in memory, for the calls of one test, whatever `install` was given."""
 
 
 class Runs:
@@ -43,8 +46,8 @@ class Runs:
     """Continues a run for a request that another replica got."""
 
     def __init__(self, *, live: bool, most: int, seconds: float, handover: Handover | None = None) -> None:
-        self.live = live
-        self.handover = handover if live else None
+        self._live = live
+        self._handover = handover
         self._most = most
         self._seconds = seconds
         self.turns = Turns()
@@ -64,6 +67,17 @@ class Runs:
         """Why a run was ended, by call."""
         self._told: set[object] = set()
         self._lifespans: list[object] = []
+
+    @property
+    def live(self) -> bool:
+        """Whether runs stay in memory between two requests."""
+        chosen = chosen_live.get()
+        return self._live if chosen is None else chosen
+
+    @property
+    def handover(self) -> Handover | None:
+        """The way to other replicas, if runs stay in memory and there is a store."""
+        return self._handover if self.live else None
 
     # --- one run ------------------------------------------------------------------------------
 
@@ -203,7 +217,9 @@ class Runs:
 
     def aside(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Do this in the background, and hold it until it's done."""
-        task = asyncio.get_running_loop().create_task(work, context=Context())
+        context = Context()
+        context.run(chosen_live.set, chosen_live.get())
+        task = asyncio.get_running_loop().create_task(work, context=context)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
