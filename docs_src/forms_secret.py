@@ -1,7 +1,7 @@
 from mcp.server import MCPServer
 
 import midcall
-from midcall import Form, SecretInForm, Text, ask
+from midcall import Form, Text, ask
 
 mcp = MCPServer("puzzles")
 midcall.install(mcp)
@@ -16,9 +16,6 @@ async def guess_word() -> str:
 
 @mcp.tool()
 async def sign_in() -> str:
-    """What must not be done: midcall refuses before anything is sent."""
-    try:
-        await ask("Sign in", Form(Text("user"), Text("password")))
-    except SecretInForm as error:
-        return f"refused: {error.path}"
-    return "asked"
+    """What must not be done: midcall ends the call before anything is sent."""
+    login = await ask("Sign in", Form(Text("user"), Text("password")))
+    return f"Hello, {login['user']}."

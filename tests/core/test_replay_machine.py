@@ -124,7 +124,7 @@ def test_only_what_waits_takes_an_answer() -> None:
     waiting = replay.identify(QUESTIONS[1])
     replay.wait(waiting, QUESTIONS[1], line=True, deadline=None)
     answers = {name: {"action": "accept", "content": {"answer": "x"}} for name in (identity, waiting, "stranger")}
-    assert replay.take_answers(answers, 0) == (waiting,)
+    assert list(replay.take_answers(answers, 0)) == [waiting]
     entry = journal.entry(identity)
     assert entry is not None
     assert entry.kind == "decline"

@@ -40,6 +40,7 @@ from midcall.client.connecting import connect as client_connect
 from midcall.portal import Caller
 from midcall.stores import StoreError
 from midcall.testing import ERAS, Answers, Asked, Era, NotReplayable, Script, connect, replayed, run
+from tests.mistakes import BROKEN, logged_mistake
 from tests.portal.authorization_server import CLIENT, authorization_server
 from tests.portal.stand import Visitor as PageVisitor
 from tests.server.test_apps import Frame, host
@@ -177,7 +178,6 @@ CASES = [
         "No reservation: You cannot leave before you arrive.",
     ),
     Case("forms_secret", "guess_word", {"What is the password?": "swordfish"}, "You said swordfish."),
-    Case("forms_secret", "sign_in", (), "refused: password"),
     Case("replay_key", "convert", agree, "Converted.", {"amount": 5}),
     Case("between_good", "draw", [Declined()], "Thrown away."),
     Case("between_good", "sell", lambda asked: "Ada", "Ada has a ticket."),
@@ -338,29 +338,50 @@ def test_an_old_version_gets_the_form_in_words(capsys: pytest.CaptureFixture[str
     assert "Type at least 1 of these, separated by commas: sat (Saturday), sun (Sunday)." in lowered
 
 
+async def test_a_form_that_asks_for_a_secret_ends_the_call(caplog: pytest.LogCaptureFixture) -> None:
+    done = await run(another("forms_secret").mcp, "sign_in")
+    assert (done.failed, done.text, done.asked) == (True, BROKEN, [])
+    assert logged_mistake(caplog).startswith("SecretInForm in 'sign_in': password: ")
+
+
 # --- replay ---------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def every_round_replays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No run stays in memory, as on replicas that share no store."""
+    monkeypatch.setenv("MIDCALL_LIVE", "0")
+
+
 @shows("replay_cleanup")
+@pytest.mark.parametrize("live", ["0", "1"])
 @pytest.mark.parametrize("era", ERAS)
-async def test_cleanup_runs_at_every_suspension_and_can_tell_it_from_the_end(era: Era) -> None:
+async def test_cleanup_runs_whenever_a_run_is_ended_and_can_tell_it_from_the_end(
+    era: Era, live: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MIDCALL_LIVE", live)
     archive = another("replay_cleanup")
     done = await run(archive.mcp, "archive", {}, {"Which name?": "Oak", "Which year?": 1990}, era=era)
     assert done.text == "Oak-1990"
-    assert (["paused", "paused", "finished"] if era == "2026-07-28" else ["finished"]) == archive.TRAIL
+    replays = era == "2026-07-28" and live == "0"
+    assert (["paused", "paused", "finished"] if replays else ["finished"]) == archive.TRAIL
 
 
 @shows("between_bad")
-@pytest.mark.parametrize(("file", "kept"), [("between_bad", 2), ("between_good", 1)])
+@pytest.mark.parametrize(
+    ("file", "live", "kept"), [("between_bad", "0", 2), ("between_bad", "1", 1), ("between_good", "0", 1)]
+)
 async def test_a_number_that_is_drawn_again_is_not_the_one_that_the_user_kept(
-    file: str, kept: int, monkeypatch: pytest.MonkeyPatch
+    file: str, live: str, kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("MIDCALL_LIVE", live)
     numbers = itertools.count(1)
     monkeypatch.setattr(random, "randrange", lambda limit: next(numbers))
     done = await run(another(file).mcp, "draw", {}, agree)
     assert done.text == f"Yours is {kept}."
 
 
+@pytest.mark.usefixtures("every_round_replays")
 async def test_a_clock_in_a_message_is_asked_for_ever_and_sells_in_every_run() -> None:
     lottery = another("between_bad")
     done = await run(lottery.mcp, "sell", {}, lambda asked: "Ada")
@@ -369,12 +390,14 @@ async def test_a_clock_in_a_message_is_asked_for_ever_and_sells_in_every_run() -
     assert len(lottery.TICKETS) == done.rounds + 1 == 3
 
 
+@pytest.mark.usefixtures("every_round_replays")
 async def test_what_may_not_stand_between_two_asks_fails_in_the_authors_tests() -> None:
     with pytest.raises(NotReplayable):
         await replayed(another("between_bad").mcp, "sell", {}, lambda asked: "Ada")
 
 
 @shows("between_good")
+@pytest.mark.usefixtures("every_round_replays")
 @pytest.mark.parametrize("era", ERAS)
 async def test_one_ticket_is_sold_however_often_the_tool_runs(era: Era) -> None:
     lottery = another("between_good")
@@ -383,6 +406,7 @@ async def test_one_ticket_is_sold_however_often_the_tool_runs(era: Era) -> None:
 
 
 @shows("once_charge")
+@pytest.mark.usefixtures("every_round_replays")
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_card_is_charged_once_under_one_key(era: Era) -> None:
     shop = another("once_charge")
@@ -637,7 +661,9 @@ async def go_on(server: object, tool: str, asked: InputRequiredResult, answer: o
 
 
 @shows("operations_principal")
-async def test_a_call_that_belongs_to_one_user_cannot_be_continued_by_another() -> None:
+async def test_a_call_that_belongs_to_one_user_cannot_be_continued_by_another(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async with serving(another("operations_principal").mcp.streamable_http_app()) as base:
 
         @asynccontextmanager
@@ -647,8 +673,9 @@ async def test_a_call_that_belongs_to_one_user_cannot_be_continued_by_another() 
                     yield streams
 
         asked = await begin(signed_in("ada"), "note")
-        with refused("belong to one user"):
+        with refused("Invalid or expired requestState"):
             await go_on(signed_in("bo"), "note", asked, "milk")
+        assert "belongs to another user" in caplog.text
         assert await go_on(signed_in("ada"), "note", asked, "milk") == "Noted: milk"
 
 
@@ -835,10 +862,13 @@ async def test_a_call_goes_on_with_its_code(era: Era, monkeypatch: pytest.Monkey
 
 @shows("once_store")
 @pytest.mark.usefixtures("portal_settings")
-async def test_an_effect_that_was_cut_off_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_effect_that_was_cut_off_is_looked_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from midcall.server import claims
 
-    module = another("once_store")
+    monkeypatch.setenv("MIDCALL_STORE", f"sqlite:///{tmp_path}/post.db")
+    monkeypatch.setenv("MIDCALL_LIVE", "0")  # a process that dies tells no replica what its turn came to
+    module, replica = another("once_store"), another("once_store")
+    monkeypatch.setattr(replica, "SENT", module.SENT)
     run_it = claims._run  # pyright: ignore[reportPrivateUsage]
 
     async def dies(call: Any, id: str, work: Any) -> Any:
@@ -856,8 +886,9 @@ async def test_an_effect_that_was_cut_off_is_looked_up(monkeypatch: pytest.Monke
         }
         monkeypatch.setattr(claims, "_run", dies)
         assert (await client.session.call_tool("send_letter", {"to": "Ada"}, **retry)).is_error
-        monkeypatch.setattr(claims, "_run", run_it)
-        monkeypatch.setattr(claims, "_OTHER_SECONDS", 0.01)
+    monkeypatch.setattr(claims, "_run", run_it)
+    monkeypatch.setattr(claims, "_OTHER_SECONDS", 0.01)
+    async with connect(replica.mcp) as client:
         last = await client.session.call_tool("send_letter", {"to": "Ada"}, **retry)
     assert told(last) == "Found: L-1."
     assert module.SENT == ["Ada"]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
+from midcall.server.rounds import Rounds
 
 from midcall import (
     Cancelled,
@@ -26,7 +27,6 @@ from midcall import (
     elicit,
     once,
 )
-from midcall.server.rounds import Rounds
 from midcall.testing import ERAS, Era, run
 from tests.kinds import KINDS, Kind, server_with
 

@@ -17,13 +17,13 @@ from mcp import Client
 from mcp.client.session import ClientRequestContext
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp_types import ElicitRequestParams, ElicitResult
+from midcall.server.rounds import Rounds
 
 from midcall import TimedOut, ask, ask_all, from_thread
 from midcall.client.target import Ways, reach
 from midcall.core.questions import Question
 from midcall.server import sending
 from midcall.server.call import current_call
-from midcall.server.rounds import Rounds
 from midcall.stores.memory import Memory
 from tests.garbage import collected
 from tests.kinds import Kind, server_with
@@ -396,7 +396,7 @@ async def test_a_branch_that_the_tool_cancels_has_closed_its_form_when_it_ends()
         await asyncio.wait([task])
         call = current_call.get()
         assert call is not None
-        sent.append(call.sending)
+        sent.append(call.run.sending)
         await user.closed["1?"].wait()
         return "went on"
 
@@ -425,7 +425,7 @@ async def test_a_branch_that_a_scope_cancels_over_and_over_has_closed_its_form_w
             group.cancel_scope.cancel()
         call = current_call.get()
         assert call is not None
-        sent.append(call.sending)
+        sent.append(call.run.sending)
         await user.closed["1?"].wait()
         return "went on"
 
@@ -441,7 +441,7 @@ async def test_a_tool_that_asks_by_itself_needs_no_task_for_it() -> None:
         await user.shown["1?"].wait()
         call = current_call.get()
         assert call is not None
-        seen.append(call.sending)
+        seen.append(call.run.sending)
 
     async def tool() -> str:
         looking = asyncio.create_task(look())

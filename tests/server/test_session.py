@@ -105,7 +105,7 @@ async def test_progress_that_the_tool_reports_reaches_the_caller_whole() -> None
     assert seen == [(1, 3, "one of three")]
 
 
-async def test_progress_that_is_sent_by_token_travels_as_it_was_sent() -> None:
+async def test_progress_that_is_sent_by_token_leaves_as_it_was_sent() -> None:
     seen: list[tuple[bool, float, float | None, str | None]] = []
 
     async def note(message: Any) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from typing import Any
 
 import anyio
@@ -58,54 +56,48 @@ async def test_a_timeout_ends_the_question_and_tells_the_client(era: Era) -> Non
 
 
 @pytest.mark.parametrize(
-    ("seconds", "answers", "expected"), [(20, True, "x"), (40, True, "too late"), (40, False, "too late")]
+    ("live", "seconds", "answered", "expected"),
+    [
+        (True, 20, True, "x"),
+        (True, 40, True, "too late"),
+        (False, 20, True, "x"),
+        (False, 40, True, "too late"),
+        (False, 40, False, "too late"),
+    ],
 )
-@pytest.mark.usefixtures("replaying")
 async def test_in_rounds_an_answer_that_comes_too_late_is_a_timeout(
-    seconds: int, answers: bool, expected: str, monkeypatch: pytest.MonkeyPatch
+    live: bool, seconds: float, answered: bool, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with connect(server_with(waits_for_half_a_minute)) as client:
-        first = await raw_call(client, "waits_for_half_a_minute", {})
-        given = dict.fromkeys(first["inputRequests"], accept(answer="x")) if answers else None
-        now = time.time()
-        monkeypatch.setattr(time, "time", lambda: now + seconds)
-        done = await raw_call(client, "waits_for_half_a_minute", {}, state=first["requestState"], answers=given)
-        assert text(done) == expected
-
-
-@pytest.mark.parametrize(("seconds", "expected"), [(20, "x"), (40, "too late")])
-async def test_in_a_live_run_an_answer_that_comes_too_late_is_a_timeout_too(
-    seconds: int, expected: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with connect(server_with(waits_for_half_a_minute, live=True)) as client:
-        first = await raw_call(client, "waits_for_half_a_minute", {})
-        given = dict.fromkeys(first["inputRequests"], accept(answer="x"))
-        now = time.time()
-        monkeypatch.setattr(time, "time", lambda: now + seconds)
-        done = await raw_call(client, "waits_for_half_a_minute", {}, state=first["requestState"], answers=given)
-        assert text(done) == expected
-
-
-async def waits_for_half_a_minute() -> str:
-    try:
-        return await ask("?", str, timeout=30)
-    except TimedOut:
-        return "too late"
-
-
-async def test_in_a_live_run_the_time_is_up_by_itself() -> None:
-    timed_out = asyncio.Event()
+    import time
 
     async def tool() -> str:
         try:
-            return await ask("?", str, timeout=0.05)
+            return await ask("?", str, timeout=30)
         except TimedOut:
-            timed_out.set()
             return "too late"
 
-    async with connect(server_with(tool, live=True)) as client, asyncio.timeout(10):
+    async with connect(server_with(tool, live=live)) as client:
         first = await raw_call(client, "tool", {})
-        await timed_out.wait()
+        answers = {key: accept(answer="x") for key in first["inputRequests"]} if answered else None
+        now = time.time()
+        monkeypatch.setattr(time, "time", lambda: now + seconds)
+        assert text(await raw_call(client, "tool", {}, state=first["requestState"], answers=answers)) == expected
+
+
+async def test_in_a_live_run_the_time_is_up_between_two_rounds_too() -> None:
+    up = anyio.Event()
+
+    async def tool() -> str:
+        try:
+            return await ask("?", str, timeout=0.01)
+        except TimedOut:
+            up.set()
+            return "too late"
+
+    async with connect(server_with(tool, live=True)) as client:
+        first = await raw_call(client, "tool", {})
+        with anyio.fail_after(5):
+            await up.wait()
         assert text(await raw_call(client, "tool", {}, state=first["requestState"])) == "too late"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 from itertools import groupby
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from midcall.server.call import Call
 
 __all__ = ["put", "put_all"]
+
+logger = logging.getLogger("midcall")
 
 
 async def put(call: Call, question: Question[Any] | Visit) -> Outcome[Any]:
@@ -75,8 +78,13 @@ def _begin(call: Call, question: Question[Any] | Visit) -> Asking:
     channel = None
     if entry is None:
         line = call.on_line
-        if line:
-            replay.depart(question.message)
+        if line and (dropped := replay.depart(question.message)):
+            logger.warning(
+                "%r asked something else when it was replayed, so answers were dropped: %s. Put what changes between "
+                "runs into once(), or give the question a key=.",
+                call.called,
+                ", ".join(map(repr, dropped)),
+            )
         _look_at_links(call, question)
         channel = channel_for(call, question)  # before anything is written down: it may raise
         entry = replay.wait(identity, question, line=line, deadline=_deadline(question))

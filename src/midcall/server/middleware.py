@@ -323,6 +323,8 @@ class Calls:
         if turn is not None:
             turn.cancelled = True
         await call.end("cancelled")
+        if call.run.sending:
+            await take_back(call)
         if turn is not None and call.claim is not None:
             await self._settle(call, Outcome(error=ErrorData(code=INVALID_PARAMS, message=CANCELLED)))
 
@@ -330,7 +332,7 @@ class Calls:
         """The tool has ended: with a result, a round of its own, or an error."""
         task = call.run.task
         call.ended = True
-        if call.sending:
+        if call.run.sending:
             await take_back(call)
         if call.failed is not None:
             return ending(call.failed, call)
@@ -367,6 +369,9 @@ class Calls:
 
         The run stays and waits, or is ended before the round leaves.
         """
+        if (changed := call.drift()) is not None:
+            await call.end("failed")
+            return ending(changed, call)
         if await self._can_stay(call):
             try:
                 return await self._result(call)
@@ -417,7 +422,8 @@ class Calls:
 
     async def _too_many(self, call: Call, limit: int) -> dict[str, Any]:
         """Clients give up after this many rounds: the call ends with a resume code, if there is one to be had."""
-        if call.can_go_on_later or (call.method == "tools/call" and not call.ended):
+        only_here = not call.ended or self._installation.whose_keys == "process"
+        if call.can_go_on_later or (call.method == "tools/call" and only_here):
             return await later.unfinished(call, limits.waits_for_more_rounds(), now=True)
         raise TooManyRounds(
             limits.too_many_rounds(limit),

@@ -230,7 +230,7 @@ def ending(error: MidcallError, call: Call) -> dict[str, Any]:
 
 def _report(error: MidcallError, call: Call, *, stack: bool = False) -> None:
     """Log an author's mistake or a lost call, once per tool and text; with the `stack` of whoever makes it."""
-    what = wording.mistake(type(error).__name__, call.called, None)
+    what = wording.mistake(type(error).__name__, call.called)
     outage = isinstance(error, StoreError)  # and no mistake: it would fill the log with the driver's frames
     if outage or call.installation.is_new(f"{what}: {error}"):
         logger.error("%s: %s %s", what, error, error.explained, exc_info=None if outage else error, stack_info=stack)

@@ -61,7 +61,7 @@ class _Verb(Coroutine[Any, Any, R_co]):
         if call is None:
             warnings.warn(wording.not_awaited(self._name), RuntimeWarning, stacklevel=2)
         elif not call.ended and call.run.ending is None:
-            logger.warning("%s: %s", wording.mistake("Misuse", call.called, None), wording.not_awaited(self._name))
+            logger.warning("%s: %s", wording.mistake("Misuse", call.called), wording.not_awaited(self._name))
 
     def __repr__(self) -> str:
         return f"<{self._name}(...), to be awaited>"

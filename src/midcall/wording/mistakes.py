@@ -11,7 +11,7 @@ def no_call_advice() -> str:
     return (
         "Use it in a tool, prompt or resource of a server that midcall.install(...) was called on, "
         "and in a task that the tool started. Of servers that are mounted in each other, install it on the outer one, "
-        "which clients connect to."
+        "which clients connect to. The server must run on asyncio: on trio, tools cannot ask."
     )
 
 
@@ -67,10 +67,9 @@ def unknown_mode(mode: object) -> str:
     return f"There is no mode {mode!r}: can_ask() takes 'form', 'url' or none."
 
 
-def mistake(kind: str, called: object, place: str | None) -> str:
-    """The beginning of a line in the log: what, in which tool, and where."""
-    named = f" in {called!r}" if isinstance(called, str) else ""
-    return f"{kind}{named}" if place is None else f"{kind}{named} ({place})"
+def mistake(kind: str, called: object) -> str:
+    """The beginning of a line in the log: what, and in which tool."""
+    return f"{kind} in {called!r}" if isinstance(called, str) else kind
 
 
 def model_broken() -> str:

@@ -73,7 +73,8 @@ class App:
         """What came of them; for one of them None where its time is over, for all of them where the call's is."""
         call.held_until = call.held_until or time.time() + waiting.HOLD_SECONDS
         if not await looked(call, those.step, min(LOOK_SECONDS, _left(call.held_until))):
-            return [None for _ in askings] if any(map(_is_past_deadline, askings)) else None
+            over = any(map(_is_past_deadline, askings))
+            return [*(None for _ in askings)] if over else None
         endings: list[Ending | None] = []
         for asking, id in zip(askings, those.ids, strict=True):
             until = min(call.held_until, those.until, asking.entry.deadline or those.until)

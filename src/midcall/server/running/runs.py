@@ -7,8 +7,9 @@ import logging
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from contextvars import Context
+from contextvars import Context, ContextVar
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakMethod
 
 import anyio
 import anyio.to_thread
@@ -23,13 +24,16 @@ if TYPE_CHECKING:
 
     from midcall.server.call import Call
 
-__all__ = ["GRACE_SECONDS", "Runs"]
+__all__ = ["GRACE_SECONDS", "Runs", "chosen_live"]
 
 logger = logging.getLogger("midcall")
 
 GRACE_SECONDS: Final = 5.0
 """How long a run waits to be joined after the connection of its request broke."""
 _REMEMBERED: Final = 10_000
+
+chosen_live: ContextVar[bool | None] = ContextVar("midcall_live", default=None)
+"""Whether runs stay in memory, for the calls of one test, whatever `install` was given."""
 
 
 class Runs:
@@ -42,8 +46,8 @@ class Runs:
     """Continues a run for a request that another replica got."""
 
     def __init__(self, *, live: bool, most: int, seconds: float, handover: Handover | None = None) -> None:
-        self.live = live
-        self.handover = handover if live else None
+        self._live = live
+        self._handover = handover
         self._most = most
         self._seconds = seconds
         self.turns = Turns()
@@ -63,6 +67,17 @@ class Runs:
         """Why a run was ended, by call."""
         self._told: set[object] = set()
         self._lifespans: list[object] = []
+
+    @property
+    def live(self) -> bool:
+        """Whether runs stay in memory between two requests."""
+        chosen = chosen_live.get()
+        return self._live if chosen is None else chosen
+
+    @property
+    def handover(self) -> Handover | None:
+        """The way to other replicas, if runs stay in memory and there is a store."""
+        return self._handover if self.live else None
 
     # --- one run ------------------------------------------------------------------------------
 
@@ -181,7 +196,8 @@ class Runs:
     def _watch_expiry(self) -> None:
         if self._expiry is None and self._waiting:
             call, until = next(iter(self._waiting.values()))
-            self._expiry = call.run.loop.call_at(until, self._expire)
+            # By a weak reference, and in no context: the timer may outlive the server, and whoever's request this is.
+            self._expiry = call.run.loop.call_at(until, _expire, WeakMethod(self._expire), context=Context())
 
     def _expire(self) -> None:
         self._expiry = None
@@ -201,7 +217,9 @@ class Runs:
 
     def aside(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Do this in the background, and hold it until it's done."""
-        task = asyncio.get_running_loop().create_task(work, context=Context())
+        context = Context()
+        context.run(chosen_live.set, chosen_live.get())
+        task = asyncio.get_running_loop().create_task(work, context=context)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
@@ -271,3 +289,8 @@ class Runs:
                         await self.close(state)
 
         return with_runs
+
+
+def _expire(method: WeakMethod[Callable[[], None]]) -> None:
+    if (expire := method()) is not None:
+        expire()

@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections import OrderedDict, deque
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ErrorData
@@ -70,18 +70,20 @@ class Outcome(NamedTuple):
 
     def plain(self) -> tuple[Any, Any]:
         """The outcome as JSON data, for another process."""
-        result = (
-            self.result.model_dump(by_alias=True, mode="json") if isinstance(self.result, BaseModel) else self.result
-        )
-        if isinstance(result, dict) and isinstance(result.get("requestState"), OwnState):
+        model = self.result if isinstance(self.result, BaseModel) else None
+        dumped = self.result if model is None else model.model_dump(by_alias=True, mode="json", exclude_none=True)
+        result = cast("dict[str, Any] | None", dumped)
+        if result is not None and isinstance(result.get("requestState"), OwnState):
             result = {**result, "requestState": {_OWN: str(result["requestState"])}}
         return result, None if self.error is None else self.error.model_dump(mode="json")
 
     @classmethod
-    def from_plain(cls, result: Any, error: ErrorData | None) -> Outcome:
-        state = result.get("requestState") if isinstance(result, dict) else None
-        if isinstance(state, dict):
-            result = {**result, "requestState": OwnState(state[_OWN])}
+    def from_plain(cls, result: dict[str, Any] | None, error: ErrorData | None) -> Outcome:
+        match result:
+            case {"requestState": {"own": str() as state}}:
+                result = {**result, "requestState": OwnState(state)}
+            case _:
+                pass
         return cls(result, error)
 
 
