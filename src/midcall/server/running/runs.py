@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 import anyio.to_thread
 
-from midcall.server.running.handover import BEAT_SECONDS, Claim, Handover
+from midcall.server.running import handover as beating
+from midcall.server.running.handover import Claim, Handover
 from midcall.server.running.run import STOPPED
 from midcall.server.running.turns import Turns
 from midcall.stores.base import Record, StoreError
@@ -44,6 +45,8 @@ class Runs:
     def __init__(self, *, live: bool, most: int, seconds: float, handover: Handover | None = None) -> None:
         self.live = live
         self.handover = handover if live else None
+        if handover is not None:
+            handover.present = self.beat_first
         self._most = most
         self._seconds = seconds
         self.turns = Turns()
@@ -100,8 +103,7 @@ class Runs:
     def take(self, call: Call) -> None:
         """A request continues this run."""
         self._waiting.pop(call.name, None)
-        watching = self._watching.pop(call.name, None)
-        if watching is not None and watching is not asyncio.current_task():
+        if (watching := self._watching.pop(call.name, None)) is not None:
             watching.cancel()
 
     # --- replicas -----------------------------------------------------------------------------
@@ -114,8 +116,8 @@ class Runs:
 
     async def _beat(self, handover: Handover) -> None:
         """Beat as long as a run waits or is being continued, and look at the turns of those that wait."""
-        while self._waiting or any(call.claim is not None for call in self._alive):
-            await asyncio.sleep(BEAT_SECONDS)
+        while self._waiting or handover.busy:
+            await asyncio.sleep(beating.BEAT_SECONDS)
             try:
                 await handover.beat()
                 turns = {name: call.journal.turn for name, (call, _) in self._waiting.items()}
@@ -131,7 +133,7 @@ class Runs:
         """Notifications only make it faster: the beat finds every offer."""
         try:
             if (record := await handover.offer_of(call.name, call.journal.turn)) is not None:
-                await self._meet(handover, call, record)
+                self.aside(self._meet(handover, call, record))  # who takes the run cancels the watch, and no claim
         except StoreError:
             pass
 
@@ -142,10 +144,16 @@ class Runs:
         if handover.went_elsewhere(record):
             self._end_soon(call, "continued elsewhere")
             return
-        claim = await handover.claim_offered(record)
-        if claim is not None and self.find(call.name) is call:
-            self.take(call)
-            await self.drive(call, claim)
+        try:
+            claim = await handover.claim_offered(record)
+            if claim is not None and self.find(call.name) is call:
+                self.take(call)
+                await self.drive(call, claim)
+            elif claim is not None:  # the run was ended meanwhile
+                await self.until_ended(call.name)
+                await handover.give_back(claim)
+        except StoreError as error:
+            logger.warning("Could not claim a call for its run: %s", error)
 
     # --- codes --------------------------------------------------------------------------------
 
@@ -229,7 +237,7 @@ class Runs:
     async def close(self, state: object = None) -> None:
         """End the runs of this lifespan, or all of them."""
         ending = [call for call in self._alive if state is None or call.lifespan is state]
-        if not ending:
+        if not ending and self._beating is None:
             return
         for call in ending:
             self.take(call)
