@@ -49,8 +49,8 @@ def keys_local() -> str:
 
 def keys_local_advice() -> str:
     return (
-        "For HTTP, set MIDCALL_KEYS to a secret of 32 bytes or more, or install(..., keys=[...]), together with a store; "
-        "for a single replica live=True will do. Stdio needs none of it."
+        "For HTTP, set MIDCALL_KEYS to a secret of 32 bytes or more, or install(..., keys=[...]), together with a "
+        "store; for a single replica live=True will do. Stdio needs none of it."
     )
 
 
