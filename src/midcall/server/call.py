@@ -283,7 +283,7 @@ def running_call(verb: str) -> Call:
     call = current_call.get()
     if call is None:
         raise NoCall(wording.no_call(verb), advice=wording.no_call_advice(), for_model=wording.model_broken())
-    if call.ended:
+    if call.ended and call.run.ending is None:  # else the verb is cancelled: the call may be replayed
         raise NoCall(wording.call_is_over(verb), advice=wording.call_is_over_advice(), for_model=wording.model_broken())
     if inside_effect.get():
         refuse_inside_effect(verb)
