@@ -27,6 +27,7 @@ def messy_server() -> MCPServer[Any]:
 
 
 @pytest.fixture(params=["live", "replay"])
-def both_modes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def both_modes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """The same with runs that stay in memory between rounds, and with runs that are ended and replayed."""
     monkeypatch.setenv("MIDCALL_LIVE", "1" if request.param == "live" else "0")
+    return request.param

@@ -9,7 +9,7 @@ import logging
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -228,7 +228,8 @@ async def test_a_call_never_runs_into_a_stock_clients_cap(caplog: pytest.LogCapt
     async def many(n: int) -> str:
         return "".join([await ask(f"{i}?", str) for i in range(n)])
 
-    async with connect(server_with(many), lambda asked: "x", max_rounds=DEFAULT_INPUT_REQUIRED_MAX_ROUNDS) as client:
+    server = server_with(many, keys=KEYS)  # with a key of this process alone, the call could be resumed
+    async with connect(server, lambda asked: "x", max_rounds=DEFAULT_INPUT_REQUIRED_MAX_ROUNDS) as client:
         assert text(await client.call_tool("many", {"n": 9})) == "x" * 9
         ended = await client.call_tool("many", {"n": 10})
         assert ended.is_error
@@ -529,18 +530,21 @@ async def test_asking_inside_once_is_refused(era: Era, caplog: pytest.LogCapture
 
 
 async def test_a_guessing_game_that_draws_its_number_with_once_is_replayable() -> None:
-    numbers: Iterator[int] = iter((7, 7, 7))
+    drawn: list[int] = []
 
     async def guess() -> str:
-        number = await once("draw", lambda: next(numbers))
+        number = await once("draw", lambda: drawn.append(7) or drawn[-1])
         tries = 0
         while True:
             tries += 1
             if await ask("Guess", int, key=f"guess-{tries}") == number:
                 return f"found in {tries}"
 
-    done = await replayed(server_with(guess), "guess", {}, {"Guess": [3, 5, 7]})
+    calls: list[None] = []
+    guesses = {"Guess": [3, 5, 7]}
+    done = await replayed(server_with(guess), "guess", {}, guesses, before=lambda: calls.append(None))
     assert done.text == "found in 3"
+    assert len(drawn) == len(calls)
 
 
 async def test_a_tool_that_is_not_replayable_fails_in_its_authors_tests() -> None:

@@ -1,6 +1,6 @@
 """One run of a call over its journal.
 
-The tool runs again on every round; this machine tells each question and each effect that it meets
+A replayed tool runs again from the top; this machine tells each question and each effect that it meets
 what was recorded for it. It does no I/O and has no clock: the time comes in as an argument, and
 "not answered yet" is a value.
 

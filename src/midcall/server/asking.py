@@ -29,7 +29,7 @@ logger = logging.getLogger("midcall")
 
 async def put(call: Call, question: Question[Any] | Visit) -> Outcome[Any]:
     """Ask one question."""
-    await call.run.check()
+    await call.run.check_question()
     asking = _begin(call, question)
     while True:
         if asking.entry.kind == "waiting":
@@ -41,7 +41,7 @@ async def put(call: Call, question: Question[Any] | Visit) -> Outcome[Any]:
 
 async def put_all(call: Call, questions: Sequence[Question[Any] | Visit]) -> list[Outcome[Any]]:
     """Ask these together: on 2026-07-28 all that wait leave in one round. The first no stands for all of them."""
-    await call.run.check()
+    await call.run.check_question()
     askings = [_begin(call, question) for question in questions]
     while True:
         if (no := _no_among(call, askings)) is not None:

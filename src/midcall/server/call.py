@@ -121,12 +121,16 @@ class Call:
         """A newer request continues the call: whatever the tool holds of the request follows it."""
         self._ctx = ctx
         self.version = ctx.protocol_version
-        self.later = self.requires = self.for_programs = self.held_until = None
-        self.relays = False
+        self.forget_round()
         self.asking_session.follow(ctx.session)
         for follower in self.followers:
             follow_request(follower, ctx)
         self.run.follow()
+
+    def forget_round(self) -> None:
+        """The call is continued: how its last request ended doesn't matter any more."""
+        self.later = self.requires = self.for_programs = self.held_until = None
+        self.relays = False
 
     def let_go(self) -> None:
         """The request returns, and the run stays: until the next one there is nobody to talk to."""

@@ -176,17 +176,14 @@ class Run:
         """Whether this is the tool's own task, or its only thread: what these ask has one order."""
         if asyncio.current_task() is self.task:
             return True
-        if (thread := in_thread.get()) is None:
+        if (thread := in_thread.get()) is None or not self._is_in_thread():  # not that of a branch
             return False
         self._threads |= {thread}
         return len(self._threads) == 1
 
     async def ask(self, requests: Mapping[str, Mapping[str, Any]]) -> None:
         """Put these into the next round, and wait until one of them is answered."""
-        await self.check()
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():  # in a scope that was cancelled nobody wants to know any more
-            await anyio.lowlevel.checkpoint_if_cancelled()
+        await self.check_question()
         for_thread = in_thread.get() is not None
         waits = {key: Waiting(request, self.loop.create_future(), for_thread) for key, request in requests.items()}
         self.open.update(waits)
@@ -243,6 +240,13 @@ class Run:
                 self._endless.set_result(None)
             await self.loop.create_future()
         raise asyncio.CancelledError
+
+    async def check_question(self) -> None:
+        """`check`, for a question: in a scope that was cancelled nobody wants to know any more."""
+        await self.check()
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            await anyio.lowlevel.checkpoint_if_cancelled()
 
     def begin(self, effect: asyncio.Task[Any]) -> None:
         """An effect is running; ending the run waits for it."""

@@ -14,7 +14,8 @@ from weakref import WeakMethod
 import anyio
 import anyio.to_thread
 
-from midcall.server.running.handover import BEAT_SECONDS, Claim, Handover
+from midcall.server.running import handover as beating
+from midcall.server.running.handover import Claim, Handover
 from midcall.server.running.run import STOPPED
 from midcall.server.running.turns import Turns
 from midcall.stores.base import Record, StoreError
@@ -47,7 +48,10 @@ class Runs:
 
     def __init__(self, *, live: bool, most: int, seconds: float, handover: Handover | None = None) -> None:
         self._live = live
-        self._handover = handover
+        self.handover = handover
+        """The way to other replicas, if there is a store."""
+        if handover is not None:
+            handover.present = self.beat_first
         self._most = most
         self._seconds = seconds
         self.turns = Turns()
@@ -74,11 +78,6 @@ class Runs:
         chosen = chosen_live.get()
         return self._live if chosen is None else chosen
 
-    @property
-    def handover(self) -> Handover | None:
-        """The way to other replicas, if runs stay in memory and there is a store."""
-        return self._handover if self.live else None
-
     # --- one run ------------------------------------------------------------------------------
 
     def add(self, call: Call) -> None:
@@ -97,7 +96,7 @@ class Runs:
 
     def owner_of(self, call: Call) -> str:
         """Who has the run of this call when its round has left; nobody, if it is replayed."""
-        return "" if self.handover is None or call.ended else self.handover.me
+        return "" if self.handover is None or call.ended or not self.live else self.handover.me
 
     def wait(self, call: Call) -> None:
         """The request of this call returns; the run waits for the next one."""
@@ -115,8 +114,7 @@ class Runs:
     def take(self, call: Call) -> None:
         """A request continues this run."""
         self._waiting.pop(call.name, None)
-        watching = self._watching.pop(call.name, None)
-        if watching is not None and watching is not asyncio.current_task():
+        if (watching := self._watching.pop(call.name, None)) is not None:
             watching.cancel()
 
     # --- replicas -----------------------------------------------------------------------------
@@ -129,8 +127,8 @@ class Runs:
 
     async def _beat(self, handover: Handover) -> None:
         """Beat as long as a run waits or is being continued, and look at the turns of those that wait."""
-        while self._waiting or any(call.claim is not None for call in self._alive):
-            await asyncio.sleep(BEAT_SECONDS)
+        while self._waiting or handover.busy:
+            await asyncio.sleep(beating.BEAT_SECONDS)
             try:
                 await handover.beat()
                 turns = {name: call.journal.turn for name, (call, _) in self._waiting.items()}
@@ -146,7 +144,7 @@ class Runs:
         """Notifications only make it faster: the beat finds every offer."""
         try:
             if (record := await handover.offer_of(call.name, call.journal.turn)) is not None:
-                await self._meet(handover, call, record)
+                self.aside(self._meet(handover, call, record))  # who takes the run cancels the watch, and no claim
         except StoreError:
             pass
 
@@ -157,10 +155,16 @@ class Runs:
         if handover.went_elsewhere(record):
             self._end_soon(call, "continued elsewhere")
             return
-        claim = await handover.claim_offered(record)
-        if claim is not None and self.find(call.name) is call:
-            self.take(call)
-            await self.drive(call, claim)
+        try:
+            claim = await handover.claim_offered(record)
+            if claim is not None and self.find(call.name) is call:
+                self.take(call)
+                await self.drive(call, claim)
+            elif claim is not None:  # the run was ended meanwhile
+                await self.until_ended(call.name)
+                await handover.give_back(claim)
+        except StoreError as error:
+            logger.warning("Could not claim a call for its run: %s", error)
 
     # --- codes --------------------------------------------------------------------------------
 
@@ -247,7 +251,7 @@ class Runs:
     async def close(self, state: object = None) -> None:
         """End the runs of this lifespan, or all of them."""
         ending = [call for call in self._alive if state is None or call.lifespan is state]
-        if not ending:
+        if not ending and self._beating is None:
             return
         for call in ending:
             self.take(call)

@@ -70,21 +70,22 @@ class Outcome(NamedTuple):
 
     def plain(self) -> tuple[Any, Any]:
         """The outcome as JSON data, for another process."""
-        model = self.result if isinstance(self.result, BaseModel) else None
-        dumped = self.result if model is None else model.model_dump(by_alias=True, mode="json", exclude_none=True)
-        result = cast("dict[str, Any] | None", dumped)
-        if result is not None and isinstance(result.get("requestState"), OwnState):
-            result = {**result, "requestState": {_OWN: str(result["requestState"])}}
+        result = self.result
+        if isinstance(result, BaseModel):
+            result = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+        if isinstance(state := _state_of(result), OwnState):
+            result = {**result, "requestState": {_OWN: str(state)}}
         return result, None if self.error is None else self.error.model_dump(mode="json")
 
     @classmethod
-    def from_plain(cls, result: dict[str, Any] | None, error: ErrorData | None) -> Outcome:
-        match result:
-            case {"requestState": {"own": str() as state}}:
-                result = {**result, "requestState": OwnState(state)}
-            case _:
-                pass
+    def from_plain(cls, result: Any, error: ErrorData | None) -> Outcome:
+        if isinstance(state := _state_of(result), dict):
+            result = {**result, "requestState": OwnState(cast("dict[str, str]", state)[_OWN])}
         return cls(result, error)
+
+
+def _state_of(result: Any) -> object:
+    return cast("dict[str, Any]", result).get("requestState") if isinstance(result, dict) else None
 
 
 _OWN: Final = "own"
