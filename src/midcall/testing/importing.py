@@ -35,7 +35,9 @@ def imported(server: object) -> object:
     try:
         return reduce(getattr, name.split("."), importlib.import_module(module))
     except AttributeError:
-        raise AssertionError(f"There is no {name!r} in the module {module!r}. Name the variable of the server.") from None
+        raise AssertionError(
+            f"There is no {name!r} in the module {module!r}. Name the variable of the server."
+        ) from None
 
 
 def processes(name: str, hash_seeds: Sequence[int]) -> list[StdioServerParameters]:

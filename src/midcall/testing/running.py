@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, cast
@@ -103,7 +103,7 @@ class Run:
     together: frozenset[str] = field(default=frozenset[str](), repr=False)
     """Questions that were open at the same time as others."""
     stopped: bool = field(default=False, repr=False)
-    """Whether one of those was declined or cancelled. How far the others got by then depends on the order of answers."""
+    """Whether one of those was declined or cancelled. How far the others get by then depends on the answers' order."""
 
     @property
     def text(self) -> str:
@@ -150,7 +150,7 @@ async def run(
 
 
 @contextmanager
-def live_runs(live: bool | None, server: object) -> Iterator[None]:
+def live_runs(live: bool | None, server: object) -> Generator[None]:
     """Choose how this server keeps its runs, for the calls that are made while this is open."""
     if live is not None and installation_on(server) is None:
         raise ValueError(
@@ -202,7 +202,9 @@ class Made:
 
     async def _responses(self, result: InputRequiredResult) -> dict[str, Any]:
         """The answers to the questions of this round, or to the first one."""
-        requests = [(key, each) for key, each in (result.input_requests or {}).items() if isinstance(each, ElicitRequest)]
+        requests = [
+            (key, each) for key, each in (result.input_requests or {}).items() if isinstance(each, ElicitRequest)
+        ]
         if len(requests) > 1:
             self.together.update(request.params.message for _, request in requests)
         responses: dict[str, Any] = {}
