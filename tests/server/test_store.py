@@ -16,6 +16,7 @@ from mcp_types import CallToolResult, TextContent
 
 from midcall import Declined, ask, choose, complete, confirm, once, visit
 from midcall.server import claims, waiting
+from midcall.server.running.handover import Handover
 from midcall.stores.base import StoreError
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect, run
@@ -101,7 +102,9 @@ async def cut_off(client: Client, tool: str, monkeypatch: pytest.MonkeyPatch) ->
     state, answers = first["requestState"], {"card": accept(answer="x")}
     with monkeypatch.context() as patch:
         patch.setattr(claims, "_run", dies)
-        assert (await raw_call(client, tool, {}, state=state, answers=answers))["isError"]
+        patch.setattr(Handover, "settle", dies)
+        with pytest.raises(MCPError):
+            await raw_call(client, tool, {}, state=state, answers=answers)
     monkeypatch.setattr(claims, "_OTHER_SECONDS", 0.01)
     return state, answers
 
