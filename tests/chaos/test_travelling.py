@@ -88,8 +88,11 @@ class Customer:
     async def _refused(self, call: str, state: str, other: dict[str, Any]) -> None:
         """Another answer to what was continued."""
         with pytest.raises(MCPError, match=CONTINUED):
-            while await self._try(self._send(call, state, other)) is None:
-                pass
+            await self._until_told(call, state, other)
+
+    async def _until_told(self, call: str, state: str, other: dict[str, Any]) -> None:
+        while await self._try(self._send(call, state, other)) is None:
+            pass
 
     async def _send(self, call: str, state: str | None, answers: dict[str, Any] | None) -> dict[str, Any]:
         return await raw_call(self._client, "order", {"call": call}, state=state, answers=answers)
