@@ -409,6 +409,20 @@ async def test_if_the_one_that_took_over_is_gone_too_whoever_waits_replays(store
     assert [at for at, _ in till.effects] == ["a", "a", "b", "b", "a", "a"]
 
 
+async def test_an_old_run_is_ended_before_its_own_replica_replays_the_call(stores: Stores) -> None:
+    till = Till()
+    async with replicas(stores, till.pay) as (a, b, _):
+        first = await begin(a.client, "tool")
+        a.wire.is_cut = True
+        second = await proceed(b.client, first, ANSWERS)
+        await b.stop()
+        till.ended.clear()
+        a.wire.is_cut = False
+        assert await finish(a.client, second, ANSWERS) == "a: 1 2"
+        assert till.ended == ["a", "a"]
+    assert till.effects.count(("a", "between")) == 1
+
+
 # --- once -----------------------------------------------------------------------------------------
 
 
