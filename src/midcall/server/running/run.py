@@ -119,7 +119,7 @@ class Run:
 
     async def settle(self) -> None:
         """Wait until the tool has ended, or has asked and gone quiet."""
-        while not (self._quiet or self.task.done()):
+        while not (self._quiet or self.abandoned or self.task.done()):
             self._bell = self.loop.create_future()
             try:
                 await self._bell
@@ -231,10 +231,16 @@ class Run:
         self._refused += 1
         await asyncio.sleep(0)
         if self._refused > _REFUSALS:
-            if self._endless is not None and not self._endless.done():
-                self._endless.set_result(None)
+            self._give_up()
             await self.loop.create_future()
         raise asyncio.CancelledError
+
+    def _give_up(self) -> None:
+        """The tool swallows every end of its run: whoever waits for it goes on."""
+        if self._endless is None:  # a mistake has stopped it
+            self._abandon()
+        elif not self._endless.done():
+            self._endless.set_result(None)
 
     def begin(self, effect: asyncio.Task[Any]) -> None:
         """An effect is running; ending the run waits for it."""
@@ -257,7 +263,7 @@ class Run:
             self.loop.call_soon(self._count)
             return
         self._counting = False
-        if self.open or self.pauses:
+        if (self.open or self.pauses) and self.ending is None:
             self._quiet = True
             self._ring()
 
@@ -271,6 +277,7 @@ class Run:
         """Begin to end the run, from within, in any of its threads: no question is asked any more."""
         if self.ending is None:
             self.ending = why
+        self._quiet = False
         if _is_running(self.loop):
             self._stop()
         elif self.loop.is_running():
@@ -287,7 +294,8 @@ class Run:
     async def end(self, why: str) -> None:
         """End the run: let effects finish, then cancel the tool and wait for its cleanup, for a bounded time."""
         if self.ending is not None:
-            await asyncio.wait((self.task,), timeout=CLEANUP_SECONDS)
+            if not self.abandoned:
+                await asyncio.wait((self.task,), timeout=CLEANUP_SECONDS)
             return
         self.ending = why
         self._endless = self.loop.create_future()
@@ -297,12 +305,18 @@ class Run:
         await self._wait_for(tuple(self._askers or ()))
         await self._finish_effects(None)
         if not self.task.done():
-            self.abandoned = True
-            logger.error(
-                "%s did not end when it was cancelled, and was abandoned. It swallows CancelledError: let it pass, and "
-                "replace a bare `except:` around a question with `except Exception:`.",
-                self.name,
-            )
+            self._abandon()
+
+    def _abandon(self) -> None:
+        if self.abandoned:
+            return
+        self.abandoned = True
+        logger.error(
+            "%s did not end when it was cancelled, and was abandoned. It swallows CancelledError: let it pass, and "
+            "replace a bare `except:` around a question with `except Exception:`.",
+            self.name,
+        )
+        self._ring()
 
     async def _cancel(self) -> None:
         """A thread can't be cancelled: it ends when its question fails. Everything else is cancelled."""
