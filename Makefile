@@ -5,11 +5,12 @@ VENV := .venv/.installed
 PEERS := peers/node_modules/.installed
 BENCH_ARGS ?=
 PYTEST_ARGS ?=
+SUITES_ARGS ?=
 ROUNDS ?= 20
 PROGRAMS ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check bench conformance everywhere peers chaos fuzz hostile services browser docs pictures wheel clean
+.PHONY: help venv demo test check bench conformance everywhere peers chaos fuzz hostile suites services browser docs pictures wheel clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +48,9 @@ fuzz: $(VENV) ## Run random tools in every way there is to ask (PROGRAMS=1000), 
 hostile: $(VENV) ## Attack the client side in every way there is (make test does it in one)
 	MIDCALL_HOSTILE=full $(BIN)/python -m pytest -n auto --dist worksteal tests/client/test_hostile*.py $(PYTEST_ARGS)
 
+suites: $(VENV) ## Run the suites of the SDK and FastMCP with midcall in every server (SUITES_ARGS="mcp -k trio")
+	$(BIN)/python -m scripts.suites $(SUITES_ARGS)
+
 services: ## Install and start PostgreSQL and Redis where they are missing
 	scripts/services.sh
 
@@ -65,7 +69,7 @@ wheel: $(VENV) ## Build the sdist and the wheel into dist/
 	$(BIN)/python -m build --no-isolation --outdir dist .
 
 clean: ## Remove what was built or installed here
-	rm -rf .venv dist build peers/node_modules .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .suites dist build peers/node_modules .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV): pyproject.toml constraints.txt

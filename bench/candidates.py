@@ -57,9 +57,9 @@ EXPECTED: Final = {n: text_of([answer(i) for i in range(n)]) for n in SIZES}
 # --- the candidates --------------------------------------------------------------------------
 
 
-def with_midcall() -> MCPServer:
+def with_midcall(*, live: bool = True) -> MCPServer:
     mcp = MCPServer("bench", log_level="WARNING")
-    midcall.install(mcp, max_rounds=None, keys=secrets.token_hex())
+    midcall.install(mcp, max_rounds=None, keys=secrets.token_hex(), live=live)
 
     @mcp.tool()
     async def interview(n: int) -> str:
@@ -70,6 +70,11 @@ def with_midcall() -> MCPServer:
         return text_of(answers)
 
     return mcp
+
+
+def replayed() -> MCPServer:
+    """The same, with every call replayed: what happens if its run isn't there any more."""
+    return with_midcall(live=False)
 
 
 def by_hand() -> MCPServer:
@@ -228,7 +233,8 @@ class Candidate:
 
 
 CANDIDATES: Final = (
-    Candidate("rounds", "midcall", ROUNDS, with_midcall),
+    Candidate("rounds", "midcall, live", ROUNDS, with_midcall),
+    Candidate("replayed", "midcall, replayed", ROUNDS, replayed),
     Candidate("by-hand", "hand-written state machine", ROUNDS, by_hand),
     Candidate("resolve", "SDK, Resolve chain", ROUNDS, with_resolve),
     Candidate("push", "midcall", PUSH, with_midcall),

@@ -14,7 +14,7 @@ TICKETS: list[int] = []
 
 @mcp.tool()
 async def draw() -> str:
-    """Draws again in every run: the user agrees to one number and gets another."""
+    """Draws again if it's replayed: the user agrees to one number and gets another."""
     number = random.randrange(10**9)
     if not await confirm("Keep the number that I have drawn?"):
         return "Thrown away."
@@ -23,7 +23,7 @@ async def draw() -> str:
 
 @mcp.tool()
 async def sell() -> str:
-    """Sells a ticket in every run, and asks something new each time."""
+    """If it's replayed, it sells another ticket and asks something new."""
     TICKETS.append(1)
     name = await ask(f"It is {time.time_ns()}. Who are you?", str)
     return f"{name} has {len(TICKETS)} tickets."

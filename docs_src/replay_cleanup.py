@@ -22,7 +22,7 @@ async def workspace() -> AsyncGenerator[None]:
 
 @mcp.tool()
 async def archive() -> str:
-    """Runs once more for each round, and cleans up each time."""
+    """Cleans up once in a live call, and once per run if it's replayed."""
     async with workspace():
         name = await ask("Which name?", str)
         year = await ask("Which year?", int)

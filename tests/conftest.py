@@ -100,6 +100,19 @@ def own_servers() -> Iterator[None]:
     installed.intersection_update(before)
 
 
+@pytest.fixture
+def replaying(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No run stays in memory between two rounds: a call is replayed from its journal."""
+    monkeypatch.setenv("MIDCALL_LIVE", "0")
+
+
+@pytest.fixture(params=["live", "replay"])
+def either(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What holds both ways: the run stays in memory between two rounds, or the call is replayed."""
+    monkeypatch.setenv("MIDCALL_LIVE", str(int(request.param == "live")))
+    return request.param
+
+
 NO_SKIPS = os.environ.get("MIDCALL_NO_SKIPS") == "1"
 
 

@@ -15,7 +15,28 @@ PLACES = "tests/server/test_out_of_place.py::"
 TIMEOUTS = "tests/server/test_timeouts.py::"
 REFUSED = "tests/server/test_refused.py::"
 REPLAY = "tests/server/test_replay.py::"
-ENDLESS = "tests/server/test_endless_loops.py::"
+LIVE = "tests/server/running/test_live.py::"
+SHARED = "tests/server/running/test_shared_store.py::"
+ONCE_ONLY = "tests/server/running/test_continue_once.py::"
+INSTEAD = "tests/server/running/test_replayed_instead.py::"
+EVICTION = "tests/server/running/test_eviction.py::"
+FOLLOWING = "tests/server/running/test_following.py::"
+VARIABLES = "tests/server/running/test_context_variables.py::"
+OVER_HTTP = "tests/server/running/test_over_http.py::"
+CANCELLING = "tests/server/running/test_cancelling.py::"
+ENDING = "tests/server/running/test_ending.py::"
+LIVE_THREADS = "tests/server/running/test_threads_live.py::"
+LIVE_GROUPS = "tests/server/running/test_groups_live.py::"
+LIMITS = "tests/server/running/test_time_limits.py::"
+OPEN = "tests/server/running/test_open_questions.py::"
+CODES = "tests/server/running/test_resume_codes.py::"
+BY_HAND = "tests/server/running/test_rounds_by_hand.py::"
+SAMPLING = "tests/server/running/test_sampling_and_roots.py::"
+SPANS = "tests/server/running/test_spans.py::"
+CLOSED = "tests/server/test_fail_closed.py::"
+SEALING = "tests/server/test_sealing.py::"
+SESSION = "tests/server/test_session.py::"
+STRANGERS = "tests/strangers/test_strangers.py::"
 VISITS = "tests/server/test_visits.py::"
 ADOPTION = "tests/server/test_adoption.py::"
 ADOPTED_QUESTIONS = "tests/server/test_adopted_questions.py::"
@@ -114,7 +135,11 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         ANSWERS + "test_after_the_last_attempt_it_fails_with_a_clear_error",
         ADOPTED_ANSWERS + "test_a_wrong_answer_fails_as_it_fails_in_the_sdk",
     ),
-    "ASK-7": (ANSWERS + "test_missing_answers_are_asked_again_and_extra_ones_ignored",),
+    "ASK-7": (
+        ANSWERS + "test_missing_answers_are_asked_again_and_extra_ones_ignored",
+        OPEN + "test_only_what_was_not_answered_is_asked_again",
+        OPEN + "test_a_branch_that_asks_between_two_rounds_joins_the_next_one",
+    ),
     "ASK-8": (
         ANSWERS + "test_a_malformed_answer_is_a_protocol_error",
         ANSWERS + "test_reject_is_read_as_decline_and_content_counts_only_on_accept",
@@ -128,6 +153,10 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     "ASK-10": (
         TIMEOUTS + "test_a_timeout_ends_the_question_and_tells_the_client",
         TIMEOUTS + "test_in_rounds_an_answer_that_comes_too_late_is_a_timeout",
+        LIMITS + "test_the_timeout_of_a_question_is_a_timer",
+        LIMITS + "test_a_timeout_around_a_question_expires_between_two_rounds",
+        LIMITS + "test_wait_for_around_a_question_expires_between_two_rounds",
+        LIMITS + "test_a_cancel_scope_around_a_question_expires_and_the_tool_asks_something_else",
         TIMEOUTS + "test_cancelling_the_call_cancels_its_pending_question",
         PUSHED + "test_cancelling_a_call_closes_the_forms_that_it_has_gathered",
         PUSHED + "test_a_call_that_ends_takes_back_what_its_branches_still_ask",
@@ -154,6 +183,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     "ASK-14": (
         TIMEOUTS + "test_while_a_push_waits_progress_goes_out_if_the_caller_wants_it",
         TIMEOUTS + "test_without_a_progress_token_no_progress_is_sent",
+        SESSION + "test_progress_that_the_tool_reports_reaches_the_caller_whole",
     ),
     "FORM-1": (
         FORM + "test_the_schema_has_every_field_in_full",
@@ -206,6 +236,81 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         FORM + "test_fields_keep_their_order",
         FORM + "test_two_fields_of_one_name_are_refused",
     ),
+    "RUN-1": (
+        LIVE + "test_an_effect_before_two_questions_happens_once",
+        LIVE + "test_an_effect_before_two_questions_happens_once_over_stdio",
+        LIVE + "test_an_effect_before_two_questions_happens_once_over_http",
+        LIVE + "test_with_a_store_a_call_runs_once_too",
+        LIVE + "test_the_code_between_two_questions_runs_once",
+        LIVE + "test_prompts_and_resources_run_once_too",
+        LIVE + "test_a_tool_of_a_mounted_server_runs_once",
+        LIVE_THREADS + "test_a_def_tool_runs_once_and_stays_in_its_thread",
+        LIVE_THREADS + "test_an_async_tool_that_asks_in_a_thread_runs_once",
+        LIVE_GROUPS + "test_questions_of_branches_leave_in_one_round_and_every_branch_runs_once",
+        STRANGERS + "test_every_effect_happens_as_often_as_before",
+    ),
+    "RUN-2": (
+        ONCE_ONLY + "test_the_same_retry_again_gets_the_same_result_and_runs_nothing",
+        ONCE_ONLY + "test_the_same_retry_at_the_same_time_joins_the_first",
+        ONCE_ONLY + "test_another_answer_to_a_state_that_was_continued_is_refused",
+        ONCE_ONLY + "test_of_two_different_retries_at_the_same_time_one_is_refused",
+        ONCE_ONLY + "test_a_no_cannot_become_a_yes",
+        INSTEAD + "test_a_state_continues_once_in_one_process_without_live_runs_too",
+        CODES + "test_a_code_continues_once",
+        CANCELLING + "test_a_state_whose_run_the_client_cancelled_is_refused_and_never_replayed",
+    ),
+    "RUN-3": (
+        SHARED + "test_a_tool_runs_once_though_another_replica_gets_its_answers",
+        SHARED + "test_the_same_retry_at_another_replica_joins_and_other_answers_are_refused_there",
+        SHARED + "test_a_replica_that_has_stopped_leaves_its_calls_to_another_one",
+    ),
+    "RUN-4": (
+        INSTEAD + "test_the_cleanup_of_a_run_has_run_before_the_client_has_the_round",
+        INSTEAD + "test_a_lock_that_a_tool_holds_is_free_for_its_replay_elsewhere",
+        INSTEAD + "test_a_def_tool_has_left_its_thread_before_the_client_has_the_round",
+        LIVE + "test_with_keys_and_no_store_another_replica_may_get_the_retry_and_calls_are_replayed",
+        DOCTOR + "test_replicas_with_shared_keys_and_no_store_are_told_that_a_state_can_be_continued_twice",
+    ),
+    "RUN-5": (
+        EVICTION + "test_the_oldest_run_is_ended_when_there_are_too_many_and_replayed_when_its_answer_comes",
+        EVICTION + "test_first_the_runs_of_the_caller_with_most_are_evicted",
+        EVICTION + "test_a_run_that_is_being_served_is_not_evicted",
+        EVICTION + "test_a_replay_after_an_eviction_is_logged_once_per_tool",
+        ENDING + "test_a_run_that_nobody_answers_is_ended_when_its_state_has_expired",
+        LIVE_THREADS + "test_at_most_half_of_the_threads_are_held_by_live_runs_and_other_calls_are_replayed",
+    ),
+    "RUN-6": (
+        FOLLOWING + "test_the_request_id_is_that_of_the_newest_request",
+        FOLLOWING + "test_the_progress_token_is_that_of_the_newest_request",
+        FOLLOWING + "test_the_session_id_of_fastmcp_stays_for_the_whole_call",
+        OVER_HTTP + "test_the_http_request_is_that_of_the_newest_request",
+        OVER_HTTP + "test_the_access_token_is_that_of_the_newest_request",
+        VARIABLES + "test_a_variable_that_newer_middleware_set_reaches_the_run",
+        VARIABLES + "test_a_variable_that_the_tool_set_stays_as_the_tool_set_it",
+    ),
+    "RUN-7": (
+        CANCELLING + "test_cancelling_the_request_that_is_served_cancels_the_run",
+        CANCELLING + "test_cancelling_over_stdio_cancels_the_run",
+        OVER_HTTP + "test_a_retry_that_breaks_off_can_be_sent_again_and_joins_its_run",
+        OVER_HTTP + "test_a_run_whose_retry_broke_off_and_is_not_sent_again_is_cancelled_after_a_while",
+    ),
+    "RUN-8": (
+        ENDING + "test_a_server_that_stops_ends_its_live_runs_before_the_authors_own_cleanup",
+        ENDING + "test_stdio_that_is_closed_ends_the_runs_inside_the_lifespan",
+        ENDING + "test_a_terminated_http_server_ends_the_runs_inside_the_lifespan",
+        ENDING + "test_a_tool_that_swallows_every_cancellation_is_abandoned_and_named",
+    ),
+    "RUN-9": (
+        CLOSED + "test_a_mistake_ends_the_call_whatever_the_tool_catches",
+        CLOSED + "test_so_does_a_mistake_in_a_thread",
+        CLOSED + "test_every_mistake_passes_a_tool_that_catches_exceptions",
+        CLOSED + "test_a_call_that_took_another_way_when_it_was_replayed_approves_nothing",
+        CLOSED + "test_after_a_mistake_nothing_is_asked_and_no_effect_begins",
+    ),
+    "RUN-10": (
+        SAMPLING + "test_a_tool_that_samples_and_lists_roots_works_with_the_one_line",
+        SAMPLING + "test_in_a_replay_their_results_come_from_the_journal",
+    ),
     "RPL-1": (
         MESSY + "test_a_messy_tool_works_on_every_version",
         MESSY + "test_a_messy_tool_works_when_every_round_brings_one_answer",
@@ -217,7 +322,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         REPLAY + "test_the_state_is_sealed_on_every_kind_of_server",
         REPLAY + "test_a_state_belongs_to_one_tool_and_its_arguments",
         REPLAY + "test_a_state_belongs_to_one_user",
-        REPLAY + "test_a_state_that_has_outlived_its_time_is_refused_with_advice",
+        REPLAY + "test_a_state_that_has_outlived_its_time_is_refused_with_advice_in_the_log",
     ),
     "RPL-3": (
         REPLAY + "test_answers_stay_with_their_question_whatever_order_branches_wake_in",
@@ -225,6 +330,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         REPLAY + "test_code_that_took_another_way_once_is_simply_asked",
         REPLAY + "test_code_that_went_past_a_recorded_effect_is_a_mismatch",
         REACH + "test_code_that_took_another_way_past_an_effect_does_not_go_on",
+        CLOSED + "test_a_call_that_took_another_way_when_it_was_replayed_approves_nothing",
         MACHINE + "test_the_order_in_which_distinct_questions_are_met_does_not_matter",
     ),
     "RPL-4": (
@@ -247,6 +353,8 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     ),
     "RPL-6": (
         REPLAY + "test_a_call_never_runs_into_a_stock_clients_cap",
+        CODES + "test_the_tenth_question_ends_the_request_with_a_code_and_the_same_run_continues",
+        CODES + "test_a_stock_client_never_sees_more_rounds_than_it_takes",
         STORE + "test_a_call_with_more_rounds_than_a_client_takes_goes_on_with_a_code",
         STORE + "test_a_person_who_takes_long_is_served_by_going_on",
         VISITS + "test_the_last_round_is_never_spent_on_waiting",
@@ -258,27 +366,35 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     ),
     "RPL-8": (
         REPLAY + "test_suspending_leaves_no_error_span_no_error_log_and_no_warning",
+        ENDING + "test_a_cleanup_that_fails_when_its_run_is_ended_is_no_exception_that_was_never_retrieved",
+        SPANS + "test_an_error_is_recorded_on_the_span_of_the_request_that_returns_it",
         MESSY + "test_every_messy_tool_works_over_one_stdio_connection",
     ),
     "RPL-9": (
         REPLAY + "test_suspending_runs_cleanup_and_says_so",
-        REPLAY + "test_siblings_that_are_still_working_are_ended_too",
-        REPLAY + "test_a_loop_around_a_bare_except_does_not_hang",
-        ENDLESS + "test_the_question_of_a_loop_that_catches_everything_leaves_soon",
+        INSTEAD + "test_branches_are_ended_with_their_run",
+        INSTEAD + "test_cleanup_can_tell_that_the_call_goes_on",
+        ENDING + "test_the_questions_of_all_branches_fail_when_their_run_is_ended",
         MESSY + "test_a_messy_tool_works_on_every_version",
     ),
-    "RPL-10": (REPLAY + "test_an_effect_that_is_running_when_a_round_leaves_is_awaited_and_recorded",),
+    "RPL-10": (
+        REPLAY + "test_an_effect_that_is_running_when_a_round_leaves_is_awaited_and_recorded",
+        CANCELLING + "test_an_effect_that_is_running_finishes_before_the_run_is_cancelled",
+    ),
     "RPL-11": (
         REPLAY + "test_recorded_outcomes_cannot_be_overwritten_by_the_client",
         REPLAY + "test_answers_to_what_was_not_asked_change_nothing",
         REPLAY + "test_the_state_is_sealed_on_every_kind_of_server",
         MACHINE + "test_only_what_waits_takes_an_answer",
+        SEALING + "test_a_state_of_ours_is_marked_and_sealed",
+        SEALING + "test_rounds_written_by_hand_go_on_at_another_worker_as_they_do_without_midcall",
     ),
     "RPL-12": (
         ADOPTION + "test_resolve_parameters_keep_working",
         ADOPTED_ANSWERS + "test_resolve_parameters_are_left_to_the_sdk",
         ADOPTION + "test_resolve_parameters_and_ask_work_in_one_call",
         ADOPTION + "test_hand_written_rounds_keep_working_also_beside_ask",
+        BY_HAND + "test_rounds_by_hand_keep_their_answers_and_state_and_questions_beside_them_wait_in_their_run",
         ADOPTION + "test_a_state_that_is_not_ours_passes_through_untouched",
         ADOPTION + "test_a_proxied_server_asks_through_a_proxy_that_has_midcall",
     ),
@@ -293,8 +409,15 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         ADOPTED_ANSWERS + "test_a_session_returns_the_answer_as_the_client_sent_it",
         ADOPTED_ANSWERS + "test_a_client_that_cannot_be_asked_is_told_of_in_the_words_of_the_sdk",
         ADOPTED_ANSWERS + "test_a_clients_own_error_reaches_the_tool_and_the_caller",
+        STRANGERS + "test_every_effect_happens_as_often_as_before",
+        STRANGERS + "test_the_host_gets_the_same_results",
     ),
-    "RPL-14": (TIMEOUTS + "test_replayed_code_reports_no_progress_again",),
+    "RPL-14": (
+        FOLLOWING + "test_progress_after_an_answer_goes_to_the_request_that_brought_it",
+        FOLLOWING + "test_a_log_message_after_an_answer_reaches_the_client",
+        FOLLOWING + "test_notifications_between_two_rounds_are_dropped_and_not_raised",
+        OVER_HTTP + "test_progress_after_an_answer_comes_on_the_stream_of_the_retry",
+    ),
     "URL-1": (
         VISITS + "test_a_visit_returns_its_id_at_consent",
         VISITS + "test_a_url_that_is_not_fit_to_be_visited_is_refused",
@@ -314,6 +437,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     ),
     "URL-4": (
         VISITS + "test_where_the_version_has_it_the_error_reaches_the_client",
+        VISITS + "test_on_the_newest_version_the_error_becomes_a_round",
         VISITS + "test_a_client_that_cannot_visit_is_not_sent_the_error",
         VISITS + "test_required_needs_at_least_one_visit_with_an_id",
         SENT_AWAY + "test_where_the_author_says_that_all_call_again_a_stock_client_gets_the_error",

@@ -32,3 +32,8 @@ def needs_chromium() -> pytest.MarkDecorator:
 def without(what: str) -> NoReturn:
     """Skips where a server that a test talks to is neither reachable nor installed."""
     pytest.skip(f"{what} is neither reachable nor installed: make services")
+
+
+def needs_tasks() -> pytest.MarkDecorator:
+    """Skips where FastMCP's tasks extension is not installed."""
+    return pytest.mark.skipif(find_spec("fastmcp_tasks") is None, reason="missing: pip install 'fastmcp[tasks]'")

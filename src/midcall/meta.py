@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["CODE", "CONTINUE", "RETRIES"]
+__all__ = ["CODE", "CONTINUE", "NOW", "RETRIES"]
 
 CODE: Final = "midcall/code"
 """Goes on with a call that is not finished. In a result or an error, for the client; in a retry, back from it."""
+
+NOW: Final = "midcall/now"
+"""Beside a code: nobody has anything to do first, and a client may continue at once."""
 
 RETRIES: Final = "midcall/retries"
 """In a request: how often this client makes the call again after the error -32042."""

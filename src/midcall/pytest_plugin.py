@@ -12,7 +12,7 @@ __all__ = ["midcall_replayed"]
 
 @pytest.fixture
 def midcall_replayed() -> Callable[..., Coroutine[Any, Any, Any]]:
-    """`midcall.testing.replayed`: runs a tool pushed, in rounds and one answer at a time."""
+    """`midcall.testing.replayed`: calls a tool pushed, live, replayed and one answer at a time."""
     from midcall.testing import replayed
 
     return replayed

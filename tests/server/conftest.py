@@ -24,3 +24,10 @@ def no_complaints(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 def messy_server() -> MCPServer[Any]:
     """All messy tools. What a run of one has done is told apart by its token."""
     return messy.build()
+
+
+@pytest.fixture(params=["live", "replay"])
+def both_modes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The same with runs that stay in memory between rounds, and with runs that are ended and replayed."""
+    monkeypatch.setenv("MIDCALL_LIVE", "1" if request.param == "live" else "0")
+    return request.param

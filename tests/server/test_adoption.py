@@ -194,18 +194,19 @@ async def test_hand_written_rounds_keep_working_also_beside_ask(
     assert done.text == expected
 
 
-async def three_by_hand_then_asks(ctx: Context, asks: int) -> str | InputRequiredResult:
+async def three_by_hand_between_questions(ctx: Context, asks: int) -> str | InputRequiredResult:
+    await ask("First?", str)
     done = int(ctx.request_state or 0)
     if done < 3 or content(ctx, "k2") is None:
         return round_of(f"k{done}", f"By hand {done}?", str(min(done + 1, 3)))
     return " ".join([await ask(f"Question {n}?", str) for n in range(asks)])
 
 
-@pytest.mark.parametrize(("asks", "fits"), [(7, True), (8, False)])
-async def test_rounds_written_by_hand_count_too_also_before_the_first_question(asks: int, fits: bool) -> None:
-    server = server_with(three_by_hand_then_asks)
+@pytest.mark.parametrize(("asks", "fits"), [(5, True), (6, False)])
+async def test_rounds_written_by_hand_count_too_after_the_first_question(asks: int, fits: bool, either: str) -> None:
+    server = server_with(three_by_hand_between_questions)
     async with connect(server, lambda asked: "x", max_rounds=DEFAULT_INPUT_REQUIRED_MAX_ROUNDS) as client:
-        result = await client.call_tool("three_by_hand_then_asks", {"asks": asks})
+        result = await client.call_tool("three_by_hand_between_questions", {"asks": asks})
     assert bool(result.is_error) is not fits
 
 
@@ -240,7 +241,7 @@ async def test_a_state_that_is_not_ours_passes_through_untouched() -> None:
 
 
 @pytest.mark.parametrize("size", [10, 70_000])
-async def test_a_state_that_is_not_ours_is_still_there_when_ours_has_been_around_it(size: int) -> None:
+async def test_a_state_that_is_not_ours_is_still_there_when_ours_has_been_around_it(size: int, either: str) -> None:
     begun: list[str] = []
 
     async def polls_then_asks(ctx: Context) -> str | InputRequiredResult:
@@ -248,7 +249,7 @@ async def test_a_state_that_is_not_ours_is_still_there_when_ours_has_been_around
             begun.append("once")
             return InputRequiredResult(request_state="s" * size)
         answer = await ask("Second?", str)
-        return f"{len(ctx.request_state)} {ctx.input_responses} {answer}"
+        return f"{len(ctx.request_state)} {ctx.input_responses or None} {answer}"
 
     done = await run(server_with(polls_then_asks, store=Memory()), "polls_then_asks", {}, ABC)
     assert (done.text, begun) == (f"{size} None 2", ["once"])
@@ -264,9 +265,9 @@ def forged(question: Question[bool], size: int) -> str:
 
 @pytest.mark.parametrize("store", [None, "memory://"])
 @pytest.mark.parametrize("size", [0, 70_000])
-@pytest.mark.parametrize("mark", ["", "midcall@"])
+@pytest.mark.parametrize("mark", ["", "midcall@", "midcall."])
 async def test_a_state_that_somebody_else_made_to_look_like_ours_answers_nothing(
-    mark: str, size: int, store: str | None
+    mark: str, size: int, store: str | None, either: str
 ) -> None:
     state = mark + forged(Question("Delete all?", bool), size)
 
@@ -277,9 +278,9 @@ async def test_a_state_that_somebody_else_made_to_look_like_ours_answers_nothing
 
     answers = {"Of another server?": "x", "Delete all?": False}
     done = await run(server_with(passes_on, store=store), "passes_on", {}, answers)
-    if size and not store:
+    if size and not store and either == "replay":
         assert done.failed
-        assert [asked.message for asked in done.asked] == []
+        assert [asked.message for asked in done.asked] == ["Of another server?"]
     else:
         assert (done.text, len(done.asked)) == ("deleted False True", 2)
 
@@ -444,7 +445,8 @@ async def test_where_the_outer_server_lacks_midcall_the_author_reads_it_once_and
         done = await run(parent, "sub_tool", {}, {"Name?": "Ada"}, era=era)
     assert done.failed
     assert done.text == mistakes.model_broken()
-    [line] = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    lines = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    [line] = [each for each in lines if each != installing.only_on_mounted("child")]
     assert "outside an MCP call" in line
     assert "clients connect to" in line
 

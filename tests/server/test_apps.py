@@ -334,7 +334,7 @@ async def test_where_the_host_shows_no_app_after_all_the_user_gets_a_link() -> N
 
 
 @pytest.mark.usefixtures("never_shown")
-async def test_a_deadline_holds_in_the_app_too() -> None:
+async def test_a_deadline_holds_in_the_app_too(either: str) -> None:
     async def tool() -> str:
         return await ask("Name?", str, timeout=0.2)
 

@@ -13,6 +13,8 @@ from midcall import Declined, UserDeclined, ask, confirm, once
 from midcall.testing import Asked, run
 from tests.kinds import KINDS, Kind, server_with
 
+pytestmark = pytest.mark.usefixtures("both_modes")
+
 WAYS: list[dict[str, Any]] = [{"era": "2025-11-25"}, {}, {"one_by_one": True}]
 
 
@@ -111,6 +113,7 @@ async def by_wait_for() -> None:
     await asyncio.wait_for(ask("a?", str), 60)
 
 
+@pytest.mark.parametrize("both_modes", ["replay"], indirect=True)
 @pytest.mark.parametrize("way", [{}, {"one_by_one": True}], ids=str)
 @pytest.mark.parametrize("first", [by_gather, by_wait_for])
 async def test_an_effect_that_changes_after_all_branches_have_ended_is_a_mismatch_before_it_is_done_again(

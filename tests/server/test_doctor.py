@@ -83,6 +83,7 @@ def test_with_everything_installed_every_channel_is_there() -> None:
     assert {name: finding.state for name, finding in found.items()} == {
         "keys": "ok",
         "store": "doubtful",
+        "runs": "ok",
         "portal": "ok",
         "identity": "ok",
         "doubt": "ok",
@@ -99,6 +100,43 @@ def test_looking_at_an_installation_touches_nothing(tmp_path: Path) -> None:
 async def test_keys_are_shared_or_this_processs_own() -> None:
     assert by_name((await look()).installation)["keys"].state == "doubtful"
     assert by_name((await look(keys=KEYS)).installation)["keys"].state == "ok"
+
+
+# --- runs --------------------------------------------------------------------------------------
+
+
+def runs(**options: Any) -> Finding:
+    _server, installation = installed(**options)
+    return by_name(examined(installation).installation)["runs"]
+
+
+def test_a_server_whose_calls_stay_in_memory_says_so_and_why() -> None:
+    alone = runs()
+    assert (alone.state, alone.advice) == ("ok", "")
+    assert "run once" in alone.text
+    assert "Only this process" in alone.text
+    replicas = runs(keys=KEYS, store=Redis("redis://localhost"))
+    assert (replicas.state, replicas.advice) == ("ok", "")
+    assert "share a store" in replicas.text
+
+
+def test_replicas_with_shared_keys_and_no_store_are_told_that_a_state_can_be_continued_twice() -> None:
+    found = runs(keys=KEYS)
+    assert found.state == "doubtful"
+    assert "replayed" in found.text
+    assert "no store" in found.text
+    assert "two replicas can each continue the same state" in found.advice
+    assert "store='postgresql://...'" in found.advice
+    assert "live=True" in found.advice
+    assert "once()" in found.advice
+
+
+def test_live_runs_that_were_switched_on_or_off_say_so() -> None:
+    off = runs(live=False)
+    assert (off.state, "live=False" in off.text, "once()" in off.advice) == ("off", True, True)
+    on = runs(keys=KEYS, live=True)
+    assert (on.state, "live=True" in on.text) == ("ok", True)
+    assert "the same state" in on.advice
 
 
 # --- the store ---------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mcp import Client, MCPError
 
 from midcall import ReplayMismatch, ask, once
 from midcall.core.journal import (
@@ -22,6 +23,8 @@ from midcall.core.journal import (
     wire_key,
 )
 from midcall.core.questions import Question
+from midcall.server.call import current_call
+from midcall.server.claims import claimed
 from midcall.stores.memory import Memory
 from midcall.testing import connect, run
 from tests.kinds import server_with
@@ -106,58 +109,62 @@ def pays(who: str) -> Callable[..., Any]:
     return buy
 
 
-async def test_one_state_with_other_answers_pays_once_where_there_is_a_store() -> None:
-    server = server_with(pays("stored"), store=Memory())
-    async with connect(server) as client:
+async def sent(client: Client, first: dict[str, Any], amount: int) -> bool:
+    """Whether this state goes on with this answer."""
+    [key] = first["inputRequests"]
+    try:
+        result = await raw_call(client, "buy", {}, state=first["requestState"], answers={key: accept(answer=amount)})
+    except MCPError:
+        return False
+    return "inputRequests" in result
+
+
+@pytest.mark.parametrize("live", [True, False])
+async def test_one_state_with_other_answers_pays_once_where_there_is_a_store(live: bool) -> None:
+    who = f"stored {live}"
+    async with connect(server_with(pays(who), store=Memory(), live=live)) as client:
         first = await raw_call(client, "buy", {})
-        [key] = first["inputRequests"]
-        outcomes = [
-            await raw_call(client, "buy", {}, state=first["requestState"], answers={key: accept(answer=amount)})
-            for amount in (10, 20, 30, 10)
-        ]
-    assert PAID["stored"] == 1
-    assert ["inputRequests" in outcome for outcome in outcomes] == [True, False, False, True]
-    assert all(outcome["isError"] for outcome in outcomes[1:3])
+        assert [await sent(client, first, amount) for amount in (10, 20, 30, 10)] == [True, False, False, True]
+    assert PAID[who] == 1
 
 
-async def test_and_where_they_come_at_once() -> None:
-    server = server_with(pays("at once"), store=Memory())
-    async with connect(server) as client:
+@pytest.mark.parametrize("live", [True, False])
+async def test_and_where_they_come_at_once(live: bool) -> None:
+    who = f"at once {live}"
+    async with connect(server_with(pays(who), store=Memory(), live=live)) as client:
         first = await raw_call(client, "buy", {})
-        [key] = first["inputRequests"]
-        outcomes = await asyncio.gather(
-            *(
-                raw_call(client, "buy", {}, state=first["requestState"], answers={key: accept(answer=amount)})
-                for amount in range(5)
-            )
-        )
-    assert PAID["at once"] == 1
-    assert sum("inputRequests" in outcome for outcome in outcomes) == 1
+        taken = await asyncio.gather(*(sent(client, first, amount) for amount in range(5)))
+    assert (PAID[who], sum(taken)) == (1, 1)
 
 
-async def test_an_effect_that_failed_leaves_its_claim_to_other_arguments() -> None:
-    tried: list[int] = []
+async def test_a_claim_is_for_these_arguments_until_it_has_failed() -> None:
+    ran: list[str] = []
 
-    async def pay(amount: int) -> int:
-        tried.append(amount)
-        if amount > 10:
-            raise OSError("too much")
-        return amount
+    async def claim(arguments: str, *, fails: bool = False) -> object:
+        async def run() -> str:
+            ran.append(arguments)
+            if fails:
+                raise OSError(arguments)
+            return arguments
 
-    async def buy() -> str:
-        return str(await once("pay", pay, await ask("How much?", int)))
+        call = current_call.get()
+        assert call is not None
+        try:
+            return await claimed(call, effect_name("pay", 0), "pay", arguments, False, run)
+        except (OSError, ReplayMismatch) as exc:
+            return type(exc).__name__
 
-    async with connect(server_with(buy, store=Memory())) as client:
-        first = await raw_call(client, "buy", {})
-        [key] = first["inputRequests"]
-        for amount in (20, 10, 30):
-            done = await raw_call(client, "buy", {}, state=first["requestState"], answers={key: accept(answer=amount)})
-    assert tried == [20, 10]
-    assert done["isError"]
+    async def tool() -> str:
+        return f"{await claim('a', fails=True)} {await claim('b')} {await claim('c')} {await claim('b')}"
+
+    done = await run(server_with(tool, store=Memory()), "tool", {})
+    assert done.text == "OSError b ReplayMismatch b"
+    assert ran == ["a", "b"]
 
 
 @pytest.mark.parametrize("store", [None, "memory://"])
-async def test_a_tool_may_try_other_arguments_after_a_failure(store: str | None) -> None:
+@pytest.mark.parametrize("live", [True, False])
+async def test_a_tool_may_try_other_arguments_after_a_failure(live: bool, store: str | None) -> None:
     tried: list[str] = []
 
     async def pay(card: str) -> str:
@@ -173,13 +180,14 @@ async def test_a_tool_may_try_other_arguments_after_a_failure(store: str | None)
             card = await once("pay", pay, "new")
         return f"{card} {await ask('a?', str)} {await ask('b?', str)}"
 
-    done = await run(server_with(buy, store=store), "buy", {}, {"a?": "1", "b?": "2"})
+    done = await run(server_with(buy, store=store, live=live), "buy", {}, {"a?": "1", "b?": "2"})
     assert done.text == "new 1 2"
     assert tried.count("new") == 1
 
 
 @pytest.mark.parametrize("store", [None, "memory://"])
-async def test_branches_may_come_to_effects_of_one_name_in_any_order(store: str | None) -> None:
+@pytest.mark.parametrize("live", [True, False])
+async def test_branches_may_come_to_effects_of_one_name_in_any_order(live: bool, store: str | None) -> None:
     done: Counter[str] = Counter()
     runs = Counter[str]()
 
@@ -200,7 +208,7 @@ async def test_branches_may_come_to_effects_of_one_name_in_any_order(store: str 
         return " ".join(await asyncio.gather(*map(branch, "abcd")))
 
     answers = {f"{name}?": name for name in "abcd"}
-    result = await run(server_with(tool, store=store, max_rounds=20), "tool", {}, answers, one_by_one=True)
+    result = await run(server_with(tool, store=store, live=live, max_rounds=20), "tool", {}, answers, one_by_one=True)
     assert result.text == "aa bb cc dd"
     assert done == Counter("abcd")
 
@@ -210,14 +218,12 @@ async def test_the_tools_own_effect_with_other_arguments_is_a_mismatch(caplog: p
     ran: list[int] = []
 
     async def tool() -> str:
-        try:
-            await once("pay", ran.append, next(runs))
-        except ReplayMismatch as exc:
-            return exc.text
+        await once("pay", ran.append, next(runs))
         return await ask("a?", str)
 
-    done = await run(server_with(tool), "tool", {}, ["1"])
-    assert "its arguments differ" in done.text
+    done = await run(server_with(tool, live=False), "tool", {}, ["1"])
+    assert done.failed
+    assert "its arguments differ" in caplog.text
     assert ran == [0]
 
 

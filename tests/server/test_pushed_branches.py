@@ -23,7 +23,6 @@ from midcall.client.target import Ways, reach
 from midcall.core.questions import Question
 from midcall.server import sending
 from midcall.server.call import current_call
-from midcall.server.rounds import Rounds
 from midcall.stores.memory import Memory
 from tests.garbage import collected
 from tests.kinds import Kind, server_with
@@ -396,7 +395,7 @@ async def test_a_branch_that_the_tool_cancels_has_closed_its_form_when_it_ends()
         await asyncio.wait([task])
         call = current_call.get()
         assert call is not None
-        sent.append(call.sending)
+        sent.append(call.run.sending)
         await user.closed["1?"].wait()
         return "went on"
 
@@ -425,7 +424,7 @@ async def test_a_branch_that_a_scope_cancels_over_and_over_has_closed_its_form_w
             group.cancel_scope.cancel()
         call = current_call.get()
         assert call is not None
-        sent.append(call.sending)
+        sent.append(call.run.sending)
         await user.closed["1?"].wait()
         return "went on"
 
@@ -441,7 +440,7 @@ async def test_a_tool_that_asks_by_itself_needs_no_task_for_it() -> None:
         await user.shown["1?"].wait()
         call = current_call.get()
         assert call is not None
-        seen.append(call.sending)
+        seen.append(call.run.sending)
 
     async def tool() -> str:
         looking = asyncio.create_task(look())
@@ -484,23 +483,26 @@ async def test_a_question_of_a_branch_leaves_in_the_context_of_the_branch(monkey
     assert sorted(found) == ["a", "b"]
 
 
-async def test_a_branch_in_a_group_that_outlives_the_call_does_not_end_that_group() -> None:
+async def test_a_group_that_outlives_the_call_goes_on_when_the_call_takes_its_question_back() -> None:
     user, branch, went_on = User(), Branch(), False
 
-    async with anyio.create_task_group() as outer:  # where it is cancelled, what is in here just ends
+    async def asks() -> None:
+        with suppress(asyncio.CancelledError):
+            await branch()
+
+    async with anyio.create_task_group() as outer:
 
         async def tool() -> str:
-            outer.start_soon(branch)
+            outer.start_soon(asks)
             await user.shown["1?"].wait()
             return "ended"
 
         async with connected(user, tool) as client:
             assert text(await client.call_tool("tool")) == "ended"
-            await client.list_tools()  # a turn of everything
-            assert not branch.ended.is_set()
-            assert not outer.cancel_scope.cancel_called
-            went_on = True
-            outer.cancel_scope.cancel()
+            await user.closed["1?"].wait()
+            await branch.ended.wait()
+        assert not outer.cancel_scope.cancel_called
+        went_on = True
     assert went_on
     assert branch.how is asyncio.CancelledError
 
@@ -511,24 +513,23 @@ def test_a_tool_that_swallows_its_cancel_and_returns_leaves_no_cycle(loop: Facto
         """What only the collector would free, if there were a cycle."""
 
     held: list[weakref.ref[Held]] = []
+    begun = anyio.Event()
 
-    async def stubborn() -> str:
+    async def tool() -> str:
         here = Held()
         held.append(weakref.ref(here))
+        begun.set()
         with suppress(asyncio.CancelledError):
             await anyio.sleep_forever()
         return "went on"
 
-    async def call() -> Any:
-        task = asyncio.current_task()
-        assert task is not None
-        return await Rounds(task).run(stubborn())
-
     async def main() -> None:
-        task = asyncio.create_task(call())
-        await asyncio.sleep(0)
-        task.cancel()
-        assert await task == "went on"
+        async with connected(User(), tool) as client:
+            calling = asyncio.create_task(client.call_tool("tool"))
+            await begun.wait()
+            calling.cancel()
+            await asyncio.wait([calling])
+            await client.list_tools()
 
     gc.disable()
     try:

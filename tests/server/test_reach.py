@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -267,6 +268,7 @@ async def test_what_was_done_before_the_question_is_not_done_again() -> None:
     assert runs == ["charge"]
 
 
+@pytest.mark.usefixtures("replaying")
 @pytest.mark.parametrize("era", ERAS)
 async def test_code_that_took_another_way_past_an_effect_does_not_go_on(era: Era) -> None:
     messages = iter(["Name?", "Full name?"])
@@ -505,6 +507,28 @@ async def test_a_model_that_brings_no_answer_is_told_and_may_try_again(era: Era,
         assert "again, with the same code" in shown(told)
         last = await relayed(client, first, action="accept", content={"city": "Oslo", "days": 3})
         assert shown(last) == "Oslo 3 relay"
+
+
+async def test_a_call_that_is_resumed_without_an_answer_is_relayed_again(either: str) -> None:
+    async with connect(server_with(chat, store=Memory(), relay=True), modes=NOTHING) as client:
+        first = await client.call_tool("chat", {})
+        second = await go_on(client, first)
+        assert "midcall_answer" in shown(second)
+        last = await relayed(client, second, action="accept", content={"city": "Oslo", "days": 3})
+        assert shown(last) == "Oslo 3 relay"
+
+
+async def test_a_relayed_question_that_is_not_answered_in_time_is_a_timeout(
+    either: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def tool() -> str:
+        return await ask("Name?", str, via={"relay"}, timeout=30)
+
+    async with connect(server_with(tool, store=Memory(), relay=True), modes=NOTHING) as client:
+        first = await client.call_tool("tool", {})
+        now = time.time()
+        monkeypatch.setattr(time, "time", lambda: now + 40)
+        assert "in time" in shown(await go_on(client, first))
 
 
 @pytest.mark.parametrize(("action", "expected"), [("decline", "Declined relay"), ("cancel", "Cancelled relay")])

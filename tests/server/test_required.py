@@ -128,13 +128,13 @@ READ = f"read midcall with {len(TOKEN)} characters"
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_our_client_is_sent_to_the_page_by_the_error_and_calls_again(kind: Kind) -> None:
+async def test_our_client_is_sent_to_the_page_by_the_error_and_calls_again(kind: Kind, either: str) -> None:
     repo, person = Repo(), Attentive(ENTERS)
     async with stateless(repo.read_repo, kind=kind) as url, connect(url, person, era=ERA) as client:
         for _ in range(2):
             assert shown(await client.call_tool("read_repo", {"name": "midcall"})) == READ
     assert person.asked == ["A token with repo scope"], "the second time it is in the vault"
-    assert repo.runs == 3
+    assert repo.runs == (2 if either == "live" else 3)
 
 
 async def test_a_client_of_fastmcp_that_we_are_attached_to_does_so_too() -> None:
@@ -159,6 +159,7 @@ async def test_whoever_cannot_say_when_to_call_again_gets_the_link() -> None:
     assert person.asked == []
 
 
+@pytest.mark.usefixtures("replaying")
 async def test_what_the_caller_says_in_its_own_meta_goes_along_each_time() -> None:
     said: list[dict[str, Any]] = []
 
@@ -227,7 +228,7 @@ async def test_a_visit_to_a_page_of_the_authors_own_goes_on_when_it_is_done() ->
     assert len(id) >= 22
     assert person.asked == ["Look", "Check out"]
     assert seen[0] == (("required", "link"), ("page", "link"), ("required",))
-    assert seen[2] == "required"
+    assert seen[-1] == "required"
 
 
 @pytest.mark.parametrize("how", ["together", "gathered"])
@@ -254,13 +255,13 @@ async def fills_a_number(surfer: Surfer) -> None:
 
 
 @pytest.mark.parametrize("button", ["decline", "cancel"])
-async def test_a_no_on_the_page_is_a_no_to_the_tool(button: str) -> None:
+async def test_a_no_on_the_page_is_a_no_to_the_tool(button: str, either: str) -> None:
     repo, person = Repo(), Attentive(presses(button))
     async with stateless(repo.read_repo) as url, connect(url, person, era=ERA) as client:
         result = await client.call_tool("read_repo", {})
     assert result.is_error
     assert ("declined" in shown(result)) is (button == "decline")
-    assert repo.runs == 2
+    assert repo.runs == (1 if either == "live" else 2)
 
 
 async def test_a_no_to_the_address_ends_the_call_at_the_client() -> None:
@@ -375,7 +376,7 @@ async def test_a_tool_that_says_the_error_itself_goes_on_where_it_stopped() -> N
 # --- the code of a retry -------------------------------------------------------------------------
 
 
-async def test_a_retry_goes_on_once() -> None:
+async def test_a_retry_goes_on_once(either: str) -> None:
     repo = Repo()
     async with stateless(repo.read_repo) as url, stock(url, era=ERA) as client:
         error = await refusal(client, "read_repo", meta={RETRIES: 3})
@@ -384,7 +385,7 @@ async def test_a_retry_goes_on_once() -> None:
         again = await raw(client, "read_repo", code_in(error))
         assert again.is_error
         assert "nothing to go on with under this code" in shown(again)
-    assert repo.runs == 2
+    assert repo.runs == (1 if either == "live" else 2)
 
 
 async def test_a_retry_is_for_the_request_that_was_sent_away_and_for_no_other() -> None:

@@ -16,6 +16,7 @@ from mcp_types import CallToolResult, TextContent
 
 from midcall import Declined, ask, choose, complete, confirm, once, visit
 from midcall.server import claims, waiting
+from midcall.server.running.handover import Handover
 from midcall.stores.base import StoreError
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect, run
@@ -66,7 +67,7 @@ class Till:
         return f"paid {paid}"
 
 
-async def test_an_effect_runs_once_also_when_an_old_state_is_sent_again() -> None:
+async def test_an_effect_runs_once_also_when_an_old_state_is_sent_again(either: str) -> None:
     till, store = Till(), Memory()
     async with connect(server_with(till.pay, keys=KEYS, store=store)) as client:
         first = await raw_call(client, "pay", {})
@@ -79,7 +80,7 @@ async def test_an_effect_runs_once_also_when_an_old_state_is_sent_again() -> Non
     assert till.charged == 1
 
 
-async def test_an_effect_runs_once_when_two_replicas_get_the_same_state() -> None:
+async def test_an_effect_runs_once_when_two_replicas_get_the_same_state(either: str) -> None:
     till, store = Till(), Memory()
     async with connect(server_with(till.pay, keys=KEYS, store=store)) as one:
         async with connect(server_with(till.pay, keys=KEYS, store=store)) as two:
@@ -101,25 +102,31 @@ async def cut_off(client: Client, tool: str, monkeypatch: pytest.MonkeyPatch) ->
     state, answers = first["requestState"], {"card": accept(answer="x")}
     with monkeypatch.context() as patch:
         patch.setattr(claims, "_run", dies)
-        assert (await raw_call(client, tool, {}, state=state, answers=answers))["isError"]
+        patch.setattr(Handover, "settle", dies)
+        with pytest.raises(MCPError):
+            await raw_call(client, tool, {}, state=state, answers=answers)
     monkeypatch.setattr(claims, "_OTHER_SECONDS", 0.01)
     return state, answers
 
 
+@pytest.mark.usefixtures("replaying")
 async def test_an_effect_that_was_cut_off_is_not_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    till = Till()
-    async with connect(server_with(till.pay, keys=KEYS, store=Memory())) as client:
+    till, store = Till(), Memory()
+    async with connect(server_with(till.pay, keys=KEYS, store=store)) as client:
         state, answers = await cut_off(client, "pay", monkeypatch)
+    async with connect(server_with(till.pay, keys=KEYS, store=store)) as client:
         again = await raw_call(client, "pay", {}, state=state, answers=answers)
     assert again["isError"]
     assert "not known whether it was finished" in text(again)
     assert till.charged == 0
 
 
+@pytest.mark.usefixtures("replaying")
 async def test_an_effect_that_is_safe_to_repeat_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
-    till = Till()
-    async with connect(server_with(till.pay_again, keys=KEYS, store=Memory())) as client:
+    till, store = Till(), Memory()
+    async with connect(server_with(till.pay_again, keys=KEYS, store=store)) as client:
         state, answers = await cut_off(client, "pay_again", monkeypatch)
+    async with connect(server_with(till.pay_again, keys=KEYS, store=store)) as client:
         second = await raw_call(client, "pay_again", {}, state=state, answers=answers)
         assert list(second["inputRequests"]) == ["receipt"]
     assert till.charged == 1

@@ -94,7 +94,7 @@ async def test_in_a_live_run_the_time_is_up_between_two_rounds_too() -> None:
             up.set()
             return "too late"
 
-    async with connect(server_with(tool)) as client:
+    async with connect(server_with(tool, live=True)) as client:
         first = await raw_call(client, "tool", {})
         with anyio.fail_after(5):
             await up.wait()
@@ -220,7 +220,7 @@ async def test_without_a_progress_token_no_progress_is_sent() -> None:
     assert not [message for message in received if isinstance(message, ProgressNotification)]
 
 
-async def test_replayed_code_reports_no_progress_again() -> None:
+async def test_in_a_live_run_progress_is_reported_once() -> None:
     seen: list[float] = []
 
     async def progress(value: float, total: float | None, message: str | None) -> None:
@@ -233,6 +233,6 @@ async def test_replayed_code_reports_no_progress_again() -> None:
         await ctx.report_progress(3, 3)
         return "done"
 
-    async with connect(server_with(tool), lambda asked: "x") as client:
+    async with connect(server_with(tool, live=True), lambda asked: "x") as client:
         await client.call_tool("tool", progress_callback=progress)
     assert seen == [0, 1, 2, 3]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import time
 import uuid
 from typing import Any
 
 import anyio
 import pytest
 from mcp import Client, MCPError
-from mcp.server.mcpserver import Context
+from mcp.server.mcpserver import Context, MCPServer
 from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types import (
     MISSING_REQUIRED_CLIENT_CAPABILITY,
@@ -21,6 +23,8 @@ from mcp_types import (
 import midcall
 from midcall import Cancelled, Declined, UrlElicitationRequired, Visit, ask, complete, visit
 from midcall.errors import InvalidQuestion
+from midcall.server import waiting
+from midcall.server.install import installation_on
 from midcall.stores.memory import Memory
 from midcall.testing import Era, Script, connect, run
 from tests.kinds import KINDS, Kind, server_with
@@ -157,11 +161,7 @@ async def test_a_no_to_a_required_visit_with_a_new_id_every_run_is_heard() -> No
     assert len(done.asked) == 1
 
 
-async def test_a_visits_timeout_is_one_deadline_over_all_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    import time
-
-    from midcall.server import waiting
-
+async def test_a_visits_timeout_is_one_deadline_over_all_rounds(either: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "HOLD_SECONDS", 0.01)
 
     async def tool() -> str:
@@ -220,8 +220,6 @@ def asyncio_later(id: str, group: Any, done: list[str]) -> None:
 
 
 async def test_a_visit_that_takes_more_than_one_hold_goes_on_in_the_next_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    from midcall.server import waiting
-
     monkeypatch.setattr(waiting, "HOLD_SECONDS", 0.02)
 
     async def tool() -> str:
@@ -241,8 +239,6 @@ async def test_a_visit_that_takes_more_than_one_hold_goes_on_in_the_next_round(m
 
 
 async def test_the_last_round_is_never_spent_on_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    from midcall.server import waiting
-
     monkeypatch.setattr(waiting, "HOLD_SECONDS", 0.01)
 
     async def tool() -> str:
@@ -283,6 +279,12 @@ async def test_the_client_that_was_asked_hears_of_the_completion() -> None:
 
 
 # --- -32042 ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def short_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "HOLD_SECONDS", 0.02)
+
 
 connected: set[str] = set()
 
@@ -334,51 +336,121 @@ async def test_on_the_newest_version_the_error_becomes_a_round(kind: Kind, sdk: 
     assert asked.mode == "url"
 
 
-async def test_a_visit_that_is_still_required_is_asked_for_again_and_a_no_ends_it() -> None:
+@pytest.mark.parametrize("kind", KINDS)
+async def test_after_consent_the_request_is_held_until_the_visit_is_done(kind: Kind, either: str) -> None:
+    asked: list[str] = []
+
+    async def needs_account() -> str:
+        if not connected & {f"held-{kind}-{either}"}:
+            raise UrlElicitationRequired([Visit("Connect", lambda id: f"https://example.com/c/{id}")])
+        return "hello"
+
+    class Visitor(Script):
+        async def __call__(self, context: Any, params: Any) -> Any:
+            asked.append(params.url)
+            group.start_soon(finish, params.url.rpartition("/")[2])
+            return await super().__call__(context, params)
+
+    async def finish(id: str) -> None:
+        async with asyncio.timeout(5):
+            while not installation.visits._held:  # pyright: ignore[reportPrivateUsage]
+                await asyncio.sleep(0)
+        connected.add(f"held-{kind}-{either}")
+        await complete(id)
+
+    server = server_with(needs_account, kind=kind)
+    installation: Any = installation_on(server)
+    async with anyio.create_task_group() as group:
+        async with connect(server, Visitor(["go"])) as client:
+            assert text(await client.call_tool("needs_account")) == "hello"
+    assert len(asked) == 1
+
+
+@pytest.mark.usefixtures("short_holds")
+async def test_a_visit_that_is_still_required_later_is_asked_for_again_and_a_no_ends_it(either: str) -> None:
     answers = iter(["go", "go", Declined()])
-    done = await run(server_with(required_tool()), "needs_account", {"who": "never"}, lambda asked: next(answers))
-    assert done.failed
-    assert "declined" in done.text
-    assert len(done.asked) == 3
+    asked: list[Any] = []
+    server = server_with(required_tool())
+    async with connect(server, lambda question: asked.append(question) or next(answers)) as client:
+        first = await client.call_tool("needs_account", {"who": "never"})
+        assert "NOT FINISHED YET" in shown(first)
+        second = await go_on(client, first)
+        assert "NOT FINISHED YET" in shown(second)
+        assert len(asked) == 2
+        third = await go_on(client, second)
+    assert third.is_error
+    assert "declined" in shown(third)
+    assert len(asked) == 3
 
 
+@pytest.mark.usefixtures("short_holds")
 @pytest.mark.parametrize("sdk", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-async def test_when_the_rounds_are_used_up_the_model_hears_that_the_user_is_not_done(
+async def test_a_visit_that_is_not_done_is_asked_for_once_and_the_call_can_be_resumed(
     kind: Kind, sdk: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server = server_with(required_tool(sdk=sdk), kind=kind, max_rounds=3)
+    server = server_with(required_tool(sdk=sdk), kind=kind)
     done = await run(server, "needs_account", {"who": "never"}, lambda asked: "go")
     assert done.failed
-    assert done.text.startswith("The user has not finished on the web page yet.")
-    assert len(done.asked) == 3
+    assert "NOT FINISHED YET" in done.text
+    assert "The user has not finished on the web page yet." in done.text
+    assert len(done.asked) == 1
     if not sdk:  # that of the SDK itself is logged by FastMCP
         assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
-async def test_with_a_store_a_visit_that_is_not_done_in_all_rounds_goes_on_later() -> None:
-    server = server_with(required_tool(), store=Memory(), max_rounds=3)
+@pytest.mark.usefixtures("short_holds")
+async def test_a_prompt_that_requires_a_visit_cannot_be_resumed() -> None:
+    server: MCPServer[Any] = MCPServer("test")
+    midcall.install(server)
+
+    @server.prompt()
+    async def greet() -> str:
+        raise UrlElicitationRequired([Visit("Connect", "https://example.com/c", id="prompted")])
+
+    async with connect(server, ["go"]) as client:
+        with pytest.raises(MCPError, match="has not finished on the web page yet"):
+            await client.get_prompt("greet")
+
+
+@pytest.mark.usefixtures("short_holds")
+@pytest.mark.parametrize("store", [None, Memory()], ids=["no store", "store"])
+async def test_a_call_that_requires_a_visit_is_resumed_when_that_is_done(store: Memory | None, either: str) -> None:
+    server = server_with(required_tool(), store=store)
+    who = f"slow-{either}-{store is None}"
     asked: list[Any] = []
     async with connect(server, lambda question: asked.append(question) or "go") as client:
-        first = await client.call_tool("needs_account", {"who": "slow"})
+        first = await client.call_tool("needs_account", {"who": who})
         assert "NOT FINISHED YET" in shown(first)
-        assert "The user has not finished on the web page yet." in shown(first)
         second = await go_on(client, first)
         assert "The user has not finished on the web page yet." in shown(second)
-        assert len(asked) == 6
-        connected.add("slow")
-        assert shown(await go_on(client, second)) == "hello slow"
+        assert len(asked) == 2
+        connected.add(who)
+        assert shown(await go_on(client, second)) == f"hello {who}"
+    assert len(asked) == 2
 
 
-async def test_other_visits_than_there_are_rounds_for_are_too_many_rounds(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_server_that_stops_holds_no_required_visit() -> None:
+    server = server_with(required_tool())
+    installation: Any = installation_on(server)
+    async with asyncio.timeout(10), connect(server) as client:
+        first = await raw_call(client, "needs_account", {"who": "stopped"})
+        answers = {key: {"action": "accept"} for key in first["inputRequests"]}
+        installation.stop()
+        done = await raw_call(client, "needs_account", {"who": "stopped"}, state=first["requestState"], answers=answers)
+    assert "NOT FINISHED YET" in text(done)
+
+
+async def test_other_visits_than_there_are_rounds_for_end_with_a_resume_code() -> None:
     steps = iter(range(9))
 
     async def endless() -> str:
         raise UrlElicitationRequired([Visit(f"Step {next(steps)}", "https://example.com/step", id="step")])
 
-    done = await run(server_with(endless, max_rounds=3), "endless", {}, lambda asked: "go")
-    assert "more often than one call allows" in done.text
-    assert "TooManyRounds" in caplog.text
+    async with connect(server_with(endless, max_rounds=3), lambda asked: "go") as client:
+        result = await client.call_tool("endless", {})
+    assert "midcall_continue" in text(result)
+    assert next(steps) == 4
 
 
 @pytest.mark.parametrize(("era", "modes"), [("2025-06-18", None), ("2025-11-25", ("form",))])

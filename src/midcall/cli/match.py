@@ -51,7 +51,7 @@ class Match:
 
     @property
     def account(self) -> str:
-        """What it took: on the old versions the tool waits where it stands, on the new one it is run again."""
+        """How often the tool ran, in how many rounds or with how many pushed questions."""
         if self.wire.rounds:
             how = f"in {_counted(self.wire.rounds, 'round')}"
         else:

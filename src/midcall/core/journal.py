@@ -192,6 +192,9 @@ class Journal:
     owner: str = ""
     """The process that has the run, if one stayed alive."""
     strays: int = 0
+    """How often the tool's own task took another way than the one that was recorded."""
+    drifts: int = 0
+    """How many rounds in a row left while an answer of theirs was unused, and something else was asked."""
     foreign: Foreign | None = None
     target: Target | None = None
     """What is really called, where the request names a code to go on with."""
@@ -353,12 +356,12 @@ def encode(journal: Journal) -> str:
         if type(entry) is Entry:
             entries[identity] = _trimmed(entry)
     rest = (journal.rounds, entries)
-    more = (journal.strays, journal.foreign, journal.target, journal.left)
+    more = (journal.strays, journal.drifts, journal.foreign, journal.target, journal.left)
     head = f"{_MARK}{journal.call} {journal.turn} {journal.owner}"
     return f"{head}\n{journal.text()}\n{_swapped(_encode(rest if more == _NO_MORE else rest + more))}"
 
 
-_NO_MORE: Final = (0, None, None, None)
+_NO_MORE: Final = (0, 0, None, None, None)
 
 
 def decode(state: str) -> Journal:
@@ -386,11 +389,14 @@ def _unread(line: str) -> str:
     return wording.damaged_journal()
 
 
-def _checked(head: Head, rounds: Any, entries: Any, strays: Any, foreign: Any, target: Any, left: Any) -> Journal:
+def _checked(
+    head: Head, rounds: Any, entries: Any, strays: Any, drifts: Any, foreign: Any, target: Any, left: Any
+) -> Journal:
     """The journal of these, each of which has to be what it should."""
     sound = (
         type(rounds) is int
         and type(strays) is int
+        and type(drifts) is int
         and (foreign is None or _is_pair(foreign))
         and (target is None or (_is_pair(target) and target[0] is not None))
         and (left is None or type(left) in (int, float))
@@ -400,7 +406,7 @@ def _checked(head: Head, rounds: Any, entries: Any, strays: Any, foreign: Any, t
     if not sound:
         raise InvalidJournal(wording.damaged_journal())
     kept, called = foreign and Foreign._make(foreign), target and Target._make(target)
-    return Journal(head.call, rounds, head.turn, head.owner, strays, kept, called, left, cast("Any", entries))
+    return Journal(head.call, rounds, head.turn, head.owner, strays, drifts, kept, called, left, cast("Any", entries))
 
 
 def _is_entry(raw: Any) -> bool:

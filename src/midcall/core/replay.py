@@ -1,6 +1,6 @@
 """One run of a call over its journal.
 
-The tool runs again on every round; this machine tells each question and each effect that it meets
+A replayed tool runs again from the top; this machine tells each question and each effect that it meets
 what was recorded for it. It does no I/O and has no clock: the time comes in as an argument, and
 "not answered yet" is a value.
 
@@ -34,7 +34,7 @@ from midcall.core.questions import MISSING, Missing, Question, Visit
 from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
 from midcall.wording import replay as wording
 
-__all__ = ["DOUBT", "Replay", "mismatch_at_end", "parse_answer"]
+__all__ = ["DOUBT", "Replay", "parse_answer", "unused_answers"]
 
 T = TypeVar("T")
 
@@ -193,8 +193,10 @@ class Replay:
             self._used.add(identity)
         return entry
 
-    def depart(self, question: str) -> None:
+    def depart(self, question: str) -> list[str]:
         """The tool's own task meets a question that was not recorded: has it taken another way?
+
+        Once it may: then what was recorded and not met is dropped, and returned.
 
         Only that task can tell: it has one order. A branch that is still at its I/O leaves records
         unused without having gone anywhere else.
@@ -204,7 +206,7 @@ class Replay:
         """
         unused = self._unused()
         if not unused:
-            return
+            return []
         effects = [label for _, kind, label in unused if kind in EFFECTS]
         if effects or self.journal.strays:
             alike = any(kind not in EFFECTS and label == question[:_LABEL] for _, kind, label in unused)
@@ -213,6 +215,7 @@ class Replay:
             self._mismatch([label for _, _, label in unused], question[:_LABEL], effects, differs)
         self.journal.strays += 1
         self.journal.forget(*(identity for identity, _, _ in unused))
+        return [label for _, _, label in unused]
 
     def depart_with_effect(self, name: str) -> None:
         """The tool's own task meets an effect that was not recorded.
@@ -353,8 +356,9 @@ class Replay:
         return tuple(wire for wire, _, _, _ in answered)
 
     def _open(self) -> list[tuple[str, Entry]]:
-        entries = ((identity, self.journal.entry(identity)) for identity in list(self.journal.entries))
-        return [(identity, entry) for identity, entry in entries if entry is not None and entry.kind in OPEN]
+        journal = self.journal
+        waiting = [identity for identity, raw in journal.entries.items() if raw[0] in OPEN]
+        return [(identity, entry) for identity in waiting if (entry := journal.entry(identity)) is not None]
 
     def withdraw(self, identity: str) -> None:
         """Nobody waits for this question any more."""
@@ -374,22 +378,33 @@ class Replay:
         self.journal.entries[identity] = Entry("requested", int(line), label[:_LABEL])
         self._used.add(identity)
 
+    def drift(self) -> list[str]:
+        """A round leaves from a replay: the answers of this round that no branch has asked for, if that goes on.
+
+        Once it means little, since a branch may still be at its I/O. Twice in a row, what is asked changes every time.
+        """
+        unused = self.leftover()
+        self.journal.drifts = self.journal.drifts + 1 if unused else 0
+        return unused if self.journal.drifts > 1 else []
+
     def leftover(self) -> list[str]:
         """The questions whose answers came with this round, and that the run has not asked by its end.
 
         After a no, the others of its round need not be asked any more.
         """
-        entries = {identity: self.journal.entry(identity) for identity in self._fresh}
+        if self._fresh <= self._used:  # as nearly always
+            return []
+        entries = {identity: self.journal.entry(identity) for identity in self._fresh if not is_required(identity)}
         used = [entry for identity, entry in entries.items() if identity in self._used]
         if any(entry is not None and entry.kind in ("decline", "cancel", "timeout") for entry in used):
             return []
         return sorted(entry.label for identity, entry in entries.items() if entry and identity not in self._used)
 
 
-def mismatch_at_end(unused: list[str]) -> ReplayMismatch:
-    """The error for a run that has ended without asking what was answered."""
+def unused_answers(unused: list[str]) -> ReplayMismatch:
+    """The error for a replay that has not asked what was answered."""
     return ReplayMismatch(
-        f"The tool ended without asking what was answered: {', '.join(map(repr, unused))}.",
+        f"The tool did not ask again what was answered: {', '.join(map(repr, unused))}.",
         advice=wording.replay_mismatch_advice(),
         for_model=wording.model_start_again(),
     )

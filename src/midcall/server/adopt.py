@@ -68,7 +68,7 @@ async def reply_to(
 ) -> ResultT:
     """Send this request in a round, and return the client's reply; in a replay, the recorded one."""
     _check_declared(call, request)
-    await call.run.check()
+    await call.run.check_question()
     wire = request.model_dump(by_alias=True, mode="json", exclude_none=True)
     text = json.dumps(wire, sort_keys=True, separators=(",", ":"))
     digest = urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:9]).decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 from itertools import groupby
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
 
 __all__ = ["put", "put_all"]
 
+logger = logging.getLogger("midcall")
+
 
 async def put(call: Call, question: Question[Any] | Visit) -> Outcome[Any]:
     """Ask one question."""
-    await call.run.check()
+    await call.run.check_question()
     asking = _begin(call, question)
     while True:
         if asking.entry.kind == "waiting":
@@ -38,7 +41,7 @@ async def put(call: Call, question: Question[Any] | Visit) -> Outcome[Any]:
 
 async def put_all(call: Call, questions: Sequence[Question[Any] | Visit]) -> list[Outcome[Any]]:
     """Ask these together: on 2026-07-28 all that wait leave in one round. The first no stands for all of them."""
-    await call.run.check()
+    await call.run.check_question()
     askings = [_begin(call, question) for question in questions]
     while True:
         if (no := _no_among(call, askings)) is not None:
@@ -75,8 +78,13 @@ def _begin(call: Call, question: Question[Any] | Visit) -> Asking:
     channel = None
     if entry is None:
         line = call.on_line
-        if line:
-            replay.depart(question.message)
+        if line and (dropped := replay.depart(question.message)):
+            logger.warning(
+                "%r asked something else when it was replayed, so answers were dropped: %s. Put what changes between "
+                "runs into once(), or give the question a key=.",
+                call.called,
+                ", ".join(map(repr, dropped)),
+            )
         _look_at_links(call, question)
         channel = channel_for(call, question)  # before anything is written down: it may raise
         entry = replay.wait(identity, question, line=line, deadline=_deadline(question))

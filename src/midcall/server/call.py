@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import secrets
+import sys
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from contextvars import ContextVar
@@ -18,7 +19,7 @@ from mcp_types import ElicitationCapability, RequestId
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from midcall.core.journal import Foreign, Journal
-from midcall.core.replay import Replay, mismatch_at_end
+from midcall.core.replay import Replay, unused_answers
 from midcall.errors import MidcallError, Misuse, NoCall, ReplayMismatch
 from midcall.server.running.following import follow_request, with_params, with_session
 from midcall.server.running.run import Run
@@ -34,6 +35,7 @@ __all__ = [
     "aside",
     "current_call",
     "handed_down",
+    "in_background_task",
     "input_of",
     "inside_effect",
     "refuse_inside_effect",
@@ -63,8 +65,6 @@ class Call:
     """Until when this request is held for a person, once it is."""
     ahead: Mapping[str, Any] | None = None
     """Answers that came before their questions, where the author takes them."""
-    sending: frozenset[asyncio.Task[Any]] = frozenset()
-    """What pushes a question for a branch."""
     around: Call | None = None
     """The call whose tool is a client of this one, in the same process."""
     claim: Claim | None = None
@@ -121,12 +121,16 @@ class Call:
         """A newer request continues the call: whatever the tool holds of the request follows it."""
         self._ctx = ctx
         self.version = ctx.protocol_version
-        self.later = self.requires = self.for_programs = self.held_until = None
-        self.relays = False
+        self.forget_round()
         self.asking_session.follow(ctx.session)
         for follower in self.followers:
             follow_request(follower, ctx)
         self.run.follow()
+
+    def forget_round(self) -> None:
+        """The call is continued: how its last request ended doesn't matter any more."""
+        self.later = self.requires = self.for_programs = self.held_until = None
+        self.relays = False
 
     def let_go(self) -> None:
         """The request returns, and the run stays: until the next one there is nobody to talk to."""
@@ -216,7 +220,12 @@ class Call:
     def leftover(self) -> ReplayMismatch | None:
         """The error of a replay that has ended without using an answer of this round."""
         unused = self.replay.leftover() if self.recalls else []
-        return mismatch_at_end(unused) if unused else None
+        return unused_answers(unused) if unused else None
+
+    def drift(self) -> ReplayMismatch | None:
+        """The error of a replay that asks something else every time."""
+        unused = self.replay.drift() if self.recalls else []
+        return unused_answers(unused) if unused else None
 
     @property
     def claims(self) -> bool:
@@ -290,14 +299,28 @@ def running_call(verb: str) -> Call:
         NoCall: There is none.
         Misuse: It is inside the function of a `once`, which must not ask.
     """
+    if in_background_task():
+        raise NoCall(
+            f"{verb}() was used in a background task, which can't reach the user.",
+            advice="Ask in a tool without task=True and hand the answers to the task, or return an InputRequiredResult "
+            "from the tool and read ctx.input_responses when FastMCP runs it again.",
+            for_model="This tool needs input from the user, and can't ask for it while it runs as a background task. "
+            "Call it without a task.",
+        )
     call = current_call.get()
     if call is None:
         raise NoCall(wording.no_call(verb), advice=wording.no_call_advice(), for_model=wording.model_broken())
-    if call.ended:
+    if call.ended and call.run.ending is None:  # a run that was ended goes on to fail: raising at once could spin
         raise NoCall(wording.call_is_over(verb), advice=wording.call_is_over_advice(), for_model=wording.model_broken())
     if inside_effect.get():
         refuse_inside_effect(verb)
     return call
+
+
+def in_background_task() -> bool:
+    """Whether this runs in a worker of FastMCP's tasks extension: its request has been answered long ago."""
+    tasks = sys.modules.get("fastmcp_tasks.context")
+    return tasks is not None and tasks.get_task_context() is not None
 
 
 def refuse_inside_effect(verb: str) -> None:

@@ -54,7 +54,7 @@ async def claimed(
         if not ours and record.pending:
             record = await (await keeping.store()).wait(digest_of(id), _OTHER_SECONDS) or record
         if ours or (record.pending and retry):
-            await _check_turn(call, id)
+            await _check_turn(call, id, ours)
             return await _run(call, id, run)
         if record.outcome is None:
             raise _unknown(name)
@@ -68,14 +68,15 @@ async def claimed(
     raise _unknown(name)
 
 
-async def _check_turn(call: Call, id: str) -> None:
+async def _check_turn(call: Call, id: str, ours: bool) -> None:
     """Another replica may have taken the call over meanwhile: then this effect is for its run to do."""
     while True:
         asked = time.monotonic()
         if not await call.is_ours():
             assert call.installation.keeping is not None
             store = await call.installation.keeping.store()
-            await store.complete(digest_of(id), json.dumps({"failed": True}), owner=None, now=time.time())
+            if ours:  # somebody else's may have run
+                await store.complete(digest_of(id), json.dumps({"failed": True}), owner=None, now=time.time())
             call.run.stop("continued elsewhere")
             raise asyncio.CancelledError
         if time.monotonic() - asked < _FRESH_SECONDS:

@@ -6,11 +6,13 @@ import logging
 from typing import Any, cast
 
 from fastmcp import FastMCP
+from fastmcp.exceptions import NotFoundError
 from fastmcp.prompts import FunctionPrompt, Prompt
 from fastmcp.resources import Resource, ResourceTemplate
 from fastmcp.server.dependencies import fastmcp_request_ctx
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import Tool
+from fastmcp.utilities.tasks import TASKS_EXTENSION_ID
 from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
 from mcp_types.methods import INPUT_REQUIRED_METHODS
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
@@ -69,7 +71,7 @@ class _LetThrough(Middleware):
     """FastMCP wraps what a tool raises; this unwraps what our own middleware has to see."""
 
     async def on_request(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
-        _adopt_request(context)
+        await _adopt_request(context)
         try:
             return await call_next(context)
         except Exception as exc:
@@ -92,14 +94,28 @@ def _plain(error: MidcallError) -> MidcallError:
     return restored(next(base for base in classes if not issubclass(base, MCPError)), error.args, error.__dict__)
 
 
-def _adopt_request(context: MiddlewareContext[Any]) -> None:
+async def _adopt_request(context: MiddlewareContext[Any]) -> None:
     """Let the SDK's context show the real version again, by which FastMCP tells whether a tool may return rounds."""
     call, request = current_call.get(), fastmcp_request_ctx.get()
     if call is not None:
         follow_fastmcp(call)
         call.followers[0].protocol_version = call.version
+        if request is not None and await _becomes_a_task(context):
+            request.protocol_version = call.version
     elif request is not None and request.protocol_version in MODERN_PROTOCOL_VERSIONS:
         _tell_of_outer(context)
+
+
+async def _becomes_a_task(context: MiddlewareContext[Any]) -> bool:
+    """Whether FastMCP may run this call in the background, which it does on 2026-07-28 only. Nothing is asked there."""
+    at = context.fastmcp_context
+    if context.method != "tools/call" or at is None or at.client_extension_settings(TASKS_EXTENSION_ID) is None:
+        return False
+    try:
+        tool = await at.fastmcp.get_tool(context.message.name)
+    except NotFoundError:
+        return False
+    return tool is not None and tool.task_config.supports_tasks()
 
 
 def follow_fastmcp(call: Call) -> None:

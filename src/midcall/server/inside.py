@@ -1,8 +1,8 @@
 """Inside what a server logs: a failure is looked at before the server hides its text and calls it a crash.
 
-A tool that asks can end with an error that means none. A round that leaves unwinds it, and a bare
-`except:` or a cleanup that fails makes another error of that; a task group puts an error of ours into
-a group. Seen from outside it is too late: the server has logged it, and told its span.
+A tool that asks can end with an error that isn't a failure. A run that is ended is cancelled, and a bare `except:` or a
+cleanup that fails makes another error of that; a task group puts an error of ours into a group. Seen from outside it is
+too late: the server has logged it, and told its span.
 """
 
 from __future__ import annotations

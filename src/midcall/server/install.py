@@ -190,10 +190,7 @@ def _live(given: bool | None, whose: Whose, store: Store | None) -> tuple[bool, 
         return True, "Only this process can continue its calls."
     if store is not None:
         return True, "Replicas share a store."
-    return False, (
-        "Replicas may share these keys, and there is no store: any of them may get the next request of a call. "
-        "Pass store=..., or live=True if there is only one replica or routing is sticky."
-    )
+    return False, "Replicas may share these keys, and there is no store: any of them may get a call's next request."
 
 
 def _lowlevel(server: object) -> tuple[Server[Any], type[Exception]]:

@@ -18,7 +18,7 @@ from midcall.core.journal import Journal, Target, decode, encode
 from midcall.core.replay import Replay, parse_answer
 from midcall.errors import MalformedAnswer
 from midcall.meta import CODE as CODE_META
-from midcall.meta import CONTINUE
+from midcall.meta import CONTINUE, NOW
 from midcall.server import retrying
 from midcall.server.channels.relay import RELAYED
 from midcall.server.surface import stamped
@@ -99,6 +99,8 @@ async def unfinished(call: Call, why: str, *, now: bool = False) -> dict[str, An
     result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": True}
     result = stamped(result, call, "complete")
     result["_meta"] = {**result.get("_meta", {}), **(call.for_programs or {}), CODE_META: code}
+    if now:
+        result["_meta"][NOW] = True
     return result
 
 
@@ -155,8 +157,9 @@ def relayed_in(ctx: ServerRequestContext[Any, Any]) -> Mapping[str, Any] | None:
     params = ctx.params or {}
     if params.get("name") != ANSWER:
         return None
-    arguments = params.get("arguments")
-    return {name: value for name, value in arguments.items() if name != "code"} if isinstance(arguments, dict) else {}
+    arguments: Any = params.get("arguments")
+    given: Mapping[str, Any] = cast("Mapping[str, Any]", arguments) if isinstance(arguments, Mapping) else {}
+    return {name: value for name, value in given.items() if name != "code"}
 
 
 def take_answer(installation: Installation, journal: Journal, answer: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, cast
 
@@ -17,6 +18,7 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, ErrorData, InputRequiredRe
 from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
 
 from midcall.core.journal import Foreign, Head, Journal, decode, encode, read_head
+from midcall.core.replay import Replay
 from midcall.errors import InvalidJournal, JournalTooLarge, MalformedAnswer, MidcallError, StoreError, TooManyRounds
 from midcall.server import audit, later
 from midcall.server.apps import serving as apps
@@ -26,7 +28,7 @@ from midcall.server.keeping import is_kept
 from midcall.server.required import check_required, leave_with_visits
 from midcall.server.retrying import forget_request
 from midcall.server.running.following import with_params
-from midcall.server.running.handover import Claim
+from midcall.server.running.handover import Claim, Handover
 from midcall.server.running.run import ROUND, STOPPED
 from midcall.server.running.runs import GRACE_SECONDS
 from midcall.server.running.turns import CANCELLED, CONTINUED, Given, Outcome, OwnState, Turn
@@ -41,6 +43,10 @@ if TYPE_CHECKING:
 __all__ = ["Calls"]
 
 logger = logging.getLogger("midcall")
+
+_LOOK_SECONDS: Final = 0.005
+_LOOKS: Final = 200
+"""How often a replay that wants to leave with a round looks whether its branches have come to their answers."""
 
 STATE_LIMIT: Final = 64 * 1024
 """Servers and proxies refuse requests with larger states."""
@@ -122,7 +128,7 @@ class Calls:
             if state is None and self._installation.answers_ahead:
                 call.ahead = responses
         call.start(ctx, call_next)
-        return await self._attend(call, None)
+        return await self._attend_first(call)
 
     # --- and is continued ---------------------------------------------------------------------
 
@@ -153,36 +159,71 @@ class Calls:
             turn.waiting -= 1
 
     async def _take_turn(self, request: _Request, turn: Turn) -> HandlerResult:
-        if turn.joined is not None:  # the request that continued it is gone, and the run is still here
-            turn.joined.follow(request.ctx)
-            return await self._attend(turn.joined, turn)
+        """Continue the call, here or where its run is, until the turn has an outcome."""
+        while turn.outcome is None:
+            if turn.joined is not None:  # the request that continued it is gone, and the run is still here
+                turn.joined.follow(request.ctx)
+            else:
+                turn.joined = await self._claim(request, turn)
+            if turn.joined is not None:
+                await self._attend(turn.joined, turn)
+        return turn.outcome.again()
+
+    async def _claim(self, request: _Request, turn: Turn) -> Call | None:
+        """The call, which is this process's to continue. None if it was continued elsewhere: then the turn is settled.
+
+        Raises:
+            MCPError: It can't be continued. That doesn't use up the turn.
+        """
         head, handover = request.head, self._runs.handover
         try:
-            live = self._live(head)
-            claim = None if handover is None else await handover.claim(head, request.given, here=live is not None)
+            if handover is None:
+                return self._resumed(request) or await self._replayed(request)
+            self._check(request)
+            claim = await handover.claim(head, request.given, here=self._live(head) is not None)
             if isinstance(claim, Outcome):
                 self._runs.turns.settle(turn, claim)
-                return claim.again()
-            call = self._resumed(request, claim) if claim is None or not claim.replays else None
-            call = call or await self._replayed(request)
+                return None
+            return await self._claimed(request, handover, claim)
         except MidcallError as exc:
             self._runs.turns.forget(head.call, head.turn)
             raise protocol_error(exc, None) from None
-        call.claim, turn.joined = claim, call
-        return await self._attend(call, turn)
+        except MCPError:
+            self._runs.turns.forget(head.call, head.turn)
+            raise
+        except asyncio.CancelledError:
+            if turn.waiting == 1:
+                self._runs.turns.forget(head.call, head.turn)
+            raise
+
+    def _check(self, request: _Request) -> None:
+        """Refuse an answer that can't be read before the turn is claimed with it."""
+        Replay(_decode(request.state)).take_answers(request.given.responses, time.time())
+
+    async def _claimed(self, request: _Request, handover: Handover, claim: Claim) -> Call:
+        """The call of a turn that this process has claimed, which runs."""
+        try:
+            call = (None if claim.replays else self._resumed(request)) or await self._replayed(request)
+        except BaseException:
+            self._runs.aside(handover.give_back(claim))
+            raise
+        call.claim = claim
+        return call
 
     def _live(self, head: Head) -> Call | None:
         """The call of this turn, if its run waits here.
 
         Raises:
-            MCPError: Its run is past this turn.
+            MCPError: Its run is past this turn, and only this process could know what that came to.
         """
         call = self._runs.find(head.call)
-        if call is not None and call.journal.turn != head.turn:
+        if call is None or call.journal.turn == head.turn:
+            return call
+        if self._runs.handover is None:
             raise MCPError(INVALID_PARAMS, CONTINUED)
-        return call
+        return None
 
-    def _resumed(self, request: _Request, claim: Claim | None) -> Call | None:
+    def _resumed(self, request: _Request) -> Call | None:
         """The run is here: its questions take their answers, and it continues."""
         call = self._live(request.head)
         if call is None:
@@ -239,30 +280,46 @@ class Calls:
 
     # --- a request waits for its run ----------------------------------------------------------
 
-    async def _attend(self, call: Call, turn: Turn | None) -> HandlerResult:
-        """Wait until the tool has ended, or has asked and gone quiet; the result of the request."""
+    async def _attend_first(self, call: Call) -> HandlerResult:
+        """Wait until the tool has ended, or has asked and gone quiet; the result of the request that started it."""
+        try:
+            return (await self._come_to(call))[1]
+        except asyncio.CancelledError:
+            await self._lose(call, None)
+            raise
+
+    async def _attend(self, call: Call, turn: Turn) -> None:
+        """Wait until the tool has ended, or has asked and gone quiet, and settle the turn.
+
+        If another replica has taken it over, the turn has no outcome then, and no call.
+        """
         try:
             call, result = await self._come_to(call, turn)
         except asyncio.CancelledError:
-            await self._lose(call if turn is None or turn.joined is None else turn.joined, turn)
+            await self._lose(turn.joined or call, turn)
             raise
         except Exception as exc:
-            if turn is not None:
-                outcome = await self._settle(call, Outcome(error=_error_data(exc)))
-                self._runs.turns.settle(turn, outcome)
-                if outcome.error is None:
-                    return outcome.again()
-            raise
-        if turn is None:
-            return result
-        outcome = await self._settle(call, Outcome(result))
-        self._runs.turns.settle(turn, outcome)
-        return outcome.again()
+            call = turn.joined or call
+            outcome = Outcome(error=_cancelled() if turn.cancelled else _error_data(exc))
+            await self._conclude(call, turn, outcome)
+            if turn.outcome is outcome:
+                raise
+            return
+        await self._conclude(call, turn, Outcome(result))
+
+    async def _conclude(self, call: Call, turn: Turn, outcome: Outcome) -> None:
+        """Settle the turn, even if the request is gone by then."""
+        if call.claim is None:
+            self._runs.turns.settle(turn, outcome)
+        else:
+            await asyncio.shield(self._runs.aside(self._settle(call, outcome, turn)))
 
     async def _come_to(self, call: Call, turn: Turn | None = None) -> tuple[Call, HandlerResult]:
         """What the call comes to: its result, or its next round. It may have been run again meanwhile."""
         while True:
             await call.run.settle()
+            if call.recalls:
+                await _catch_up(call)
             call.run.hand_back()
             over = call.run.done or call.run.abandoned
             result = await (self._finish(call) if over else self._leave(call))
@@ -273,26 +330,39 @@ class Calls:
             if turn is not None:
                 turn.joined = call
 
-    async def _settle(self, call: Call, outcome: Outcome) -> Outcome:
-        """Write the outcome where all replicas see it, before anybody is answered. Who can't ends its run."""
+    async def _settle(self, call: Call, outcome: Outcome, turn: Turn | None = None) -> None:
+        """Write the outcome where all replicas see it, before anybody is answered. Who can't ends its run.
+
+        Raises:
+            MCPError: The store can't be reached.
+        """
         claim, handover = call.claim, self._runs.handover
-        if claim is None or handover is None or call.run.ending == STOPPED:
-            return outcome
-        call.claim = None
+        stopped = call.run.ending == STOPPED and call.run.task.cancelled()  # then the claim is given back
         try:
-            if await handover.settle(claim, outcome) is not None:
-                return outcome
-            self._runs.take(call)
-            await call.end("continued elsewhere")
-            return await handover.outcome_of(claim)
+            won = stopped or claim is None or handover is None or await handover.settle(claim, outcome)
         except StoreError as exc:
-            self._runs.take(call)
-            await call.end("lost")
+            await self._give_up(call, turn, "lost")
             raise protocol_error(exc, None) from None
+        if not won:
+            await self._give_up(call, turn, "continued elsewhere")
+            return
+        if not stopped:
+            call.claim = None
+        if turn is not None:
+            self._runs.turns.settle(turn, outcome)
+
+    async def _give_up(self, call: Call, turn: Turn | None, why: str) -> None:
+        """The turn isn't this run's to settle."""
+        call.claim = None
+        if turn is not None:
+            turn.joined = None
+        self._runs.take(call)
+        await call.end(why)
 
     async def drive(self, call: Call, claim: Claim) -> None:
         """Continue a run for a request that another replica got."""
         call.claim = claim
+        call.forget_round()
         try:
             call.run.resume(self._answer(call, claim.given))
             call, result = await self._come_to(call)
@@ -306,32 +376,51 @@ class Calls:
 
     async def _lose(self, call: Call, turn: Turn | None) -> None:
         """The request is gone. Over HTTP, a retry that broke off may be joined; everything else ends the run."""
-        if call.run.done:
+        if call.run.done and call.claim is None:
             return
-        if turn is not None and (turn.waiting > 1 or (call.over_http and not call.cancel_requested)):
+        over_http = call.over_http and not call.cancel_requested
+        if turn is not None and (call.run.done or turn.waiting > 1 or over_http):
             call.let_go()
+            if call.claim is not None and turn.waiting == 1:
+                self._runs.aside(self._attend_alone(call, turn))
             call.run.loop.call_later(GRACE_SECONDS, self._end_unless_joined, call, turn)
             return
         with anyio.CancelScope(shield=True):
             await self._cancel(call, turn)
 
+    async def _attend_alone(self, call: Call, turn: Turn) -> None:
+        """A retry may come to another replica, which waits for the outcome."""
+        async with turn.lock:
+            if turn.joined is call:
+                with suppress(Exception):  # it is the outcome of the turn
+                    await self._attend(call, turn)
+
     def _end_unless_joined(self, call: Call, turn: Turn) -> None:
         if turn.waiting == 0 and turn.outcome is None and not call.run.done:
-            self._runs.aside(self._cancel(call, turn))
+            self._runs.aside(self._cancel_unless_joined(call, turn))
+
+    async def _cancel_unless_joined(self, call: Call, turn: Turn) -> None:
+        claim, handover = call.claim, self._runs.handover
+        with suppress(StoreError):
+            if claim is None or handover is None or not await handover.is_joined(claim):
+                await self._cancel(call, turn)
 
     async def _cancel(self, call: Call, turn: Turn | None) -> None:
         """End the run, and refuse its state from now on."""
         if turn is not None:
             turn.cancelled = True
         await call.end("cancelled")
-        if turn is not None and call.claim is not None:
-            await self._settle(call, Outcome(error=ErrorData(code=INVALID_PARAMS, message=CANCELLED)))
+        if call.run.sending:
+            await take_back(call)
+        if turn is not None and call.claim is not None and turn.outcome is None:
+            with suppress(MCPError):
+                await self._settle(call, Outcome(error=_cancelled()), turn)
 
     async def _finish(self, call: Call) -> HandlerResult:
         """The tool has ended: with a result, a round of its own, or an error."""
         task = call.run.task
         call.ended = True
-        if call.sending:
+        if call.run.sending:
             await take_back(call)
         if call.failed is not None:
             return ending(call.failed, call)
@@ -368,6 +457,9 @@ class Calls:
 
         The run stays and waits, or is ended before the round leaves.
         """
+        if (changed := call.drift()) is not None:
+            await call.end("failed")
+            return ending(changed, call)
         if await self._can_stay(call):
             try:
                 return await self._result(call)
@@ -418,7 +510,8 @@ class Calls:
 
     async def _too_many(self, call: Call, limit: int) -> dict[str, Any]:
         """Clients give up after this many rounds: the call ends with a resume code, if there is one to be had."""
-        if call.can_go_on_later or (call.method == "tools/call" and not call.ended):
+        only_here = not call.ended or self._installation.whose_keys == "process"
+        if call.can_go_on_later or (call.method == "tools/call" and only_here):
             return await later.unfinished(call, limits.waits_for_more_rounds(), now=True)
         raise TooManyRounds(
             limits.too_many_rounds(limit),
@@ -461,6 +554,14 @@ _AGAIN: Final[dict[str, Any]] = {}
 """In place of a result: what the tool required is done, and it is to run again."""
 
 
+async def _catch_up(call: Call) -> None:
+    """Give branches of a replay that are still at their I/O a moment to ask again what was answered."""
+    for _ in range(_LOOKS):
+        if call.run.done or not call.replay.leftover():
+            return
+        await asyncio.sleep(_LOOK_SECONDS)
+
+
 def _on_asyncio() -> bool:
     try:
         return asyncio.current_task() is not None
@@ -472,6 +573,10 @@ def _decode(state: str) -> Journal:
     if "\n" not in state:  # only the run knew it, and the run is gone
         raise InvalidJournal("The state of this call was too large to travel, and its run has ended. Call again.")
     return decode(state)
+
+
+def _cancelled() -> ErrorData:
+    return ErrorData(code=INVALID_PARAMS, message=CANCELLED)
 
 
 def _error_data(error: Exception) -> ErrorData:

@@ -23,6 +23,7 @@ from midcall.server.channels.request import elicitation_params
 from midcall.server.reach import Asking
 from midcall.server.retrying import give_code
 from midcall.server.surface import let_through
+from midcall.server.visits import NotHeld
 from midcall.wording import later, reaching, unanswered
 from midcall.wording import questions as wording
 
@@ -140,9 +141,12 @@ async def _after_consent(call: Call, agreed: Mapping[str, str]) -> dict[str, dic
     """Hold the request until these are completed; None if they are."""
     until = time.time() + waiting.HOLD_SECONDS
     done = True
-    async with signs_of_life(call):
-        for id in agreed.values():
-            done = done and await call.installation.visits.wait(id, max(0.0, until - time.time())) is not None
+    try:
+        async with signs_of_life(call):
+            for id in agreed.values():
+                done = done and await call.installation.visits.wait(id, max(0.0, until - time.time())) is not None
+    except NotHeld:
+        done = False
     for tried in agreed:
         call.replay.mark(tried, "required", True)
     if done:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeGuard
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -25,6 +24,7 @@ from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
 
 from midcall.errors import InstallError
 from midcall.server.keys import Key
+from midcall.server.running.following import with_params
 from midcall.server.running.turns import OwnState
 from midcall.wording import installing
 from midcall.wording import journal as wording
@@ -64,37 +64,45 @@ class Seal:
             return await call_next(ctx)
         state = ctx.params.get("requestState") if ctx.params is not None else None
         if isinstance(state, str) and state.startswith(_MARK):
-            result = await self._unsealed(ctx, state, call_next)
-        elif state is not None and self._theirs is not None:
-            result = await _around(self._theirs, ctx, call_next, is_own)
+            return await self._unsealed(ctx, state, call_next)
+        if state is not None and self._theirs is not None:
+            result = await _around(self._theirs, ctx, call_next)
             return await self._sealed(ctx, result) if is_own(result) else result
-        else:
-            result = await call_next(ctx)
+        result = await call_next(ctx)
         return await self._sealed(ctx, result) if is_input_required(result) else result
 
     async def _unsealed(self, ctx: ServerRequestContext[Any, Any], state: str, call_next: CallNext) -> HandlerResult:
+        """Continue a call with a state of ours. A round that it ends with is sealed on the way out, if it's ours."""
         self.installation.look_at_keys(ctx)
         verified = False
+        left: list[HandlerResult] = []
 
         async def inside(ctx: ServerRequestContext[Any, Any]) -> HandlerResult:
             nonlocal verified
             verified = True
             params = ctx.params or {}
-            return await call_next(replace(ctx, params={**params, "requestState": OwnState(params["requestState"])}))
+            params = {**params, "requestState": OwnState(params["requestState"])}
+            result = await call_next(with_params(ctx, params))
+            if is_own(result):
+                return result
+            left.append(result)
+            return None
 
-        bare = replace(ctx, params={**(ctx.params or {}), "requestState": state.removeprefix(_MARK)})
+        bare = with_params(ctx, {**(ctx.params or {}), "requestState": state.removeprefix(_MARK)})
         try:
-            return await _around(self._ours, bare, inside, _is_any)
+            result = await self._ours(bare, inside)
         except MCPError:
             if not verified:
                 logger.warning(wording.state_refused(self.installation.state_ttl))
             raise
+        if not left:
+            return _marked(result)
+        return await self._sealed(ctx, left[0]) if is_input_required(left[0]) else left[0]
 
     async def _sealed(self, ctx: ServerRequestContext[Any, Any], result: HandlerResult) -> HandlerResult:
         """This round, sealed; with our mark if it's ours."""
         if is_own(result):
-            sealed: Any = await _as_if_fresh(self._ours, ctx, result)
-            return {**sealed, "requestState": f"{_MARK}{sealed['requestState']}"}
+            return _marked(await _as_if_fresh(self._ours, ctx, result))
         return result if self._theirs is None else await _as_if_fresh(self._theirs, ctx, result)
 
 
@@ -103,28 +111,25 @@ def is_own(result: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(result, dict) and isinstance(result.get("requestState"), OwnState)  # pyright: ignore[reportUnknownMemberType]
 
 
-def _is_any(result: object) -> TypeGuard[Any]:
-    return True
+def _marked(sealed: Any) -> dict[str, Any]:
+    return {**sealed, "requestState": f"{_MARK}{sealed['requestState']}"}
 
 
 async def _around(
-    boundary: RequestStateBoundary,
-    ctx: ServerRequestContext[Any, Any],
-    call_next: CallNext,
-    spared: Callable[[object], bool],
+    boundary: RequestStateBoundary, ctx: ServerRequestContext[Any, Any], call_next: CallNext
 ) -> HandlerResult:
-    """Let this boundary unseal the state; results that are `spared` come out as they are."""
-    kept: list[HandlerResult] = []
+    """Let this boundary unseal the state, and seal the next one unless it's ours."""
+    ours: list[HandlerResult] = []
 
     async def inside(ctx: ServerRequestContext[Any, Any]) -> HandlerResult:
         result = await call_next(ctx)
-        if not spared(result):
+        if not is_own(result):
             return result
-        kept.append(result)
+        ours.append(result)
         return None
 
     result = await boundary(ctx, inside)
-    return kept[0] if kept else result
+    return ours[0] if ours else result
 
 
 async def _as_if_fresh(
@@ -136,7 +141,7 @@ async def _as_if_fresh(
         return result
 
     params = {name: value for name, value in (ctx.params or {}).items() if name != "requestState"}
-    return await boundary(replace(ctx, params=params), made)
+    return await boundary(with_params(ctx, params), made)
 
 
 def seal_for(

@@ -53,7 +53,7 @@ async def _send_aside(call: Call, params: dict[str, Any]) -> dict[str, Any]:
     if call.ended:
         raise asyncio.CancelledError
     sending = asyncio.Task(cast("Coroutine[Any, Any, dict[str, Any]]", _pushed(call, params)), loop=call.loop)
-    call.sending |= {sending}
+    call.run.sending |= {sending}
     sending.add_done_callback(partial(_end, call))
     try:
         await asyncio.wait((sending,))
@@ -67,14 +67,14 @@ async def _send_aside(call: Call, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _end(call: Call, sending: asyncio.Task[Any]) -> None:
-    call.sending -= {sending}
+    call.run.sending -= {sending}
     if not sending.cancelled():
         sending.exception()  # the branch may be gone
 
 
 async def take_back(call: Call) -> None:
     """The call has ended: close what its branches still ask."""
-    left = call.sending
+    left = call.run.sending
     for sending in left:
         give_up(sending)
     await _told(left)

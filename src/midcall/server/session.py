@@ -124,7 +124,8 @@ class AskingSession(ServerSession):
                 call.installation.on_ask(call)
             if isinstance(request, ElicitRequest):
                 return cast("ResultT", await answer_for(call, request.params, request_read_timeout_seconds))
-            return await reply_to(call, request, result_type, request_read_timeout_seconds)
+            if isinstance(request, CreateMessageRequest | ListRootsRequest):
+                return await reply_to(call, request, result_type, request_read_timeout_seconds)
         return await super().send_request(
             request, result_type, request_read_timeout_seconds, metadata, progress_callback
         )
@@ -139,7 +140,7 @@ class AskingSession(ServerSession):
             from midcall.server.call import current_call
 
             call = current_call.get()
-            if call is None or call.ended or call.run.done:
+            if call is None or ((call.ended or call.run.done) and call.run.ending is None):
                 return None
         if not call.installation.adopt:
             return None

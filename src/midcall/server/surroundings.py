@@ -18,7 +18,7 @@ _OURS: Final = "MIDCALL_"
 SETTINGS: Final = frozenset(
     f"{_OURS}{name}"
     for name in (
-        *("KEYS", "STORE", "STATE_TTL", "MAX_ROUNDS", "HEARTBEAT", "REQUIRED", "DOUBT"),
+        *("KEYS", "STORE", "STATE_TTL", "MAX_ROUNDS", "HEARTBEAT", "REQUIRED", "DOUBT", "LIVE", "MAX_LIVE"),
         *("PORTAL_URL", "PORTAL_HOST", "PORTAL_PORT", "PORTAL_TTL"),
         "PLAIN",
     )

@@ -40,8 +40,9 @@ async def wait_for_ending(call: Call, id: str, timeout: float | None, until: flo
         return Ending(**entry.value)
     if until == inf:
         await call.installation.visits.begin(call, id)
+    until = min(until, _deadline(call, id, timeout))
     while True:
-        left = min(_seconds_left(call, id, timeout), max(0.0, until - time.time()))
+        left = max(0.0, until - time.time())
         hold = min(left, HOLD_SECONDS if call.modern or call.can_go_on_later else _PUSH_SECONDS)
         try:
             async with signs_of_life(call):
@@ -67,13 +68,13 @@ async def _let_go(call: Call) -> bool:
     return False
 
 
-def _seconds_left(call: Call, id: str, timeout: float | None) -> float:
-    """Until the visit's deadline, which is written down when the waiting begins."""
+def _deadline(call: Call, id: str, timeout: float | None) -> float:
+    """The visit's deadline, which is written down when the waiting begins."""
     if timeout is None:
         return inf
     identity = call.replay.identify_mark("visiting", id)
     begun = call.replay.noted(identity)
     if begun is None:
-        call.replay.mark(identity, "visiting", time.time() + timeout)
-        return timeout
-    return max(0.0, begun.value - time.time())
+        call.replay.mark(identity, "visiting", deadline := time.time() + timeout)
+        return deadline
+    return begun.value

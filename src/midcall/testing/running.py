@@ -1,10 +1,9 @@
-"""A tool, called by a client that answers from a script: on one version, or in every way."""
+"""A tool, called by a client that answers from a script: on one version."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Collection, Generator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, cast
 
@@ -16,11 +15,15 @@ from midcall.client.connecting import entered
 from midcall.client.offer import Mode, Offer
 from midcall.client.settings import check_modes
 from midcall.client.target import Reached, Ways, reach
+from midcall.meta import CODE, CONTINUE, NOW
+from midcall.server.install import installation_on
+from midcall.server.running.runs import chosen_live
+from midcall.testing.importing import imported
 from midcall.testing.script import Answers, Asked, Script
 from midcall.wording import testing as wording
 from midcall.wording.client import connecting
 
-__all__ = ["ERAS", "Era", "NotReplayable", "Run", "connect", "replayed", "run"]
+__all__ = ["ERAS", "Era", "Made", "NotReplayable", "Run", "connect", "live_runs", "run"]
 
 Era: TypeAlias = Literal["2025-06-18", "2025-11-25", "2026-07-28"]
 ERAS: Final[tuple[Era, ...]] = ("2025-06-18", "2025-11-25", "2026-07-28")
@@ -44,7 +47,8 @@ async def connect(
 ) -> AsyncGenerator[Client]:
     """A client of this server that speaks this protocol version and answers from a script.
 
-    The server is a server object, a URL, a command, `StdioServerParameters` or a transport. `modes` narrows what
+    The server is a server object, its name as in `"package.module:mcp"`, a URL, a command, `StdioServerParameters` or
+    a transport. `modes` narrows what
     the client declares: `()` is a client that cannot be asked.
 
     Raises:
@@ -55,7 +59,7 @@ async def connect(
         raise ValueError(connecting.unknown_era(era, ", ".join(ERAS)))
     script = answers if isinstance(answers, Script) else Script(answers)
     modern = era in MODERN_PROTOCOL_VERSIONS
-    reached = _reached(server, raise_exceptions=bool(options.get("raise_exceptions")))
+    reached = _reached(imported(server), raise_exceptions=bool(options.get("raise_exceptions")))
     declared = None if modes is None else check_modes(modes)
     client = Client(
         Offer(reached.transport, version=None if modern else era, modes=declared),
@@ -96,8 +100,10 @@ class Run:
     result: CallToolResult
     asked: list[Asked] = field(default_factory=list[Asked])
     rounds: int = 0
-    beside_a_no: Counter[str] = field(default_factory=Counter[str], repr=False)
-    """Questions that shared a round with one that was declined or cancelled. Pushed, they may never be asked."""
+    together: frozenset[str] = field(default=frozenset[str](), repr=False)
+    """Questions that were open at the same time as others."""
+    stopped: bool = field(default=False, repr=False)
+    """Whether one of those was declined or cancelled. How far the others got by then depends on the order."""
 
     @property
     def text(self) -> str:
@@ -106,6 +112,11 @@ class Run:
     @property
     def failed(self) -> bool:
         return bool(self.result.is_error)
+
+    @property
+    def code(self) -> str | None:
+        """The resume code, if the call waits for somebody: `run(server, "midcall_continue", {"code": code})`."""
+        return (self.result.meta or {}).get(CODE)
 
 
 async def run(
@@ -116,91 +127,88 @@ async def run(
     *,
     era: Era = "2026-07-28",
     one_by_one: bool = False,
+    live: bool | None = None,
     **options: Any,
 ) -> Run:
     """Call a tool and answer its questions.
 
-    `one_by_one` is the always-replay mode: every round brings one answer only, the rest is asked
-    again, and the tool runs as often as it can.
-    """
-    script = Script(answers)
-    async with connect(server, script, era=era, **options) as client:
-        if era in MODERN_PROTOCOL_VERSIONS:
-            return await _in_rounds(client, script, tool, dict(arguments or {}), one_by_one)
-        return Run(await client.call_tool(tool, dict(arguments or {})), script.asked)
+    On 2026-07-28, `live` chooses how the server keeps the run between two rounds: True in memory, False not at all, so
+    that the tool runs again from the top with every answer. `one_by_one` brings one answer a round, and leaves the
+    other questions open. Both together (`live=False, one_by_one=True`) run the tool as often as it can be run.
 
-
-async def _look_for(server: object, tool: str, **options: Any) -> None:
-    """A name that no tool has fails alike in every way."""
-    async with connect(server, **options) as client:
-        listed = await client.list_tools()
-    names = [each.name for each in listed.tools]
-    if tool not in names and not listed.next_cursor:
-        raise AssertionError(wording.no_such_tool(tool, names))
-
-
-async def _in_rounds(client: Client, script: Script, tool: str, arguments: dict[str, Any], one_by_one: bool) -> Run:
-    rounds = 0
-    beside_a_no: Counter[str] = Counter()
-    responses: dict[str, Any] | None = None
-    state: str | None = None
-    while True:
-        result = await client.session.call_tool(
-            tool, arguments, input_responses=responses, request_state=state, allow_input_required=True
-        )
-        if not isinstance(result, InputRequiredResult):
-            return Run(result, script.asked, rounds, beside_a_no)
-        rounds += 1
-        if rounds > _MANY_ROUNDS:
-            raise NotReplayable(wording.asks_without_end(tool, _MANY_ROUNDS))
-        state = result.request_state
-        requests = list((result.input_requests or {}).items())
-        together = Counter(request.params.message for _, request in requests if isinstance(request, ElicitRequest))
-        responses = {}
-        for key, request in requests[:1] if one_by_one else requests:
-            assert isinstance(request, ElicitRequest)
-            responses[key] = answer = await script(None, request.params)
-            if answer.action != "accept":
-                beside_a_no += together - Counter([request.params.message])
-
-
-async def replayed(
-    server: object,
-    tool: str,
-    arguments: Mapping[str, Any] | None = None,
-    answers: Answers = (),
-    *,
-    before: Callable[[], object] | None = None,
-    **options: Any,
-) -> Run:
-    """Run a tool pushed, in rounds and one answer at a time; the three must agree.
-
-    `before` is called ahead of each of the three calls, to put what they share back to where it was,
-    such as a seed or a database.
+    A call that ends with a resume code because it asked for many rounds is continued.
 
     Raises:
-        NotReplayable: They do not.
+        AssertionError: A question had no answer in the script.
+        ValueError: `live` is set, and the server isn't an object in this process with midcall installed on it.
     """
-    before = before or (lambda: None)
-    before()
-    pushed = await run(server, tool, arguments, answers, era="2025-11-25", **options)
-    if pushed.failed and not pushed.asked:
-        await _look_for(server, tool, **options)
-    for one_by_one in (False, True):
-        before()
-        rounds = await run(server, tool, arguments, answers, one_by_one=one_by_one, **options)
-        _compare(tool, pushed, rounds, "one answer a round" if one_by_one else "rounds")
-    return pushed
+    server = imported(server)
+    script = Script(answers)
+    with live_runs(live, server):
+        async with connect(server, script, era=era, **options) as client:
+            return await Made([client], script, one_by_one).by_calling(tool, arguments)
 
 
-def _compare(tool: str, pushed: Run, other: Run, how: str) -> None:
-    here, there = (Counter(asked.message for asked in run.asked) for run in (pushed, other))
-    if here - there or (there - here) - other.beside_a_no:
-        asked, pushes = sorted(there.elements()), sorted(here.elements())
-        raise NotReplayable(wording.asked_otherwise(tool, how, asked, pushes))
-    if _shown(pushed.result) != _shown(other.result):
-        raise NotReplayable(wording.ended_otherwise(tool, how, other.text, pushed.text))
+@contextmanager
+def live_runs(live: bool | None, server: object) -> Generator[None]:
+    """Choose how this server keeps its runs, for the calls that are made while this is open."""
+    if live is not None and installation_on(server) is None:
+        raise ValueError(
+            f"live={live} needs a server object with midcall installed on it. "
+            "Start a server that runs elsewhere with MIDCALL_LIVE=0 or MIDCALL_LIVE=1 instead."
+        )
+    if live is None:
+        yield
+        return
+    token = chosen_live.set(live)
+    try:
+        yield
+    finally:
+        chosen_live.reset(token)
 
 
-def _shown(result: CallToolResult) -> object:
-    return result.content, result.structured_content, bool(result.is_error)
+@dataclass(slots=True)
+class Made:
+    """A call that clients make in turns: the first request, the next round at the next of them, and so on."""
+
+    clients: Sequence[Client]
+    script: Script
+    one_by_one: bool = False
+    rounds: int = 0
+    together: set[str] = field(default_factory=set[str])
+    stopped: bool = False
+
+    async def by_calling(self, tool: str, arguments: Mapping[str, Any] | None) -> Run:
+        """Call the tool, and continue until it has ended."""
+        result = await self._result(tool, dict(arguments or {}))
+        while (result.meta or {}).get(NOW):
+            result = await self._result(CONTINUE, {"code": (result.meta or {})[CODE]})
+        return Run(result, self.script.asked, self.rounds, frozenset(self.together), self.stopped)
+
+    async def _result(self, tool: str, arguments: dict[str, Any]) -> CallToolResult:
+        responses: dict[str, Any] | None = None
+        state: str | None = None
+        while True:
+            client = self.clients[self.rounds % len(self.clients)]
+            result = await client.session.call_tool(
+                tool, arguments, input_responses=responses, request_state=state, allow_input_required=True
+            )
+            if not isinstance(result, InputRequiredResult):
+                return result
+            self.rounds += 1
+            if self.rounds > _MANY_ROUNDS:
+                raise NotReplayable(wording.asks_without_end(tool, _MANY_ROUNDS))
+            state, responses = result.request_state, await self._responses(result)
+
+    async def _responses(self, result: InputRequiredResult) -> dict[str, Any]:
+        """The answers to the questions of this round, or to the first one."""
+        requests = [
+            (key, each) for key, each in (result.input_requests or {}).items() if isinstance(each, ElicitRequest)
+        ]
+        if len(requests) > 1:
+            self.together.update(request.params.message for _, request in requests)
+        responses: dict[str, Any] = {}
+        for key, request in requests[:1] if self.one_by_one else requests:
+            responses[key] = answer = await self.script(None, request.params)
+            self.stopped |= answer.action != "accept" and request.params.message in self.together
+        return responses

@@ -27,7 +27,8 @@ def process_local_key() -> str:
     return (
         "midcall: as far as can be seen, this HTTP server seals the state of its calls with a key of this process "
         "alone. Calls that wait for an answer are lost on a restart and cannot move to another replica. Set "
-        "MIDCALL_KEYS, or pass keys= to install(), also where the server has keys of its own."
+        "MIDCALL_KEYS, or pass keys= to install(), even if the server has keys of its own; and set MIDCALL_STORE, or "
+        "pass live=True for a single replica, so that tools run once."
     )
 
 
@@ -54,6 +55,7 @@ def relay_needs_store() -> str:
 
 def only_on_mounted(server: str) -> str:
     return (
-        f"ctx.elicit was used on {server}, which is mounted in a server that midcall.install(...) was not called on, "
-        "so it is not adopted, and fails on 2026-07-28. Install midcall on the outer server, which clients connect to."
+        f"A call has come to {server}, which is mounted in a server that midcall.install(...) was not called on. "
+        "There ctx.elicit is not adopted, and fails on 2026-07-28. Install midcall on the outer server, which clients "
+        "connect to."
     )

@@ -11,7 +11,7 @@ def no_call_advice() -> str:
     return (
         "Use it in a tool, prompt or resource of a server that midcall.install(...) was called on, "
         "and in a task that the tool started. Of servers that are mounted in each other, install it on the outer one, "
-        "which clients connect to."
+        "which clients connect to. The server must run on asyncio: on trio, tools cannot ask."
     )
 
 

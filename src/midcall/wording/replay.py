@@ -38,7 +38,7 @@ def differs_in_arguments() -> str:
 
 def replay_mismatch_advice() -> str:
     return (
-        "A tool runs again on every round and must ask the same way each time. Put what changes between "
+        "A replayed tool runs again from the top and must ask the same way each time. Put what changes between "
         "runs (time, random numbers, reads) into `once`; where only its message changes, a key= will do."
     )
 

@@ -44,7 +44,7 @@ def ended_otherwise(tool: str, how: str, text: str, pushed: str) -> str:
 
 
 def _what_changes() -> str:
-    return "Put what changes between runs (time, random numbers, reads) into once()."
+    return "Put what changes between runs (time, random numbers, reads, the order of a set) into once()."
 
 
 def page_of_a_form() -> str:

@@ -73,7 +73,8 @@ class App:
         """What came of them; for one of them None where its time is over, for all of them where the call's is."""
         call.held_until = call.held_until or time.time() + waiting.HOLD_SECONDS
         if not await looked(call, those.step, min(LOOK_SECONDS, _left(call.held_until))):
-            return None
+            over = any(map(_is_past_deadline, askings))
+            return [*(None for _ in askings)] if over else None
         endings: list[Ending | None] = []
         for asking, id in zip(askings, those.ids, strict=True):
             until = min(call.held_until, those.until, asking.entry.deadline or those.until)
@@ -142,6 +143,11 @@ def _can_link(call: Call, askings: Sequence[Asking]) -> bool:
         (asking.question.via is None or "link" in asking.question.via) and _link.why_not(call, asking.question) is None
         for asking in askings
     )
+
+
+def _is_past_deadline(asking: Asking) -> bool:
+    deadline = asking.entry.deadline
+    return deadline is not None and time.time() >= deadline
 
 
 def _late(asking: Asking, those: Opened) -> bool:

@@ -6,6 +6,7 @@ Nobody can tell whether the user has said it: a question that matters does not t
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -41,7 +42,12 @@ class Relay:
         asking = askings[0]  # one at a time: a model should not have to sort answers out
         question = asking.question
         assert isinstance(question, Question)
-        call.replay.mark(RELAYED, "relay", asking.identity)
         schema = json.dumps(question.form.schema(), ensure_ascii=False)
-        await call.go_on_later(wording.needs_the_chat(asked_again(question, asking.entry), schema), answers=True)
+        message = wording.needs_the_chat(asked_again(question, asking.entry), schema)
+        while (entry := call.journal.entry(asking.identity)) is not None and entry.kind == "waiting":
+            if entry.deadline is not None and time.time() > entry.deadline:
+                call.replay.settle(asking.identity, entry, "timeout", None, self.via)
+                break
+            call.replay.mark(RELAYED, "relay", asking.identity)
+            await call.go_on_later(message, answers=True)
         return [call.journal.entry(each.identity) or each.entry for each in askings]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from midcall.server.doctor.identity import identity
 from midcall.server.doctor.portal import address_of
@@ -21,11 +21,20 @@ if TYPE_CHECKING:
 
 __all__ = ["misnamed", "settings"]
 
+_TWICE: Final = "Without a store, two replicas can each continue the same state, even with different answers."
+_SHARE: Final = (
+    "Pass store='postgresql://...' or 'redis://...': then a call is continued once, where its run is. With one "
+    "replica, or sticky routing, pass live=True."
+)
+_EFFECTS: Final = "Put effects that come before a question into once()."
+_STICKY: Final = f"With several replicas, route all requests of a call to the same one, or add a store. {_TWICE}"
+
 
 def settings(installation: Installation, here: Surroundings) -> tuple[Finding, ...]:
     return (
         _keys(installation, here),
         _store(installation, here),
+        _runs(installation),
         *_portal(installation, here),
         _doubt(installation),
         _probe(installation),
@@ -61,6 +70,18 @@ def _store(installation: Installation, here: Surroundings) -> Finding:
     of_here = keeping.in_this_container if here.container else keeping.on_this_machine
     about = of_here if isinstance(store, SQLite) else keeping.shared
     return Finding("store", "ok", about(repr(store).strip("<>")))
+
+
+def _runs(installation: Installation) -> Finding:
+    """Whether a call that waits stays in memory, so that its code runs once."""
+    shared = installation.whose_keys != "process" and installation.store is None
+    if installation.live:
+        text = f"Calls stay in memory while they wait for an answer, and run once. {installation.why_live}"
+        return Finding("runs", "ok", text, _STICKY if shared else "")
+    text = f"Calls are replayed: a tool runs again from the top after each answer. {installation.why_live}"
+    if not shared:
+        return Finding("runs", "off", text, _EFFECTS)
+    return Finding("runs", "doubtful", text, f"{_TWICE} {_SHARE} {_EFFECTS}")
 
 
 def _portal(installation: Installation, here: Surroundings) -> Sequence[Finding]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
@@ -46,16 +46,14 @@ def with_params(ctx: ServerRequestContext[Any, Any], params: Mapping[str, Any]) 
 
 def follow_request(held: Any, newest: ServerRequestContext[Any, Any]) -> None:
     """Bring what the framework holds up to date: the SDK's context, or FastMCP's copy of it."""
-    if isinstance(held, ServerRequestContext):
-        held.request_id, held.meta = newest.request_id, newest.meta
-    else:
-        held.request_id = None if newest.request_id is None else str(newest.request_id)
-        held.meta = _raw_meta(newest.params)
+    of_sdk = type(held) is type(newest)
+    held.request_id = newest.request_id if of_sdk or newest.request_id is None else str(newest.request_id)
+    held.meta = newest.meta if of_sdk else _raw_meta(newest.params)
     for name in _FOLLOWING:
         if hasattr(held, name):
             setattr(held, name, getattr(newest, name))
 
 
 def _raw_meta(params: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    meta = (params or {}).get("_meta")
-    return dict(meta) if isinstance(meta, Mapping) else None
+    meta: Any = (params or {}).get("_meta")
+    return dict(cast("Mapping[str, Any]", meta)) if isinstance(meta, Mapping) else None

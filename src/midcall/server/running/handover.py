@@ -18,16 +18,19 @@ if it said so when it stopped, or if four reads in a row, half a second apart, s
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import json
 import logging
+import math
 import os
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from mcp.server.request_state import InvalidRequestState
 from mcp.shared.exceptions import MCPError
@@ -50,8 +53,13 @@ logger = logging.getLogger("midcall.store")
 BEAT_SECONDS: Final = 0.5
 _STILL: Final = 4
 """Reads in a row without a new beat before a replica counts as gone."""
+_LATE: Final = 3
+"""Beats after which a read is late: whoever looks may have been stopped itself, or the store."""
 _UNCLAIMED: Final = 3
 """Beats of the owner after an offer that it has not claimed: it doesn't have the run any more."""
+
+_Result = TypeVar("_Result")
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -74,9 +82,11 @@ class _Turn:
     mac: str
     answers: str
     """Sealed, and bound to the turn."""
+    token: str
+    """Names this change of the record: a reply that was lost is settled by it."""
 
     def text(self) -> str:
-        return json.dumps([self.owner, self.claim, self.mac, self.answers])
+        return json.dumps([self.owner, self.claim, self.mac, self.answers, self.token])
 
 
 def _turn_of(record: Record) -> _Turn:
@@ -91,26 +101,36 @@ class _Pulse:
         self.process = process
         self._beat: int | None = None
         self._still = 0
+        self._looked = -math.inf
         self.beats = 0
         """How many new ones were seen."""
 
     async def is_gone(self) -> bool:
-        """Look once more. A read that fails starts over: nobody knows then."""
+        """Look once more, if the last look is a beat ago. A look that fails or is late starts over."""
         if not self.process:
             return True
+        asked, before = time.monotonic(), self._looked
+        if asked - before < BEAT_SECONDS * 0.9:
+            return False
         try:
             record = await self._store.read(_replica_id(self.process))
         except StoreError:
-            self._still = 0
+            self._beat = None
             return False
         if record is None or not record.pending:  # it beats before its first round leaves, and says when it stops
             return True
-        if record.version == self._beat:
+        self._looked = time.monotonic()
+        if self._looked - asked > _LATE * BEAT_SECONDS or asked - before > _LATE * BEAT_SECONDS:
+            self._beat = None
+        self._note(record.version)
+        return self._still >= _STILL - 1
+
+    def _note(self, beat: int) -> None:
+        if beat == self._beat:
             self._still += 1
         else:
             self.beats += self._beat is not None
-            self._beat, self._still = record.version, 0
-        return self._still >= _STILL - 1
+            self._beat, self._still = beat, 0
 
 
 def _turn_id(call: str, turn: int) -> str:
@@ -121,8 +141,23 @@ def _replica_id(process: str) -> str:
     return digest_of(f"replica:{process}")
 
 
+def _join_id(turn: str) -> str:
+    return digest_of(f"join:{turn}")
+
+
+def _token() -> str:
+    return secrets.token_urlsafe(6)
+
+
+def _gone() -> NoReturn:
+    raise StoreError("The record of a continued call is gone from the store.")
+
+
 class Handover:
     """Turns in the store of one installation."""
+
+    present: Callable[[], Awaitable[None]]
+    """Makes sure that this process beats."""
 
     def __init__(self, keeping: Keeping, codec: RequestStateCodec, seconds: float) -> None:
         self._keeping = keeping
@@ -130,11 +165,21 @@ class Handover:
         self._seconds = seconds * 2  # a turn outlives its state
         self._pulse: Record | None = None
         self._names: dict[int, str] = {}
+        self._held: set[str] = set()
+        """The turns that this process has claimed, or is about to, and has not settled."""
+        self._owed: dict[str, tuple[str, Record]] = {}
+        """What could not be written, by turn: the data of our claim, and what has to follow it."""
+        self._tasks: set[asyncio.Task[Any]] = set()
 
     @property
     def me(self) -> str:
         """The name of this replica: random, and another one after a fork."""
         return self._names.setdefault(os.getpid(), secrets.token_urlsafe(9))
+
+    @property
+    def busy(self) -> bool:
+        """Whether others may wait for a turn that this process has claimed: then it has to beat."""
+        return bool(self._held)
 
     # --- claiming -----------------------------------------------------------------------------
 
@@ -147,42 +192,38 @@ class Handover:
             MCPError: It was continued with other answers.
             StoreError: The store can't be reached.
         """
-        store, me = await self._keeping.store(), self.me
+        store = await self._keeping.store()
         mac = _mac(head.call, given)
-        mine = _Turn(head.owner, me if here else "", mac, self._sealed(head, given))
-        record, ours = await self._create(store, head, mine)
+        mine = _Turn(head.owner, self.me if here else "", mac, self._sealed(head, given), _token())
+        record, ours = await self._surely(self._create(store, head, mine))
         if ours and here:
             return Claim(record, given, replays=False)
+        if not ours:
+            self._check(record, mac)
+            await self._join(store, record)
         pulse: _Pulse | None = None
-        while True:
+        while record.outcome is None:
             turn = _turn_of(record)
-            if not hmac.compare_digest(turn.mac, mac):
-                raise MCPError(INVALID_PARAMS, CONTINUED)
-            if record.outcome is not None:
-                return self._opened(record)
-            if not turn.claim and turn.owner == me and here:
-                claimed, won = await self._change(store, record, replace(turn, claim=me))
-                if won:
-                    return Claim(claimed, given, replays=False)
-                record = claimed
-                continue
             about = turn.claim or turn.owner
-            if about != me:
-                pulse = pulse if pulse is not None and pulse.process == about else _Pulse(store, about)
-                unclaimed = not turn.claim and pulse.beats >= _UNCLAIMED
-                if unclaimed or await pulse.is_gone():
-                    claimed, won = await self._change(store, record, replace(turn, claim=me))
-                    if won:
-                        return Claim(claimed, given, replays=True)
-                    record = claimed
-                    continue
-            elif not turn.claim:  # offered to this process, which has ended the run
-                claimed, won = await self._change(store, record, replace(turn, claim=me))
+            pulse = pulse if pulse is not None and pulse.process == about else _Pulse(store, about)
+            if about == self.me:
+                free = not turn.claim or record.id not in self._held
+            else:
+                free = (not turn.claim and pulse.beats >= _UNCLAIMED) or await pulse.is_gone()
+            if free:
+                record, won = await self._surely(self._take(store, record, turn))
                 if won:
-                    return Claim(claimed, given, replays=True)
-                record = claimed
-                continue
-            record = await store.wait(record.id, BEAT_SECONDS, version=record.version) or record
+                    return Claim(record, given, replays=not here or about != self.me)
+            else:
+                record = await store.wait(record.id, BEAT_SECONDS, version=record.version) or _gone()
+            self._check(record, mac)
+        return self._opened(record)
+
+    @staticmethod
+    def _check(record: Record, mac: str) -> None:
+        """Refuse other answers than those that the turn was continued with."""
+        if not hmac.compare_digest(_turn_of(record).mac, mac):
+            raise MCPError(INVALID_PARAMS, CONTINUED)
 
     async def claim_offered(self, record: Record) -> Claim | None:
         """Claim a turn that another replica has offered to this process, whose run waits here."""
@@ -192,7 +233,7 @@ class Handover:
         given = self._given(record, turn)
         if given is None:
             return None
-        claimed, won = await self._change(await self._keeping.store(), record, replace(turn, claim=self.me))
+        claimed, won = await self._take(await self._keeping.store(), record, turn)
         return Claim(claimed, given, replays=False) if won else None
 
     def went_elsewhere(self, record: Record) -> bool:
@@ -203,13 +244,35 @@ class Handover:
     async def _create(self, store: Store, head: Head, turn: _Turn) -> tuple[Record, bool]:
         now = time.time()
         record = Record(_turn_id(head.call, head.turn), "turn", "", turn.text(), now, now + self._seconds)
+        if turn.claim:
+            self._held.add(record.id)
         try:
-            return await store.create(record)
+            found, ours = await store.create(record)
         except StoreError:
-            found = await store.read(record.id)  # the reply may have been lost, and the claim names its claimant
+            found = await self._read_again(store, record, turn)
             if found is None:
+                self._held.discard(record.id)
                 raise
-            return found, bool(turn.claim) and _turn_of(found).claim == turn.claim
+            ours = found.data == record.data
+        self._let_go_unless_mine(found)
+        return found, ours
+
+    async def _take(self, store: Store, record: Record, turn: _Turn) -> tuple[Record, bool]:
+        """Claim this turn, if it is still as it was read."""
+        self._held.add(record.id)
+        try:
+            await self.present()
+            found, won = await self._change(store, record, replace(turn, claim=self.me, token=_token()))
+        except BaseException:
+            if record.id not in self._owed:
+                self._held.discard(record.id)
+            raise
+        self._let_go_unless_mine(found)
+        return found, won
+
+    def _let_go_unless_mine(self, record: Record) -> None:
+        if _turn_of(record).claim != self.me or record.outcome is not None:
+            self._held.discard(record.id)
 
     async def _change(
         self, store: Store, record: Record, turn: _Turn, outcome: str | None = None
@@ -217,37 +280,76 @@ class Handover:
         changed = replace(record, data=turn.text(), outcome=outcome)
         try:
             found, won = await store.change(changed, record.version)
+        except StoreError:  # the reply may have been lost: whose change it was tells the data
+            found = await self._read_again(store, changed, turn)
+            won = found is not None and (found.data, found.outcome) == (changed.data, outcome)
+        return found or _gone(), won
+
+    async def _read_again(self, store: Store, written: Record, turn: _Turn) -> Record | None:
+        """What became of a write whose reply was lost. If nobody can tell now, see to it with the next beats."""
+        try:
+            return await store.read(written.id)
         except StoreError:
-            found = await store.read(record.id)
-            won = found is not None and found.version == record.version + 1 and found.data == changed.data
-            won = won and (found is not None and found.outcome == outcome)
-        if found is None:
-            raise StoreError("The record of a continued call is gone from the store.")
-        return found, won
+            if written.outcome is not None:
+                self._owed[written.id] = (written.data, written)
+            elif turn.claim == self.me:
+                undone = replace(written, data=replace(turn, claim="", token=_token()).text())
+                self._owed[written.id] = (written.data, undone)
+            raise
+
+    async def _surely(self, claiming: Coroutine[Any, Any, tuple[Record, bool]]) -> tuple[Record, bool]:
+        """Claim to the end, even if the request is gone by then. Nobody would continue the turn: it is given back."""
+        task = self._aside(claiming)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            self._aside(self._give_up(task))
+            raise
+
+    async def _give_up(self, claiming: asyncio.Task[tuple[Record, bool]]) -> None:
+        with suppress(StoreError):
+            record, won = await claiming
+            if won and _turn_of(record).claim == self.me:
+                await self.give_back(Claim(record, Given({}), replays=False), keep=True)
+
+    def _aside(self, work: Coroutine[Any, Any, _Result]) -> asyncio.Task[_Result]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    # --- joining ------------------------------------------------------------------------------
+
+    async def _join(self, store: Store, record: Record) -> None:
+        """Let a claimant whose own request breaks off know that another one waits here."""
+        turn, now = _turn_of(record), time.time()
+        if record.outcome is None and turn.claim not in ("", self.me):
+            await store.create(Record(_join_id(record.id), "join", "", "{}", now, now + self._seconds))
+
+    async def is_joined(self, claim: Claim) -> bool:
+        """Whether a request at another replica waits for this turn, too."""
+        if claim.record.version > 1:  # it was offered, or taken over
+            return True
+        return await (await self._keeping.store()).read(_join_id(claim.record.id)) is not None
 
     # --- the outcome --------------------------------------------------------------------------
 
-    async def settle(self, claim: Claim, outcome: Outcome) -> Outcome | None:
-        """Write what the turn came to, before anybody is answered. None if that is not for this process any more."""
-        turn = _turn_of(claim.record)
+    async def settle(self, claim: Claim, outcome: Outcome) -> bool:
+        """Write what the turn came to, before anybody is answered. False if that isn't for this process any more."""
         text = self._codec.seal(json.dumps([claim.record.id, *outcome.plain()]).encode())
-        _, won = await self._change(await self._keeping.store(), claim.record, turn, text)
-        return outcome if won else None
+        _, won = await self._change(await self._keeping.store(), claim.record, _turn_of(claim.record), text)
+        self._held.discard(claim.record.id)
+        return won
 
-    async def outcome_of(self, claim: Claim) -> Outcome:
-        """What a turn came to that another replica has taken over."""
-        store = await self._keeping.store()
-        record: Record | None = claim.record
-        while record is not None and record.outcome is None:
-            record = await store.wait(claim.record.id, self._seconds, version=record.version)
-        if record is None:
-            raise StoreError("The record of a continued call is gone from the store.")
-        return self._opened(record)
+    async def give_back(self, claim: Claim, *, keep: bool = False) -> None:
+        """This process does not continue the turn: another replica may replay it at once.
 
-    async def give_back(self, claim: Claim) -> None:
-        """This process is stopping, and its run has ended: let another replica replay the call at once."""
+        With `keep`, its run still waits at its owner.
+        """
         turn = _turn_of(claim.record)
-        await self._change(await self._keeping.store(), claim.record, replace(turn, owner="", claim=""))
+        offered = replace(turn, owner=turn.owner if keep else "", claim="", token=_token())
+        self._held.discard(claim.record.id)
+        await self._change(await self._keeping.store(), claim.record, offered)
 
     async def has(self, claim: Claim | None, call: str, turn: int) -> bool:
         """Whether this process still has the call: the turn that it has claimed, or the next one."""
@@ -255,7 +357,7 @@ class Handover:
         record = await (await self._keeping.store()).read(id)
         if claim is None:
             return record is None or not self.went_elsewhere(record)
-        return record is not None and record.version == claim.record.version
+        return record is not None and record.data == claim.record.data
 
     def _opened(self, record: Record) -> Outcome:
         try:
@@ -295,15 +397,25 @@ class Handover:
     async def beat(self, *, stopped: bool = False) -> None:
         """Show the other replicas that this one is there, or that it stops."""
         store, now = await self._keeping.store(), time.time()
-        id = _replica_id(self.me)
-        known = self._pulse if self._pulse is not None and self._pulse.id == id else None
-        fresh = Record(id, "replica", "", "{}", now, now + self._seconds, "{}" if stopped else None)
-        if known is None:
-            known, ours = await store.create(fresh)
-            if ours:
-                self._pulse = known
-                return
-        self._pulse, _ = await store.change(fresh, known.version)
+        fresh = Record(_replica_id(self.me), "replica", "", "{}", now, now + self._seconds, "{}" if stopped else None)
+        known = self._pulse if self._pulse is not None and self._pulse.id == fresh.id else None
+        done = False
+        while not done:  # another beat may be under way
+            if known is None:
+                known, done = await store.create(fresh)
+            else:
+                known, done = await store.change(fresh, known.version)
+        self._pulse = known
+        await self._pay(store)
+
+    async def _pay(self, store: Store) -> None:
+        """Write what could not be written, if the turn is still as our claim has left it."""
+        for id, (mine, owed) in list(self._owed.items()):
+            found = await store.read(id)
+            if found is not None and found.outcome is None and found.data == mine:
+                await store.change(owed, found.version)
+            self._owed.pop(id, None)
+            self._held.discard(id)
 
 
 def _mac(call: str, given: Given) -> str:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Coroutine, Iterable, Mapping
 from contextvars import Context, ContextVar, copy_context
 from types import CoroutineType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import anyio.lowlevel
 import anyio.to_thread
@@ -40,6 +40,7 @@ CLEANUP_SECONDS: Final = 5.0
 EFFECT_SECONDS: Final = 10.0
 """How long ending a run waits for effects before it cancels the rest: an effect may need what a branch holds."""
 _CANCELS: Final = 3
+_TURNS_TO_END: Final = 3
 _REFUSALS: Final = 20
 """How often a tool may swallow the end of its run before its questions no longer return."""
 
@@ -63,6 +64,8 @@ class Run:
     """Why the run is being ended, once it is."""
     abandoned = False
     """Whether the tool did not end when it was told to."""
+    sending: frozenset[asyncio.Task[Any]] = frozenset()
+    """What pushes a question for a branch or a thread."""
     _quiet = False
     _left = 0
     """Turns of the loop until the run counts as quiet."""
@@ -97,8 +100,8 @@ class Run:
 
     def start(self, tool: Awaitable[Any]) -> None:
         """Run this in a task of its own."""
-        coroutine = tool if type(tool) is CoroutineType else _awaited(tool)
-        self.task = self.loop.create_task(coroutine, context=self.context)  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
+        coroutine = cast("Coroutine[Any, Any, Any]", tool) if isinstance(tool, CoroutineType) else _awaited(tool)
+        self.task = self.loop.create_task(coroutine, context=self.context)
         self.task.add_done_callback(self._on_done)
 
     def _on_done(self, task: asyncio.Task[Any]) -> None:
@@ -119,12 +122,17 @@ class Run:
 
     async def settle(self) -> None:
         """Wait until the tool has ended, or has asked and gone quiet."""
-        while not (self._quiet or self.abandoned or self.task.done()):
+        while not (self.task.done() or self.abandoned or self._is_quiet()):
             self._bell = self.loop.create_future()
             try:
                 await self._bell
             finally:
                 self._bell = None
+
+    def _is_quiet(self) -> bool:
+        """Whether a round can leave. What was asked may have been withdrawn since."""
+        self._quiet = self._quiet and bool(self.open or self.pauses)
+        return self._quiet
 
     def requests(self) -> dict[str, Mapping[str, Any]]:
         """All open questions, as they leave in a round."""
@@ -168,17 +176,14 @@ class Run:
         """Whether this is the tool's own task, or its only thread: what these ask has one order."""
         if asyncio.current_task() is self.task:
             return True
-        if (thread := in_thread.get()) is None:
+        if (thread := in_thread.get()) is None or not self._is_in_thread():  # not that of a branch
             return False
         self._threads |= {thread}
         return len(self._threads) == 1
 
     async def ask(self, requests: Mapping[str, Mapping[str, Any]]) -> None:
         """Put these into the next round, and wait until one of them is answered."""
-        await self.check()
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():  # in a scope that was cancelled nobody wants to know any more
-            await anyio.lowlevel.checkpoint_if_cancelled()
+        await self.check_question()
         for_thread = in_thread.get() is not None
         waits = {key: Waiting(request, self.loop.create_future(), for_thread) for key, request in requests.items()}
         self.open.update(waits)
@@ -242,6 +247,13 @@ class Run:
         elif not self._endless.done():
             self._endless.set_result(None)
 
+    async def check_question(self) -> None:
+        """`check`, for a question: in a scope that was cancelled nobody wants to know any more."""
+        await self.check()
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            await anyio.lowlevel.checkpoint_if_cancelled()
+
     def begin(self, effect: asyncio.Task[Any]) -> None:
         """An effect is running; ending the run waits for it."""
         self._effects = self._effects or set()
@@ -252,6 +264,10 @@ class Run:
 
     def _expect(self, turns: int) -> None:
         """A round leaves after this many turns of the loop, unless something is asked meanwhile."""
+        if turns == QUIET_LINE and not self._counting:  # whoever waits wakes in the next turn
+            self._quiet = True
+            self._ring()
+            return
         self._left = max(self._left, turns)
         if not self._counting:
             self._counting = True
@@ -302,7 +318,8 @@ class Run:
         await self._finish_effects(EFFECT_SECONDS)
         await self._cancel()
         self._fail_questions()
-        await self._wait_for(tuple(self._askers or ()))
+        if self._askers:
+            await self._wait_for(tuple(self._askers))
         await self._finish_effects(None)
         if not self.task.done():
             self._abandon()
@@ -327,6 +344,10 @@ class Run:
                 self._fail_questions()
             else:
                 self.task.cancel()
+                for _ in range(_TURNS_TO_END):  # nearly every tool has ended by then
+                    await asyncio.sleep(0)
+                    if self.task.done():
+                        return
             await self._wait_for((self.task,))
             if self._endless is not None and self._endless.done():
                 return
@@ -349,6 +370,9 @@ class Run:
             waiting.answered.cancel()
         for pause in self.pauses:
             pause.cancel()
+        for pushing in self.sending:
+            if not pushing.cancelling():  # else it is telling the client, which a second cancel would interrupt
+                pushing.cancel()
 
     async def _finish_effects(self, seconds: float | None) -> None:
         while self._effects:

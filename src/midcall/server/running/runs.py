@@ -7,13 +7,15 @@ import logging
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from contextvars import Context
+from contextvars import Context, ContextVar
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakMethod
 
 import anyio
 import anyio.to_thread
 
-from midcall.server.running.handover import BEAT_SECONDS, Claim, Handover
+from midcall.server.running import handover as beating
+from midcall.server.running.handover import Claim, Handover
 from midcall.server.running.run import STOPPED
 from midcall.server.running.turns import Turns
 from midcall.stores.base import Record, StoreError
@@ -23,13 +25,16 @@ if TYPE_CHECKING:
 
     from midcall.server.call import Call
 
-__all__ = ["GRACE_SECONDS", "Runs"]
+__all__ = ["GRACE_SECONDS", "Runs", "chosen_live"]
 
 logger = logging.getLogger("midcall")
 
 GRACE_SECONDS: Final = 5.0
 """How long a run waits to be joined after the connection of its request broke."""
 _REMEMBERED: Final = 10_000
+
+chosen_live: ContextVar[bool | None] = ContextVar("midcall_live", default=None)
+"""Whether runs stay in memory, for the calls of one test, whatever `install` was given."""
 
 
 class Runs:
@@ -42,8 +47,11 @@ class Runs:
     """Continues a run for a request that another replica got."""
 
     def __init__(self, *, live: bool, most: int, seconds: float, handover: Handover | None = None) -> None:
-        self.live = live
-        self.handover = handover if live else None
+        self._live = live
+        self.handover = handover
+        """The way to other replicas, if there is a store."""
+        if handover is not None:
+            handover.present = self.beat_first
         self._most = most
         self._seconds = seconds
         self.turns = Turns()
@@ -64,6 +72,12 @@ class Runs:
         self._told: set[object] = set()
         self._lifespans: list[object] = []
 
+    @property
+    def live(self) -> bool:
+        """Whether runs stay in memory between two requests."""
+        chosen = chosen_live.get()
+        return self._live if chosen is None else chosen
+
     # --- one run ------------------------------------------------------------------------------
 
     def add(self, call: Call) -> None:
@@ -82,7 +96,7 @@ class Runs:
 
     def owner_of(self, call: Call) -> str:
         """Who has the run of this call when its round has left; nobody, if it is replayed."""
-        return "" if self.handover is None or call.ended else self.handover.me
+        return "" if self.handover is None or call.ended or not self.live else self.handover.me
 
     def wait(self, call: Call) -> None:
         """The request of this call returns; the run waits for the next one."""
@@ -100,8 +114,7 @@ class Runs:
     def take(self, call: Call) -> None:
         """A request continues this run."""
         self._waiting.pop(call.name, None)
-        watching = self._watching.pop(call.name, None)
-        if watching is not None and watching is not asyncio.current_task():
+        if (watching := self._watching.pop(call.name, None)) is not None:
             watching.cancel()
 
     # --- replicas -----------------------------------------------------------------------------
@@ -114,8 +127,8 @@ class Runs:
 
     async def _beat(self, handover: Handover) -> None:
         """Beat as long as a run waits or is being continued, and look at the turns of those that wait."""
-        while self._waiting or any(call.claim is not None for call in self._alive):
-            await asyncio.sleep(BEAT_SECONDS)
+        while self._waiting or handover.busy:
+            await asyncio.sleep(beating.BEAT_SECONDS)
             try:
                 await handover.beat()
                 turns = {name: call.journal.turn for name, (call, _) in self._waiting.items()}
@@ -131,7 +144,7 @@ class Runs:
         """Notifications only make it faster: the beat finds every offer."""
         try:
             if (record := await handover.offer_of(call.name, call.journal.turn)) is not None:
-                await self._meet(handover, call, record)
+                self.aside(self._meet(handover, call, record))  # who takes the run cancels the watch, and no claim
         except StoreError:
             pass
 
@@ -142,10 +155,16 @@ class Runs:
         if handover.went_elsewhere(record):
             self._end_soon(call, "continued elsewhere")
             return
-        claim = await handover.claim_offered(record)
-        if claim is not None and self.find(call.name) is call:
-            self.take(call)
-            await self.drive(call, claim)
+        try:
+            claim = await handover.claim_offered(record)
+            if claim is not None and self.find(call.name) is call:
+                self.take(call)
+                await self.drive(call, claim)
+            elif claim is not None:  # the run was ended meanwhile
+                await self.until_ended(call.name)
+                await handover.give_back(claim)
+        except StoreError as error:
+            logger.warning("Could not claim a call for its run: %s", error)
 
     # --- codes --------------------------------------------------------------------------------
 
@@ -181,7 +200,8 @@ class Runs:
     def _watch_expiry(self) -> None:
         if self._expiry is None and self._waiting:
             call, until = next(iter(self._waiting.values()))
-            self._expiry = call.run.loop.call_at(until, self._expire)
+            # By a weak reference, and in no context: the timer may outlive the server, and whoever's request this is.
+            self._expiry = call.run.loop.call_at(until, _expire, WeakMethod(self._expire), context=Context())
 
     def _expire(self) -> None:
         self._expiry = None
@@ -201,7 +221,9 @@ class Runs:
 
     def aside(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Do this in the background, and hold it until it's done."""
-        task = asyncio.get_running_loop().create_task(work, context=Context())
+        context = Context()
+        context.run(chosen_live.set, chosen_live.get())
+        task = asyncio.get_running_loop().create_task(work, context=context)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
@@ -229,7 +251,7 @@ class Runs:
     async def close(self, state: object = None) -> None:
         """End the runs of this lifespan, or all of them."""
         ending = [call for call in self._alive if state is None or call.lifespan is state]
-        if not ending:
+        if not ending and self._beating is None:
             return
         for call in ending:
             self.take(call)
@@ -271,3 +293,8 @@ class Runs:
                         await self.close(state)
 
         return with_runs
+
+
+def _expire(method: WeakMethod[Callable[[], None]]) -> None:
+    if (expire := method()) is not None:
+        expire()

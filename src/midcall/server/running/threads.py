@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -76,7 +77,7 @@ def run_aside(call: Call, verb: Callable[[], Coroutine[Any, Any, T]], *, asks: b
     """Run this for a thread of the author's own, and wait for it here."""
     work = _aside(call, verb, threading.get_ident())
     try:
-        return _unless_ended(_block_on(call.loop, work))
+        return _unless_ended(_block_on(call.loop, work, call))
     except _Blocked:
         if call.run.ending is not None:
             raise asyncio.CancelledError from None
@@ -86,16 +87,16 @@ def run_aside(call: Call, verb: Callable[[], Coroutine[Any, Any, T]], *, asks: b
 def block_on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T], call: Call | None) -> T:
     """Run this on the loop of another thread, and wait for it here."""
     try:
-        return _block_on(loop, work)
+        return _block_on(loop, work, call)
     except _Blocked:
         raise surfaced(Misuse(wording.loop_waits_for_thread()), call) from None
 
 
-def _block_on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:
+def _block_on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T], call: Call | None) -> T:
     future = asyncio.run_coroutine_threadsafe(work, loop)
     try:
         while not concurrent.futures.wait((future,), LOOK_SECONDS).done:
-            if not _turns(loop, future):
+            if not _turns(loop, future, call):
                 raise _Blocked
         return future.result()
     except concurrent.futures.CancelledError:
@@ -105,11 +106,16 @@ def _block_on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> 
             future.cancel()
 
 
-def _turns(loop: asyncio.AbstractEventLoop, future: concurrent.futures.Future[Any]) -> bool:
+def _turns(loop: asyncio.AbstractEventLoop, future: concurrent.futures.Future[Any], call: Call | None) -> bool:
     """Whether the loop takes a turn, or has the result, before it counts as blocked."""
     turned: concurrent.futures.Future[None] = concurrent.futures.Future()
     loop.call_soon_threadsafe(turned.set_result, None)
-    return bool(concurrent.futures.wait((turned, future), BLOCKED_SECONDS, concurrent.futures.FIRST_COMPLETED).done)
+    until = time.monotonic() + BLOCKED_SECONDS
+    while not concurrent.futures.wait((turned, future), LOOK_SECONDS, concurrent.futures.FIRST_COMPLETED).done:
+        is_ending = call is not None and call.run.ending is not None  # then nobody waits for the answer any more
+        if is_ending or time.monotonic() > until:
+            return False
+    return True
 
 
 async def _aside(call: Call, verb: Callable[[], Coroutine[Any, Any, T]], thread: int) -> T | _Ended:

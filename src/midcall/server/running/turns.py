@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections import OrderedDict, deque
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ErrorData
@@ -70,19 +70,22 @@ class Outcome(NamedTuple):
 
     def plain(self) -> tuple[Any, Any]:
         """The outcome as JSON data, for another process."""
-        result = (
-            self.result.model_dump(by_alias=True, mode="json") if isinstance(self.result, BaseModel) else self.result
-        )
-        if isinstance(result, dict) and isinstance(result.get("requestState"), OwnState):
-            result = {**result, "requestState": {_OWN: str(result["requestState"])}}
+        result = self.result
+        if isinstance(result, BaseModel):
+            result = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+        if isinstance(state := _state_of(result), OwnState):
+            result = {**result, "requestState": {_OWN: str(state)}}
         return result, None if self.error is None else self.error.model_dump(mode="json")
 
     @classmethod
     def from_plain(cls, result: Any, error: ErrorData | None) -> Outcome:
-        state = result.get("requestState") if isinstance(result, dict) else None
-        if isinstance(state, dict):
-            result = {**result, "requestState": OwnState(state[_OWN])}
+        if isinstance(state := _state_of(result), dict):
+            result = {**result, "requestState": OwnState(cast("dict[str, str]", state)[_OWN])}
         return cls(result, error)
+
+
+def _state_of(result: Any) -> object:
+    return cast("dict[str, Any]", result).get("requestState") if isinstance(result, dict) else None
 
 
 _OWN: Final = "own"

@@ -48,7 +48,10 @@ def keys_local() -> str:
 
 
 def keys_local_advice() -> str:
-    return "For HTTP, set MIDCALL_KEYS to a secret of 32 bytes or more, or install(..., keys=[...]). Stdio needs none."
+    return (
+        "For HTTP, set MIDCALL_KEYS to a secret of 32 bytes or more, or install(..., keys=[...]), together with a "
+        "store; for a single replica live=True will do. Stdio needs none of it."
+    )
 
 
 # --- doubt, the probe ------------------------------------------------------------------------------

@@ -1,0 +1,126 @@
+"""A tool, called in every way that midcall has: all of them must end alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from typing import Any
+
+from mcp_types import CallToolResult
+
+from midcall.server.install import installation_on
+from midcall.testing.importing import imported, is_name, processes
+from midcall.testing.running import Made, NotReplayable, Run, connect, run
+from midcall.testing.script import Answers, Script
+from midcall.wording import testing as wording
+
+__all__ = ["replayed"]
+
+
+async def replayed(
+    server: object,
+    tool: str,
+    arguments: Mapping[str, Any] | None = None,
+    answers: Answers = (),
+    *,
+    before: Callable[[], object] | None = None,
+    hash_seeds: Sequence[int] = (),
+    **options: Any,
+) -> Run:
+    """Call a tool pushed, in live rounds, in replayed rounds, and in replayed rounds that bring one answer each.
+
+    All must ask the same questions and end with the same result. A server that is a URL, a command or a transport keeps
+    its runs as it was started: it is called pushed, in rounds, and in rounds that bring one answer each.
+
+    Args:
+        server: As in `connect`.
+        tool: Its name.
+        arguments: What it is called with.
+        answers: As in `run`.
+        before: Called ahead of each call, to put back what the calls share, such as a random seed or a database.
+        hash_seeds: Also start a process for each of these values of `PYTHONHASHSEED`, and let them serve the rounds of
+            one call in turns: sets are iterated in another order in each. The server must be given by its name, as in
+            `"package.module:mcp"`.
+        options: As in `connect`.
+
+    Raises:
+        NotReplayable: They do not agree.
+        AssertionError: A question had no answer, or there is no such tool.
+    """
+    if hash_seeds and not is_name(server):
+        raise ValueError(
+            "hash_seeds= starts the server in processes of its own, so they have to import it: "
+            'name it as in replayed("package.module:mcp", ..., hash_seeds=(0, 1)).'
+        )
+    before = before or (lambda: None)
+    before()
+    pushed = await run(server, tool, arguments, answers, era="2025-11-25", **options)
+    if pushed.failed and not pushed.asked:
+        await _look_for(server, tool, **options)
+    for how, settings in _ways(server).items():
+        before()
+        _compare(tool, pushed, await run(server, tool, arguments, answers, **settings, **options), how)
+    if hash_seeds:
+        before()
+        made = await _in_processes(str(server), hash_seeds, tool, arguments, answers, options)
+        _compare(tool, pushed, made, f"processes with the hash seeds {', '.join(map(str, hash_seeds))}")
+    return pushed
+
+
+def _ways(server: object) -> dict[str, dict[str, bool]]:
+    """The ways of rounds, by what a failure calls them."""
+    if installation_on(imported(server)) is None:
+        return {"rounds": {}, "rounds with one answer each": {"one_by_one": True}}
+    return {
+        "live rounds": {"live": True},
+        "replayed rounds": {"live": False},
+        "replayed rounds with one answer each": {"live": False, "one_by_one": True},
+    }
+
+
+async def _in_processes(
+    server: str,
+    hash_seeds: Sequence[int],
+    tool: str,
+    arguments: Mapping[str, Any] | None,
+    answers: Answers,
+    options: Mapping[str, Any],
+) -> Run:
+    """One call whose rounds are served by several processes in turns."""
+    script = Script(answers)
+    async with AsyncExitStack() as stack:
+        started = [connect(each, script, **options) for each in processes(server, hash_seeds)]
+        clients = [await stack.enter_async_context(each) for each in started]
+        return await Made(clients, script, one_by_one=True).by_calling(tool, arguments)
+
+
+async def _look_for(server: object, tool: str, **options: Any) -> None:
+    """A name that no tool has fails alike in every way."""
+    async with connect(server, **options) as client:
+        listed = await client.list_tools()
+    names = [each.name for each in listed.tools]
+    if tool not in names and not listed.next_cursor:
+        raise AssertionError(wording.no_such_tool(tool, names))
+
+
+def _compare(tool: str, pushed: Run, other: Run, how: str) -> None:
+    here, there = ([asked.message for asked in run.asked] for run in (pushed, other))
+    if _differ(here, there, other):
+        raise NotReplayable(wording.asked_otherwise(tool, how, sorted(there), sorted(here)))
+    if _shown(pushed.result) != _shown(other.result):
+        raise NotReplayable(wording.ended_otherwise(tool, how, other.text, pushed.text))
+
+
+def _differ(here: Sequence[str], there: Sequence[str], other: Run) -> bool:
+    """Whether the tool has asked something else. Next to a decline, branches may have got further here or there."""
+    missing, extra = Counter(here) - Counter(there), Counter(there) - Counter(here)
+    if other.stopped:
+        branches = next((i for i, message in enumerate(here) if message in other.together), len(here))
+        missing -= Counter(here[branches:])
+        extra -= Counter(message for message in there if message in other.together)
+    return bool(missing or extra)
+
+
+def _shown(result: CallToolResult) -> object:
+    return result.content, result.structured_content, bool(result.is_error)

@@ -1,0 +1,63 @@
+"""Replicas that share a store: a call is continued where its run is, wherever its answers come in."""
+
+from __future__ import annotations
+
+import pytest
+
+from midcall.stores.memory import Memory
+from midcall.testing import connect
+from tests.calling import MEANS, Elicit, Means, asking, begin, finish, proceed
+
+ANSWERS = {"a?": "1", "b?": "2"}
+KEYS = ["k" * 32]
+
+
+@pytest.mark.parametrize("means", MEANS)
+async def test_a_tool_runs_once_though_another_replica_gets_its_answers(means: Means) -> None:
+    store, effects = Memory(), list[str]()
+
+    async def charge(elicit: Elicit) -> str:
+        effects.append("charged")
+        return f"{await elicit('a?')} {await elicit('b?')}"
+
+    async with (
+        connect(asking(means, charge, keys=KEYS, store=store)) as here,
+        connect(asking(means, charge, keys=KEYS, store=store)) as there,
+    ):
+        second = await proceed(there, await begin(here, "charge"), ANSWERS)
+        assert second.asked == ["b?"]
+        assert await finish(there, second, ANSWERS) == "1 2"
+    assert effects == ["charged"]
+
+
+async def test_the_same_retry_at_another_replica_joins_and_other_answers_are_refused_there() -> None:
+    store, paid = Memory(), list[str]()
+
+    async def pay(elicit: Elicit) -> str:
+        paid.append(await elicit("a?"))
+        return f"paid {paid[-1]}"
+
+    async with (
+        connect(asking("mcpserver", pay, keys=KEYS, store=store)) as here,
+        connect(asking("mcpserver", pay, keys=KEYS, store=store)) as there,
+    ):
+        first = await begin(here, "pay")
+        assert await finish(here, first, ANSWERS) == "paid 1"
+        assert await finish(there, first, ANSWERS) == "paid 1"
+        with pytest.raises(Exception, match="already continued with other answers"):
+            await finish(there, first, {"a?": "1000"})
+    assert paid == ["1"]
+
+
+async def test_a_replica_that_has_stopped_leaves_its_calls_to_another_one() -> None:
+    store, runs = Memory(), list[str]()
+
+    async def tool(elicit: Elicit) -> str:
+        runs.append("run")
+        return f"{await elicit('a?')}"
+
+    async with connect(asking("mcpserver", tool, keys=KEYS, store=store)) as there:
+        async with connect(asking("mcpserver", tool, keys=KEYS, store=store)) as here:
+            first = await begin(here, "tool")
+        assert await finish(there, first, ANSWERS) == "1"
+    assert len(runs) == 2
