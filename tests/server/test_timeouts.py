@@ -89,7 +89,7 @@ async def test_in_a_live_run_the_time_is_up_between_two_rounds_too() -> None:
 
     async def tool() -> str:
         try:
-            return await ask("?", str, timeout=0.01)
+            return await ask("?", str, timeout=0.3)
         except TimedOut:
             up.set()
             return "too late"

@@ -51,6 +51,7 @@ async def answer_for(call: Call, params: ElicitRequestParams, timeout: float | N
     """
     try:
         refuse_inside_effect("ctx.elicit")
+        await call.run.check()
         question = _question(call, params, timeout)
         outcome = await put(call, question)
     except MidcallError as exc:

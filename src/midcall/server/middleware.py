@@ -322,7 +322,8 @@ class Calls:
             if call.recalls:
                 await _catch_up(call)
             call.run.hand_back()
-            result = await (self._finish(call) if call.run.done else self._leave(call))
+            over = call.run.done or call.run.abandoned
+            result = await (self._finish(call) if over else self._leave(call))
             if result is not _AGAIN:
                 return call, result
             claim, call = call.claim, call.again()
@@ -424,7 +425,7 @@ class Calls:
             await take_back(call)
         if call.failed is not None:
             return ending(call.failed, call)
-        if task.cancelled():
+        if task.cancelled() or not task.done():
             stopped = call.run.ending == STOPPED
             raise MCPError(INTERNAL_ERROR, "The server is stopping." if stopped else "The tool was cancelled.")
         error = task.exception()

@@ -152,4 +152,7 @@ def begin(name: str, coroutine: Coroutine[Any, Any, T]) -> Verb[T]:
         except MidcallError as exc:
             raise surfaced(exc, call) from None
         raise surfaced(Misuse(wording.needs_from_thread(name)), call)
+    if call is not None and call.run.ending is not None:
+        coroutine.close()
+        coroutine = cast("Coroutine[Any, Any, T]", call.run.check())
     return cast("Verb[T]", _Verb(name, coroutine, call))

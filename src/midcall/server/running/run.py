@@ -129,7 +129,7 @@ class Run:
 
     async def settle(self) -> None:
         """Wait until the tool has ended, or has asked and gone quiet."""
-        while not (self.task.done() or self._is_quiet()):
+        while not (self.task.done() or self.abandoned or self._is_quiet()):
             self._bell = self.loop.create_future()
             try:
                 await self._bell
@@ -243,8 +243,7 @@ class Run:
         refused = self._refuse()
         await asyncio.sleep(0)
         if refused:
-            if self._endless is not None and not self._endless.done():
-                self._endless.set_result(None)
+            self._give_up()
             await self.loop.create_future()
         raise asyncio.CancelledError
 
@@ -256,6 +255,13 @@ class Run:
         who = in_thread.get() or asyncio.current_task()
         refusals[who] += 1
         return refusals[who] > _REFUSALS or refusals.total() > _REFUSALS_IN_ALL
+
+    def _give_up(self) -> None:
+        """The tool swallows every end of its run: whoever waits for it goes on."""
+        if self._endless is None:  # a mistake has stopped it
+            self._abandon()
+        elif not self._endless.done():
+            self._endless.set_result(None)
 
     async def check_question(self) -> None:
         """`check`, for a question: in a scope that was cancelled nobody wants to know any more."""
@@ -289,7 +295,7 @@ class Run:
             self.loop.call_soon(self._count)
             return
         self._counting = False
-        if self.open or self.pauses:
+        if (self.open or self.pauses) and self.ending is None:
             self._quiet = True
             self._ring()
 
@@ -303,6 +309,7 @@ class Run:
         """Begin to end the run, from within, in any of its threads: no question is asked any more."""
         if self.ending is None:
             self.ending = why
+        self._quiet = False
         if _is_running(self.loop):
             self._stop()
         elif self.loop.is_running():
@@ -335,12 +342,18 @@ class Run:
         await self._wait_for_askers()
         await self._finish_effects(None)
         if not self.task.done():
-            self.abandoned = True
-            logger.error(
-                "%s did not end when it was cancelled, and was abandoned. It swallows CancelledError: let it pass, and "
-                "replace a bare `except:` around a question with `except Exception:`.",
-                self.name,
-            )
+            self._abandon()
+
+    def _abandon(self) -> None:
+        if self.abandoned:
+            return
+        self.abandoned = True
+        logger.error(
+            "%s did not end when it was cancelled, and was abandoned. It swallows CancelledError: let it pass, and "
+            "replace a bare `except:` around a question with `except Exception:`.",
+            self.name,
+        )
+        self._ring()
 
     async def _let_results_arrive(self) -> None:
         """On Python 3.11, a `wait_for` swallows a cancel that comes together with its result."""
