@@ -14,6 +14,7 @@ from contextvars import Context, ContextVar, copy_context
 from types import CoroutineType
 from typing import Any, Final, NamedTuple
 
+import anyio
 import anyio.lowlevel
 import anyio.to_thread
 
@@ -233,12 +234,12 @@ class Run:
         """End a verb that is used while the run is being ended. A tool that swallows that for ever stays here."""
         if self.ending is None:
             return
-        refused = self._refuse()
-        await asyncio.sleep(0)
-        if refused:
+        if self._refuse():
             if self._endless is not None and not self._endless.done():
                 self._endless.set_result(None)
-            await self.loop.create_future()
+            with anyio.CancelScope(shield=True):  # a cancelled scope would wake it in every turn of the loop
+                await self.loop.create_future()
+        await asyncio.sleep(0)
         raise asyncio.CancelledError
 
     def _refuse(self) -> bool:
@@ -323,8 +324,8 @@ class Run:
         self._fail_questions()
         await self._wait_for_askers()
         await self._finish_effects(None)
-        if not self.task.done():
-            self.abandoned = True
+        self.abandoned = not self.task.done()
+        if self.abandoned or self._endless.done():
             logger.error(
                 "%s did not end when it was cancelled, and was abandoned. It swallows CancelledError: let it pass, and "
                 "replace a bare `except:` around a question with `except Exception:`.",
