@@ -433,9 +433,9 @@ def scenarios(kind: Kind = "mcpserver") -> list[Scenario]:
     return [each for each in SCENARIOS if kind == "mcpserver" or each.is_portable]
 
 
-def build(kind: Kind = "mcpserver") -> Any:
+def build(kind: Kind = "mcpserver", *, live: bool | None = None) -> Any:
     tools = [each.tool for each in scenarios(kind)]
-    return server_with(*tools, inner_tool, effects, kind=kind, name="messy", max_rounds=100)
+    return server_with(*tools, inner_tool, effects, kind=kind, name="messy", max_rounds=100, live=live)
 
 
 def effects(token: str) -> int:

