@@ -40,7 +40,7 @@ everywhere: $(PEERS) ## Call one tool from every client there is, and write the 
 peers: $(PEERS) ## Install the npm packages that we are tested against
 
 chaos: $(VENV) ## Kill replicas at random while people and clients are at work (ROUNDS=20)
-	MIDCALL_CHAOS_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos -s $(PYTEST_ARGS)
+	MIDCALL_CHAOS_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos tests/server/running/test_handover_model.py -s $(PYTEST_ARGS)
 
 fuzz: $(VENV) ## Run random tools in every way there is to ask (PROGRAMS=1000), and draw all that is random anew
 	MIDCALL_FUZZ=$(PROGRAMS) $(BIN)/python -m pytest -m hypothesis tests $(PYTEST_ARGS)

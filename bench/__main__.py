@@ -15,12 +15,12 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from typing import Any, Final
 
-from bench import asking, choosing, first_form, importing, pages, silence, stores, waiting
+from bench import asking, choosing, first_form, handover, importing, pages, silence, stores, waiting
 from bench.candidates import SIZES
 from bench.clients import TRANSPORTS, Wrong
 from bench.report import Target, summary
 
-PARTS: Final = (*TRANSPORTS, "silence", "choosing", "import", "form", "waiting", "pages", "stores")
+PARTS: Final = (*TRANSPORTS, "silence", "choosing", "import", "form", "waiting", "pages", "stores", "handover")
 SHORT_PARTS: Final = ("memory", "silence", "choosing", "import", "form", "waiting", "pages")
 
 
@@ -41,6 +41,8 @@ async def measure(part: str, short: bool) -> list[Target]:
             return await pages.compare(100 if short else 400)
         case "stores":
             return await stores.compare(short)
+        case "handover":
+            return await handover.compare(100 if short else 400)
         case _:
             count = 2_000 if short else 10_000
             return [Target(f"{count:,} calls that wait, memory a call", waiting.bytes_per_call(count), 1024, "bytes")]

@@ -88,10 +88,10 @@ class Customer:
     async def _refused(self, call: str, state: str, other: dict[str, Any]) -> None:
         """Another answer to what was continued."""
         with pytest.raises(MCPError, match=CONTINUED):
-            await self._until_told(call, state, other)
+            await self._surely(call, state, other)
 
-    async def _until_told(self, call: str, state: str, other: dict[str, Any]) -> None:
-        while await self._try(self._send(call, state, other)) is None:
+    async def _surely(self, call: str, state: str, answers: dict[str, Any]) -> None:
+        while await self._try(self._send(call, state, answers)) is None:
             pass
 
     async def _send(self, call: str, state: str | None, answers: dict[str, Any] | None) -> dict[str, Any]:

@@ -244,6 +244,7 @@ class Calls:
 
     async def _replayed(self, request: _Request) -> Call:
         """The run isn't here any more: run the tool again from what was recorded."""
+        self._runs.drop(request.head.call)
         await self._runs.until_ended(request.head.call)
         journal = _decode(request.state)
         forget_request(journal)

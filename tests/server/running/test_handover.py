@@ -409,6 +409,24 @@ async def test_if_the_one_that_took_over_is_gone_too_whoever_waits_replays(store
     assert [at for at, _ in till.effects] == ["a", "a", "b", "b", "a", "a"]
 
 
+async def test_an_old_run_is_ended_before_its_own_replica_replays_the_call(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    till = Till()
+    async with replicas(stores, till.pay) as (a, b, _):
+        first = await begin(a.client, "tool")
+        a.wire.is_cut = True
+        second = await proceed(b.client, first, ANSWERS)
+        await b.stop()
+        till.ended.clear()
+        monkeypatch.setattr(handover, "BEAT_SECONDS", 60)  # too seldom to end it by a look
+        await asyncio.sleep(2 * BEAT)
+        a.wire.is_cut = False
+        assert await finish(a.client, second, ANSWERS) == "a: 1 2"
+        assert till.ended == ["a", "a"]
+    assert till.effects.count(("a", "between")) == 1
+
+
 # --- once -----------------------------------------------------------------------------------------
 
 
@@ -640,3 +658,16 @@ async def test_an_answer_that_a_model_brings_with_a_code_travels_to_the_run(stor
             asked = await at.client.call_tool("midcall_answer", answer)
         assert (text(asked), bool(asked.is_error)) == ("a: 1 2", False)
     assert runs == ["a"]
+
+
+async def test_a_call_that_was_resumed_at_another_replica_asks_by_rounds_again(stores: Stores) -> None:
+    async def tool(at: str, elicit: Elicit) -> str:
+        word = await ask("a?", str, via={"relay"})
+        return f"{at}: {word} {await elicit('b?')}"
+
+    async with replicas(stores, tool, relay=True) as (a, b, c):
+        asked = await a.client.call_tool("tool", {})
+        answer = {"code": code_of(asked), "action": "accept", "content": {"answer": "1"}}
+        second = await send(b.client, "midcall_answer", answer)
+        assert isinstance(second, Round)
+        assert await finish(c.client, second, ANSWERS) == "a: 1 2"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Coroutine, Iterable, Mapping
 from contextvars import Context, ContextVar, copy_context
 from types import CoroutineType
@@ -39,10 +40,13 @@ CLEANUP_SECONDS: Final = 5.0
 """How long a run that is being ended may take for its cleanup."""
 EFFECT_SECONDS: Final = 10.0
 """How long ending a run waits for effects before it cancels the rest: an effect may need what a branch holds."""
+CANCEL_TURNS: Final = 20
+"""Turns of the event loop in which a cancel reaches all branches of the tool. Questions that are open after that fail:
+its cleanup may wait for a branch that no cancel reaches."""
 _CANCELS: Final = 3
-_TURNS_TO_END: Final = 3
 _REFUSALS: Final = 20
-"""How often a tool may swallow the end of its run before its questions no longer return."""
+_REFUSALS_IN_ALL: Final = 1_000
+"""How often a task, and all of them, may swallow the end of their run before their questions no longer return."""
 
 _MISSING: Final = object()
 
@@ -72,7 +76,10 @@ class Run:
     _counting = False
     _bell: asyncio.Future[None] | None = None
     _newer: Mapping[ContextVar[Any], tuple[Any, Any]] = {}
-    _refused = 0
+    _refusals: Counter[object] | None = None
+    _is_told = False
+    """Whether the tool's own task knows that the run is being ended: a verb has told it."""
+    _end_task: asyncio.Task[None] | None = None
     _endless: asyncio.Future[None] | None = None
     """Set while the run is being ended; done when the tool turns out to swallow that for ever."""
     _threads: frozenset[int] = frozenset()
@@ -233,12 +240,21 @@ class Run:
         """End a verb that is used while the run is being ended. A tool that swallows that for ever stays here."""
         if self.ending is None:
             return
-        self._refused += 1
+        refused = self._refuse()
         await asyncio.sleep(0)
-        if self._refused > _REFUSALS:
+        if refused:
             self._give_up()
             await self.loop.create_future()
         raise asyncio.CancelledError
+
+    def _refuse(self) -> bool:
+        """Note who is refused; whether that was too often."""
+        self._is_line(False)
+        self._is_told = self._is_told or asyncio.current_task() is self.task
+        self._refusals = refusals = self._refusals or Counter()
+        who = in_thread.get() or asyncio.current_task()
+        refusals[who] += 1
+        return refusals[who] > _REFUSALS or refusals.total() > _REFUSALS_IN_ALL
 
     def _give_up(self) -> None:
         """The tool swallows every end of its run: whoever waits for it goes on."""
@@ -304,22 +320,26 @@ class Run:
 
     def _stop(self) -> None:
         self._fail_questions()
-        if not self.task.done() and asyncio.current_task() is not self.task and not self._is_in_thread():
+        if asyncio.current_task() is self.task:
+            self._is_told = True
+        elif not self.task.done() and not self._is_in_thread():
             self.task.cancel()
 
     async def end(self, why: str) -> None:
         """End the run: let effects finish, then cancel the tool and wait for its cleanup, for a bounded time."""
-        if self.ending is not None:
-            if not self.abandoned:
-                await asyncio.wait((self.task,), timeout=CLEANUP_SECONDS)
-            return
-        self.ending = why
+        if self._end_task is None:
+            self.ending = self.ending or why
+            self._end_task = self.loop.create_task(self._end())
+        await asyncio.shield(self._end_task)  # a request that breaks off does not keep the run from ending
+
+    async def _end(self) -> None:
         self._endless = self.loop.create_future()
-        await self._finish_effects(EFFECT_SECONDS)
+        if self._effects:
+            await self._finish_effects(EFFECT_SECONDS)
+            await self._let_results_arrive()
         await self._cancel()
         self._fail_questions()
-        if self._askers:
-            await self._wait_for(tuple(self._askers))
+        await self._wait_for_askers()
         await self._finish_effects(None)
         if not self.task.done():
             self._abandon()
@@ -335,22 +355,35 @@ class Run:
         )
         self._ring()
 
-    async def _cancel(self) -> None:
-        """A thread can't be cancelled: it ends when its question fails. Everything else is cancelled."""
-        for _ in range(_CANCELS):
+    async def _let_results_arrive(self) -> None:
+        """On Python 3.11, a `wait_for` swallows a cancel that comes together with its result."""
+        for _ in range(QUIET_BRANCHES):
+            await asyncio.sleep(0)
+
+    async def _let_cancel_arrive(self) -> None:
+        for _ in range(CANCEL_TURNS):
             if self.task.done():
                 return
-            if self._is_in_thread():
-                self._fail_questions()
-            else:
-                self.task.cancel()
-                for _ in range(_TURNS_TO_END):  # nearly every tool has ended by then
-                    await asyncio.sleep(0)
-                    if self.task.done():
-                        return
+            await asyncio.sleep(0)
+
+    async def _cancel(self) -> None:
+        """A thread can't be cancelled: it ends when its question fails. Everything else is cancelled."""
+        for attempt in range(_CANCELS):
+            if self.task.done():
+                return
+            if not self._is_in_thread():
+                if attempt or not self._is_told:  # else it is cleaning up already, which a cancel would cut off
+                    self.task.cancel()
+                await self._let_cancel_arrive()
+            self._fail_questions()
             await self._wait_for((self.task,))
             if self._endless is not None and self._endless.done():
                 return
+
+    async def _wait_for_askers(self) -> None:
+        """Wait until all branches that have asked have ended, and those that their cleanup has started."""
+        await self._wait_for(tuple(self._askers or ()))
+        await self._wait_for(tuple(self._askers or ()))
 
     async def _wait_for(self, tasks: Iterable[asyncio.Task[Any]]) -> None:
         """Wait until these have ended, for as long as cleanup may take; not for a tool that never does."""

@@ -117,6 +117,11 @@ class Runs:
         if (watching := self._watching.pop(call.name, None)) is not None:
             watching.cancel()
 
+    def drop(self, name: str) -> None:
+        """End a run of this call that still waits here: it was continued elsewhere, and is about to be replayed."""
+        if (call := self.find(name)) is not None:
+            self._end_soon(call, "continued elsewhere")
+
     # --- replicas -----------------------------------------------------------------------------
 
     async def beat_first(self) -> None:
