@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from mcp import MCPError
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -62,16 +63,25 @@ async def test_a_store_that_is_away_is_no_mistake_of_the_tool_and_the_model_may_
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def tool() -> str:
-        name = await ask("Name?", str)
-        return await once("greet", str.upper, name)
+        return await once("greet", str.upper, "ada")
 
-    async with connect(server_with(tool, store=Away()), ["ada"]) as client:
+    async with connect(server_with(tool, store=Away())) as client:
         result = await client.call_tool("tool", {})
     assert result.is_error
     assert "Make the call again in a little while" in shown(result)
     assert "db.internal" not in shown(result)
     [told] = [record for record in caplog.records if "db.internal" in record.getMessage()]
     assert (told.levelname, told.exc_info) == ("ERROR", None), "a line for each call, and not a traceback"
+
+
+async def test_a_call_that_cannot_be_continued_without_its_store_is_a_protocol_error_with_the_same_sentence() -> None:
+    async def tool() -> str:
+        return await ask("Name?", str)
+
+    async with connect(server_with(tool, store=Away()), ["ada"]) as client:
+        with pytest.raises(MCPError, match="Make the call again in a little while") as refused:
+            await client.call_tool("tool", {})
+    assert "db.internal" not in str(refused.value)
 
 
 async def test_a_provider_that_is_away_is_named_to_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
