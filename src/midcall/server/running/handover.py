@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from mcp.server.request_state import InvalidRequestState
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, ErrorData
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, ErrorData
 
 from midcall.core.journal import Head
 from midcall.portal.interactions import digest_of
@@ -158,6 +158,8 @@ class Handover:
 
     present: Callable[[], Awaitable[None]]
     """Makes sure that this process beats."""
+    stopping = False
+    """Whether this process is about to end: then no request waits here for another replica."""
 
     def __init__(self, keeping: Keeping, codec: RequestStateCodec, seconds: float) -> None:
         self._keeping = keeping
@@ -214,6 +216,8 @@ class Handover:
                 record, won = await self._surely(self._take(store, record, turn))
                 if won:
                     return Claim(record, given, replays=not here or about != self.me)
+            elif self.stopping:
+                raise MCPError(INTERNAL_ERROR, "The server is stopping. Send the request again.")
             else:
                 record = await store.wait(record.id, BEAT_SECONDS, version=record.version) or _gone()
             self._check(record, mac)
