@@ -12,8 +12,9 @@ and replays the call. Every step creates the record or compares and sets its ver
     claimed  -> offered   by a claimant that is stopping, once its run has ended; or whose request is gone
     claimed  -> done      by the claimant: a round, a result or an error
 
-A replica that has live runs, or has claimed a turn, beats: it bumps its own record every half second, on the loop that runs its tools. It is gone
-if it said so when it stopped, or if four reads in a row, half a second apart, show no new beat.
+A replica that has live runs, or has claimed a turn, beats: it bumps its own record every half second, on the loop that
+runs its tools. It is gone if it said so when it stopped, or if four reads in a row, half a second apart, show no new
+beat.
 """
 
 from __future__ import annotations
