@@ -98,10 +98,10 @@ async def test_a_replica_that_is_told_to_stop_lets_go_of_the_call_that_it_holds(
     before, person = len(at.payments), Person(APPROVES, ready=ready)
     async with calling(at, "pay", person) as call:
         asked = await call.begin()
-        begun = await at.front.met("POST", "/mcp")
-        holding = at.front.turn = begun[-1].by  # where the run is
+        begun = len(await at.front.met("POST", "/mcp"))
+        at.front.turn = at.front.served[-1].by
         going = asyncio.create_task(call.go_on(asked))
-        assert (await at.front.met("POST", "/mcp", len(begun) + 1))[-1].by == holding
+        holding = (await at.front.met("POST", "/mcp", begun + 1))[-1].by
         assert await at.stop(holding) == -SIGTERM
         said = await going
         assert "requestState" in said
@@ -112,3 +112,22 @@ async def test_a_replica_that_is_told_to_stop_lets_go_of_the_call_that_it_holds(
     assert len(call.questions) == len(at.payments) - before == 1
     assert "Exception in ASGI application" not in at.logs
     await at.restart(holding)
+
+
+async def test_a_replica_that_is_told_to_stop_lets_go_of_a_request_whose_run_is_elsewhere(at: Replicas) -> None:
+    ready = asyncio.Event()
+    before, person = len(at.payments), Person(APPROVES, ready=ready)
+    async with calling(at, "pay", person) as call:
+        asked = await call.begin()
+        begun = len(await at.front.met("POST", "/mcp"))
+        at.front.turn = at.front.served[-1].by + 1
+        going = asyncio.create_task(call.go_on(asked))
+        waiting = (await at.front.met("POST", "/mcp", begun + 1))[-1].by
+        assert await at.stop(waiting) == -SIGTERM
+        await at.front.met("POST", "/mcp", begun + 2)
+        ready.set()
+        assert text(await going) == PAID
+        await person.done()
+    assert call.repeated == len(call.questions) == len(at.payments) - before == 1
+    assert "Exception in ASGI application" not in at.logs
+    await at.restart(waiting)

@@ -116,6 +116,11 @@ class Installation:
         a store, it ends with a code to go on with.
         """
         self.visits.let_go()
+        self._hand_over(stopping=True)
+
+    def _hand_over(self, *, stopping: bool) -> None:
+        if self.runs.handover is not None:
+            self.runs.handover.stopping = stopping
 
     def resumes(self, ctx: ServerRequestContext[Any, Any]) -> bool:
         """Whether a call may be resumed with a code: then clients are told of the tool for it."""
@@ -130,6 +135,7 @@ class Installation:
         if self.keeping is not None:
             await self.keeping.close()
         self.visits.stopping = False
+        self._hand_over(stopping=False)
 
     def look_at_keys(self, ctx: ServerRequestContext[Any, Any]) -> None:
         """Over HTTP, a process-local key loses calls."""

@@ -476,7 +476,7 @@ class Calls:
 
     async def _can_stay(self, call: Call) -> bool:
         """Whether the run may wait here for the next request, and the other replicas know where to send it."""
-        if not self._runs.can_wait(call):
+        if not self._runs.can_wait(call) or self._installation.visits.stopping:
             return False
         try:
             await self._runs.beat_first()

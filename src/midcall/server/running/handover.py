@@ -9,11 +9,12 @@ and replays the call. Every step creates the record or compares and sets its ver
     absent   -> offered   by another replica, which got the retry
     offered  -> claimed   by the owner; or by a waiting replica, if the owner is gone: it replays
     claimed  -> claimed   by a waiting replica, if the claimant is gone: it replays
-    claimed  -> offered   by a claimant that is stopping, once its run has ended
+    claimed  -> offered   by a claimant that is stopping, once its run has ended; or whose request is gone
     claimed  -> done      by the claimant: a round, a result or an error
 
-A replica with live runs beats: it bumps its own record every half second, on the loop that runs its tools. It is gone
-if it said so when it stopped, or if four reads in a row, half a second apart, show no new beat.
+A replica that has live runs, or has claimed a turn, beats: it bumps its own record every half second, on the loop that
+runs its tools. It is gone if it said so when it stopped, or if four reads in a row, half a second apart, show no new
+beat.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from mcp.server.request_state import InvalidRequestState
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, ErrorData
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, ErrorData
 
 from midcall.core.journal import Head
 from midcall.portal.interactions import digest_of
@@ -158,6 +159,8 @@ class Handover:
 
     present: Callable[[], Awaitable[None]]
     """Makes sure that this process beats."""
+    stopping = False
+    """Whether this process is about to end: then no request waits here for another replica."""
 
     def __init__(self, keeping: Keeping, codec: RequestStateCodec, seconds: float) -> None:
         self._keeping = keeping
@@ -214,6 +217,8 @@ class Handover:
                 record, won = await self._surely(self._take(store, record, turn))
                 if won:
                     return Claim(record, given, replays=not here or about != self.me)
+            elif self.stopping:
+                raise MCPError(INTERNAL_ERROR, "The server is stopping. Send the request again.")
             else:
                 record = await store.wait(record.id, BEAT_SECONDS, version=record.version) or _gone()
             self._check(record, mac)
