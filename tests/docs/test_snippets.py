@@ -864,15 +864,18 @@ async def test_a_call_goes_on_with_its_code(era: Era, monkeypatch: pytest.Monkey
 @pytest.mark.usefixtures("portal_settings")
 async def test_an_effect_that_was_cut_off_is_looked_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from midcall.server import claims
+    from midcall.server.running.handover import Handover
 
     monkeypatch.setenv("MIDCALL_STORE", f"sqlite:///{tmp_path}/post.db")
     monkeypatch.setenv("MIDCALL_LIVE", "0")  # a process that dies tells no replica what its turn came to
     module, replica = another("once_store"), another("once_store")
     monkeypatch.setattr(replica, "SENT", module.SENT)
-    run_it = claims._run  # pyright: ignore[reportPrivateUsage]
 
     async def dies(call: Any, id: str, work: Any) -> Any:
         await work()
+        raise StoreError("the lights went out")
+
+    async def is_dead(*_: Any) -> bool:
         raise StoreError("the lights went out")
 
     async with connect(module.mcp) as client:
@@ -884,9 +887,11 @@ async def test_an_effect_that_was_cut_off_is_looked_up(monkeypatch: pytest.Monke
             "request_state": asked.request_state,
             "allow_input_required": True,
         }
-        monkeypatch.setattr(claims, "_run", dies)
-        assert (await client.session.call_tool("send_letter", {"to": "Ada"}, **retry)).is_error
-    monkeypatch.setattr(claims, "_run", run_it)
+        with monkeypatch.context() as patch:
+            patch.setattr(claims, "_run", dies)
+            patch.setattr(Handover, "settle", is_dead)
+            with pytest.raises(MCPError):
+                await client.session.call_tool("send_letter", {"to": "Ada"}, **retry)
     monkeypatch.setattr(claims, "_OTHER_SECONDS", 0.01)
     async with connect(replica.mcp) as client:
         last = await client.session.call_tool("send_letter", {"to": "Ada"}, **retry)

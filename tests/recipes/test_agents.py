@@ -9,6 +9,7 @@ import signal
 import time
 from contextlib import AbstractContextManager, aclosing, nullcontext
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -207,7 +208,7 @@ async def test_a_run_of_pydantic_ai_may_simply_wait_while_another_task_answers(e
         module.Agent(module.FunctionModel(module.scripted), toolsets=[toolset]),
         asyncio.create_task(answering()),
     )
-    # pydantic-ai knows of no rounds, and warns that nothing will be asked on the newest version
+    # Without FastMCP's tasks, pydantic-ai warns that nothing will be asked on the newest version.
     with warns_of_rounds(era):
         assert (await agent.run("Oslo")).output == BOOKED
     assert {question["protocol"] for question in person.asked} == {era}
@@ -216,7 +217,9 @@ async def test_a_run_of_pydantic_ai_may_simply_wait_while_another_task_answers(e
 
 
 def warns_of_rounds(era: Era) -> AbstractContextManager[Any]:
-    return pytest.warns(UserWarning, match="will never be called") if era == "2026-07-28" else nullcontext()
+    if era != "2026-07-28" or find_spec("fastmcp_tasks") is not None:
+        return nullcontext()
+    return pytest.warns(UserWarning, match="will never be called")
 
 
 # --- an agent that is put away while the user thinks -----------------------------------------------

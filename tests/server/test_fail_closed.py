@@ -369,28 +369,6 @@ async def test_a_loop_that_catches_everything_is_abandoned_and_its_call_ends(
 
 
 @pytest.mark.parametrize(("era", "live"), WAYS)
-async def test_so_is_one_around_an_adopted_question_and_one_in_a_thread(era: Era, live: bool) -> None:
-    over = Event()
-
-    async def elicits(ctx: Context) -> str:
-        while not over.is_set():
-            with suppress(BaseException):
-                return str(await ctx.elicit(HALF, Sure))
-        return ""
-
-    def blocks() -> str:
-        while not over.is_set():
-            with suppress(BaseException):
-                return from_thread.ask("", str)
-        return ""
-
-    for tool in (elicits, blocks):
-        done = await run(server_with(tool, live=live), tool.__name__, {}, era=era)
-        assert (done.failed, done.text) == (True, BROKEN)
-    over.set()
-
-
-@pytest.mark.parametrize(("era", "live"), WAYS)
 async def test_after_a_mistake_nothing_is_asked_and_no_effect_begins(
     era: Era, live: bool, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -138,3 +138,10 @@ def test_a_failure_behind_a_shield_is_looked_at_in_whichever_turn_a_live_round_l
         shielded = Program("shielded", (Program("fails", turns=later),), turns)
         _, said = outcome(Program(around, (Program("asks"), shielded)), "mcpserver", World())
         assert said == [], later
+
+
+@pytest.mark.parametrize("live", [True, False])
+@pytest.mark.parametrize("turns", range(12))
+def test_a_question_that_its_group_gives_up_while_its_round_leaves_is_no_empty_round(turns: int, live: bool) -> None:
+    group = Program("grouped", (Program("asks", turns=3), Program("fails", turns=turns)))
+    assert outcome(group, "mcpserver", World(), live=live)[0] == "caught"
