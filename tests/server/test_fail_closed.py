@@ -343,31 +343,6 @@ async def test_an_error_of_the_cleanup_does_not_hide_the_mistake(
     assert logged_mistake(caplog).startswith("SecretInForm in 'tool': ")
 
 
-@pytest.mark.timeout(20)
-@pytest.mark.parametrize(("era", "live"), WAYS)
-@pytest.mark.parametrize("place", [in_its_own_task, in_gather, in_a_task_group])
-async def test_a_loop_that_catches_everything_is_abandoned_and_its_call_ends(
-    place: Place, era: Era, live: bool, caplog: pytest.LogCaptureFixture
-) -> None:
-    over = Event()
-
-    async def asks_on() -> str:
-        while not over.is_set():
-            with suppress(BaseException):
-                return await ask("", str)
-        return ""
-
-    async def tool() -> str:
-        return await place(asks_on)
-
-    done = await run(server_with(tool, live=live), "tool", {}, {"Beside?": "x"}, era=era)
-    over.set()
-    assert (done.failed, done.text) == (True, BROKEN)
-    first, *others = [each.getMessage() for each in caplog.records if each.name == "midcall"]
-    assert first.startswith("InvalidQuestion in 'tool': ")
-    assert all("was abandoned" in other for other in others)
-
-
 @pytest.mark.parametrize(("era", "live"), WAYS)
 async def test_after_a_mistake_nothing_is_asked_and_no_effect_begins(
     era: Era, live: bool, caplog: pytest.LogCaptureFixture
