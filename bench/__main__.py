@@ -45,7 +45,7 @@ async def measure(part: str, short: bool) -> list[Target]:
             return await handover.compare(100 if short else 400)
         case _:
             count = 2_000 if short else 10_000
-            return [Target(f"{count:,} calls that wait, memory a call", waiting.bytes_per_call(count), 1024, "bytes")]
+            return [Target(f"{count:,} waiting calls, memory a call", waiting.bytes_per_call(count), 20_480, "bytes")]
 
 
 def leaves(group: BaseExceptionGroup[Any]) -> Iterator[BaseException]:
