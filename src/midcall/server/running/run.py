@@ -328,6 +328,8 @@ class Run:
 
     async def end(self, why: str) -> None:
         """End the run: let effects finish, then cancel the tool and wait for its cleanup, for a bounded time."""
+        if self.abandoned:
+            return
         if self._end_task is None:
             self.ending = self.ending or why
             self._end_task = self.loop.create_task(self._end())
