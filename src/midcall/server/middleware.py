@@ -142,18 +142,18 @@ class Calls:
             head = read_head(state)
         except InvalidJournal as exc:
             raise protocol_error(exc, None) from None
-        answers, turns = given.digest(), self._runs.turns
+        turns = self._runs.turns
         turn = turns.get(head.call, head.turn)
         if turn is not None:
-            turn.check(answers)
+            turn.check(given)
         else:
-            turn = turns.begin(head.call, head.turn, answers)
+            turn = turns.begin(head.call, head.turn, given)
         turn.waiting += 1
         try:
             async with turn.lock:
                 if turn.outcome is not None:
                     return turn.outcome.again()
-                turn.check(answers)
+                turn.check(given)
                 return await self._take_turn(_Request(ctx, call_next, state, head, given), turn)
         finally:
             turn.waiting -= 1

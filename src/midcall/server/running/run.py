@@ -9,10 +9,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from contextvars import Context, ContextVar, copy_context
-from types import CoroutineType
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 import anyio
 import anyio.lowlevel
@@ -108,9 +107,14 @@ class Run:
 
     def start(self, tool: Awaitable[Any]) -> None:
         """Run this in a task of its own."""
-        coroutine = cast("Coroutine[Any, Any, Any]", tool) if isinstance(tool, CoroutineType) else _awaited(tool)
-        self.task = self.loop.create_task(coroutine, context=self.context)
+        self.task = self.loop.create_task(self._run(tool), context=self.context)
         self.task.add_done_callback(self._on_done)
+
+    async def _run(self, tool: Awaitable[Any]) -> Any:
+        try:
+            return await tool
+        finally:
+            self._ring()  # a turn of the loop before the callbacks of the task do
 
     def _on_done(self, task: asyncio.Task[Any]) -> None:
         if not task.cancelled():
@@ -331,9 +335,20 @@ class Run:
         if self.abandoned:
             return
         if self._end_task is None:
+            if self.ending is None and self._waits_alone():
+                self.ending = why
+                self._is_told = True
+                self.task.cancel()
+                await asyncio.sleep(0)
+                if self.task.done():  # as nearly always: a question has no cleanup of its own
+                    return
             self.ending = self.ending or why
             self._end_task = self.loop.create_task(self._end())
         await asyncio.shield(self._end_task)  # a request that breaks off does not keep the run from ending
+
+    def _waits_alone(self) -> bool:
+        """Whether nothing but the tool's own task has to be ended: no branch, no thread, no effect."""
+        return not (self._effects or self._askers or self.sending or self.holds_thread or self.task.done())
 
     async def _end(self) -> None:
         self._endless = self.loop.create_future()
@@ -424,10 +439,6 @@ def _is_running(loop: asyncio.AbstractEventLoop) -> bool:
         return asyncio.get_running_loop() is loop
     except RuntimeError:
         return False
-
-
-async def _awaited(tool: Awaitable[Any]) -> Any:
-    return await tool
 
 
 def _adopt(newer: Mapping[ContextVar[Any], tuple[Any, Any]]) -> None:
