@@ -264,7 +264,7 @@ class Call:
     @property
     def called(self) -> object:
         """The tool, prompt or resource, as the client names it."""
-        if (target := self.journal.target) is not None:
+        if "journal" in self.__dict__ and (target := self.journal.target) is not None:  # no journal only to look
             return target.name
         params = self.params or {}
         return params.get("name") or params.get("uri")

@@ -13,7 +13,7 @@ import logging
 import os
 import struct
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeGuard, cast
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -73,11 +73,9 @@ class Seal:
         self._audience = audience
         self._theirs = theirs
 
-    def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> Awaitable[HandlerResult]:
-        # Not `async`: what it returns is awaited as it is, which saves other requests a coroutine.
-        return self._serve(ctx, call_next) if ctx.method in INPUT_REQUIRED_METHODS else call_next(ctx)
-
-    async def _serve(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        if ctx.method not in INPUT_REQUIRED_METHODS:
+            return await call_next(ctx)
         state = None if ctx.params is None else ctx.params.get("requestState")
         binding = None
         if isinstance(state, str) and state.startswith(_MARK):
@@ -103,7 +101,7 @@ class Seal:
     def _bind(self, ctx: ServerRequestContext[Any, Any], fail: Callable[[str, str], MCPError]) -> bytes:
         """What a state of this request is bound to: server, user, method, target and arguments."""
         try:
-            principal: object = None if self._principal is None else self._principal(ctx)
+            principal: Any = None if self._principal is None else self._principal(ctx)
         except Exception:
             logger.exception("Could not tell whose a request on %s is: principal= raised", ctx.method)
             raise fail(ctx.method, "its user could not be told") from None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextvars import Context, ContextVar, copy_context
 from typing import Any, Final, NamedTuple
 
@@ -64,6 +64,8 @@ class Run:
     """A tool that runs, and the questions it waits for."""
 
     task: asyncio.Task[Any]
+    on_end: Callable[[], object] | None = None
+    """Called when the tool has ended."""
     ending: str | None = None
     """Why the run is being ended, once it is."""
     abandoned = False
@@ -120,6 +122,8 @@ class Run:
         if not task.cancelled():
             task.exception()  # retrieved: the request that returns it may come later, or never
         self._ring()
+        if self.on_end is not None:
+            self.on_end()
 
     @property
     def done(self) -> bool:
