@@ -94,8 +94,10 @@ class Run:
         """What the client calls the tool."""
         self.loop = asyncio.get_running_loop()
         self.context: Context = copy_context()
-        self._given: Mapping[ContextVar[Any], Any] = self.context.copy()
-        """The context variables that requests have brought."""
+        self._first = self.context.copy()
+        """The context variables that the first request brought."""
+        self._later: dict[ContextVar[Any], Any] = {}
+        """What newer requests brought instead."""
         self._own: ContextVar[Any] | None = None
         self.open: dict[str, Waiting] = {}
         """The questions that wait, by the key under which they leave."""
@@ -170,20 +172,24 @@ class Run:
     def follow(self) -> None:
         """Hand the context variables of the running request to the run, unless the tool has set them itself."""
         newer: dict[ContextVar[Any], tuple[Any, Any]] = {}
+        later = self._later
         for var, value in copy_context().items():
-            old = self._given.get(var, _MISSING)
+            old = self._given(var)
             if value is not old and var is not self._own:
                 newer[var] = (old, value)
+                later[var] = value
         if newer:
-            self._given = {**self._given, **{var: value for var, (_, value) in newer.items()}}
             self.context.run(_adopt, newer)
         self._newer = newer
 
+    def _given(self, var: ContextVar[Any]) -> Any:
+        """What the newest request that has this variable brought."""
+        return self._later[var] if var in self._later else self._first.get(var, _MISSING)
+
     def hand_back(self) -> None:
         """Set the context variables that the run has changed in the context of the running request."""
-        given = self._given
         for var, value in self.context.items():
-            if given.get(var, _MISSING) is not value and var is not self._own:
+            if var is not self._own and self._given(var) is not value:
                 var.set(value)
 
     # --- for the verbs ------------------------------------------------------------------------

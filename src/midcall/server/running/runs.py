@@ -59,7 +59,7 @@ class Runs:
         self._alive: set[Call] = set()
         self._waiting: dict[str, tuple[Call, float]] = {}
         """Those between two requests, by call, oldest first; with the time when they expire."""
-        self._waiting_of: Counter[str] = Counter()
+        self._waiting_of: dict[str, int] = {}
         """How many of them each caller has."""
         self._states: dict[str, tuple[Call, bool, str]] = {}
         """The states behind resume codes, and whether the run had ended by then."""
@@ -104,7 +104,7 @@ class Runs:
     def wait(self, call: Call) -> None:
         """The request of this call returns; the run waits for the next one."""
         self._waiting[call.name] = (call, call.run.loop.time() + self._seconds)
-        self._waiting_of[call.owner] += 1
+        self._waiting_of[call.owner] = self._waiting_of.get(call.owner, 0) + 1
         if self.handover is not None:
             self._watching[call.name] = self.aside(self._watch(self.handover, call))
         self._make_room(call)
@@ -118,9 +118,9 @@ class Runs:
     def take(self, call: Call) -> None:
         """A request continues this run."""
         if self._waiting.pop(call.name, None) is not None:
-            self._waiting_of[call.owner] -= 1
-            if not self._waiting_of[call.owner]:
-                del self._waiting_of[call.owner]
+            left = self._waiting_of.pop(call.owner) - 1
+            if left:
+                self._waiting_of[call.owner] = left
         if (watching := self._watching.pop(call.name, None)) is not None:
             watching.cancel()
 
