@@ -29,9 +29,9 @@ from midcall.server.required import check_required, leave_with_visits
 from midcall.server.retrying import forget_request
 from midcall.server.running.following import with_params
 from midcall.server.running.handover import Claim, Handover
-from midcall.server.running.run import ROUND, STOPPED
+from midcall.server.running.run import CANCELLED, ROUND, STOPPED
 from midcall.server.running.runs import GRACE_SECONDS
-from midcall.server.running.turns import CANCELLED, CONTINUED, Given, Outcome, OwnState, Turn
+from midcall.server.running.turns import CONTINUED, WAS_CANCELLED, Given, Outcome, OwnState, Turn
 from midcall.server.sending import take_back
 from midcall.server.surface import Ours, ending, find_ours, protocol_error, stamped
 from midcall.wording import journal as wording
@@ -410,7 +410,7 @@ class Calls:
         """End the run, and refuse its state from now on."""
         if turn is not None:
             turn.cancelled = True
-        await call.end("cancelled")
+        await call.end(CANCELLED)
         if call.run.sending:
             await take_back(call)
         if turn is not None and call.claim is not None and turn.outcome is None:
@@ -577,7 +577,7 @@ def _decode(state: str) -> Journal:
 
 
 def _cancelled() -> ErrorData:
-    return ErrorData(code=INVALID_PARAMS, message=CANCELLED)
+    return ErrorData(code=INVALID_PARAMS, message=WAS_CANCELLED)
 
 
 def _error_data(error: Exception) -> ErrorData:

@@ -17,7 +17,7 @@ import anyio
 import anyio.lowlevel
 import anyio.to_thread
 
-__all__ = ["REPLAYED", "ROUND", "STOPPED", "Run", "in_thread"]
+__all__ = ["CANCELLED", "REPLAYED", "ROUND", "STOPPED", "Run", "in_thread"]
 
 logger = logging.getLogger("midcall")
 
@@ -26,6 +26,8 @@ in_thread: ContextVar[int | None] = ContextVar("midcall_in_thread", default=None
 
 ROUND: Final = "round"
 """The reason for ending a run that will be replayed with the answers."""
+CANCELLED: Final = "cancelled"
+"""The reason for ending a run because its client has cancelled the call."""
 STOPPED: Final = "stopped"
 """The reason for ending a run because the server stops."""
 REPLAYED: Final = (ROUND, STOPPED, "evicted")
@@ -99,6 +101,7 @@ class Run:
         self._later: dict[ContextVar[Any], Any] = {}
         """What newer requests brought instead."""
         self._own: ContextVar[Any] | None = None
+        self._scope = anyio.CancelScope()
         self.open: dict[str, Waiting] = {}
         """The questions that wait, by the key under which they leave."""
         self.pauses: set[asyncio.Future[None]] = set()
@@ -116,7 +119,8 @@ class Run:
 
     async def _run(self, tool: Awaitable[Any]) -> Any:
         try:
-            return await tool
+            with self._scope:
+                return await tool
         finally:
             self._ring()  # a turn of the loop before the callbacks of the task do
 
@@ -357,8 +361,9 @@ class Run:
         await asyncio.shield(self._end_task)  # a request that breaks off does not keep the run from ending
 
     def _waits_alone(self) -> bool:
-        """Whether nothing but the tool's own task has to be ended: no branch, no thread, no effect."""
-        return not (self._effects or self._askers or self.sending or self.holds_thread or self.task.done())
+        """Whether the tool's own task waits for an answer, and no branch, thread or effect is under way."""
+        others = self._effects or self._askers or self.sending or self.pauses or self.holds_thread
+        return bool(self.open) and not others
 
     async def _end(self) -> None:
         self._endless = self.loop.create_future()
@@ -404,6 +409,8 @@ class Run:
                 if attempt or not self._is_told:  # else it is cleaning up already, which a cancel would cut off
                     self.task.cancel()
                 await self._let_cancel_arrive()
+            elif attempt or self.ending == CANCELLED:
+                self._scope.cancel()  # a thread may check for it, and isn't interrupted by it
             self._fail_questions()
             await self._wait_for((self.task,))
             if self._endless is not None and self._endless.done():

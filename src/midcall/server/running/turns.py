@@ -18,7 +18,7 @@ from pydantic import BaseModel
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["CANCELLED", "CONTINUED", "Given", "Outcome", "OwnState", "Turn", "Turns"]
+__all__ = ["CONTINUED", "WAS_CANCELLED", "Given", "Outcome", "OwnState", "Turn", "Turns"]
 
 
 class OwnState(str):
@@ -34,7 +34,7 @@ _OUTCOMES: Final = 1_000
 
 
 CONTINUED: Final = "This request was already continued with other answers. Call the tool again to start over."
-CANCELLED: Final = "This call was cancelled. Call the tool again to start over."
+WAS_CANCELLED: Final = "This call was cancelled. Call the tool again to start over."
 
 
 class Given(NamedTuple):
@@ -118,7 +118,7 @@ class Turn:
         if self.given is not None and given != self.given:
             raise MCPError(INVALID_PARAMS, CONTINUED)
         if self.cancelled:
-            raise MCPError(INVALID_PARAMS, CANCELLED)
+            raise MCPError(INVALID_PARAMS, WAS_CANCELLED)
 
 
 class Turns:
