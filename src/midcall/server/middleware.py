@@ -46,7 +46,7 @@ logger = logging.getLogger("midcall")
 
 _LOOK_SECONDS: Final = 0.005
 _LOOKS: Final = 200
-"""How often a replay that wants to leave with a round looks whether its branches have come to their answers."""
+"""How often a replay that wants to end or to leave looks whether its branches have come to their answers."""
 
 STATE_LIMIT: Final = 64 * 1024
 """Servers and proxies refuse requests with larger states."""
@@ -556,9 +556,13 @@ _AGAIN: Final[dict[str, Any]] = {}
 
 
 async def _catch_up(call: Call) -> None:
-    """Give branches of a replay that are still at their I/O a moment to ask again what was answered."""
+    """Give branches of a replay that are still at their I/O a moment to ask again what was answered.
+
+    Even if the tool has ended: it may not wait for its threads and tasks.
+    """
+    replay = call.replay
     for _ in range(_LOOKS):
-        if call.run.done or not call.replay.leftover():
+        if not (replay.leftover_of_branches() if call.run.done else replay.leftover()):
             return
         await asyncio.sleep(_LOOK_SECONDS)
 

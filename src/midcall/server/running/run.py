@@ -224,8 +224,10 @@ class Run:
 
     def _is_line(self, for_thread: bool) -> bool:
         task = asyncio.current_task()
-        if task is self.task or for_thread:
+        if task is self.task:
             return True
+        if for_thread:  # that of a branch may be given up with its branch, which takes a few turns
+            return self._is_in_thread()
         if task is not None:
             self._askers = self._askers or set()
             self._askers.add(task)
