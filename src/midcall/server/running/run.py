@@ -115,6 +115,8 @@ class Run:
     def _on_done(self, task: asyncio.Task[Any]) -> None:
         if not task.cancelled():
             task.exception()  # retrieved: the request that returns it may come later, or never
+        if self.open:  # those of branches that the tool has left behind
+            self._fail_open()
         self._ring()
 
     @property
@@ -192,6 +194,8 @@ class Run:
     async def ask(self, requests: Mapping[str, Mapping[str, Any]]) -> None:
         """Put these into the next round, and wait until one of them is answered."""
         await self.check_question()
+        if self.task.done():  # no request would take it along
+            raise asyncio.CancelledError
         for_thread = in_thread.get() is not None
         waits = {key: Waiting(request, self.loop.create_future(), for_thread) for key, request in requests.items()}
         self.open.update(waits)
@@ -404,9 +408,12 @@ class Run:
         """Whether the run's own task waits for a worker thread, as that of a `def` tool does."""
         return self.task in anyio.to_thread.current_default_thread_limiter().statistics().borrowers
 
-    def _fail_questions(self) -> None:
+    def _fail_open(self) -> None:
         for waiting in self.open.values():
             waiting.answered.cancel()
+
+    def _fail_questions(self) -> None:
+        self._fail_open()
         for pause in self.pauses:
             pause.cancel()
         for pushing in self.sending:
