@@ -31,7 +31,7 @@ from midcall.server.running.following import with_params
 from midcall.server.running.handover import Claim, Handover
 from midcall.server.running.run import ROUND, STOPPED
 from midcall.server.running.runs import GRACE_SECONDS
-from midcall.server.running.turns import CANCELLED, CONTINUED, Given, Outcome, OwnState, Turn
+from midcall.server.running.turns import CANCELLED, PAST, Given, Outcome, OwnState, Turn
 from midcall.server.sending import take_back
 from midcall.server.surface import Ours, ending, find_ours, protocol_error, stamped
 from midcall.wording import journal as wording
@@ -211,7 +211,7 @@ class Calls:
         return call
 
     def _live(self, head: Head) -> Call | None:
-        """The call of this turn, if its run waits here.
+        """The call of this turn, if its run waits here. One that waits for an older turn was continued elsewhere.
 
         Raises:
             MCPError: Its run is past this turn, and only this process could know what that came to.
@@ -219,8 +219,8 @@ class Calls:
         call = self._runs.find(head.call)
         if call is None or call.journal.turn == head.turn:
             return call
-        if self._runs.handover is None:
-            raise MCPError(INVALID_PARAMS, CONTINUED)
+        if self._runs.handover is None and call.journal.turn > head.turn:
+            raise MCPError(INVALID_PARAMS, PAST)
         return None
 
     def _resumed(self, request: _Request) -> Call | None:
@@ -575,8 +575,11 @@ def _on_asyncio() -> bool:
 
 
 def _decode(state: str) -> Journal:
-    if "\n" not in state:  # only the run knew it, and the run is gone
-        raise InvalidJournal("The state of this call was too large to travel, and its run has ended. Call again.")
+    if "\n" not in state:  # only the run knows it
+        raise InvalidJournal(
+            "The state of this call was too large to travel, and its run is not in this process: it has ended, or "
+            "another replica has it. Call the tool again to start over."
+        )
     return decode(state)
 
 
