@@ -11,6 +11,7 @@ import pytest
 from mcp import Client
 
 from midcall import Declined, UserDeclined, ask, elicit, from_thread
+from midcall.server.running.run import in_thread
 from midcall.testing import connect
 from tests.kinds import server_with
 from tests.rounds import raw_call, text
@@ -205,6 +206,24 @@ async def test_a_replayed_tool_that_leaves_a_branch_behind_ends_as_a_live_one(
 async def test_so_it_does_if_the_answers_come_one_by_one(body: Body) -> None:
     live = await called(body, one_by_one, live=True)
     assert await called(body, one_by_one, live=False) == live
+
+
+@pytest.mark.parametrize("live", [True, False])
+async def test_no_round_leaves_for_a_thread_while_the_tool_gives_it_up(live: bool) -> None:
+    async def for_a_thread() -> str:
+        in_thread.set(1)
+        return await ask("First?", str)
+
+    async def body(pace: Pace) -> str:
+        task = asyncio.create_task(for_a_thread())
+        for _ in range(12):
+            await asyncio.sleep(0)
+        return f"given up {task.done()}"
+
+    def none(asked: Asked) -> Iterable[str]:
+        raise AssertionError(asked)
+
+    assert await called(body, none, live=live) == (False, "given up False")
 
 
 async def test_a_branch_that_a_replay_does_not_start_again_is_a_mismatch() -> None:
