@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 import sqlite3
 import stat
@@ -18,6 +19,7 @@ import pytest
 
 from midcall.stores import Record, StoreError, Value, open_store
 from midcall.stores.sqlite import SQLite, default_file, thread
+from midcall.stores.sqlite import store as statements_in
 
 PENDING = Record("an-id", "approve", "ann", "{}", created=1000.0, expires=1900.0)
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no file modes")
@@ -268,3 +270,10 @@ async def test_a_file_that_only_newer_versions_understand_is_refused(tmp_path: P
         connection.execute("UPDATE midcall_schema SET version = 9, usable_from = 8")
     with pytest.raises(StoreError, match=r"schema is version 9, and this midcall knows 2.*Update"):
         await store.open()
+
+
+def test_no_statement_numbers_its_parameters() -> None:
+    """Python 3.12 warns of such parameters if they are given as a sequence, and 3.14 refuses them."""
+    statements = [value for value in vars(statements_in).values() if isinstance(value, str) and " midcall_" in value]
+    assert len(statements) > 5
+    assert not [each for each in statements if re.search(r"\?\d", each)]

@@ -165,7 +165,7 @@ class Replay:
             value = question.typed.read(question.form.whole(answer))
         else:
             raw = journal.entries.get(identity)
-            if raw is None or raw[0] != "accept" or raw[-1] == "default":
+            if raw is None or raw[0] != "accept" or raw[-1] == "default" or self.came_with_others(identity):
                 return MISSING
             tidied = tidy(question.form, raw[3])
             value, problems = question.read_tidy(tidied)
@@ -387,18 +387,35 @@ class Replay:
         self.journal.drifts = self.journal.drifts + 1 if unused else 0
         return unused if self.journal.drifts > 1 else []
 
+    def came_with_others(self, identity: str) -> bool:
+        """Whether the answer to this came in one round with others."""
+        return len(self._fresh) > 1 and identity in self._fresh
+
+    @property
+    def has_met_round(self) -> bool:
+        """Whether the run has asked for all answers of this round."""
+        return self._fresh <= self._used
+
     def leftover(self) -> list[str]:
         """The questions whose answers came with this round, and that the run has not asked by its end.
 
         After a no, the others of its round need not be asked any more.
         """
-        if self._fresh <= self._used:  # as nearly always
+        return sorted(entry.label for entry in self._not_met())
+
+    def leftover_of_branches(self) -> bool:
+        """Whether there are such questions, and all are those of branches, which may outlive the tool's own task."""
+        unused = self._not_met()
+        return bool(unused) and not any(entry.line for entry in unused)
+
+    def _not_met(self) -> list[Entry]:
+        if self.has_met_round:  # as nearly always
             return []
         entries = {identity: self.journal.entry(identity) for identity in self._fresh if not is_required(identity)}
         used = [entry for identity, entry in entries.items() if identity in self._used]
         if any(entry is not None and entry.kind in ("decline", "cancel", "timeout") for entry in used):
             return []
-        return sorted(entry.label for identity, entry in entries.items() if entry and identity not in self._used)
+        return [entry for identity, entry in entries.items() if entry and identity not in self._used]
 
 
 def unused_answers(unused: list[str]) -> ReplayMismatch:

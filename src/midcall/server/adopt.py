@@ -74,6 +74,8 @@ async def reply_to(
     digest = urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:9]).decode()
     identity = call.replay.identify_request(request.method, digest)
     entry = call.replay.noted(identity)
+    if call.recalls:
+        await call.meet(identity)
     if entry is None or entry.kind != "reply":
         call.replay.request(identity, request.method, line=call.on_line)
         async with asyncio.timeout(timeout):

@@ -31,6 +31,8 @@ async def put(call: Call, question: Question[Any] | Visit) -> Outcome[Any]:
     """Ask one question."""
     await call.run.check_question()
     asking = _begin(call, question)
+    if call.recalls:
+        await call.meet(asking.identity)
     while True:
         if asking.entry.kind == "waiting":
             (asking.entry,) = await _channel(call, asking).carry(call, (asking,))
@@ -43,6 +45,8 @@ async def put_all(call: Call, questions: Sequence[Question[Any] | Visit]) -> lis
     """Ask these together: on 2026-07-28 all that wait leave in one round. The first no stands for all of them."""
     await call.run.check_question()
     askings = [_begin(call, question) for question in questions]
+    if call.recalls:
+        await call.meet(*(asking.identity for asking in askings))
     while True:
         if (no := _no_among(call, askings)) is not None:
             return [no] * len(askings)

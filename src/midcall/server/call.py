@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from functools import cached_property
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from mcp.server.context import CallNext, ServerRequestContext
 from mcp.server.session import ServerSession
@@ -47,6 +47,10 @@ inside_effect: ContextVar[bool] = ContextVar("midcall_inside_effect", default=Fa
 aside: ContextVar[bool] = ContextVar("midcall_aside", default=False)
 """Whether a verb runs for a thread of the author's own: such threads have no order among them."""
 
+TOGETHER_SECONDS: Final = 0.5
+"""How long an answer of a replay waits for branches that are still on their way to the others of its round. Less than
+a round waits for them that is about to leave."""
+
 
 class Call:
     """What a verb needs to know about the call that it is used in."""
@@ -76,6 +80,8 @@ class Call:
     """Whether there is anything in the journal to recall: most calls ask nothing."""
     foreign: Foreign | None = None
     """What the handler sees as its own state and answers."""
+    _met: asyncio.Event | None = None
+    """Set when a replay has asked for all answers of its round, or won't."""
 
     def __init__(
         self, installation: Installation, ctx: ServerRequestContext[Any, Any], journal: Journal | None = None
@@ -216,6 +222,24 @@ class Call:
         self.later = why
         self.relays = answers
         await self.run.pause()
+
+    async def meet(self, *identities: str) -> None:
+        """A replay asks for these: hold their answers until all that came with them were asked for, too.
+
+        A live run gets the answers of a round at once. If a replay got them one after the other, a branch that fails at
+        its answer could end another one before that has come to its own.
+        """
+        if not any(map(self.replay.came_with_others, identities)):
+            return
+        if self._met is None:
+            self._met = asyncio.Event()
+            self.loop.call_later(TOGETHER_SECONDS, self._met.set)
+        if self.replay.has_met_round:
+            self._met.set()
+            await asyncio.sleep(0)  # those who waited come first
+        else:
+            await self._met.wait()
+        await self.run.check()
 
     def leftover(self) -> ReplayMismatch | None:
         """The error of a replay that has ended without using an answer of this round."""

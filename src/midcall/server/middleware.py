@@ -31,7 +31,7 @@ from midcall.server.running.following import with_params
 from midcall.server.running.handover import Claim, Handover
 from midcall.server.running.run import CANCELLED, ROUND, STOPPED
 from midcall.server.running.runs import GRACE_SECONDS
-from midcall.server.running.turns import CONTINUED, WAS_CANCELLED, Given, Outcome, OwnState, Turn
+from midcall.server.running.turns import PAST, WAS_CANCELLED, Given, Outcome, OwnState, Turn
 from midcall.server.sending import take_back
 from midcall.server.surface import Ours, ending, find_ours, protocol_error, stamped
 from midcall.wording import journal as wording
@@ -46,7 +46,7 @@ logger = logging.getLogger("midcall")
 
 _LOOK_SECONDS: Final = 0.005
 _LOOKS: Final = 200
-"""How often a replay that wants to leave with a round looks whether its branches have come to their answers."""
+"""How often a replay that wants to end or to leave looks whether its branches have come to their answers."""
 
 STATE_LIMIT: Final = 64 * 1024
 """Servers and proxies refuse requests with larger states."""
@@ -211,7 +211,7 @@ class Calls:
         return call
 
     def _live(self, head: Head) -> Call | None:
-        """The call of this turn, if its run waits here.
+        """The call of this turn, if its run waits here. One that waits for an older turn was continued elsewhere.
 
         Raises:
             MCPError: Its run is past this turn, and only this process could know what that came to.
@@ -219,8 +219,8 @@ class Calls:
         call = self._runs.find(head.call)
         if call is None or call.journal.turn == head.turn:
             return call
-        if self._runs.handover is None:
-            raise MCPError(INVALID_PARAMS, CONTINUED)
+        if self._runs.handover is None and call.journal.turn > head.turn:
+            raise MCPError(INVALID_PARAMS, PAST)
         return None
 
     def _resumed(self, request: _Request) -> Call | None:
@@ -556,9 +556,13 @@ _AGAIN: Final[dict[str, Any]] = {}
 
 
 async def _catch_up(call: Call) -> None:
-    """Give branches of a replay that are still at their I/O a moment to ask again what was answered."""
+    """Give branches of a replay that are still at their I/O a moment to ask again what was answered.
+
+    Even if the tool has ended: it may not wait for its threads and tasks.
+    """
+    replay = call.replay
     for _ in range(_LOOKS):
-        if call.run.done or not call.replay.leftover():
+        if not (replay.leftover_of_branches() if call.run.done else replay.leftover()):
             return
         await asyncio.sleep(_LOOK_SECONDS)
 
@@ -571,8 +575,11 @@ def _on_asyncio() -> bool:
 
 
 def _decode(state: str) -> Journal:
-    if "\n" not in state:  # only the run knew it, and the run is gone
-        raise InvalidJournal("The state of this call was too large to travel, and its run has ended. Call again.")
+    if "\n" not in state:  # only the run knows it
+        raise InvalidJournal(
+            "The state of this call was too large to travel, and its run is not in this process: it has ended, or "
+            "another replica has it. Call the tool again to start over."
+        )
     return decode(state)
 
 

@@ -189,6 +189,53 @@ async def test_the_questions_of_all_branches_fail_when_their_run_is_ended() -> N
     assert kept[0].done()
 
 
+@pytest.mark.parametrize("means", MEANS)
+async def test_the_question_of_a_task_that_nobody_awaits_fails_when_its_run_has_ended(means: Means) -> None:
+    left: list[asyncio.Task[str]] = []
+
+    async def tool(elicit: Elicit) -> str:
+        async def branch() -> str:
+            return await elicit("b?")
+
+        left.append(asyncio.create_task(branch()))
+        await asyncio.sleep(0)
+        return await elicit("a?")
+
+    async with asyncio.timeout(10), connect(asking(means, tool)) as client:
+        first = await begin(client, "tool")
+        assert first.asked == ["a?", "b?"]
+        assert await finish(client, first, {"a?": "1"}) == "1"
+        await asyncio.wait(left)
+    assert left[0].cancelled()
+
+
+@pytest.mark.parametrize("means", MEANS)
+async def test_a_question_after_a_run_has_ended_between_two_rounds_raises_at_once(means: Means) -> None:
+    left: list[asyncio.Task[str]] = []
+    give_up, go_on = asyncio.Event(), asyncio.Event()
+
+    async def tool(elicit: Elicit) -> str:
+        async def ask(message: str) -> str:
+            return await elicit(message)
+
+        async def late() -> str:
+            await go_on.wait()
+            return await elicit("b?")
+
+        left[:] = [asyncio.create_task(ask("a?")), asyncio.create_task(late())]
+        await give_up.wait()
+        return "without an answer"
+
+    async with asyncio.timeout(10), connect(asking(means, tool)) as client:
+        first = await begin(client, "tool")
+        give_up.set()
+        await asyncio.wait(left[:1])
+        go_on.set()
+        await asyncio.wait(left)
+        assert all(task.cancelled() or task.exception() is not None for task in left)
+        assert await finish(client, first, ANSWERS) == "without an answer"
+
+
 async def test_a_tool_that_swallows_every_cancellation_is_abandoned_and_named(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,6 +37,9 @@ QUIET_LINE: Final = 1
 QUIET_BRANCHES: Final = 4
 """Turns of the event loop without a new question before a round leaves. A branch of a nested task group, or behind
 a `wait_for`, needs a few turns to reach its question."""
+QUIET_THREADS: Final = 20
+"""The same for the thread of a branch. Its question doesn't end with the branch: while the tool gives both up, which
+takes some turns, no round leaves for it."""
 
 CLEANUP_SECONDS: Final = 5.0
 """How long a run that is being ended may take for its cleanup."""
@@ -127,6 +130,8 @@ class Run:
     def _on_done(self, task: asyncio.Task[Any]) -> None:
         if not task.cancelled():
             task.exception()  # retrieved: the request that returns it may come later, or never
+        if self.open:  # those of branches that the tool has left behind
+            self._fail_open()
         self._ring()
         if self.on_end is not None:
             self.on_end()
@@ -210,10 +215,12 @@ class Run:
     async def ask(self, requests: Mapping[str, Mapping[str, Any]]) -> None:
         """Put these into the next round, and wait until one of them is answered."""
         await self.check_question()
+        if self.task.done():  # no request would take it along
+            raise asyncio.CancelledError
         for_thread = in_thread.get() is not None
         waits = {key: Waiting(request, self.loop.create_future(), for_thread) for key, request in requests.items()}
         self.open.update(waits)
-        self._expect(QUIET_LINE if self._is_line(for_thread) else QUIET_BRANCHES)
+        self._expect(self._turns_until_quiet(for_thread))
         try:
             if len(waits) == 1:
                 await next(iter(waits.values())).answered
@@ -232,7 +239,7 @@ class Run:
         await self.check()
         waiting: asyncio.Future[None] = self.loop.create_future()
         self.pauses.add(waiting)
-        self._expect(QUIET_LINE if self._is_line(in_thread.get() is not None) else QUIET_BRANCHES)
+        self._expect(self._turns_until_quiet(in_thread.get() is not None))
         try:
             await waiting
         finally:
@@ -240,15 +247,20 @@ class Run:
         if self._newer:
             _adopt(self._newer)
 
-    def _is_line(self, for_thread: bool) -> bool:
+    def _turns_until_quiet(self, for_thread: bool) -> int:
         task = asyncio.current_task()
-        if task is self.task or for_thread:
-            return True
-        if task is not None:
+        if task is self.task:
+            return QUIET_LINE
+        if for_thread:
+            return QUIET_LINE if self._is_in_thread() else QUIET_THREADS
+        self._note_asker(task)
+        return QUIET_BRANCHES
+
+    def _note_asker(self, task: asyncio.Task[Any] | None) -> None:
+        if task is not None and task is not self.task:
             self._askers = self._askers or set()
             self._askers.add(task)
             task.add_done_callback(self._askers.discard)
-        return False
 
     @staticmethod
     def _raise_if_ended(waits: Iterable[Waiting]) -> None:
@@ -268,7 +280,7 @@ class Run:
 
     def _refuse(self) -> bool:
         """Note who is refused; whether that was too often."""
-        self._is_line(False)
+        self._note_asker(asyncio.current_task())
         self._is_told = self._is_told or asyncio.current_task() is self.task
         self._refusals = refusals = self._refusals or Counter()
         who = in_thread.get() or asyncio.current_task()
@@ -434,9 +446,12 @@ class Run:
         """Whether the run's own task waits for a worker thread, as that of a `def` tool does."""
         return self.task in anyio.to_thread.current_default_thread_limiter().statistics().borrowers
 
-    def _fail_questions(self) -> None:
+    def _fail_open(self) -> None:
         for waiting in self.open.values():
             waiting.answered.cancel()
+
+    def _fail_questions(self) -> None:
+        self._fail_open()
         for pause in self.pauses:
             pause.cancel()
         for pushing in self.sending:

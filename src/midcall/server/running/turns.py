@@ -18,7 +18,7 @@ from pydantic import BaseModel
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["CONTINUED", "WAS_CANCELLED", "Given", "Outcome", "OwnState", "Turn", "Turns"]
+__all__ = ["CONTINUED", "PAST", "WAS_CANCELLED", "Given", "Outcome", "OwnState", "Turn", "Turns"]
 
 
 class OwnState(str):
@@ -34,6 +34,7 @@ _OUTCOMES: Final = 1_000
 
 
 CONTINUED: Final = "This request was already continued with other answers. Call the tool again to start over."
+PAST: Final = "This request was already continued, and its result is gone. Call the tool again to start over."
 WAS_CANCELLED: Final = "This call was cancelled. Call the tool again to start over."
 
 
@@ -84,12 +85,7 @@ def _state_of(result: Any) -> object:
 _OWN: Final = "own"
 
 
-FORGOTTEN: Final = Outcome(
-    error=ErrorData(
-        code=INVALID_PARAMS,
-        message="This request was already continued, and its result is gone. Call the tool again to start over.",
-    )
-)
+FORGOTTEN: Final = Outcome(error=ErrorData(code=INVALID_PARAMS, message=PAST))
 
 
 class Turn:

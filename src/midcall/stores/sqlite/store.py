@@ -40,8 +40,8 @@ _CREATE = f"""
 _READ = f"SELECT {RECORD} FROM midcall_records WHERE id = ?"
 _CHANGE = """
     UPDATE midcall_records
-    SET version = version + 1, kind = ?3, owner = ?4, data = ?5, expires = ?6, outcome = ?7, consumed = ?8
-    WHERE id = ?1 AND version = ?2
+    SET version = version + 1, kind = ?, owner = ?, data = ?, expires = ?, outcome = ?, consumed = ?
+    WHERE id = ? AND version = ?
     RETURNING created
 """
 _COMPLETE = "UPDATE midcall_records SET outcome = ?, version = version + 1 WHERE id = ?"
@@ -110,10 +110,11 @@ class SQLite:
 
     async def change(self, record: Record, version: int) -> tuple[Record | None, bool]:
         check_record(record)
+        id, _, *changed = change_of(record, version)
 
         def work(connection: sqlite3.Connection) -> tuple[Record | None, bool]:
             with transaction(connection):
-                if rows := connection.execute(_CHANGE, change_of(record, version)).fetchall():
+                if rows := connection.execute(_CHANGE, (*changed, id, version)).fetchall():
                     return replace(record, created=float(rows[0][0]), version=version + 1), True
                 return _read(connection, record.id), False
 
