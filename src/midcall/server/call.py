@@ -108,8 +108,6 @@ class Call:
         self.around = current_call.get()
         self.asking_session = AskingSession(self._ctx.session, self)
         ctx = with_session(ctx, self.asking_session)
-        if self.installation.shown_version is not None and self.modern and self.installation.adopt:
-            ctx.protocol_version = self.installation.shown_version
         self.followers.append(ctx)
         self.run.carry(current_call, self)
         self.run.start(self.run.context.run(call_next, ctx))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import logging
-from typing import Any, cast
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Any, Final, cast
 
-from fastmcp import FastMCP
-from fastmcp.exceptions import NotFoundError
+from fastmcp import Context, FastMCP
 from fastmcp.prompts import FunctionPrompt, Prompt
 from fastmcp.resources import Resource, ResourceTemplate
 from fastmcp.server.dependencies import fastmcp_request_ctx
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import Tool
-from fastmcp.utilities.tasks import TASKS_EXTENSION_ID
 from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
 from mcp_types.methods import INPUT_REQUIRED_METHODS
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
@@ -30,16 +30,43 @@ from midcall.wording import installing as wording
 
 __all__ = ["prepare"]
 
+_MARK: Final = "__midcall__"
+
 
 def prepare(server: FastMCP[Any], installation: Installation) -> None:
-    """Let our errors through FastMCP, and let its `ctx.elicit` reach the session.
-
-    FastMCP refuses to push by the version in its own copy of the request, so it is shown one that can.
-    """
-    installation.shown_version = LATEST_HANDSHAKE_VERSION
-    installation.on_ask = follow_fastmcp
+    """Let our errors through FastMCP, and let its `ctx.elicit` reach the session."""
+    installation.on_ask = _reach_session
     server.add_middleware(_LetThrough())
     _look_inside()
+    _let_elicit_pass()
+
+
+def _let_elicit_pass() -> None:
+    """Once, on the class: outside a call of ours nothing changes."""
+    if not hasattr(Context.elicit, _MARK):
+        Context.elicit = _passing(Context.elicit)
+
+
+def _passing(elicit: Callable[..., Awaitable[Any]]) -> Any:
+    """`Context.elicit`, which refuses 2026-07-28 by the version in the request before it reaches the session.
+
+    It is shown one that can push. That holds for one step: when the session is asked, the real version is back, and no
+    other code has seen this one.
+    """
+
+    @wraps(elicit)
+    async def passing(self: Context, *args: Any, **kwargs: Any) -> Any:
+        call, request = current_call.get(), self.request_context
+        if call is None or request is None or not (call.modern and call.installation.adopt):
+            return await elicit(self, *args, **kwargs)
+        request.protocol_version = LATEST_HANDSHAKE_VERSION
+        try:
+            return await elicit(self, *args, **kwargs)
+        finally:
+            request.protocol_version = call.version
+
+    setattr(passing, _MARK, True)
+    return passing
 
 
 def _look_inside() -> None:
@@ -71,7 +98,7 @@ class _LetThrough(Middleware):
     """FastMCP wraps what a tool raises; this unwraps what our own middleware has to see."""
 
     async def on_request(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
-        await _adopt_request(context)
+        _adopt_request(context)
         try:
             return await call_next(context)
         except Exception as exc:
@@ -94,31 +121,22 @@ def _plain(error: MidcallError) -> MidcallError:
     return restored(next(base for base in classes if not issubclass(base, MCPError)), error.args, error.__dict__)
 
 
-async def _adopt_request(context: MiddlewareContext[Any]) -> None:
-    """Let the SDK's context show the real version again, by which FastMCP tells whether a tool may return rounds."""
+def _adopt_request(context: MiddlewareContext[Any]) -> None:
     call, request = current_call.get(), fastmcp_request_ctx.get()
     if call is not None:
-        follow_fastmcp(call)
-        call.followers[0].protocol_version = call.version
-        if request is not None and await _becomes_a_task(context):
-            request.protocol_version = call.version
+        _follow(call)
     elif request is not None and request.protocol_version in MODERN_PROTOCOL_VERSIONS:
         _tell_of_outer(context)
 
 
-async def _becomes_a_task(context: MiddlewareContext[Any]) -> bool:
-    """Whether FastMCP may run this call in the background, which it does on 2026-07-28 only. Nothing is asked there."""
-    at = context.fastmcp_context
-    if context.method != "tools/call" or at is None or at.client_extension_settings(TASKS_EXTENSION_ID) is None:
-        return False
-    try:
-        tool = await at.fastmcp.get_tool(context.message.name)
-    except NotFoundError:
-        return False
-    return tool is not None and tool.task_config.supports_tasks()
+def _reach_session(call: Call) -> None:
+    """A tool's question has come to the session."""
+    _follow(call)
+    if (request := fastmcp_request_ctx.get()) is not None and call.modern:
+        request.protocol_version = call.version
 
 
-def follow_fastmcp(call: Call) -> None:
+def _follow(call: Call) -> None:
     """Keep FastMCP's own copy of the request up to date with the call."""
     request = fastmcp_request_ctx.get()
     if request is not None and not any(request is each for each in call.followers):

@@ -66,8 +66,6 @@ class Installation:
     knows_callers: bool | None
     """Whether something tells who makes a call; None where that is said only when the server is served."""
     principal: Principal | None
-    shown_version: str | None = None
-    """The protocol version that a framework is shown on 2026-07-28, if it would refuse to push there."""
     on_ask: Callable[[Call], None] | None = None
     """Called when a tool asks by the framework's own means."""
     own_apps: dict[str, bool] = field(default_factory=dict[str, bool])
