@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections import Counter
 from collections.abc import Awaitable, Coroutine, Iterable, Mapping
 from contextvars import Context, ContextVar, copy_context
@@ -78,6 +79,8 @@ class Run:
     _left = 0
     """Turns of the loop until the run counts as quiet."""
     _counting = False
+    _is_starting = False
+    """Whether the tool takes its first steps, before the tasks that it starts have taken theirs."""
     _bell: asyncio.Future[None] | None = None
     _newer: Mapping[ContextVar[Any], tuple[Any, Any]] = {}
     _refusals: Counter[object] | None = None
@@ -112,8 +115,26 @@ class Run:
     def start(self, tool: Awaitable[Any]) -> None:
         """Run this in a task of its own."""
         coroutine = cast("Coroutine[Any, Any, Any]", tool) if isinstance(tool, CoroutineType) else _awaited(tool)
-        self.task = self.loop.create_task(coroutine, context=self.context)
-        self.task.add_done_callback(self._on_done)
+        if sys.version_info < (3, 12):
+            self.task = self.loop.create_task(coroutine, context=self.context)
+        else:  # a tool that never waits then costs no turn of the loop
+            self._is_starting = True
+            begun = self._begin(coroutine)
+            if self.loop.get_task_factory() is None:
+                self.task = asyncio.Task(begun, loop=self.loop, context=self.context, eager_start=True)
+            else:  # the author's own tasks, which may be eager, too, or be cancelled before their first step
+                self.task = self.loop.create_task(begun, context=self.context)
+                self.task.add_done_callback(lambda _: coroutine.close())
+            self._is_starting = False
+        if self.task.done():
+            self._on_done(self.task)
+        else:
+            self.task.add_done_callback(self._on_done)
+
+    async def _begin(self, tool: Coroutine[Any, Any, Any]) -> Any:
+        """A task that starts eagerly runs before anybody else knows it."""
+        self.task = cast("asyncio.Task[Any]", asyncio.current_task())
+        return await tool
 
     def _on_done(self, task: asyncio.Task[Any]) -> None:
         if not task.cancelled():
@@ -293,7 +314,7 @@ class Run:
 
     def _expect(self, turns: int) -> None:
         """A round leaves after this many turns of the loop, unless something is asked meanwhile."""
-        if turns == QUIET_LINE and not self._counting:  # whoever waits wakes in the next turn
+        if turns == QUIET_LINE and not self._counting and not self._is_starting:  # whoever waits wakes in the next turn
             self._quiet = True
             self._ring()
             return

@@ -81,7 +81,9 @@ class Runs:
     # --- one run ------------------------------------------------------------------------------
 
     def add(self, call: Call) -> None:
-        """This call runs from now on."""
+        """This call runs from now on, unless its tool has ended at once."""
+        if call.run.done:
+            return
         self._alive.add(call)
         call.run.task.add_done_callback(lambda _: self._alive.discard(call))
 
