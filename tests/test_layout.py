@@ -159,3 +159,32 @@ def test_what_a_module_says_that_it_offers_is_all_that_others_take() -> None:
         if offered is not None and name not in offered and not inspect.ismodule(getattr(home, name)):
             hidden.append(f"{module}: {name}")
     assert hidden == []
+
+
+# What `server` may use of others that is private: the servers' own, and what a named tuple offers.
+PRIVATE = {"_lowlevel_server", "_mcp_server", "_request_outbound", "_connection", "_asdict", "_replace", "_make"}
+FRAMES = ("f_", "tb_", "cr_", "gi_", "ag_")
+"""How the attributes begin that lead to the frames of running code."""
+
+
+@pytest.mark.parametrize(
+    "path", sorted((SOURCE / "server").rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE))
+)
+def test_calls_are_run_by_public_means_only(path: Path) -> None:
+    """No ctypes, no gc, no frames, and nothing that is private to asyncio and anyio."""
+    tree = ast.parse(path.read_text())
+    own = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and _is_self(node.value)}
+    for name in imported(path):
+        assert name.partition(".")[0] not in ("ctypes", "gc", "traceback", "linecache"), name
+        assert not re.match(r"(asyncio|anyio|concurrent)\b.*\._", name), name
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and not _is_self(node.value):
+            attr = node.attr
+            is_private = attr.startswith("_") and not attr.startswith("__")
+            assert not is_private or attr in PRIVATE | own, attr
+            assert not attr.startswith(FRAMES), attr
+            assert attr not in ("currentframe", "stack", "get_stack"), attr
+
+
+def _is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("self", "cls")

@@ -13,6 +13,7 @@ from mcp.server.mcpserver import Context
 from pydantic import Field
 
 import midcall
+from midcall.stores import open_store
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, Script, connect, run
 from tests import charging
@@ -168,8 +169,9 @@ async def test_with_a_store_a_call_runs_once_too(store: str, tmp_path: Path) -> 
         effects.append("charged")
         return f"{await elicit('a?')} {await elicit('b?')}"
 
-    kept = f"sqlite:///{tmp_path / 'store.db'}" if store == "sqlite" else store
+    kept = open_store(f"sqlite:///{tmp_path / 'store.db'}" if store == "sqlite" else store)
     done = await run(asking("mcpserver", charge, keys=KEYS, store=kept), "charge", {}, ANSWERS)
+    await kept.close()
     assert (done.text, effects) == ("1 2", ["charged"])
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextvars import Context, ContextVar, copy_context
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import anyio
 import anyio.lowlevel
@@ -81,6 +82,10 @@ class Run:
     _left = 0
     """Turns of the loop until the run counts as quiet."""
     _counting = False
+    _tool: Awaitable[Any] | None = None
+    """What runs, until it has ended."""
+    _is_starting = False
+    """Whether the tool takes its first steps, before the tasks that it starts have taken theirs."""
     _bell: asyncio.Future[None] | None = None
     _newer: Mapping[ContextVar[Any], tuple[Any, Any]] = {}
     _refusals: Counter[object] | None = None
@@ -117,10 +122,20 @@ class Run:
 
     def start(self, tool: Awaitable[Any]) -> None:
         """Run this in a task of its own."""
-        self.task = self.loop.create_task(self._run(tool), context=self.context)
-        self.task.add_done_callback(self._on_done)
+        self._tool = tool
+        self._is_starting = True
+        if sys.version_info < (3, 12) or self.loop.get_task_factory() is not None:  # that of a host may be eager, too
+            self.task = self.loop.create_task(self._run(tool), context=self.context)
+        else:  # a tool that never waits then costs no turn of the loop
+            self.task = asyncio.Task(self._run(tool), loop=self.loop, context=self.context, eager_start=True)
+        self._is_starting = False
+        if self.task.done():
+            self._on_done(self.task)
+        else:
+            self.task.add_done_callback(self._on_done)
 
     async def _run(self, tool: Awaitable[Any]) -> Any:
+        self.task = cast("asyncio.Task[Any]", asyncio.current_task())  # one that starts eagerly isn't known yet
         try:
             with self._scope:
                 return await tool
@@ -130,6 +145,9 @@ class Run:
     def _on_done(self, task: asyncio.Task[Any]) -> None:
         if not task.cancelled():
             task.exception()  # retrieved: the request that returns it may come later, or never
+        elif (close := getattr(self._tool, "close", None)) is not None:
+            close()  # the task may never have begun it
+        self._tool = None
         if self.open:  # those of branches that the tool has left behind
             self._fail_open()
         self._ring()
@@ -311,7 +329,7 @@ class Run:
 
     def _expect(self, turns: int) -> None:
         """A round leaves after this many turns of the loop, unless something is asked meanwhile."""
-        if turns == QUIET_LINE and not self._counting:  # whoever waits wakes in the next turn
+        if turns == QUIET_LINE and not self._counting and not self._is_starting:  # whoever waits wakes in the next turn
             self._quiet = True
             self._ring()
             return

@@ -84,7 +84,9 @@ class Runs:
     # --- one run ------------------------------------------------------------------------------
 
     def add(self, call: Call) -> None:
-        """This call runs from now on."""
+        """This call runs from now on, unless its tool has ended at once."""
+        if call.run.done:
+            return
         self._alive.add(call)
         call.run.on_end = partial(self._alive.discard, call)
 
