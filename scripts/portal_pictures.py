@@ -16,8 +16,8 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 
 from midcall.client.browser.listening import Listening, bound
-from midcall.core.fields import Choice, Flag, Number, Text
-from midcall.core.form import Form
+from midcall.core.forms.fields import Choice, Flag, Number, Text
+from midcall.core.forms.form import Form
 from midcall.portal.app import Portal
 from midcall.portal.identity import FromCallable
 from midcall.portal.interactions import Ending, Interaction, Kind

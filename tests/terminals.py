@@ -13,8 +13,8 @@ from midcall.client.asked import Asked, FormQuestion, VisitQuestion
 from midcall.client.terminal import Terminal
 from midcall.client.terminal.fields import FieldBox
 from midcall.client.terminal.window import Window
-from midcall.core.form import Form
-from midcall.core.outcomes import Outcome
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Outcome
 
 SECONDS = 20.0
 

@@ -19,7 +19,7 @@ from midcall import Form, Text, UrlElicitationRequired, Visit
 from midcall.client.asked import Asked, FormQuestion
 from midcall.client.pending import DoesNotFit, NotPending
 from midcall.client.script import NoAnswer
-from midcall.core.check import Problem
+from midcall.core.forms.check import Problem
 from midcall.errors import ClientFailed, InvalidAnswer, InvalidForm, MidcallError, NoCall, NoChannel, UserDeclined
 from midcall.server.surface import let_through, surfaced
 from midcall.testing import ERAS, Era

@@ -57,7 +57,7 @@ from midcall.wording import oauth as _oauth_words
 from midcall.wording import stores as _store_words
 
 if TYPE_CHECKING:
-    from midcall.core.check import Problem
+    from midcall.core.forms.check import Problem
 
 __all__ = [
     "CallbackRefused",

@@ -14,7 +14,7 @@ from midcall.client.answerer import Answerer, callback
 from midcall.client.asked import Asked
 from midcall.client.offer import Offer
 from midcall.client.waiting import Waiting
-from midcall.core.outcomes import Accepted, Outcome
+from midcall.core.outcome import Accepted, Outcome
 
 
 class Answers:

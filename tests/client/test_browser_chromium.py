@@ -19,9 +19,9 @@ from midcall.client.answerer import callback
 from midcall.client.asked import Asked, FormQuestion
 from midcall.client.offer import Offer
 from midcall.client.waiting import Waiting
-from midcall.core.fields import Choices
-from midcall.core.form import Form
-from midcall.core.outcomes import Accepted, Cancelled, Declined
+from midcall.core.forms.fields import Choices
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Accepted, Cancelled, Declined
 from tests.client.browsing import TRIP, a_visit, desk, short, soon, trip
 from tests.client.chromium import LIVE, PHONE, Seen, looking
 from tests.skips import needs_chromium

@@ -24,9 +24,9 @@ from midcall.client.answerer import Answerer, modes_of
 from midcall.client.asked import Asked, FormQuestion
 from midcall.client.browser import Browser
 from midcall.client.waiting import Waits
-from midcall.core.fields import Choices, Text
-from midcall.core.form import Form
-from midcall.core.outcomes import Accepted, Cancelled, Declined
+from midcall.core.forms.fields import Choices, Text
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Accepted, Cancelled, Declined
 from tests.client.browsing import Desk, a_visit, desk, short, soon, trip
 from tests.render.submitting import Page, Pairs
 

@@ -30,10 +30,10 @@ from midcall.client.keyboard import Keyboard
 from midcall.client.lines import Lines
 from midcall.client.offer import Offer
 from midcall.client.waiting import Waiting, Waits
-from midcall.core import fields
-from midcall.core.form import Form
-from midcall.core.outcomes import Outcome
-from midcall.core.questions import Visit
+from midcall.core.forms import fields
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Outcome
+from midcall.core.question import Visit
 from midcall.testing import ERAS
 
 TRIP = Form(

@@ -22,9 +22,9 @@ from midcall.client.connecting import connect
 from midcall.client.headless import Headless
 from midcall.client.script import NoAnswer, Script
 from midcall.client.script_file import BadScript
-from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
-from midcall.core.form import Form
-from midcall.core.outcomes import Outcome
+from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Outcome
 from midcall.testing import ERAS, Era
 from tests.client.answerers import result_of
 from tests.kinds import server_with

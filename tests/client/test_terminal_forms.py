@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from textual import _wait
 
 from midcall.client.terminal.draft import Draft
-from midcall.core.check import check
-from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
-from midcall.core.form import Form
-from midcall.core.outcomes import Accepted, Cancelled, Declined
+from midcall.core.forms.check import check
+from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Accepted, Cancelled, Declined
 from tests.core.strategies import forms
 from tests.terminals import Desk, Hands, fill, form
 

@@ -15,10 +15,10 @@ from mcp_types import _v2025_11_25 as era_2025
 from mcp_types import _v2026_07_28 as era_2026
 from pydantic import TypeAdapter
 
-from midcall.core.check import check, fill, tidy
-from midcall.core.fields import Choice, Choices, Flag, Number, Text
-from midcall.core.form import Form
-from midcall.core.schema import FULL_SINCE, NEWEST
+from midcall.core.forms.check import check, fill, tidy
+from midcall.core.forms.fields import Choice, Choices, Flag, Number, Text
+from midcall.core.forms.form import Form
+from midcall.core.forms.schema import FULL_SINCE, NEWEST
 from midcall.errors import InvalidForm
 from tests.core.strategies import fitting_content, forms
 
@@ -226,9 +226,7 @@ def test_the_digest_never_changes_since_calls_under_way_are_known_by_it() -> Non
 
 
 def test_the_digest_is_the_same_in_another_process() -> None:
-    script = (
-        "from midcall.core.form import *; from midcall.core.fields import *; print(Form(Text('a', title='é')).digest)"
-    )
+    script = "from midcall.core.forms.form import *; from midcall.core.forms.fields import *; print(Form(Text('a', title='é')).digest)"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONHASHSEED": "7"}
     ran = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == Form(Text("a", title="é")).digest

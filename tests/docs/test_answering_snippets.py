@@ -20,7 +20,7 @@ from midcall import Declined
 from midcall.client import Asked, Script, VisitQuestion
 from midcall.client.answerer import modes_of
 from midcall.client.waiting import Waiting
-from midcall.core.outcomes import Accepted, Cancelled, Outcome
+from midcall.core.outcome import Accepted, Cancelled, Outcome
 from midcall.testing import ERAS
 from scripts.check_docs import FENCE
 from tests.client.answerers import Answers, Watcher

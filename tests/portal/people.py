@@ -13,7 +13,7 @@ import httpx2
 
 from midcall.client import Asked
 from midcall.client.waiting import Waiting
-from midcall.core.outcomes import Accepted, Declined, Outcome
+from midcall.core.outcome import Accepted, Declined, Outcome
 
 WITHIN = 30.0
 

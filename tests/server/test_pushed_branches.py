@@ -20,7 +20,7 @@ from mcp_types import ElicitRequestParams, ElicitResult
 
 from midcall import TimedOut, ask, ask_all, from_thread
 from midcall.client.target import Ways, reach
-from midcall.core.questions import Question
+from midcall.core.question import Question
 from midcall.server import sending
 from midcall.server.call import current_call
 from midcall.stores.memory import Memory

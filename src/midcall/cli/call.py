@@ -24,7 +24,7 @@ from midcall.cli.spinner import spinning
 from midcall.client.columns import one_line
 from midcall.client.plain import plain, plain_line
 from midcall.client.target import is_url
-from midcall.core.addresses import is_loopback
+from midcall.core.urls import is_loopback
 from midcall.errors import NotAnswered
 from midcall.meta import CODE, CONTINUE
 from midcall.wording import cli as wording

@@ -28,8 +28,8 @@ from midcall.client.screen import print_text
 from midcall.client.sheet import Writer
 from midcall.client.terminal import Terminal
 from midcall.client.terminal.place import place
-from midcall.core.fields import Choice, Flag
-from midcall.core.outcomes import Outcome
+from midcall.core.forms.fields import Choice, Flag
+from midcall.core.outcome import Outcome
 
 __all__ = ["Table", "run"]
 

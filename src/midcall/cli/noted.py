@@ -9,7 +9,7 @@ from midcall.client.answerer import Answerer, CannotAnswer, answered, modes_of
 from midcall.client.asked import Asked
 from midcall.client.plain import plain_line
 from midcall.client.waiting import Waiting, Waits
-from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
+from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.wording import cli as wording
 
 __all__ = ["Noted", "noted"]

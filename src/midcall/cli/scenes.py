@@ -16,7 +16,7 @@ from midcall.client import typed
 from midcall.client.ink import Ink
 from midcall.client.plain import plain, plain_line
 from midcall.client.sheet import Writer
-from midcall.core.form import Form
+from midcall.core.forms.form import Form
 
 __all__ = ["SCENES", "Scene", "play_scenes"]
 

@@ -20,7 +20,7 @@ from midcall.client.asked import Asked
 from midcall.client.columns import one_line
 from midcall.client.ink import Ink
 from midcall.client.plain import plain
-from midcall.core.outcomes import Cancelled
+from midcall.core.outcome import Cancelled
 from midcall.wording import cli as wording
 from midcall.wording.client.questions import unnamed_server
 

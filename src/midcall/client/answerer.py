@@ -38,9 +38,9 @@ from midcall.client.intake import UNREADABLE
 from midcall.client.plain import plain_line
 from midcall.client.settings import BOTH, check_modes, check_seconds
 from midcall.client.visits import Visits
-from midcall.core.check import check
-from midcall.core.form import Form
-from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
+from midcall.core.forms.check import check
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.errors import InvalidForm, MidcallError
 from midcall.wording.client import answering as wording
 

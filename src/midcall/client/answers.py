@@ -12,11 +12,11 @@ from typing import Any, Final, TypeAlias, cast
 
 from midcall.client import typed
 from midcall.client.asked import Asked
-from midcall.core.check import check, fill
-from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
-from midcall.core.form import Form
-from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
-from midcall.core.schema import is_line_of_choices
+from midcall.core.forms.check import check, fill
+from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
+from midcall.core.forms.form import Form
+from midcall.core.forms.schema import is_line_of_choices
+from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.wording.client import script as wording
 
 __all__ = ["ACTIONS", "Answer", "Unfit", "is_series", "outcome"]

@@ -7,9 +7,9 @@ from typing import Any, cast
 from midcall.client import typed
 from midcall.client.prompt import Prompt
 from midcall.client.sheet import Sheet
-from midcall.core.check import check
-from midcall.core.fields import Choice, Choices, Field, Flag, Text
-from midcall.core.form import Form
+from midcall.core.forms.check import check
+from midcall.core.forms.fields import Choice, Choices, Field, Flag, Text
+from midcall.core.forms.form import Form
 from midcall.wording.client import lines as wording
 
 __all__ = ["Filling"]

@@ -32,7 +32,7 @@ from midcall.client.screen import has_terminal, print_error, print_on_screen, sc
 from midcall.client.sheet import Sheet, Writer
 from midcall.client.turns import Batch, Turn, Turns
 from midcall.client.waiting import Waiting
-from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
+from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.wording.client import lines as wording
 
 __all__ = ["Lines"]

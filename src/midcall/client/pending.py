@@ -21,8 +21,8 @@ from typing import Any, Final, Literal, TypeAlias, cast
 from midcall.client.asked import Asked, Mode
 from midcall.client.columns import one_line
 from midcall.client.settings import BOTH, check_modes
-from midcall.core.check import Problem, check, tidy
-from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
+from midcall.core.forms.check import Problem, check, tidy
+from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.errors import MalformedAnswer, MidcallError
 from midcall.wording.client import pending as wording
 

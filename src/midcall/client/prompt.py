@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 from midcall.client import typed
 from midcall.client.keyboard import Keyboard
 from midcall.client.sheet import Sheet
-from midcall.core.fields import Flag
-from midcall.core.outcomes import Cancelled, Declined
+from midcall.core.forms.fields import Flag
+from midcall.core.outcome import Cancelled, Declined
 from midcall.wording.client import lines as wording
 
 __all__ = ["Ended", "Prompt"]

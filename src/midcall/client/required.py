@@ -19,7 +19,7 @@ from midcall.client.columns import one_line
 from midcall.client.settings import check_seconds
 from midcall.client.visits import Visits
 from midcall.client.waiting import Waiting, Waits
-from midcall.core.outcomes import Accepted, Declined
+from midcall.core.outcome import Accepted, Declined
 from midcall.errors import InvalidForm, UserCancelled, UserDeclined
 from midcall.wording.client import required as wording
 

@@ -9,7 +9,7 @@ from midcall.client.filling import Filling
 from midcall.client.prompt import Ended, Prompt
 from midcall.client.sheet import Sheet
 from midcall.client.turns import Batch, Turn
-from midcall.core.outcomes import Cancelled, Declined
+from midcall.core.outcome import Cancelled, Declined
 from midcall.wording.client import lines as wording
 
 __all__ = ["Review"]

@@ -21,8 +21,8 @@ from midcall.client.answerer import Answerer, CannotAnswer, answered
 from midcall.client.answers import Answer, Unfit, is_series, outcome
 from midcall.client.asked import Asked, Mode
 from midcall.client.plain import plain_line
-from midcall.core.form import Form
-from midcall.core.outcomes import Cancelled, Outcome
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Cancelled, Outcome
 from midcall.wording.client import script as wording
 
 __all__ = ["Answers", "NoAnswer", "Script"]

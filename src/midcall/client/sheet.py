@@ -13,10 +13,10 @@ from midcall.client.consent import Address
 from midcall.client.ink import Ink
 from midcall.client.plain import plain
 from midcall.client.waiting import Waiting
-from midcall.core.check import Problem
-from midcall.core.fields import Choice, Choices, Field
-from midcall.core.form import Form
-from midcall.core.outcomes import Accepted, Declined, Outcome
+from midcall.core.forms.check import Problem
+from midcall.core.forms.fields import Choice, Choices, Field
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Accepted, Declined, Outcome
 from midcall.wording.client import lines as wording
 
 __all__ = ["Sheet", "Writer"]

@@ -9,8 +9,8 @@ from typing import Any, Final
 import anyio
 
 from midcall.client.asked import Asked
-from midcall.core.form import Form
-from midcall.core.outcomes import Outcome
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Outcome
 
 __all__ = ["Batch", "Turn", "Turns"]
 

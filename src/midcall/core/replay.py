@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NoReturn, TypeVar, cast
 
-from midcall.core.check import Problem, tidy
+from midcall.core.forms.check import Problem, tidy
 from midcall.core.journal import (
     ADOPTED,
     EFFECTS,
@@ -30,7 +30,7 @@ from midcall.core.journal import (
     request_name,
     wire_key,
 )
-from midcall.core.questions import MISSING, Missing, Question, Visit
+from midcall.core.question import MISSING, Missing, Question, Visit
 from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
 from midcall.wording import replay as wording
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from midcall.core.addresses import is_loopback
+from midcall.core.urls import is_loopback
 from midcall.errors import InstallError
 from midcall.wording.portal import place as wording
 

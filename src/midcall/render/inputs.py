@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from midcall.client.plain import plain
-from midcall.core.check import Problem
-from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
-from midcall.core.form import Form
-from midcall.core.formats import is_date
+from midcall.core.forms.check import Problem
+from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
+from midcall.core.forms.form import Form
+from midcall.core.forms.formats import is_date
 from midcall.render import moments, shown
 from midcall.wording.client import html as wording
 

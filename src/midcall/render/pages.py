@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from midcall.core.check import Problem
-from midcall.core.form import Form
+from midcall.core.forms.check import Problem
+from midcall.core.forms.form import Form
 from midcall.render import shown
 from midcall.render.inputs import Texts, inputs
 from midcall.wording.client import html, page

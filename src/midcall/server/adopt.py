@@ -23,8 +23,8 @@ from pydantic import BaseModel
 from pydantic_core import to_json
 
 from midcall.core.adopted import AdoptedQuestion, AdoptedVisit
-from midcall.core.outcomes import Accepted, Declined
-from midcall.core.secrets import secrets_refused
+from midcall.core.forms.secrets import secrets_refused
+from midcall.core.outcome import Accepted, Declined
 from midcall.core.wire import Stuck, stuck_at
 from midcall.errors import ClientFailed, InvalidForm, InvalidQuestion, MidcallError, NoChannel, TimedOut
 from midcall.server.asking import put

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn, TypeVar
 
-from midcall.core.outcomes import Accepted, Declined, Outcome
+from midcall.core.outcome import Accepted, Declined, Outcome
 from midcall.errors import UserCancelled, UserDeclined
 from midcall.wording import unanswered as wording
 

@@ -9,9 +9,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from midcall.core.adopted import AdoptedQuestion
-from midcall.core.check import Problem, tidy
-from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
-from midcall.core.questions import Question, Visit
+from midcall.core.forms.check import Problem, tidy
+from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
+from midcall.core.question import Question, Visit
 from midcall.core.replay import parse_answer
 from midcall.errors import InvalidAnswer, InvalidQuestion, TimedOut
 from midcall.server.channels.request import visit_id

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from opentelemetry import trace
 
 if TYPE_CHECKING:
-    from midcall.core.outcomes import Via
+    from midcall.core.outcome import Via
     from midcall.server.call import Call
     from midcall.server.reach import Asking
 

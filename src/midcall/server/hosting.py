@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from midcall.core.adopted import AdoptedQuestion, OpaqueForm
 from midcall.core.journal import Entry, asking_mark
-from midcall.core.outcomes import Via
-from midcall.core.questions import Question, Visit
+from midcall.core.outcome import Via
+from midcall.core.question import Question, Visit
 from midcall.portal.interactions import Ending, Interaction
 from midcall.server.channels.request import asked_again, refilled, visit_id
 from midcall.wording import reaching

@@ -12,7 +12,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.request_state import RequestStateBoundary
 from mcp.shared.exceptions import MCPError
 
-from midcall.core.questions import MISSING, Missing
+from midcall.core.question import MISSING, Missing
 from midcall.errors import InstallError
 from midcall.server.inside import look_inside
 from midcall.server.installation import Installation, installations

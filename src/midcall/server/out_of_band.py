@@ -14,8 +14,8 @@ from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
-from midcall.core.questions import Visit
+from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
+from midcall.core.question import Visit
 from midcall.core.wire import stuck_at
 from midcall.errors import InvalidQuestion, Misuse, NoChannel, NotAnswered, OnceUnknown, UserCancelled, UserDeclined
 from midcall.portal.checks import Check

@@ -16,10 +16,10 @@ from typing import Any, Final, cast
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp_types import ListToolsResult, Tool
 
-from midcall.core.fields import Choice, Choices, Flag, Number, Text
-from midcall.core.form import Form
-from midcall.core.outcomes import Accepted, Declined, Outcome, Via
-from midcall.core.questions import Question, Visit
+from midcall.core.forms.fields import Choice, Choices, Flag, Number, Text
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Accepted, Declined, Outcome, Via
+from midcall.core.question import Question, Visit
 from midcall.errors import InvalidAnswer, MidcallError, NoChannel, TimedOut
 from midcall.server import reach
 from midcall.server.call import Call, running_call

@@ -11,7 +11,7 @@ from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types import ElicitRequestURLParams
 
 from midcall.core.journal import asking_mark, required_name
-from midcall.core.questions import Visit
+from midcall.core.question import Visit
 from midcall.errors import InvalidQuestion, NoChannel, TimedOut
 from midcall.restoring import restored
 from midcall.server import waiting

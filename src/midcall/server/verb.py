@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, cast
 
 from typing_extensions import TypeVar
 
-from midcall.core.questions import MISSING, Question, Unfit, plain_question
+from midcall.core.question import MISSING, Question, Unfit, plain_question
 from midcall.errors import MidcallError, Misuse
 from midcall.server.call import Call, current_call, inside_effect, running_call
 from midcall.server.surface import surfaced

@@ -13,7 +13,7 @@ from mcp_types import ElicitRequestFormParams, ElicitRequestParams, ElicitReques
 from pydantic_core import to_jsonable_python
 
 from midcall.client.offer import Mode
-from midcall.core.outcomes import Accepted, Cancelled, Declined
+from midcall.core.outcome import Accepted, Cancelled, Declined
 from midcall.wording import testing as wording
 from midcall.wording.forms import is_type_your_choices
 

@@ -23,8 +23,8 @@ from midcall.client.asked import Asked
 from midcall.client.ink import Ink
 from midcall.client.plain import plain, plain_line
 from midcall.client.target import is_url
-from midcall.core.fields import Field, Text
-from midcall.core.outcomes import Accepted, Cancelled, Outcome
+from midcall.core.forms.fields import Field, Text
+from midcall.core.outcome import Accepted, Cancelled, Outcome
 from midcall.server.doctor import Finding
 from midcall.server.later import CODE_META, CONTINUE
 from midcall.server.probe import PROBE, SAMPLE

@@ -14,8 +14,8 @@ from midcall.client.browser.views import Views
 from midcall.client.consent import open_in_browser
 from midcall.client.settings import BOTH
 from midcall.client.waiting import Waiting
-from midcall.core.addresses import is_loopback
-from midcall.core.outcomes import Cancelled, Outcome
+from midcall.core.outcome import Cancelled, Outcome
+from midcall.core.urls import is_loopback
 from midcall.wording.client import page as wording
 
 __all__ = ["Browser"]

@@ -17,7 +17,7 @@ from midcall.client.browser.site import site
 from midcall.client.browser.views import Views
 from midcall.client.pending import Pending
 from midcall.client.waiting import Waiting
-from midcall.core.outcomes import Outcome
+from midcall.core.outcome import Outcome
 from midcall.wording.client import page as wording
 
 __all__ = ["Session"]

@@ -23,7 +23,7 @@ from midcall.client.guard.lists import Hosts, Servers
 from midcall.client.guard.rates import Rate, Rates, Waiters
 from midcall.client.guard.records import Recorder, Sink
 from midcall.client.waiting import Waits
-from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
+from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.wording.client import guard as wording
 
 __all__ = ["Guard", "Rate"]

@@ -11,7 +11,7 @@ import anyio
 from midcall.client.asked import Asked
 from midcall.client.ink import Ink
 from midcall.client.terminal.shown import server_name
-from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
+from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.wording.client import terminal as wording
 
 __all__ = ["Account"]

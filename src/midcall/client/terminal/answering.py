@@ -20,7 +20,7 @@ from midcall.client.terminal.place import Place, place
 from midcall.client.terminal.queue import Queue, Waiter
 from midcall.client.terminal.shown import brief
 from midcall.client.waiting import Waiting
-from midcall.core.outcomes import Cancelled, Outcome
+from midcall.core.outcome import Cancelled, Outcome
 from midcall.errors import Misuse
 from midcall.wording.client import terminal as wording
 

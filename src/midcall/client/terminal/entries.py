@@ -23,7 +23,7 @@ from textual.widgets.option_list import Option
 from midcall.client.plain import plain_line
 from midcall.client.terminal.draft import Entry
 from midcall.client.terminal.shown import brief
-from midcall.core.fields import Choice, Choices
+from midcall.core.forms.fields import Choice, Choices
 from midcall.wording.client import terminal as wording
 
 __all__ = ["LONG", "Entered", "Finder", "GoOn", "Picks", "TextBox", "YesNo", "toggled"]

@@ -13,7 +13,7 @@ from midcall.client import typed
 from midcall.client.terminal.draft import Draft
 from midcall.client.terminal.entries import LONG, Entered, Finder, Picks, TextBox, YesNo
 from midcall.client.terminal.shown import brief, paragraphs
-from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
+from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.wording.client import terminal as wording
 
 __all__ = ["FieldBox", "needs_answer"]

@@ -19,8 +19,8 @@ from midcall.client.terminal.fields import FieldBox, needs_answer
 from midcall.client.terminal.flow import NOBODY, Behind, Flow, Step
 from midcall.client.terminal.page import Page
 from midcall.client.terminal.shown import brief, server_name, whole
-from midcall.core.fields import Field
-from midcall.core.outcomes import Accepted, Declined
+from midcall.core.forms.fields import Field
+from midcall.core.outcome import Accepted, Declined
 from midcall.wording.client import terminal as wording
 
 __all__ = ["FIELDS", "QuestionPage", "ReviewPage", "portion_of"]

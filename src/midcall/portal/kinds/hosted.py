@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final, cast
 
-from midcall.core.check import check
-from midcall.core.form import Form
+from midcall.core.forms.check import check
+from midcall.core.forms.form import Form
 from midcall.portal.interactions import Interaction
 from midcall.portal.met import Met, Refused, Result, Settled, Tried
 from midcall.portal.posted import Posted

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from midcall.core.check import Problem
-from midcall.core.fields import Flag
-from midcall.core.form import Form
+from midcall.core.forms.check import Problem
+from midcall.core.forms.fields import Flag
+from midcall.core.forms.form import Form
 from midcall.render import shown
 from midcall.render.inputs import too_large
 from midcall.render.pages import Pages, stylesheet

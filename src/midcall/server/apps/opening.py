@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from midcall.core.journal import asking_mark
-from midcall.core.questions import Visit
+from midcall.core.question import Visit
 from midcall.portal.interactions import Ending, Interaction, Interactions, digest_of
 from midcall.server.channels.request import asked_again, refilled
 

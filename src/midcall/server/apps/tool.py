@@ -15,8 +15,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
-from midcall.core.check import check
-from midcall.core.form import Form
+from midcall.core.forms.check import check
+from midcall.core.forms.form import Form
 from midcall.portal.interactions import Action, Ending, Interaction, Interactions, digest_of
 from midcall.server.apps import frames
 from midcall.server.apps.listing import META

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from midcall.core.adopted import OpaqueForm
 from midcall.core.journal import Entry, asking_mark
-from midcall.core.outcomes import Via
-from midcall.core.questions import Question, Visit
+from midcall.core.outcome import Via
+from midcall.core.question import Question, Visit
 from midcall.errors import TimedOut
 from midcall.portal.interactions import Ending
 from midcall.server import waiting

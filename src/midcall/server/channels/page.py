@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from midcall.core.journal import Entry, mark_name
-from midcall.core.outcomes import Accepted, Declined, Outcome, Via
-from midcall.core.questions import Question, Visit
+from midcall.core.outcome import Accepted, Declined, Outcome, Via
+from midcall.core.question import Question, Visit
 from midcall.portal.interactions import Ending
 from midcall.server.channels.capability import lacks
 from midcall.server.channels.required import not_sent_away

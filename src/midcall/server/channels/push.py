@@ -15,8 +15,8 @@ from mcp_types.methods import validate_client_result
 
 from midcall.core.adopted import AdoptedQuestion
 from midcall.core.journal import Entry, Kind
-from midcall.core.outcomes import Via
-from midcall.core.questions import Question, Visit
+from midcall.core.outcome import Via
+from midcall.core.question import Question, Visit
 from midcall.core.replay import parse_answer
 from midcall.errors import ClientFailed
 from midcall.server import audit

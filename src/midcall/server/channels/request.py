@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from midcall.core.adopted import AdoptedQuestion
 from midcall.core.journal import Entry
-from midcall.core.questions import Question, Visit
+from midcall.core.question import Question, Visit
 from midcall.wording import reaching as wording
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from midcall.core.journal import Entry, mark_name
-from midcall.core.outcomes import Via
-from midcall.core.questions import Question, Visit
+from midcall.core.outcome import Via
+from midcall.core.question import Question, Visit
 from midcall.errors import NoChannel
 from midcall.server import audit
 from midcall.server.channels.capability import lacks_the_error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from midcall.core.addresses import is_loopback
+from midcall.core.urls import is_loopback
 from midcall.server.doctor.report import Finding
 from midcall.wording.doctor import browser as wording
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from midcall.core.outcomes import Via
+from midcall.core.outcome import Via
 from midcall.server.doctor.report import Finding
 from midcall.server.reach import CHANNELS
 from midcall.wording.doctor import channels as wording

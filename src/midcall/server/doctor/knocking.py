@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from midcall.certificates import Fault, fault_of
-from midcall.core.addresses import is_loopback
+from midcall.core.urls import is_loopback
 from midcall.server.doctor.report import SECONDS
 
 if TYPE_CHECKING:

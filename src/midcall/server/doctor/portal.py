@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from midcall.core.addresses import is_loopback
+from midcall.core.urls import is_loopback
 from midcall.errors import InstallError, Misuse
 from midcall.server.doctor.browser import browser
 from midcall.server.doctor.knocking import Answer, Trouble, knock

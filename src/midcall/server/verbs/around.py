@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Literal
 
-from midcall.core.outcomes import Via
-from midcall.core.questions import check_channels, check_id
+from midcall.core.outcome import Via
+from midcall.core.question import check_channels, check_id
 from midcall.errors import InvalidQuestion, MidcallError
 from midcall.server import reach
 from midcall.server.call import current_call, running_call

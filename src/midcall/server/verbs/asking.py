@@ -8,10 +8,10 @@ from typing import Any, Literal, TypedDict, cast, overload
 
 from typing_extensions import TypeForm, TypeVar, Unpack
 
-from midcall.core.fields import Choice, Choices, Flag
-from midcall.core.form import Form
-from midcall.core.outcomes import Accepted, Outcome, Via
-from midcall.core.questions import Question, Visit, plain_question
+from midcall.core.forms.fields import Choice, Choices, Flag
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Accepted, Outcome, Via
+from midcall.core.question import Question, Visit, plain_question
 from midcall.errors import InvalidQuestion, MidcallError
 from midcall.portal.interactions import Ending
 from midcall.server.answered import refused, value_of

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, cast, get_origin
 
-from midcall.core.options import Optioned, of_enum
+from midcall.core.types.options import Optioned, of_enum
 from midcall.errors import InvalidQuestion
 from midcall.wording import questions as wording
 

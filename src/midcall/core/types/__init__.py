@@ -16,11 +16,11 @@ from pydantic import TypeAdapter
 from pydantic.errors import PydanticUserError
 from typing_extensions import TypeForm, is_typeddict
 
-from midcall.core.check import fill
-from midcall.core.form import Form
-from midcall.core.from_types.containers import TypedForm, compiled
-from midcall.core.from_types.facts import unqualified
-from midcall.core.from_types.parts import Unfit
+from midcall.core.forms.check import fill
+from midcall.core.forms.form import Form
+from midcall.core.types.containers import TypedForm, compiled
+from midcall.core.types.facts import unqualified
+from midcall.core.types.parts import Unfit
 
 __all__ = ["TypedForm", "Unfit", "is_value", "typed_form", "written"]
 

@@ -17,8 +17,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 from typing_extensions import ReadOnly, TypeAliasType
 
-from midcall.core.dialect import runs_everywhere
-from midcall.core.from_types.refusals import refuse
+from midcall.core.forms.dialect import runs_everywhere
+from midcall.core.types.refusals import refuse
 from midcall.errors import InvalidForm
 
 __all__ = ["NOTHING", "Facts", "IntOrFloat", "unqualified", "unwrapped"]

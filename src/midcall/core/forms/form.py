@@ -8,10 +8,10 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from midcall.core.fields import Choices, Field
-from midcall.core.from_schema import fields_of
-from midcall.core.rules import Rule
-from midcall.core.schema import FULL_SINCE, NEWEST, Split, property_of, schema_of, splitter
+from midcall.core.forms.fields import Choices, Field
+from midcall.core.forms.raw_schema import fields_of
+from midcall.core.forms.rules import Rule
+from midcall.core.forms.schema import FULL_SINCE, NEWEST, Split, property_of, schema_of, splitter
 from midcall.errors import InvalidForm
 
 __all__ = ["Form", "FormRule"]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias, cast
 
-from midcall.core.dialect import compiled
-from midcall.core.formats import FORMATS, Format
+from midcall.core.forms.dialect import compiled
+from midcall.core.forms.formats import FORMATS, Format
 from midcall.core.wire import broken_at
 from midcall.wording import answers as wording
 

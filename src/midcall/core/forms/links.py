@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from midcall.core.fields import Choice, Choices
-from midcall.core.form import Form
+from midcall.core.forms.fields import Choice, Choices
+from midcall.core.forms.form import Form
 
 __all__ = ["form_texts", "links_in"]
 

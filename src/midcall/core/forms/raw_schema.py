@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NoReturn, TypeAlias, cast
 
-from midcall.core.dialect import runs_everywhere
-from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
-from midcall.core.formats import FORMATS
-from midcall.core.patterns import is_tame
-from midcall.core.rules import is_number
+from midcall.core.forms.dialect import runs_everywhere
+from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
+from midcall.core.forms.formats import FORMATS
+from midcall.core.forms.patterns import is_tame
+from midcall.core.forms.rules import is_number
 from midcall.core.wire import legible
 from midcall.errors import InvalidForm
 

@@ -12,13 +12,13 @@ from typing import Any, Final, Literal, TypeAlias, get_args, get_origin
 
 import pydantic
 
-from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
-from midcall.core.formats import FORMATS
-from midcall.core.from_schema import field_of
-from midcall.core.from_types.facts import Facts, IntOrFloat, unwrapped
-from midcall.core.from_types.refusals import is_a, refuse
-from midcall.core.options import Optioned, of_enum, of_literal
-from midcall.core.rules import is_number
+from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
+from midcall.core.forms.formats import FORMATS
+from midcall.core.forms.raw_schema import field_of
+from midcall.core.forms.rules import is_number
+from midcall.core.types.facts import Facts, IntOrFloat, unwrapped
+from midcall.core.types.options import Optioned, of_enum, of_literal
+from midcall.core.types.refusals import is_a, refuse
 from midcall.errors import InvalidForm
 from midcall.wording import answers as wording
 

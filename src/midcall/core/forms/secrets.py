@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from midcall.core.fields import Field, Number, Text
-from midcall.core.form import Form
+from midcall.core.forms.fields import Field, Number, Text
+from midcall.core.forms.form import Form
 from midcall.errors import InvalidQuestion, SecretInForm
 from midcall.wording import forms as wording
 

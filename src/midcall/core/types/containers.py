@@ -15,11 +15,11 @@ from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 from typing_extensions import get_type_hints, is_typeddict
 
-from midcall.core.check import Problem
-from midcall.core.form import Form
-from midcall.core.from_types.facts import Facts, unwrapped
-from midcall.core.from_types.parts import Content, Part, Unfit, part_of, problems_of, thawed, values_of
-from midcall.core.from_types.refusals import holds_fields, is_a, named, refuse, refuse_values
+from midcall.core.forms.check import Problem
+from midcall.core.forms.form import Form
+from midcall.core.types.facts import Facts, unwrapped
+from midcall.core.types.parts import Content, Part, Unfit, part_of, problems_of, thawed, values_of
+from midcall.core.types.refusals import holds_fields, is_a, named, refuse, refuse_values
 from midcall.errors import InvalidForm
 from midcall.wording import answers as wording
 

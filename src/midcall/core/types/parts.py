@@ -10,12 +10,12 @@ from typing import Any, TypeAlias
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import SchemaError
 
-from midcall.core.check import Problem
-from midcall.core.fields import Field
-from midcall.core.from_types.defaults import sendable
-from midcall.core.from_types.facts import NOTHING, Facts, unqualified, unwrapped
-from midcall.core.from_types.kinds import Kind, Thaw, kind_of
-from midcall.core.options import humanised
+from midcall.core.forms.check import Problem
+from midcall.core.forms.fields import Field
+from midcall.core.types.defaults import sendable
+from midcall.core.types.facts import NOTHING, Facts, unqualified, unwrapped
+from midcall.core.types.kinds import Kind, Thaw, kind_of
+from midcall.core.types.options import humanised
 from midcall.errors import InvalidForm
 from midcall.wording import answers as wording
 

@@ -15,14 +15,14 @@ from typing import Any, Final, Generic, cast, get_args
 
 from typing_extensions import TypeForm, TypeVar
 
-from midcall.core.addresses import check_address
-from midcall.core.check import Problem, check, tidy
-from midcall.core.form import Form
-from midcall.core.from_types import TypedForm, Unfit, is_value, typed_form, written
+from midcall.core.forms.check import Problem, check, tidy
+from midcall.core.forms.form import Form
+from midcall.core.forms.links import form_texts, links_in
+from midcall.core.forms.secrets import refuse_secrets
 from midcall.core.journal import question_name
-from midcall.core.links import form_texts, links_in
-from midcall.core.outcomes import Via
-from midcall.core.secrets import refuse_secrets
+from midcall.core.outcome import Via
+from midcall.core.types import TypedForm, Unfit, is_value, typed_form, written
+from midcall.core.urls import check_address
 from midcall.core.wire import broken_at, stuck_at
 from midcall.errors import InvalidQuestion
 from midcall.wording import questions as wording

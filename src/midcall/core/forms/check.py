@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from midcall.core.fields import Choices, Field, Number
-from midcall.core.form import Form
+from midcall.core.forms.fields import Choices, Field, Number
+from midcall.core.forms.form import Form
 from midcall.wording import answers as wording
 
 __all__ = ["Problem", "check", "fill", "tidy"]

@@ -12,9 +12,9 @@ from dataclasses import KW_ONLY, dataclass
 from math import ceil, floor
 from typing import Any, TypeAlias, cast
 
-from midcall.core.dialect import compiled, python_only
-from midcall.core.formats import FORMATS, Format
-from midcall.core.rules import (
+from midcall.core.forms.dialect import compiled, python_only
+from midcall.core.forms.formats import FORMATS, Format
+from midcall.core.forms.rules import (
     Rule,
     choice_rule,
     choices_rule,

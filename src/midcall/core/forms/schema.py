@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
+from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.wording import forms as wording
 
 __all__ = ["FULL_SINCE", "NEWEST", "Split", "is_line_of_choices", "property_of", "schema_of", "splitter"]

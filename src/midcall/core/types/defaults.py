@@ -12,8 +12,8 @@ from contextlib import suppress
 from math import isfinite
 from typing import Any, Final, cast
 
-from midcall.core.fields import Choice, Choices, Field
-from midcall.core.from_types.facts import Facts
+from midcall.core.forms.fields import Choice, Choices, Field
+from midcall.core.types.facts import Facts
 from midcall.errors import InvalidForm
 from midcall.wording import answers, forms
 
