@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midcall.client.columns import clipped, cut, padded, width, wrapped
-from midcall.client.plain import plain
+from midcall.core.text import plain
 
 
 @pytest.mark.parametrize(

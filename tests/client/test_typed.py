@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from midcall.client import typed
+from midcall.core.forms import typed
 from midcall.core.forms.check import check
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.form import Form

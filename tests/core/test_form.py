@@ -226,7 +226,10 @@ def test_the_digest_never_changes_since_calls_under_way_are_known_by_it() -> Non
 
 
 def test_the_digest_is_the_same_in_another_process() -> None:
-    script = "from midcall.core.forms.form import *; from midcall.core.forms.fields import *; print(Form(Text('a', title='é')).digest)"
+    script = (
+        "from midcall.core.forms.form import *; from midcall.core.forms.fields import *; "
+        "print(Form(Text('a', title='é')).digest)"
+    )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONHASHSEED": "7"}
     ran = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == Form(Text("a", title="é")).digest

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from midcall.portal.drawn import Drawn
-from midcall.portal.interactions import Kind
 from midcall.stores.base import StoreError
+from midcall.stores.interactions import Kind
 from midcall.stores.memory import Memory
 from tests.portal.stand import ADA, BASE, BOB, KEY, controls_of, stand, visiting
 

@@ -248,8 +248,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("MIDCALL_KEYS", raising=False)
-    monkeypatch.setattr("midcall.portal.keys._from_keyring", lambda: None)
-    monkeypatch.setattr("midcall.portal.keys._into_keyring", lambda key: False)
+    monkeypatch.setattr("midcall.stores.keys._from_keyring", lambda: None)
+    monkeypatch.setattr("midcall.stores.keys._into_keyring", lambda key: False)
     return tmp_path
 
 

@@ -21,8 +21,8 @@ import pytest
 from starlette.requests import Request
 
 from midcall import Declined, NoChannel, approve, ask, authorize, secret
+from midcall.core.caller import Caller
 from midcall.portal.app import Portal
-from midcall.portal.caller import Caller
 from midcall.portal.oauth import Provider
 from midcall.server import waiting
 from midcall.server.installation import installations

@@ -15,7 +15,7 @@ from midcall.cli.exits import USAGE, Ends
 from midcall.cli.noted import Noted, noted
 from midcall.client.answerer import Answerer
 from midcall.client.guard import Guard
-from midcall.client.plain import plain
+from midcall.core.text import plain
 from midcall.errors import MidcallError
 from midcall.wording import cli as wording
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from midcall.cli.schemas import Kind, described, kinds_of, type_of
-from midcall.client.plain import plain_line
+from midcall.core.text import plain_line
 from midcall.wording import cli as wording
 
 __all__ = ["BadArgument", "Given", "given", "read"]

@@ -22,8 +22,8 @@ from midcall.cli.results import as_json as json_text
 from midcall.cli.results import as_text
 from midcall.cli.spinner import spinning
 from midcall.client.columns import one_line
-from midcall.client.plain import plain, plain_line
 from midcall.client.target import is_url
+from midcall.core.text import plain, plain_line
 from midcall.core.urls import is_loopback
 from midcall.errors import NotAnswered
 from midcall.meta import CODE, CONTINUE

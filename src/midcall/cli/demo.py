@@ -17,19 +17,19 @@ from midcall.cli import ERAS
 from midcall.cli.games import GAMES
 from midcall.cli.match import MODERN, matched
 from midcall.cli.scenes import play_scenes
-from midcall.client import typed
 from midcall.client.answerer import Answerer, callback
 from midcall.client.asked import Asked
 from midcall.client.ink import Ink
 from midcall.client.keyboard import Keyboard
 from midcall.client.lines import Lines
-from midcall.client.plain import plain, plain_line
 from midcall.client.screen import print_text
 from midcall.client.sheet import Writer
 from midcall.client.terminal import Terminal
 from midcall.client.terminal.place import place
+from midcall.core.forms import typed
 from midcall.core.forms.fields import Choice, Flag
 from midcall.core.outcome import Outcome
+from midcall.core.text import plain, plain_line
 
 __all__ = ["Table", "run"]
 

@@ -23,8 +23,8 @@ from midcall.cli.spinner import spinning
 from midcall.client.answerer import Answerer
 from midcall.client.connecting import CannotConnect, Era, connect
 from midcall.client.intake import Intake
-from midcall.client.plain import plain, plain_line
 from midcall.client.target import is_url
+from midcall.core.text import plain, plain_line
 from midcall.wording import cli as wording
 
 __all__ = ["Link", "tools_of", "unusable_of"]

@@ -7,9 +7,9 @@ from typing import Any, Final, cast
 from midcall.cli.console import Console
 from midcall.client.answerer import Answerer, CannotAnswer, answered, modes_of
 from midcall.client.asked import Asked
-from midcall.client.plain import plain_line
 from midcall.client.waiting import Waiting, Waits
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
+from midcall.core.text import plain_line
 from midcall.wording import cli as wording
 
 __all__ = ["Noted", "noted"]

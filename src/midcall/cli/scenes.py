@@ -12,11 +12,11 @@ from mcp_types import ElicitRequestFormParams, ElicitRequestParams, ElicitResult
 
 from midcall.cli.games import GAMES, Game
 from midcall.cli.match import matched
-from midcall.client import typed
 from midcall.client.ink import Ink
-from midcall.client.plain import plain, plain_line
 from midcall.client.sheet import Writer
+from midcall.core.forms import typed
 from midcall.core.forms.form import Form
+from midcall.core.text import plain, plain_line
 
 __all__ = ["SCENES", "Scene", "play_scenes"]
 

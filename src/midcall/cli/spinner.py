@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Final
 
 from midcall.cli.console import Console
-from midcall.client.plain import plain_line
+from midcall.core.text import plain_line
 from midcall.wording import cli as wording
 
 __all__ = ["Spinner", "spinning"]

@@ -10,11 +10,11 @@ from urllib.parse import parse_qs, urlsplit
 
 from midcall.cli.console import Console, print_out
 from midcall.cli.exits import DONE, NOT_CONNECTED, TOOL_FAILED, USAGE, Ends
-from midcall.client.plain import plain
+from midcall.core.text import plain
 from midcall.errors import InstallError, MidcallError, StoreError, VaultLocked
 from midcall.stores import Store, Sweeper, open_store
 from midcall.stores.address import scheme_of
-from midcall.stores.trying import try_out
+from midcall.stores.health import try_out
 from midcall.wording import cli as wording
 from midcall.wording import stores as words
 

@@ -19,8 +19,8 @@ from midcall.cli.schemas import described, kinds_of
 from midcall.client.asked import Asked
 from midcall.client.columns import one_line
 from midcall.client.ink import Ink
-from midcall.client.plain import plain
 from midcall.core.outcome import Cancelled
+from midcall.core.text import plain
 from midcall.wording import cli as wording
 from midcall.wording.client.questions import unnamed_server
 

@@ -12,10 +12,10 @@ from midcall.cli.exits import DONE, TOOL_FAILED
 from midcall.cli.results import as_json as json_text
 from midcall.cli.store import carry_out, with_store
 from midcall.client.ink import Ink
-from midcall.client.plain import plain_line
-from midcall.portal.keys import find_keys
+from midcall.core.text import plain_line
 from midcall.portal.vault import Kept, forget_value, kept_values, rotate_keys
 from midcall.stores import Store
+from midcall.stores.keys import find_keys
 from midcall.wording import cli as wording
 
 __all__ = ["forget", "list_kept", "rotate"]

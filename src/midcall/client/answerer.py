@@ -35,12 +35,12 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from midcall.client.asked import Asked, Carrier, FormQuestion, Mode, VisitQuestion
 from midcall.client.columns import one_line
 from midcall.client.intake import UNREADABLE
-from midcall.client.plain import plain_line
 from midcall.client.settings import BOTH, check_modes, check_seconds
 from midcall.client.visits import Visits
 from midcall.core.forms.check import check
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
+from midcall.core.text import plain_line
 from midcall.errors import InvalidForm, MidcallError
 from midcall.wording.client import answering as wording
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import Any, Final, TypeAlias, cast
 
-from midcall.client import typed
 from midcall.client.asked import Asked
+from midcall.core.forms import typed
 from midcall.core.forms.check import check, fill
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.form import Form

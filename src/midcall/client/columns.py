@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
-from midcall.client.plain import plain_line
+from midcall.core.text import plain_line
 from midcall.wording.client import lines as wording
 
 __all__ = ["clipped", "cut", "one_line", "padded", "width", "wrapped"]

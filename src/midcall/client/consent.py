@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from midcall.client.hosts import BadHost, Host, read_host
 from midcall.client.lookalikes import looks_like, scripts, strange
-from midcall.client.plain import plain_line
+from midcall.core.text import plain_line
 from midcall.wording.client import addresses as wording
 
 __all__ = ["Address", "look", "open_in_browser"]

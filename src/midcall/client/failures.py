@@ -10,8 +10,8 @@ import httpx2
 from mcp import MCPError
 from mcp_types import CONNECTION_CLOSED
 
-from midcall.certificates import fault_of
 from midcall.errors import MidcallError
+from midcall.web.certificates import fault_of
 from midcall.wording import certificates
 from midcall.wording.client import connecting as wording
 

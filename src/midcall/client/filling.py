@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from midcall.client import typed
 from midcall.client.prompt import Prompt
 from midcall.client.sheet import Sheet
+from midcall.core.forms import typed
 from midcall.core.forms.check import check
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Text
 from midcall.core.forms.form import Form

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from midcall.client import typed
 from midcall.client.keyboard import Keyboard
 from midcall.client.sheet import Sheet
+from midcall.core.forms import typed
 from midcall.core.forms.fields import Flag
 from midcall.core.outcome import Cancelled, Declined
 from midcall.wording.client import lines as wording

@@ -20,9 +20,9 @@ from typing import Any, Final, TypeAlias, cast
 from midcall.client.answerer import Answerer, CannotAnswer, answered
 from midcall.client.answers import Answer, Unfit, is_series, outcome
 from midcall.client.asked import Asked, Mode
-from midcall.client.plain import plain_line
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Cancelled, Outcome
+from midcall.core.text import plain_line
 from midcall.wording.client import script as wording
 
 __all__ = ["Answers", "NoAnswer", "Script"]

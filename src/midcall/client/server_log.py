@@ -18,7 +18,7 @@ import anyio
 
 from midcall.client import meanwhile
 from midcall.client.ink import Ink
-from midcall.client.plain import plain
+from midcall.core.text import plain
 from midcall.wording.client import connecting as wording
 
 __all__ = ["Errlog", "server_log"]

@@ -6,17 +6,17 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from midcall.client import typed
 from midcall.client.asked import Asked
 from midcall.client.columns import clipped, cut, one_line, padded, width, wrapped
 from midcall.client.consent import Address
 from midcall.client.ink import Ink
-from midcall.client.plain import plain
 from midcall.client.waiting import Waiting
+from midcall.core.forms import typed
 from midcall.core.forms.check import Problem
 from midcall.core.forms.fields import Choice, Choices, Field
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Declined, Outcome
+from midcall.core.text import plain
 from midcall.wording.client import lines as wording
 
 __all__ = ["Sheet", "Writer"]

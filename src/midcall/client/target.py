@@ -22,8 +22,8 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.mcpserver import MCPServer
 
 from midcall.client.failures import CannotConnect
-from midcall.client.plain import plain
 from midcall.client.server_log import Errlog, server_log
+from midcall.core.text import plain
 from midcall.wording.client import connecting as wording
 
 __all__ = ["Reached", "Target", "Ways", "is_url", "reach"]

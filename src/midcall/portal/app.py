@@ -19,25 +19,20 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from midcall.core.urls import is_loopback
 from midcall.errors import InstallError, Misuse
 from midcall.portal.checks import Check, Given
-from midcall.portal.cookies import Cookies, Signing
-from midcall.portal.csrf import Tokens
 from midcall.portal.desk import Desk, OnFinish
 from midcall.portal.door import Door
 from midcall.portal.identity.base import Caller, Ground, Grounded, Identity
 from midcall.portal.identity.calling import FromCallable
 from midcall.portal.identity.loopback import Loopback
 from midcall.portal.identity.nobody import Nobody
-from midcall.portal.interactions import Interactions, Kind
 from midcall.portal.kinds import Page
 from midcall.portal.kinds.approve import Approve
 from midcall.portal.kinds.authorize import Authorize
 from midcall.portal.kinds.hosted import Hosted
 from midcall.portal.kinds.secret import Secret
-from midcall.portal.limits import BadOpens
 from midcall.portal.logs import logger, mask_access_logs
 from midcall.portal.mine import Mine
 from midcall.portal.oauth import OAuth, Provider
-from midcall.portal.place import Place, place_at
 from midcall.portal.settings import LAST_PORT, checks_of, hosts_of, port_of, providers_of, seconds_of
 from midcall.portal.site import site_of
 from midcall.portal.vault import Vault
@@ -45,11 +40,16 @@ from midcall.portal.views import Views, pages
 from midcall.settings import number, whole
 from midcall.settings import text as setting
 from midcall.stores.base import Store
+from midcall.stores.interactions import Interactions, Kind
+from midcall.web.cookies import Cookies, Signing
+from midcall.web.csrf import Tokens
+from midcall.web.limits import BadOpens
+from midcall.web.public_url import Place, place_at
 from midcall.wording.portal import logs, told
 from midcall.wording.portal import settings as wording
 
 if TYPE_CHECKING:
-    from midcall.client.browser.listening import Listening
+    from midcall.web.serving import Listening
 
 __all__ = ["Portal"]
 
@@ -203,7 +203,7 @@ class Portal:
         """
         if (self._place is not None and self._listening is None) or (self._listening and not self._listening.ended):
             return
-        from midcall.client.browser.listening import Listening, bound
+        from midcall.web.serving import Listening, bound
 
         self._ready()
         host, port = self._listen

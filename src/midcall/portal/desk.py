@@ -12,14 +12,14 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from midcall.portal.door import Door
 from midcall.portal.drawn import Drawn
-from midcall.portal.interactions import Action, Ending, Interaction, Kind, digest_of, short
 from midcall.portal.kinds import Page
 from midcall.portal.logs import logger
 from midcall.portal.met import Elsewhere, Met, Refused, Result, Settled, Tried
 from midcall.portal.pending import remember
 from midcall.portal.posted import Posted, TooMuch, posted
 from midcall.portal.views import hour, moment
-from midcall.render import shown
+from midcall.stores.interactions import Action, Ending, Interaction, Kind, digest_of, short
+from midcall.web.forms import shown
 from midcall.wording.portal import ended, logs
 from midcall.wording.portal import interaction as wording
 

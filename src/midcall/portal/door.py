@@ -11,19 +11,19 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from midcall.portal.cookies import Cookies
-from midcall.portal.csrf import Tokens
-from midcall.portal.headers import GOING_ON
 from midcall.portal.identity.base import Identity
 from midcall.portal.identity.loopback import Loopback
 from midcall.portal.identity.nobody import Nobody
-from midcall.portal.interactions import Interaction, Interactions, short
-from midcall.portal.limits import BadOpens, network
 from midcall.portal.logs import logger
 from midcall.portal.met import Met
-from midcall.portal.place import Place
 from midcall.portal.posted import Posted
 from midcall.portal.views import Views
+from midcall.stores.interactions import Interaction, Interactions, short
+from midcall.web.cookies import Cookies
+from midcall.web.csrf import Tokens
+from midcall.web.headers import GOING_ON
+from midcall.web.limits import BadOpens, network
+from midcall.web.public_url import Place
 from midcall.wording.portal import logs, told
 
 __all__ = ["Door"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from midcall.portal.interactions import Ending, Interaction
+from midcall.stores.interactions import Ending, Interaction
 
 __all__ = ["Elsewhere", "Met", "Refused", "Result", "Settled", "Tried"]
 

@@ -15,7 +15,7 @@ from midcall.portal.oauth import OAuth, OAuthError
 from midcall.portal.posted import TooMuch, posted
 from midcall.portal.vault import Vault, VaultLocked
 from midcall.portal.views import moment
-from midcall.render import shown
+from midcall.web.forms import shown
 from midcall.wording.portal import logs
 from midcall.wording.portal import mine as wording
 

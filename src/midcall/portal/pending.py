@@ -10,9 +10,9 @@ from typing import Final, cast
 
 from starlette.responses import Response
 
-from midcall.portal.cookies import Cookies
-from midcall.portal.interactions import digest_of
 from midcall.portal.oauth.states import LIFE
+from midcall.stores.interactions import digest_of
+from midcall.web.cookies import Cookies
 
 __all__ = ["forget", "pending", "remember"]
 

@@ -15,15 +15,15 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from midcall.portal.desk import Desk
-from midcall.portal.headers import Guarded
 from midcall.portal.logs import logger
 from midcall.portal.mine import Mine
 from midcall.portal.oauth import OAuth
-from midcall.portal.place import Place
 from midcall.portal.returning import Returning
 from midcall.portal.vault import VaultLocked
 from midcall.portal.views import Views, icon, style
 from midcall.stores.base import Store, StoreError
+from midcall.web.headers import Guarded
+from midcall.web.public_url import Place
 from midcall.wording.portal import logs
 
 __all__ = ["site_of"]

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from midcall.errors import Misuse
-from midcall.portal.keys import Key
-from midcall.portal.seal import Seal, VaultLocked
 from midcall.stores import open_store
 from midcall.stores.base import Store, Value
+from midcall.stores.keys import Key
+from midcall.stores.seal import Seal, VaultLocked
 from midcall.wording import vault as wording
 
 __all__ = ["Entry", "Kept", "Vault", "VaultLocked", "forget_value", "kept_values", "rotate_keys"]

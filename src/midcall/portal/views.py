@@ -12,7 +12,7 @@ from typing import Any, Final
 from starlette.responses import HTMLResponse
 
 from midcall.errors import InstallError
-from midcall.render import Pages, shown, stylesheet
+from midcall.web.forms import Pages, shown, stylesheet
 from midcall.wording.portal import approve, authorize, hosted, interaction, mine, page, secret, settings, told
 
 __all__ = ["Views", "hour", "icon", "moment", "pages", "style"]

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from midcall.errors import NotRecordable, OnceUnknown, ReplayMismatch
-from midcall.portal.interactions import digest_of
+from midcall.stores.interactions import digest_of
 from midcall.wording import once as wording
 from midcall.wording import replay as replay_words
 

@@ -10,8 +10,8 @@ from midcall.core.adopted import AdoptedQuestion, OpaqueForm
 from midcall.core.journal import Entry, asking_mark
 from midcall.core.outcome import Via
 from midcall.core.question import Question, Visit
-from midcall.portal.interactions import Ending, Interaction
 from midcall.server.channels.request import asked_again, refilled, visit_id
+from midcall.stores.interactions import Ending, Interaction
 from midcall.wording import reaching
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 from mcp.server.request_state import InvalidRequestState
 
 from midcall.errors import InvalidJournal
-from midcall.portal.interactions import digest_of
 from midcall.stores.base import Record, Store, StoreError
+from midcall.stores.interactions import digest_of
 from midcall.wording import journal as wording
 
 if TYPE_CHECKING:

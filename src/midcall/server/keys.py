@@ -33,7 +33,7 @@ def given_keys(keys: Sequence[Key] | Key | None) -> list[Key]:
     elif not isinstance(keys, Sequence) or not keys:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InstallError(wording.bad_keys("there are none."), advice=wording.bad_keys_advice())
     if keys:
-        from midcall.portal.keys import check_keys
+        from midcall.stores.keys import check_keys
 
         check_keys(keys)
     return list(keys)
@@ -61,7 +61,7 @@ def portal_keys(keys: Sequence[Key], store: Store) -> list[str | bytes]:
     Raises:
         InstallError: There are none, and other machines use the store, too.
     """
-    from midcall.portal.keys import find_keys
+    from midcall.stores.keys import find_keys
     from midcall.stores.sqlite.places import default_file
 
     given = [bytes(key) if isinstance(key, bytearray) else key for key in keys]

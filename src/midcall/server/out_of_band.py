@@ -19,11 +19,11 @@ from midcall.core.question import Visit
 from midcall.core.wire import stuck_at
 from midcall.errors import InvalidQuestion, Misuse, NoChannel, NotAnswered, OnceUnknown, UserCancelled, UserDeclined
 from midcall.portal.checks import Check
-from midcall.portal.interactions import Ending, Interaction, Kind
 from midcall.server.answered import value_of
 from midcall.server.asking import put
 from midcall.server.channels.required import Recognised
 from midcall.server.waiting import wait_for_ending
+from midcall.stores.interactions import Ending, Interaction, Kind
 from midcall.wording import out_of_band as wording
 from midcall.wording import questions, reaching, wire
 

@@ -8,8 +8,8 @@ from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.provider import principal_components
 from mcp.server.context import ServerRequestContext
 
-from midcall.portal import peer
-from midcall.portal.caller import Caller
+from midcall.core.caller import Caller
+from midcall.web import peer
 
 __all__ = ["caller", "is_own", "key_of"]
 

@@ -15,8 +15,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Final, TypeVar
 from weakref import WeakSet
 
-from midcall.portal.interactions import Ending, digest_of
 from midcall.stores.base import StoreError
+from midcall.stores.interactions import Ending, digest_of
 from midcall.wording import reaching as wording
 
 if TYPE_CHECKING:

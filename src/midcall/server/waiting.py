@@ -12,9 +12,9 @@ from math import inf
 from typing import TYPE_CHECKING, Final
 
 from midcall.errors import TimedOut
-from midcall.portal.interactions import Ending
 from midcall.server.channels.push import signs_of_life
 from midcall.server.visits import NotHeld
+from midcall.stores.interactions import Ending
 from midcall.wording import later, unanswered
 
 if TYPE_CHECKING:

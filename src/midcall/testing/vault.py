@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from midcall.portal.caller import Caller
+from midcall.core.caller import Caller
 from midcall.portal.checks import ONE
 from midcall.server.install import installation_on
 from midcall.server.installation import Installation

@@ -19,7 +19,7 @@ from midcall.cli.exits import DONE, TOOL_FAILED, USAGE, Ends
 from midcall.cli.link import Link
 from midcall.cli.results import as_json as json_text
 from midcall.client.ink import Ink
-from midcall.client.plain import plain_line
+from midcall.core.text import plain_line
 from midcall.server.doctor import Report, looked_at, misnamed
 from midcall.server.installation import Installation
 from midcall.server.surroundings import Surroundings

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from midcall.client.ink import Ink
-from midcall.client.plain import plain_line
+from midcall.core.text import plain_line
 from midcall.server.doctor import Finding, State
 
 __all__ = ["told"]

@@ -21,10 +21,10 @@ from midcall.cli.link import Link, tools_of
 from midcall.cli.results import as_json as json_text
 from midcall.client.asked import Asked
 from midcall.client.ink import Ink
-from midcall.client.plain import plain, plain_line
 from midcall.client.target import is_url
 from midcall.core.forms.fields import Field, Text
 from midcall.core.outcome import Accepted, Cancelled, Outcome
+from midcall.core.text import plain, plain_line
 from midcall.server.doctor import Finding
 from midcall.server.later import CODE_META, CONTINUE
 from midcall.server.probe import PROBE, SAMPLE

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 
 from midcall.client.consent import Address
 from midcall.client.hosts import BadHost, read_host
-from midcall.client.plain import plain_line
+from midcall.core.text import plain_line
 from midcall.wording.client import guard as wording
 
 __all__ = ["Hosts", "Servers"]

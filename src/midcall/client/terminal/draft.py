@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias, cast
 
-from midcall.client import typed
+from midcall.core.forms import typed
 from midcall.core.forms.check import Problem, check
 from midcall.core.forms.fields import Choices, Field, Number, Text
 from midcall.core.forms.form import Form

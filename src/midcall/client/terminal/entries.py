@@ -20,10 +20,10 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from midcall.client.plain import plain_line
 from midcall.client.terminal.draft import Entry
 from midcall.client.terminal.shown import brief
 from midcall.core.forms.fields import Choice, Choices
+from midcall.core.text import plain_line
 from midcall.wording.client import terminal as wording
 
 __all__ = ["LONG", "Entered", "Finder", "GoOn", "Picks", "TextBox", "YesNo", "toggled"]

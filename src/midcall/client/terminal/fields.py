@@ -9,10 +9,10 @@ from textual.events import DescendantBlur, DescendantFocus
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from midcall.client import typed
 from midcall.client.terminal.draft import Draft
 from midcall.client.terminal.entries import LONG, Entered, Finder, Picks, TextBox, YesNo
 from midcall.client.terminal.shown import brief, paragraphs
+from midcall.core.forms import typed
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.wording.client import terminal as wording
 

@@ -11,7 +11,6 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from midcall.client import typed
 from midcall.client.consent import Address, look
 from midcall.client.terminal.bar import Act, Bar
 from midcall.client.terminal.entries import GoOn
@@ -19,6 +18,7 @@ from midcall.client.terminal.fields import FieldBox, needs_answer
 from midcall.client.terminal.flow import NOBODY, Behind, Flow, Step
 from midcall.client.terminal.page import Page
 from midcall.client.terminal.shown import brief, server_name, whole
+from midcall.core.forms import typed
 from midcall.core.forms.fields import Field
 from midcall.core.outcome import Accepted, Declined
 from midcall.wording.client import terminal as wording

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from midcall.client.asked import Asked
-from midcall.client.plain import plain, plain_line
+from midcall.core.text import plain, plain_line
 from midcall.wording.client import terminal as wording
 
 __all__ = ["brief", "paragraphs", "server_name", "whole"]

@@ -22,8 +22,8 @@ from midcall.errors import InstallError
 from midcall.portal.identity.base import Caller, Ground, Key, caller_key, key_of
 from midcall.portal.identity.tokens import ALGORITHMS, Away, InvalidToken, Keys, fetch, problem
 from midcall.portal.logs import logger
-from midcall.portal.place import place_at
 from midcall.portal.posted import posted
+from midcall.web.public_url import place_at
 from midcall.wording.portal import identity as wording
 
 __all__ = ["Oidc"]

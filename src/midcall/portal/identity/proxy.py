@@ -16,7 +16,7 @@ from midcall.errors import InstallError
 from midcall.portal.identity.base import Caller, Ground, Key, caller_key, key_of
 from midcall.portal.identity.tokens import ALGORITHMS, Away, InvalidToken, Keys, problem
 from midcall.portal.logs import logger
-from midcall.portal.place import place_at
+from midcall.web.public_url import place_at
 from midcall.wording.portal import identity as wording
 
 __all__ = ["ProxyJwt"]

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from midcall.portal.interactions import Interaction
 from midcall.portal.met import Met, Result
 from midcall.portal.posted import Posted
+from midcall.stores.interactions import Interaction
 
 __all__ = ["Page"]
 

@@ -7,11 +7,11 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
-from midcall.client.plain import plain
-from midcall.portal.interactions import Interaction
+from midcall.core.text import plain
 from midcall.portal.met import Met, Refused, Result, Settled
 from midcall.portal.posted import Posted
-from midcall.render import shown
+from midcall.stores.interactions import Interaction
+from midcall.web.forms import shown
 from midcall.wording.portal import approve as wording
 
 __all__ = ["Approve"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from midcall.portal.headers import GOING_ON
-from midcall.portal.interactions import Interaction
 from midcall.portal.logs import logger
 from midcall.portal.met import Elsewhere, Met, Refused, Result
 from midcall.portal.oauth import OAuth, OAuthError
 from midcall.portal.posted import Posted
-from midcall.render import shown
+from midcall.stores.interactions import Interaction
+from midcall.web.forms import shown
+from midcall.web.headers import GOING_ON
 from midcall.wording.portal import logs
 
 __all__ = ["Authorize"]

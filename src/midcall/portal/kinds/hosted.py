@@ -9,10 +9,10 @@ from typing import Any, Final, cast
 
 from midcall.core.forms.check import check
 from midcall.core.forms.form import Form
-from midcall.portal.interactions import Interaction
 from midcall.portal.met import Met, Refused, Result, Settled, Tried
 from midcall.portal.posted import Posted
-from midcall.render import Pages, read, too_large
+from midcall.stores.interactions import Interaction
+from midcall.web.forms import Pages, read, too_large
 
 __all__ = ["Hosted"]
 

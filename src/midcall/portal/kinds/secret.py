@@ -9,12 +9,12 @@ from typing import Any, Final, cast
 
 from midcall.errors import Misuse
 from midcall.portal.checks import ONE, Check
-from midcall.portal.interactions import Interaction, Interactions
 from midcall.portal.logs import logger
 from midcall.portal.met import Met, Refused, Result, Settled, Tried
 from midcall.portal.posted import Posted
 from midcall.portal.vault import Vault
-from midcall.render import shown
+from midcall.stores.interactions import Interaction, Interactions
+from midcall.web.forms import shown
 from midcall.wording.portal import secret as wording
 
 __all__ = ["Secret"]

@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 from starlette.datastructures import QueryParams
 
 from midcall.errors import InstallError, Misuse
-from midcall.portal.interactions import short
 from midcall.portal.oauth.endpoint import Endpoint, error_code
 from midcall.portal.oauth.errors import CallbackRefused, ProviderFailed
 from midcall.portal.oauth.metadata import Directory, Endpoints
@@ -24,6 +23,7 @@ from midcall.portal.oauth.states import Started, States
 from midcall.portal.oauth.tokens import Tokens, vault_name
 from midcall.portal.vault import Vault
 from midcall.stores.base import Store
+from midcall.stores.interactions import short
 from midcall.wording import oauth as wording
 
 __all__ = ["Finished", "OAuth"]

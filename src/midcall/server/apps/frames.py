@@ -22,11 +22,11 @@ import anyio
 from mcp.server.connection import Connection, NotifyOnlyOutbound
 from mcp.server.request_state import InvalidRequestState
 
-from midcall.portal.caller import Caller
-from midcall.portal.interactions import digest_of
+from midcall.core.caller import Caller
 from midcall.server.apps.opening import nonce_of
 from midcall.server.waiting import HOLD_SECONDS
 from midcall.stores.base import Record, Store
+from midcall.stores.interactions import digest_of
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext

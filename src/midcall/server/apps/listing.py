@@ -156,6 +156,6 @@ def _resource() -> dict[str, Any]:
 
 def resource() -> dict[str, Any]:
     """The form itself, as `resources/read` gives it."""
-    from midcall.render.app import document
+    from midcall.web.forms.app import document
 
     return {"contents": [{"uri": FORM, "mimeType": APP_MIME_TYPE, "text": document(), "_meta": _UI}]}

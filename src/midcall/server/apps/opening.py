@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from midcall.core.journal import asking_mark
 from midcall.core.question import Visit
-from midcall.portal.interactions import Ending, Interaction, Interactions, digest_of
 from midcall.server.channels.request import asked_again, refilled
+from midcall.stores.interactions import Ending, Interaction, Interactions, digest_of
 
 if TYPE_CHECKING:
     from midcall.server.call import Call

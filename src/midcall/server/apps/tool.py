@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 from midcall.core.forms.check import check
 from midcall.core.forms.form import Form
-from midcall.portal.interactions import Action, Ending, Interaction, Interactions, digest_of
 from midcall.server.apps import frames
 from midcall.server.apps.listing import META
 from midcall.server.apps.opening import Step, step_of
+from midcall.stores.interactions import Action, Ending, Interaction, Interactions, digest_of
 from midcall.wording import apps as wording
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class _Desk:
         return (None, "late") if interaction.expires <= time.time() else (_Open(step, index, interaction), "")
 
     def _asking(self, nonce: str, found: _Open, tried: Mapping[str, Any] | None = None) -> Reply:
-        from midcall.render.app import asking
+        from midcall.web.forms.app import asking
 
         about, form = found.interaction, _form(found.interaction)
         problems = () if tried is None else check(form, tried)
@@ -162,7 +162,7 @@ def _form(interaction: Interaction) -> Form:
 
 def _read(form: Form, fields: object) -> dict[str, Any]:
     """What was filled in, as the App sends it: pairs of name and value."""
-    from midcall.render import read
+    from midcall.web.forms import read
 
     pairs = cast("Sequence[Any]", fields)[:_PAIRS] if isinstance(fields, Sequence) else ()
     return read(form, [(name, value) for name, value in filter(_is_pair, pairs)])

@@ -18,7 +18,6 @@ from midcall.core.journal import Entry, asking_mark
 from midcall.core.outcome import Via
 from midcall.core.question import Question, Visit
 from midcall.errors import TimedOut
-from midcall.portal.interactions import Ending
 from midcall.server import waiting
 from midcall.server.apps.frames import findable
 from midcall.server.apps.listing import META, shows_apps
@@ -26,6 +25,7 @@ from midcall.server.apps.opening import Opened, closed, looked, nonce_of, opened
 from midcall.server.channels.link import Link
 from midcall.server.channels.push import signs_of_life
 from midcall.server.hosting import settled
+from midcall.stores.interactions import Ending
 from midcall.wording import later, unanswered
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _not_drawn(question: Question[Any] | Visit) -> str | None:
         return "its schema is none that an App can draw"
     if not _can_draw():
         return "drawing it needs the extra midcall[browser]"
-    from midcall.render import too_large
+    from midcall.web.forms import too_large
 
     return "it is too large for an App" if too_large(question.form) else None
 

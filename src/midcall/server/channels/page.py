@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from midcall.core.journal import Entry, mark_name
 from midcall.core.outcome import Accepted, Declined, Outcome, Via
 from midcall.core.question import Question, Visit
-from midcall.portal.interactions import Ending
 from midcall.server.channels.capability import lacks
 from midcall.server.channels.required import not_sent_away
 from midcall.server.hosting import Hosted, host, not_hosted, page_id, settled
 from midcall.server.retrying import comes_back
 from midcall.server.waiting import wait_for_ending
+from midcall.stores.interactions import Ending
 from midcall.wording import reaching as wording
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from midcall.certificates import Fault, fault_of
 from midcall.core.urls import is_loopback
 from midcall.server.doctor.report import SECONDS
+from midcall.web.certificates import Fault, fault_of
 
 if TYPE_CHECKING:
     import httpx2

@@ -79,7 +79,7 @@ def _answered(url: str, alone: bool, answer: Answer) -> Finding:
 
 
 def _is_ours(answer: Answer) -> bool:
-    from midcall.portal.headers import HEADERS
+    from midcall.web.headers import HEADERS
 
     return answer.headers.get(_POLICY) == HEADERS[_POLICY]
 

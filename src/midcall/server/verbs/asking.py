@@ -13,7 +13,6 @@ from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Outcome, Via
 from midcall.core.question import Question, Visit, plain_question
 from midcall.errors import InvalidQuestion, MidcallError
-from midcall.portal.interactions import Ending
 from midcall.server.answered import refused, value_of
 from midcall.server.asking import put, put_all
 from midcall.server.call import current_call, running_call
@@ -22,6 +21,7 @@ from midcall.server.surface import surfaced
 from midcall.server.verb import Verb, begin, name_of, recall
 from midcall.server.verbs.choosing import default_of, offered_by
 from midcall.server.waiting import wait_for_ending
+from midcall.stores.interactions import Ending
 from midcall.wording import questions as wording
 
 __all__ = ["ask", "ask_all", "choose", "confirm", "elicit", "visit"]

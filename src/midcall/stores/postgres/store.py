@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from midcall.stores.address import Address
+from midcall.stores.background.lifecycle import Life
+from midcall.stores.background.wakeup import Waking
 from midcall.stores.base import Completion, Record, StoreError, Value, verdict
-from midcall.stores.life import Life
-from midcall.stores.postgres.ear import CHANNEL, PostgresEar
 from midcall.stores.postgres.failures import OPTIONS, driver, explained, is_lost
+from midcall.stores.postgres.listener import CHANNEL, PostgresEar
 from midcall.stores.postgres.schema import STEPS, VERSION_TABLE, make_schema, schema_sql, set_version, within
-from midcall.stores.rows import RECORD, VALUE, before_consuming, change_of, record_of, row_of, value_of
+from midcall.stores.sql.rows import RECORD, VALUE, before_consuming, change_of, record_of, row_of, value_of
+from midcall.stores.sql.versions import Found, missing_steps
 from midcall.stores.texts import check_name, check_record, given, kept
-from midcall.stores.versions import Found, missing_steps
-from midcall.stores.waking import Waking
 from midcall.wording import stores as words
 
 __all__ = ["PostgreSQL"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from midcall.stores.base import StoreError
-from midcall.stores.versions import OLDEST, Found, missing_steps
+from midcall.stores.sql.versions import OLDEST, Found, missing_steps
 from midcall.wording import stores as words
 
 __all__ = ["STEPS", "Thread", "transaction"]

@@ -9,8 +9,8 @@ from typing import Any
 
 from midcall.core.forms.check import Problem
 from midcall.core.forms.form import Form
-from midcall.render import shown
-from midcall.render.inputs import Texts, inputs
+from midcall.web.forms import shown
+from midcall.web.forms.inputs import Texts, inputs
 from midcall.wording.client import html, page
 
 try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from midcall.client.plain import plain, plain_line
+from midcall.core.text import plain, plain_line
 from midcall.wording.client import html as wording
 
 __all__ = ["LINE", "MESSAGE", "line", "text"]

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, cast
 
-from midcall.client.plain import plain
 from midcall.core.forms.check import Problem
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.form import Form
 from midcall.core.forms.formats import is_date
-from midcall.render import moments, shown
+from midcall.core.text import plain
+from midcall.web.forms import moments, shown
 from midcall.wording.client import html as wording
 
 __all__ = ["Control", "Input", "Option", "Texts", "inputs", "sentence", "too_large"]

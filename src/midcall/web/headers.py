@@ -9,7 +9,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from midcall.portal.place import Place
+from midcall.web.public_url import Place
 
 __all__ = ["GOING_ON", "HEADERS", "Guarded"]
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from midcall.client import typed
+from midcall.core.forms import typed
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.form import Form
-from midcall.render import moments
+from midcall.web.forms import moments
 
 __all__ = ["read"]
 

@@ -4,6 +4,6 @@ The document is the same for every question. Its script asks the server what to 
 draws it here, with the same templates as everywhere; so the script knows nothing of fields.
 """
 
-from midcall.render.app.document import asking, document
+from midcall.web.forms.app.document import asking, document
 
 __all__ = ["asking", "document"]

@@ -16,7 +16,7 @@ from typing import Final
 
 from starlette.requests import HTTPConnection
 
-from midcall.portal import sockdiag
+from midcall.web import sockdiag
 
 __all__ = ["can_tell", "is_own", "uid_of"]
 

@@ -7,8 +7,8 @@
 Pure: no I/O but the templates, no JavaScript needed, and nothing that the server says is ever markup.
 """
 
-from midcall.render.inputs import Input, Option, Texts, inputs, too_large
-from midcall.render.pages import Pages, draw, stylesheet
-from midcall.render.posted import read
+from midcall.web.forms.inputs import Input, Option, Texts, inputs, too_large
+from midcall.web.forms.pages import Pages, draw, stylesheet
+from midcall.web.forms.posted import read
 
 __all__ = ["Input", "Option", "Pages", "Texts", "draw", "inputs", "read", "stylesheet", "too_large"]

@@ -12,8 +12,8 @@ from typing import Any, Final
 from itsdangerous import BadData, TimestampSigner
 from starlette.responses import Response
 
-from midcall.portal.keys import derive
-from midcall.portal.place import Place
+from midcall.stores.keys import derive
+from midcall.web.public_url import Place
 
 __all__ = ["Cookies", "Signing"]
 

@@ -7,7 +7,7 @@ import hmac
 import secrets
 from typing import Final
 
-from midcall.portal.cookies import Signing
+from midcall.web.cookies import Signing
 
 __all__ = ["Tokens"]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from midcall.core.forms.check import Problem, check
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.form import Form
-from midcall.render import Pages, Texts, draw, inputs, read, stylesheet, too_large
+from midcall.web.forms import Pages, Texts, draw, inputs, read, stylesheet, too_large
 from tests.core.strategies import content_for, fitting_content, forms
 from tests.render.submitting import Page
 

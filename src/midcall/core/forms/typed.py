@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from midcall.client.plain import plain_line
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.schema import splitter
+from midcall.core.text import plain_line
 from midcall.wording.client import fields as wording
 
 __all__ = ["hints", "numbered", "read", "search", "searched", "shown"]

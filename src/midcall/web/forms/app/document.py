@@ -14,9 +14,9 @@ from markupsafe import Markup
 from midcall.core.forms.check import Problem
 from midcall.core.forms.fields import Flag
 from midcall.core.forms.form import Form
-from midcall.render import shown
-from midcall.render.inputs import too_large
-from midcall.render.pages import Pages, stylesheet
+from midcall.web.forms import shown
+from midcall.web.forms.inputs import too_large
+from midcall.web.forms.pages import Pages, stylesheet
 from midcall.wording import app as wording
 
 __all__ = ["asking", "document"]

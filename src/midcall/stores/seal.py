@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
 from midcall.errors import Misuse, VaultLocked
-from midcall.portal.keys import Key, derive
+from midcall.stores.keys import Key, derive
 from midcall.wording import vault as wording
 
 __all__ = ["Seal", "VaultLocked"]
