@@ -28,7 +28,7 @@ from midcall.core.forms.fields import Choices, Text
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined
 from tests.client.browsing import Desk, a_visit, desk, short, soon, trip
-from tests.render.submitting import Page, Pairs
+from tests.web.submitting import Page, Pairs
 
 
 class Visitor:

@@ -19,7 +19,7 @@ from midcall.portal.identity import FromCallable
 from midcall.stores.interactions import Ending, Interaction, Kind
 from midcall.stores.memory import Memory
 from midcall.web.serving import Listening, bound
-from tests.render.submitting import Page
+from tests.web.submitting import Page
 
 KEY = "k" * 40
 ADA, BOB = "https://id.example.com ada", "https://id.example.com bob"

@@ -13,7 +13,7 @@ from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.form import Form
 from midcall.web.forms import Pages, Texts, draw, inputs, read, stylesheet, too_large
 from tests.core.strategies import content_for, fitting_content, forms
-from tests.render.submitting import Page
+from tests.web.submitting import Page
 
 TRIP = Form(
     Text("name", title="Name", description="As in the passport", min_length=2, max_length=40),
