@@ -29,7 +29,8 @@ async def measure(part: str, short: bool) -> list[Target]:
         case "memory" | "stdio" | "http":
             return await asking.compare(part, SIZES[:3] if short else SIZES, short=short)
         case "silence":
-            return await silence.compare(70 if short else 400)
+            in_memory = await silence.compare("memory", 70 if short else 400)
+            return in_memory if short else in_memory + await silence.compare("http", 1_000)
         case "choosing":
             return await choosing.compare(20 if short else 100)
         case "import":
@@ -45,7 +46,10 @@ async def measure(part: str, short: bool) -> list[Target]:
             return await handover.compare(100 if short else 400)
         case _:
             count = 2_000 if short else 10_000
-            return [Target(f"{count:,} waiting calls, memory a call", waiting.bytes_per_call(count), 20_480, "bytes")]
+            return [
+                Target(f"memory of a waiting call, {name}", waiting.bytes_per_call(count, name), limit, "bytes")
+                for name, limit in (("live", 20_480), ("replayed", 1_024))
+            ]
 
 
 def leaves(group: BaseExceptionGroup[Any]) -> Iterator[BaseException]:

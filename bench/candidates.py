@@ -243,7 +243,12 @@ CANDIDATES: Final = (
     Candidate("fastmcp", "FastMCP, ctx.elicit", PUSH, with_fastmcp, field="value"),
     Candidate("fastmcp-own", "FastMCP, ctx.elicit, its client", PUSH, with_fastmcp, field="value", own_client=True),
 )
-BY_NAME: Final = {candidate.name: candidate for candidate in CANDIDATES}
+SILENT: Final = (
+    Candidate("silent", "without midcall", ROUNDS, silent),
+    Candidate("silent-midcall", "with midcall", ROUNDS, silent_with_midcall),
+)
+"""Their tool never asks; they are called on both versions."""
+BY_NAME: Final = {candidate.name: candidate for candidate in (*CANDIDATES, *SILENT)}
 
 
 async def _serve_http(app: Any) -> None:

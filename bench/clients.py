@@ -54,7 +54,7 @@ class Caller:
 @asynccontextmanager
 async def connected(candidate: Candidate, transport: Transport) -> AsyncGenerator[Caller]:
     caller = Caller(candidate)
-    async with _target(candidate, transport) as target:
+    async with target_of(candidate, transport) as target:
         if candidate.own_client:
             async with _fastmcp_client(caller, target) as client:
                 caller.call = client.call_tool
@@ -92,7 +92,7 @@ def _fastmcp_client(caller: Caller, target: Any) -> Any:
 
 
 @asynccontextmanager
-async def _target(candidate: Candidate, transport: Transport) -> AsyncGenerator[Any]:
+async def target_of(candidate: Candidate, transport: Transport) -> AsyncGenerator[Any]:
     """What a client connects to: the server itself, the transport of a process, or a URL."""
     arguments = ["-m", "bench.candidates", candidate.name]
     if transport == "memory":

@@ -1,44 +1,45 @@
 """A tool that never asks, with midcall and without."""
 
-from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import partial
 from itertools import product
 from typing import Any, Final
 
-from mcp.server import MCPServer
 from mcp_types import TextContent
 
-from bench.candidates import PUSH, ROUNDS, silent, silent_with_midcall
-from bench.clients import Wrong, sdk_client
-from bench.measure import Check, Step, best_of, cpu_clock
+from bench.candidates import PUSH, ROUNDS, SILENT, Candidate, Era
+from bench.clients import Transport, Wrong, sdk_client, target_of
+from bench.measure import WALL, Check, Step, best_of, cpu_clock
 from bench.report import Target, milliseconds, row
 
-Build = Callable[[], MCPServer]
-
 _TEXT: Final = "nothing to ask"
-_SERVERS: Final = 3
+_SERVERS: Final[dict[Transport, int]] = {"memory": 3, "http": 1}
 """Of each kind: where objects happen to lie in memory moves single ones by as much as we look for."""
+_WHERE: Final[dict[Transport, str]] = {"memory": "in memory", "http": "over HTTP"}
+_LIMITS: Final[dict[Transport, float]] = {"memory": 1.12, "http": 1.02}
 
 
-async def compare(times: int) -> list[Target]:
-    targets: list[Target] = []
-    print("\nA tool that never asks, in memory, ms a call")
-    for era in (ROUNDS, PUSH):
-        async with AsyncExitStack() as stack:
-            calls: dict[tuple[Build, int], tuple[Step, Check]] = {}
-            for key in product((silent, silent_with_midcall), range(_SERVERS)):
-                client = await stack.enter_async_context(sdk_client(key[0](), era))
-                calls[key] = partial(client.call_tool, "echo", {"text": _TEXT}), _check
-            best, turns = await best_of(times, calls, cpu_clock())
-        without, with_midcall = (
-            min(best[build, i] for i in range(_SERVERS)) for build in (silent, silent_with_midcall)
-        )
-        print(row(f"{era}, without midcall", [milliseconds(without)]))
-        print(row(f"{era}, with midcall", [milliseconds(with_midcall), f"{with_midcall / without:.2f} x"]))
-        print(row("best of", [str(turns * _SERVERS)]), flush=True)
-        targets.append(Target(f"never asks, with / without midcall, {era}", with_midcall / without, 1.12))
-    return targets
+async def compare(transport: Transport, times: int) -> list[Target]:
+    print(f"\nA tool that never asks, {_WHERE[transport]}, ms a call")
+    return [await _compare(transport, era, times) for era in (ROUNDS, PUSH)]
+
+
+async def _compare(transport: Transport, era: Era, times: int) -> Target:
+    servers = _SERVERS[transport]
+    async with AsyncExitStack() as stack:
+        calls: dict[tuple[Candidate, int], tuple[Step, Check]] = {}
+        for key in product(SILENT, range(servers)):
+            target = await stack.enter_async_context(target_of(key[0], transport))
+            client = await stack.enter_async_context(sdk_client(target, era))
+            calls[key] = partial(client.call_tool, "echo", {"text": _TEXT}), _check
+        found, turns = await best_of(times, calls, cpu_clock() if transport == "memory" else WALL)
+    best = [min(found[each, i] for i in range(servers)) for each in SILENT]
+    ratio = best[1] / best[0]
+    for candidate, seconds in zip(SILENT, best, strict=True):
+        cells = [milliseconds(seconds), *([f"{ratio:.2f} x"] if candidate is SILENT[1] else [])]
+        print(row(f"{era}, {candidate.label}", cells))
+    print(row("best of", [str(turns * servers)]), flush=True)
+    return Target(f"never asks, with / without, {_WHERE[transport]}, {era}", ratio, _LIMITS[transport])
 
 
 def _check(result: Any) -> None:

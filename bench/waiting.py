@@ -1,6 +1,6 @@
 """What a call leaves behind in the server while it waits for its answer, on 2026-07-28.
 
-Every call asks something else, and its round is dropped. As a program, `python -m bench.waiting COUNT`
+Every call asks something else, and its round is dropped. As a program, `python -m bench.waiting COUNT live|replayed`
 prints the bytes a call, as traced by the interpreter, in a process that has done nothing else.
 """
 
@@ -22,14 +22,15 @@ from midcall import ask
 _WARM = 100
 
 
-def bytes_per_call(count: int) -> float:
-    command = [sys.executable, "-m", "bench.waiting", str(count)]
+def bytes_per_call(count: int, kind: str) -> float:
+    """What one of so many calls holds; its run is `live`, or it is to be `replayed`."""
+    command = [sys.executable, "-m", "bench.waiting", str(count), kind]
     return float(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
-def _server() -> MCPServer:
+def _server(count: int, kind: str) -> MCPServer:
     mcp = MCPServer("bench", log_level="WARNING")
-    midcall.install(mcp)
+    midcall.install(mcp, live=kind == "live", max_live=2 * count)
 
     @mcp.tool()
     async def hold(number: int) -> str:
@@ -50,8 +51,8 @@ def _traced() -> int:
     return tracemalloc.get_traced_memory()[0]
 
 
-async def _measure(count: int) -> float:
-    async with sdk_client(_server(), ROUNDS, _never_answers) as client:
+async def _measure(count: int, kind: str) -> float:
+    async with sdk_client(_server(count, kind), ROUNDS, _never_answers) as client:
         tracemalloc.start()
         await _begin(client, range(_WARM))
         before = _traced()
@@ -64,4 +65,4 @@ async def _never_answers(context: object, params: object) -> None:
 
 
 if __name__ == "__main__":
-    print(asyncio.run(_measure(int(sys.argv[1]))))
+    print(asyncio.run(_measure(int(sys.argv[1]), sys.argv[2])))

@@ -134,3 +134,118 @@ async def test_a_state_of_ours_without_its_mark_is_none_of_the_tools() -> None:
         sealed: str = (await raw_call(client, "passes_on", {"state": ""}))["requestState"]
         with pytest.raises(MCPError, match="Invalid or expired requestState"):
             await raw_call(client, "passes_on", {"state": ""}, state=sealed.removeprefix("midcall."))
+
+
+# --- our envelope ----------------------------------------------------------------------------
+
+REFUSED = "Invalid or expired requestState"
+KEY = "k" * 32
+NAMES: dict[str, Any] = {"first": {"action": "accept", "content": {"answer": "Ada"}}}
+
+
+async def named() -> str:
+    return await ask("Name?", str, key="first")
+
+
+async def state_of(client: Any) -> str:
+    return (await raw_call(client, "named", {}))["requestState"]
+
+
+async def refused(client: Any, state: str) -> None:
+    with pytest.raises(MCPError, match=REFUSED) as caught:
+        await raw_call(client, "named", {}, state=state, answers=NAMES)
+    assert caught.value.error.data == {"reason": "invalid_request_state"}
+
+
+async def test_a_state_opens_at_no_server_of_another_name_that_has_the_same_keys(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    here, there = server_with(named, keys=KEY), server_with(named, keys=KEY, name="elsewhere")
+    async with connect(here) as client, connect(there) as elsewhere:
+        await refused(elsewhere, await state_of(client))
+    assert "it belongs to another user, server, tool, or other arguments" in caplog.text
+
+
+async def test_a_state_that_was_changed_anywhere_is_refused(caplog: pytest.LogCaptureFixture) -> None:
+    async with connect(server_with(named, keys=KEY)) as client:
+        state = await state_of(client)
+        for position in range(len("midcall."), len(state), 7):
+            changed = "A" if state[position] != "A" else "B"
+            await refused(client, state[:position] + changed + state[position + 1 :])
+        for rubbish in ("midcall.", "midcall.v1.", "midcall.v1.AAAA", state + "=", "midcall.é", state[:-9]):
+            await refused(client, rubbish)
+    assert "it was changed, or sealed with another key" in caplog.text
+
+
+class SignsOnly:
+    """A codec that others can read; what it opens may be anything that was signed."""
+
+    def seal(self, payload: bytes) -> str:
+        return payload.hex()
+
+    def unseal(self, token: str) -> bytes:
+        return bytes.fromhex(token)
+
+
+async def test_a_codec_that_only_signs_shows_nobody_whose_a_state_is() -> None:
+    server: MCPServer[Any] = MCPServer(
+        "test", request_state_security=RequestStateSecurity(codec=SignsOnly(), bind_principal=lambda ctx: "ada")
+    )
+    server.add_tool(named)
+    midcall.install(server)
+    async with connect(server) as client:
+        first, second = await state_of(client), await state_of(client)
+        header = bytes.fromhex(first.removeprefix("midcall."))[:57]
+        assert b"ada" not in header
+        assert header[-32:] != bytes.fromhex(second.removeprefix("midcall."))[25:57]
+        for payload in (b"", b"\x01", b"\x02" + header[1:], header[:-1]):
+            await refused(client, f"midcall.{payload.hex()}")
+
+
+@pytest.mark.parametrize("whose", [ZeroDivisionError, 7], ids=["raises", "no text"])
+async def test_a_principal_that_fails_lets_no_state_out_and_none_in(
+    whose: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    told: list[Any] = ["ada"]
+
+    def principal(ctx: object) -> Any:
+        if isinstance(told[-1], type):
+            raise told[-1]
+        return told[-1]
+
+    async with connect(server_with(named, keys=KEY, principal=principal)) as client:
+        state = await state_of(client)
+        told.append(whose)
+        await refused(client, state)
+        with pytest.raises(MCPError, match="Internal error"):
+            await state_of(client)
+        told.append("ada")
+        assert text(await raw_call(client, "named", {}, state=state, answers=NAMES))
+    assert "principal=" in caplog.text
+
+
+class Fails(SignsOnly):
+    works = True
+
+    def seal(self, payload: bytes) -> str:
+        if not self.works:
+            raise OSError("no entropy")
+        return super().seal(payload)
+
+    def unseal(self, token: str) -> bytes:
+        if not self.works:
+            raise OSError("no entropy")
+        return super().unseal(token)
+
+
+async def test_a_codec_that_fails_lets_no_state_out_and_none_in(caplog: pytest.LogCaptureFixture) -> None:
+    server: MCPServer[Any] = MCPServer("test", request_state_security=RequestStateSecurity(codec=(codec := Fails())))
+    server.add_tool(named)
+    midcall.install(server)
+    async with connect(server) as client:
+        state = await state_of(client)
+        codec.works = False
+        await refused(client, state)
+        with pytest.raises(MCPError, match="Internal error"):
+            await state_of(client)
+    assert "no entropy" in caplog.text

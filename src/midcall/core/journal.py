@@ -207,6 +207,8 @@ class Journal:
     """`settled` as it travels."""
     _labels: str = field(default="", repr=False)
     """Their labels as they travel, in the same order; in brackets where a branch wrote it."""
+    _unwritten: list[tuple[str, str, int]] = field(default_factory=list, repr=False, compare=False)  # pyright: ignore[reportUnknownVariableType]
+    """Answers that are not in these texts yet, with their labels: a call that ends with one never writes it."""
     _known: dict[str, tuple[str, int]] | None = field(default=None, repr=False, compare=False)
     """The labels, once they were read."""
 
@@ -243,6 +245,7 @@ class Journal:
             InvalidJournal: They are damaged: nothing reads them before.
         """
         if self._known is None:
+            self._write()
             try:
                 raw = _decode(f"[{_swapped(self._labels)}]")
                 self._known = {name: _label(each) for name, each in zip(self.settled, raw, strict=True)}
@@ -259,10 +262,16 @@ class Journal:
         """Add an answer that fits."""
         self._known = None
         self.settled[identity] = answer
-        piece = _swapped(_encode({identity: answer}))[1:-1]
-        self._text = f"{self._text},{piece}" if self._text else piece
-        piece = _swapped(_encode(label if line else [label]))
-        self._labels = f"{self._labels},{piece}" if self._labels else piece
+        self._unwritten.append((identity, label, line))
+
+    def _write(self) -> None:
+        """Bring the texts up to date."""
+        for identity, label, line in self._unwritten:
+            piece = _swapped(_encode({identity: self.settled[identity]}))[1:-1]
+            self._text = f"{self._text},{piece}" if self._text else piece
+            piece = _swapped(_encode(label if line else [label]))
+            self._labels = f"{self._labels},{piece}" if self._labels else piece
+        self._unwritten.clear()
 
     def forget(self, *identities: str) -> None:
         gone = {identity for identity in identities if self.entries.pop(identity, None) is None} & self.settled.keys()
@@ -275,6 +284,8 @@ class Journal:
 
     def text(self) -> str:
         """All answers that fit, as they travel."""
+        if self._unwritten:
+            self._write()
         return f"{self._text}\n{self._labels}"
 
 

@@ -278,11 +278,11 @@ class Replay:
         self.journal.entries[identity] = settled
         return settled
 
-    def keep(self, identity: str, entry: Entry, question: Question[Any]) -> None:
+    def keep(self, identity: str, entry: Entry, question: Question[Any], content: dict[str, Any]) -> None:
         """Keep only what was asked of an answer that fits: a client may send more, and every round carries it."""
         names = question.form.names
         if type(question) is Question and entry.kind == "accept" and not entry.shape and entry.via == "round":
-            self.journal.keep(identity, question.form.bare(tidy(question.form, entry.value)))
+            self.journal.keep(identity, question.form.bare(content))
         elif len(entry.value) > len(names):
             kept = {name: value for name, value in entry.value.items() if name in names}
             self.journal.entries[identity] = entry._replace(value=kept)

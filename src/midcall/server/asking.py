@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from midcall.core.adopted import AdoptedQuestion
-from midcall.core.check import Problem
+from midcall.core.check import Problem, tidy
 from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
 from midcall.core.questions import Question, Visit
 from midcall.core.replay import parse_answer
@@ -132,9 +132,10 @@ def _outcome(call: Call, asking: Asking) -> Outcome[Any] | None:
             return Accepted(entry.value, entry.via)  # pyright: ignore[reportArgumentType]
         case "accept" | "fits":
             assert isinstance(question, Question)
-            value, problems = question.read(entry.value)
+            content = tidy(question.form, entry.value)
+            value, problems = question.read_tidy(content)
             if not problems:
-                call.replay.keep(identity, entry, question)
+                call.replay.keep(identity, entry, question, content)
                 return Accepted(value, entry.via)  # pyright: ignore[reportArgumentType]
             if entry.attempt >= question.attempts:
                 if _is_empty(problems) and beyond_doubt(call, question, entry):

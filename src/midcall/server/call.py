@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import secrets
+import os
 import sys
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
@@ -277,7 +277,7 @@ class Call:
     def name(self) -> str:
         """The call's own name, given when it is first needed."""
         if not self.journal.call:
-            self.journal.call = secrets.token_urlsafe(18)
+            self.journal.call = os.urandom(18).hex()
         return self.journal.call
 
     def derive(self, *names: str) -> str:
@@ -288,7 +288,7 @@ class Call:
     @property
     def called(self) -> object:
         """The tool, prompt or resource, as the client names it."""
-        if (target := self.journal.target) is not None:
+        if "journal" in self.__dict__ and (target := self.journal.target) is not None:  # no journal only to look
             return target.name
         params = self.params or {}
         return params.get("name") or params.get("uri")

@@ -29,9 +29,9 @@ from midcall.server.required import check_required, leave_with_visits
 from midcall.server.retrying import forget_request
 from midcall.server.running.following import with_params
 from midcall.server.running.handover import Claim, Handover
-from midcall.server.running.run import ROUND, STOPPED
+from midcall.server.running.run import CANCELLED, ROUND, STOPPED
 from midcall.server.running.runs import GRACE_SECONDS
-from midcall.server.running.turns import CANCELLED, PAST, Given, Outcome, OwnState, Turn
+from midcall.server.running.turns import PAST, WAS_CANCELLED, Given, Outcome, OwnState, Turn
 from midcall.server.sending import take_back
 from midcall.server.surface import Ours, ending, find_ours, protocol_error, stamped
 from midcall.wording import journal as wording
@@ -142,18 +142,18 @@ class Calls:
             head = read_head(state)
         except InvalidJournal as exc:
             raise protocol_error(exc, None) from None
-        answers, turns = given.digest(), self._runs.turns
+        turns = self._runs.turns
         turn = turns.get(head.call, head.turn)
         if turn is not None:
-            turn.check(answers)
+            turn.check(given)
         else:
-            turn = turns.begin(head.call, head.turn, answers)
+            turn = turns.begin(head.call, head.turn, given)
         turn.waiting += 1
         try:
             async with turn.lock:
                 if turn.outcome is not None:
                     return turn.outcome.again()
-                turn.check(answers)
+                turn.check(given)
                 return await self._take_turn(_Request(ctx, call_next, state, head, given), turn)
         finally:
             turn.waiting -= 1
@@ -410,7 +410,7 @@ class Calls:
         """End the run, and refuse its state from now on."""
         if turn is not None:
             turn.cancelled = True
-        await call.end("cancelled")
+        await call.end(CANCELLED)
         if call.run.sending:
             await take_back(call)
         if turn is not None and call.claim is not None and turn.outcome is None:
@@ -584,7 +584,7 @@ def _decode(state: str) -> Journal:
 
 
 def _cancelled() -> ErrorData:
-    return ErrorData(code=INVALID_PARAMS, message=CANCELLED)
+    return ErrorData(code=INVALID_PARAMS, message=WAS_CANCELLED)
 
 
 def _error_data(error: Exception) -> ErrorData:

@@ -1,25 +1,32 @@
 """The seal of our states, around whatever seals the states of others.
 
-A state of ours travels sealed and marked. A state that midcall didn't make is none of its business: the boundary that
-the server has of its own seals it, or nobody does.
+A state of ours travels encrypted and marked. It opens only for the same user, server, tool and arguments, and until it
+expires. A state that midcall didn't make is none of its business: the server's own boundary seals it, or nobody does.
 """
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import json
 import logging
 import os
+import struct
+import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeGuard, cast
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.request_state import (
     AESGCMRequestStateCodec,
+    InvalidRequestState,
     RequestStateBoundary,
     RequestStateSecurity,
     authenticated_principal,
 )
 from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
 
 from midcall.errors import InstallError
@@ -39,6 +46,12 @@ logger = logging.getLogger("midcall")
 STATE_TTL: Final = 3600.0
 _SDK_TTL: Final = 600.0
 _MARK: Final = "midcall."
+_HEADER: Final = struct.Struct(">B16sd32s")
+"""In front of a state: the version of this layout, a salt, when it expires, and the digest of what it's bound to."""
+_VERSION: Final = 1
+_SURROGATES: Final = "surrogatepass"
+
+_canonical: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 Principal: TypeAlias = Callable[[ServerRequestContext[Any, Any]], str | None]
 """Tells whose a request is."""
@@ -55,70 +68,104 @@ class Seal:
         self, security: RequestStateSecurity, *, audience: str | None, theirs: RequestStateBoundary | None
     ) -> None:
         self.codec = security.codec
-        # An audience of its own: under the same key, a state that the server's boundary sealed must not pass for ours.
-        self._ours = RequestStateBoundary(security, default_audience=f"{_MARK}{audience or ''}")
+        self._ttl = security.ttl
+        self._principal = security.bind_principal
+        self._audience = audience
         self._theirs = theirs
 
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         if ctx.method not in INPUT_REQUIRED_METHODS:
             return await call_next(ctx)
-        state = ctx.params.get("requestState") if ctx.params is not None else None
+        state = None if ctx.params is None else ctx.params.get("requestState")
+        binding = None
         if isinstance(state, str) and state.startswith(_MARK):
-            return await self._unsealed(ctx, state, call_next)
-        if state is not None and self._theirs is not None:
-            result = await _around(self._theirs, ctx, call_next)
-            return await self._sealed(ctx, result) if is_own(result) else result
-        result = await call_next(ctx)
-        return await self._sealed(ctx, result) if is_input_required(result) else result
-
-    async def _unsealed(self, ctx: ServerRequestContext[Any, Any], state: str, call_next: CallNext) -> HandlerResult:
-        """Continue a call with a state of ours. A round that it ends with is sealed on the way out, if it's ours."""
-        self.installation.look_at_keys(ctx)
-        verified = False
-        left: list[HandlerResult] = []
-
-        async def inside(ctx: ServerRequestContext[Any, Any]) -> HandlerResult:
-            nonlocal verified
-            verified = True
-            params = ctx.params or {}
-            params = {**params, "requestState": OwnState(params["requestState"])}
-            result = await call_next(with_params(ctx, params))
-            if is_own(result):
+            self.installation.look_at_keys(ctx)
+            binding = self._bind(ctx, self._refuse)
+            opened = self._open(ctx, state[len(_MARK) :], binding)
+            result = await call_next(with_params(ctx, {**(ctx.params or {}), "requestState": OwnState(opened)}))
+        elif state is not None and self._theirs is not None:
+            result, is_sealed = await _around(self._theirs, ctx, call_next)
+            if is_sealed:
                 return result
-            left.append(result)
-            return None
-
-        bare = with_params(ctx, {**(ctx.params or {}), "requestState": state.removeprefix(_MARK)})
-        try:
-            result = await self._ours(bare, inside)
-        except MCPError:
-            if not verified:
-                logger.warning(wording.state_refused(self.installation.state_ttl))
-            raise
-        if not left:
-            return _marked(result)
-        return await self._sealed(ctx, left[0]) if is_input_required(left[0]) else left[0]
-
-    async def _sealed(self, ctx: ServerRequestContext[Any, Any], result: HandlerResult) -> HandlerResult:
-        """This round, sealed; with our mark if it's ours."""
+        else:
+            result = await call_next(ctx)
         if is_own(result):
-            return _marked(await _as_if_fresh(self._ours, ctx, result))
-        return result if self._theirs is None else await _as_if_fresh(self._theirs, ctx, result)
+            sealed = self._close(ctx, result["requestState"], binding or self._bind(ctx, _fail))
+            return {**result, "requestState": f"{_MARK}{sealed}"}
+        if self._theirs is not None and is_input_required(result):
+            return await _as_if_fresh(self._theirs, ctx, result)
+        return result
+
+    # --- our envelope -------------------------------------------------------------------------
+
+    def _bind(self, ctx: ServerRequestContext[Any, Any], fail: Callable[[str, str], MCPError]) -> bytes:
+        """What a state of this request is bound to: server, user, method, target and arguments."""
+        try:
+            principal: Any = None if self._principal is None else self._principal(ctx)
+        except Exception:
+            logger.exception("Could not tell whose a request on %s is: principal= raised", ctx.method)
+            raise fail(ctx.method, "its user could not be told") from None
+        if principal is not None and not isinstance(principal, str):
+            raise fail(ctx.method, f"principal= returned {type(principal).__name__} instead of str or None")
+        params = ctx.params or {}
+        called = (params.get("uri"), None) if ctx.method == "resources/read" else _called(params)
+        return _canonical((self._audience, principal, ctx.method, *called)).encode()
+
+    def _close(self, ctx: ServerRequestContext[Any, Any], state: str, binding: bytes) -> str:
+        """Seal this state."""
+        salt = os.urandom(16)  # some codecs only sign: nobody is to find out the user by trying names
+        header = _HEADER.pack(_VERSION, salt, time.time() + self._ttl, hashlib.sha256(salt + binding).digest())
+        try:
+            return self.codec.seal(header + state.encode(errors=_SURROGATES))
+        except Exception:
+            logger.exception("The codec of this server's states raised")
+            raise _fail(ctx.method, "the codec raised") from None
+
+    def _open(self, ctx: ServerRequestContext[Any, Any], sealed: str, binding: bytes) -> str:
+        """The state in this, for the request that it's bound to.
+
+        Raises:
+            MCPError: It isn't, has expired, or was changed. The client gets the SDK's words.
+        """
+        try:
+            payload = self.codec.unseal(sealed)
+            version, salt, until, digest = _HEADER.unpack_from(payload)
+        except Exception as exc:
+            if not isinstance(exc, (InvalidRequestState, struct.error)):
+                logger.warning("The codec of this server's states raised", exc_info=exc)
+            raise self._refuse(ctx.method, "it was changed, or sealed with another key") from None
+        if version != _VERSION:
+            raise self._refuse(ctx.method, "it has another version")
+        if not time.time() < until:
+            raise self._refuse(ctx.method, "it has expired")
+        if not hmac.compare_digest(hashlib.sha256(salt + binding).digest(), digest):
+            raise self._refuse(ctx.method, "it belongs to another user, server, tool, or other arguments")
+        return payload[_HEADER.size :].decode(errors=_SURROGATES)
+
+    def _refuse(self, method: str, why: str) -> MCPError:
+        """Say why in the log. The client is told no more than the SDK tells it."""
+        logger.warning(wording.state_refused(method, why, self.installation.state_ttl))
+        return MCPError(INVALID_PARAMS, "Invalid or expired requestState", data={"reason": "invalid_request_state"})
+
+
+def _called(params: Any) -> tuple[object, object]:
+    return params.get("name"), params.get("arguments") or {}
+
+
+def _fail(method: str, why: str) -> MCPError:
+    logger.error("Could not seal the state of a call on %s: %s", method, why)
+    return MCPError(INTERNAL_ERROR, "Internal error")
 
 
 def is_own(result: object) -> TypeGuard[dict[str, Any]]:
     """Whether this is a round with a state that midcall made, not sealed yet."""
-    return isinstance(result, dict) and isinstance(result.get("requestState"), OwnState)  # pyright: ignore[reportUnknownMemberType]
-
-
-def _marked(sealed: Any) -> dict[str, Any]:
-    return {**sealed, "requestState": f"{_MARK}{sealed['requestState']}"}
+    return isinstance(result, dict) and isinstance(cast("dict[str, Any]", result).get("requestState"), OwnState)
 
 
 async def _around(
     boundary: RequestStateBoundary, ctx: ServerRequestContext[Any, Any], call_next: CallNext
-) -> HandlerResult:
-    """Let this boundary unseal the state, and seal the next one unless it's ours."""
+) -> tuple[HandlerResult, bool]:
+    """Let this boundary unseal the state, and seal the next one unless it's ours. Whether it has."""
     ours: list[HandlerResult] = []
 
     async def inside(ctx: ServerRequestContext[Any, Any]) -> HandlerResult:
@@ -129,7 +176,7 @@ async def _around(
         return None
 
     result = await boundary(ctx, inside)
-    return ours[0] if ours else result
+    return (ours[0], False) if ours else (result, True)
 
 
 async def _as_if_fresh(

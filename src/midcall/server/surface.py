@@ -71,9 +71,6 @@ _WRAPPERS: Final = (
 )
 """How the errors begin that servers put around what a tool, a resource or a prompt has raised."""
 
-_NO_CALLS: Final = 100
-_logged: set[str] = set()
-
 Ours: TypeAlias = MidcallError | UrlElicitationRequiredError
 """What our middleware knows an end for."""
 
@@ -111,18 +108,10 @@ def passable(error: MidcallError, call: Call | None) -> MidcallError:
     copy = restored(let_through(type(error), base), error.args, error.__dict__)
     copy.error = _error_data(error, call)  # pyright: ignore[reportAttributeAccessIssue]
     if call is None and isinstance(error, NoCall):  # without midcall: then nobody else says it
-        _log_no_call(error)
+        logger.error("%s %s", error, error.explained)
         if base is not MCPError:  # FastMCP shows the model what the error says
             copy.text, copy.advice = error.for_model, ""
     return copy
-
-
-def _log_no_call(error: NoCall) -> None:
-    """Once per text: a loop that swallows every error would fill the log."""
-    text = str(error)
-    if text not in _logged and len(_logged) < _NO_CALLS:
-        _logged.add(text)
-        logger.error("%s %s", error, error.explained)
 
 
 def _base_without_midcall() -> type[Exception]:

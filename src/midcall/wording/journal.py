@@ -15,8 +15,8 @@ def unknown_journal_version(found: object, known: int) -> str:
     return f"The state of this call has version {found}; this midcall reads version {known}."
 
 
-def state_refused(ttl: float) -> str:
+def state_refused(method: str, why: str, ttl: float) -> str:
     return (
-        "Refused the state of a call: it has expired, was changed, or belongs to another user, another tool or other "
-        f"arguments. States live for {ttl / 60:g} minutes. Replicas need the same keys: install(..., keys=...)."
+        f"Refused the state of a call on {method}: {why}. States live for {ttl / 60:g} minutes, and replicas need the "
+        "same keys: install(..., state_ttl=..., keys=...)."
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.from_thread
 import pytest
 from mcp import Client, MCPError
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -14,14 +16,15 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
 import midcall
 from midcall import once
-from midcall.testing import Script, connect
+from midcall.testing import Era, Script, connect
 from tests import waiting
 from tests.calling import MEANS, Elicit, Means, asking, bare_asking, begin, finish, retry
-from tests.kinds import server_with
+from tests.kinds import Kind, server_with
 from tests.serving import stdio
 
 ANSWERS = {"a?": "1", "b?": "2"}
 CANCELLED = "^This call was cancelled"
+_SECONDS = 20
 
 
 class Trail:
@@ -213,3 +216,33 @@ async def test_cancelling_over_stdio_cancels_the_run(tmp_path: Path) -> None:
             with pytest.raises(MCPError, match=CANCELLED):
                 await retry(client, first, ANSWERS)
     assert waiting.read(trail) == ["began", "working", "ended", "closed"]
+
+
+@pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
+@pytest.mark.parametrize("kind", ["mcpserver", "fastmcp"])
+async def test_a_def_tool_that_checks_for_cancellation_is_told_of_it(kind: Kind, era: Era) -> None:
+    started, ended, checked = asyncio.Event(), asyncio.Event(), threading.Event()
+    steps: list[object] = []
+    loop = asyncio.get_running_loop()
+
+    def tool() -> str:
+        try:
+            for step in range(3):
+                anyio.from_thread.check_cancelled()
+                steps.append(step)
+                loop.call_soon_threadsafe(started.set)
+                checked.wait(_SECONDS)
+        finally:
+            steps.append("cleaned up")
+            loop.call_soon_threadsafe(ended.set)
+        return "done"
+
+    async with connect(server_with(tool, kind=kind), era=era) as client:
+        task = asyncio.ensure_future(client.call_tool("tool", {}))
+        async with asyncio.timeout(_SECONDS):
+            await started.wait()
+            await cancelled(task)
+            await anyio.wait_all_tasks_blocked()
+            checked.set()
+            await ended.wait()
+    assert steps == [0, "cleaned up"]

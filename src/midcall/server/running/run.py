@@ -10,16 +10,15 @@ import asyncio
 import logging
 import sys
 from collections import Counter
-from collections.abc import Awaitable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextvars import Context, ContextVar, copy_context
-from types import CoroutineType
 from typing import Any, Final, NamedTuple, cast
 
 import anyio
 import anyio.lowlevel
 import anyio.to_thread
 
-__all__ = ["REPLAYED", "ROUND", "STOPPED", "Run", "in_thread"]
+__all__ = ["CANCELLED", "REPLAYED", "ROUND", "STOPPED", "Run", "in_thread"]
 
 logger = logging.getLogger("midcall")
 
@@ -28,6 +27,8 @@ in_thread: ContextVar[int | None] = ContextVar("midcall_in_thread", default=None
 
 ROUND: Final = "round"
 """The reason for ending a run that will be replayed with the answers."""
+CANCELLED: Final = "cancelled"
+"""The reason for ending a run because its client has cancelled the call."""
 STOPPED: Final = "stopped"
 """The reason for ending a run because the server stops."""
 REPLAYED: Final = (ROUND, STOPPED, "evicted")
@@ -69,6 +70,8 @@ class Run:
     """A tool that runs, and the questions it waits for."""
 
     task: asyncio.Task[Any]
+    on_end: Callable[[], object] | None = None
+    """Called when the tool has ended."""
     ending: str | None = None
     """Why the run is being ended, once it is."""
     abandoned = False
@@ -79,6 +82,8 @@ class Run:
     _left = 0
     """Turns of the loop until the run counts as quiet."""
     _counting = False
+    _tool: Awaitable[Any] | None = None
+    """What it runs, until it does."""
     _is_starting = False
     """Whether the tool takes its first steps, before the tasks that it starts have taken theirs."""
     _bell: asyncio.Future[None] | None = None
@@ -99,9 +104,12 @@ class Run:
         """What the client calls the tool."""
         self.loop = asyncio.get_running_loop()
         self.context: Context = copy_context()
-        self._given: Mapping[ContextVar[Any], Any] = self.context.copy()
-        """The context variables that requests have brought."""
+        self._first = self.context.copy()
+        """The context variables that the first request brought."""
+        self._later: dict[ContextVar[Any], Any] = {}
+        """What newer requests brought instead."""
         self._own: ContextVar[Any] | None = None
+        self._scope = anyio.CancelScope()
         self.open: dict[str, Waiting] = {}
         """The questions that wait, by the key under which they leave."""
         self.pauses: set[asyncio.Future[None]] = set()
@@ -114,34 +122,40 @@ class Run:
 
     def start(self, tool: Awaitable[Any]) -> None:
         """Run this in a task of its own."""
-        coroutine = cast("Coroutine[Any, Any, Any]", tool) if isinstance(tool, CoroutineType) else _awaited(tool)
-        if sys.version_info < (3, 12):
-            self.task = self.loop.create_task(coroutine, context=self.context)
-        else:  # a tool that never waits then costs no turn of the loop
-            self._is_starting = True
-            begun = self._begin(coroutine)
-            if self.loop.get_task_factory() is None:
-                self.task = asyncio.Task(begun, loop=self.loop, context=self.context, eager_start=True)
-            else:  # the author's own tasks, which may be eager, too, or be cancelled before their first step
-                self.task = self.loop.create_task(begun, context=self.context)
-                self.task.add_done_callback(lambda _: coroutine.close())
-            self._is_starting = False
+        self._tool = tool
+        self._is_starting = True
+        if sys.version_info >= (3, 12) and self.loop.get_task_factory() is None:
+            # A tool that never waits then costs no turn of the loop.
+            self.task = asyncio.Task(self._run(), loop=self.loop, context=self.context, eager_start=True)
+        else:
+            self.task = self.loop.create_task(self._run(), context=self.context)
+        self._is_starting = False
         if self.task.done():
             self._on_done(self.task)
         else:
             self.task.add_done_callback(self._on_done)
 
-    async def _begin(self, tool: Coroutine[Any, Any, Any]) -> Any:
-        """A task that starts eagerly runs before anybody else knows it."""
-        self.task = cast("asyncio.Task[Any]", asyncio.current_task())
-        return await tool
+    async def _run(self) -> Any:
+        if self._is_starting:  # nobody else knows its task yet
+            self.task = cast("asyncio.Task[Any]", asyncio.current_task())
+        tool, self._tool = self._tool, None
+        assert tool is not None, "a run runs its tool once"
+        try:
+            with self._scope:
+                return await tool
+        finally:
+            self._ring()  # a turn of the loop before the callbacks of the task do
 
     def _on_done(self, task: asyncio.Task[Any]) -> None:
         if not task.cancelled():
             task.exception()  # retrieved: the request that returns it may come later, or never
+        elif isinstance(self._tool, Coroutine):  # cancelled before its first step
+            cast("Coroutine[Any, Any, Any]", self._tool).close()
         if self.open:  # those of branches that the tool has left behind
             self._fail_open()
         self._ring()
+        if self.on_end is not None:
+            self.on_end()
 
     @property
     def done(self) -> bool:
@@ -188,20 +202,24 @@ class Run:
     def follow(self) -> None:
         """Hand the context variables of the running request to the run, unless the tool has set them itself."""
         newer: dict[ContextVar[Any], tuple[Any, Any]] = {}
+        later = self._later
         for var, value in copy_context().items():
-            old = self._given.get(var, _MISSING)
+            old = self._given(var)
             if value is not old and var is not self._own:
                 newer[var] = (old, value)
+                later[var] = value
         if newer:
-            self._given = {**self._given, **{var: value for var, (_, value) in newer.items()}}
             self.context.run(_adopt, newer)
         self._newer = newer
 
+    def _given(self, var: ContextVar[Any]) -> Any:
+        """What the newest request that has this variable brought."""
+        return self._later[var] if var in self._later else self._first.get(var, _MISSING)
+
     def hand_back(self) -> None:
         """Set the context variables that the run has changed in the context of the running request."""
-        given = self._given
         for var, value in self.context.items():
-            if given.get(var, _MISSING) is not value and var is not self._own:
+            if var is not self._own and self._given(var) is not value:
                 var.set(value)
 
     # --- for the verbs ------------------------------------------------------------------------
@@ -364,9 +382,21 @@ class Run:
         if self.abandoned:
             return
         if self._end_task is None:
+            if self.ending is None and self._waits_alone():
+                self.ending = why
+                self._is_told = True
+                self.task.cancel()
+                await asyncio.sleep(0)
+                if self.task.done():  # as nearly always: a question has no cleanup of its own
+                    return
             self.ending = self.ending or why
             self._end_task = self.loop.create_task(self._end())
         await asyncio.shield(self._end_task)  # a request that breaks off does not keep the run from ending
+
+    def _waits_alone(self) -> bool:
+        """Whether the tool's own task waits for an answer, and no branch, thread or effect is under way."""
+        others = self._effects or self._askers or self.sending or self.pauses or self.holds_thread
+        return bool(self.open) and not others
 
     async def _end(self) -> None:
         self._endless = self.loop.create_future()
@@ -412,6 +442,8 @@ class Run:
                 if attempt or not self._is_told:  # else it is cleaning up already, which a cancel would cut off
                     self.task.cancel()
                 await self._let_cancel_arrive()
+            elif attempt or self.ending == CANCELLED:
+                self._scope.cancel()  # a thread may check for it, and isn't interrupted by it
             self._fail_questions()
             await self._wait_for((self.task,))
             if self._endless is not None and self._endless.done():
@@ -460,10 +492,6 @@ def _is_running(loop: asyncio.AbstractEventLoop) -> bool:
         return asyncio.get_running_loop() is loop
     except RuntimeError:
         return False
-
-
-async def _awaited(tool: Awaitable[Any]) -> Any:
-    return await tool
 
 
 def _adopt(newer: Mapping[ContextVar[Any], tuple[Any, Any]]) -> None:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import Context, ContextVar
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakMethod
 
@@ -58,6 +59,8 @@ class Runs:
         self._alive: set[Call] = set()
         self._waiting: dict[str, tuple[Call, float]] = {}
         """Those between two requests, by call, oldest first; with the time when they expire."""
+        self._waiting_of: dict[str, int] = {}
+        """How many of them each caller has."""
         self._states: dict[str, tuple[Call, bool, str]] = {}
         """The states behind resume codes, and whether the run had ended by then."""
         self._expiry: asyncio.TimerHandle | None = None
@@ -85,7 +88,7 @@ class Runs:
         if call.run.done:
             return
         self._alive.add(call)
-        call.run.task.add_done_callback(lambda _: self._alive.discard(call))
+        call.run.on_end = partial(self._alive.discard, call)
 
     def can_wait(self, call: Call) -> bool:
         """Whether this run may stay in memory until the next request."""
@@ -103,6 +106,7 @@ class Runs:
     def wait(self, call: Call) -> None:
         """The request of this call returns; the run waits for the next one."""
         self._waiting[call.name] = (call, call.run.loop.time() + self._seconds)
+        self._waiting_of[call.owner] = self._waiting_of.get(call.owner, 0) + 1
         if self.handover is not None:
             self._watching[call.name] = self.aside(self._watch(self.handover, call))
         self._make_room(call)
@@ -115,7 +119,10 @@ class Runs:
 
     def take(self, call: Call) -> None:
         """A request continues this run."""
-        self._waiting.pop(call.name, None)
+        if self._waiting.pop(call.name, None) is not None:
+            left = self._waiting_of.pop(call.owner) - 1
+            if left:
+                self._waiting_of[call.owner] = left
         if (watching := self._watching.pop(call.name, None)) is not None:
             watching.cancel()
 
@@ -194,11 +201,12 @@ class Runs:
 
     def _make_room(self, newest: Call) -> None:
         """Only waiting runs make room, those of the caller with most first, the oldest first."""
-        if len(self._waiting) <= self._most and not newest.owner:
+        each = max(1, self._most // 2)
+        if len(self._waiting) <= self._most and (not newest.owner or self._waiting_of[newest.owner] <= each):
             return
-        waiting = [call for call, _ in self._waiting.values() if not call.run.done]
+        waiting = [call for call, _ in self._waiting.values() if not call.run.done]  # others only keep their result
         own = [call for call in waiting if call.owner == newest.owner] if newest.owner else []
-        if len(own) > max(1, self._most // 2):
+        if len(own) > each:
             self._end_soon(own[0], "evicted")
         elif len(waiting) > self._most:
             owner = Counter(call.owner for call in waiting).most_common(1)[0][0]

@@ -7,8 +7,6 @@ joins it and gets the same outcome; other answers to a turn that was continued a
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 from collections import OrderedDict, deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
@@ -20,7 +18,7 @@ from pydantic import BaseModel
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["CANCELLED", "CONTINUED", "PAST", "Given", "Outcome", "OwnState", "Turn", "Turns"]
+__all__ = ["CONTINUED", "PAST", "WAS_CANCELLED", "Given", "Outcome", "OwnState", "Turn", "Turns"]
 
 
 class OwnState(str):
@@ -37,7 +35,7 @@ _OUTCOMES: Final = 1_000
 
 CONTINUED: Final = "This request was already continued with other answers. Call the tool again to start over."
 PAST: Final = "This request was already continued, and its result is gone. Call the tool again to start over."
-CANCELLED: Final = "This call was cancelled. Call the tool again to start over."
+WAS_CANCELLED: Final = "This call was cancelled. Call the tool again to start over."
 
 
 class Given(NamedTuple):
@@ -46,11 +44,6 @@ class Given(NamedTuple):
     responses: Mapping[str, Any]
     relayed: Mapping[str, Any] | None = None
     """The answer that the model brings, with a code."""
-
-    def digest(self) -> bytes:
-        """Name these answers: equal ones have the same digest."""
-        text = json.dumps(list(self), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).digest()
 
 
 class Outcome(NamedTuple):
@@ -98,11 +91,11 @@ FORGOTTEN: Final = Outcome(error=ErrorData(code=INVALID_PARAMS, message=PAST))
 class Turn:
     """One continuation of a call."""
 
-    __slots__ = ("answers", "cancelled", "joined", "lock", "outcome", "waiting")
+    __slots__ = ("cancelled", "given", "joined", "lock", "outcome", "waiting")
 
-    def __init__(self, answers: bytes) -> None:
-        self.answers = answers
-        """The digest of the answers that continued the call."""
+    def __init__(self, given: Given) -> None:
+        self.given: Given | None = given
+        """The answers that continued the call, as long as its outcome is kept."""
         self.lock = asyncio.Lock()
         """Held by the request that serves the turn; the others wait for it."""
         self.outcome: Outcome | None = None
@@ -112,16 +105,16 @@ class Turn:
         self.joined: Call | None = None
         """The call, once it is being continued: if its request breaks off, another one can join it."""
 
-    def check(self, answers: bytes) -> None:
+    def check(self, given: Given) -> None:
         """Refuse other answers, and a call that its client has cancelled.
 
         Raises:
             MCPError: This can't be continued.
         """
-        if answers != self.answers:
+        if self.given is not None and given != self.given:
             raise MCPError(INVALID_PARAMS, CONTINUED)
         if self.cancelled:
-            raise MCPError(INVALID_PARAMS, CANCELLED)
+            raise MCPError(INVALID_PARAMS, WAS_CANCELLED)
 
 
 class Turns:
@@ -134,9 +127,9 @@ class Turns:
     def get(self, call: str, number: int) -> Turn | None:
         return self._turns.get((call, number))
 
-    def begin(self, call: str, number: int, answers: bytes) -> Turn:
+    def begin(self, call: str, number: int, given: Given) -> Turn:
         """Continue the call."""
-        turn = self._turns[call, number] = Turn(answers)
+        turn = self._turns[call, number] = Turn(given)
         if len(self._turns) > _REMEMBERED:
             self._turns.popitem(last=False)
         return turn
@@ -146,7 +139,8 @@ class Turns:
         turn.outcome, turn.joined = outcome, None
         self._settled.append(turn)
         if len(self._settled) > _OUTCOMES:
-            self._settled.popleft().outcome = FORGOTTEN
+            oldest = self._settled.popleft()
+            oldest.outcome, oldest.given = FORGOTTEN, None
 
     def forget(self, call: str, number: int) -> None:
         """This turn wasn't continued after all."""
