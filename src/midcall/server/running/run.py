@@ -10,7 +10,7 @@ import asyncio
 import logging
 import sys
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextvars import Context, ContextVar, copy_context
 from typing import Any, Final, NamedTuple, cast
 
@@ -149,8 +149,8 @@ class Run:
     def _on_done(self, task: asyncio.Task[Any]) -> None:
         if not task.cancelled():
             task.exception()  # retrieved: the request that returns it may come later, or never
-        elif isinstance(self._tool, Coroutine):  # cancelled before its first step
-            cast("Coroutine[Any, Any, Any]", self._tool).close()
+        elif (close := getattr(self._tool, "close", None)) is not None:  # cancelled before its first step
+            close()
         if self.open:  # those of branches that the tool has left behind
             self._fail_open()
         self._ring()
