@@ -172,9 +172,12 @@ async def test_an_effect_that_is_running_finishes_before_the_run_is_cancelled() 
         served = asyncio.create_task(client.call_tool("tool", {}))
         await paying.wait()
         await cancelled(served)
+        for _ in range(100):  # the server has heard of it by then, and waits for the effect
+            await asyncio.sleep(0)
+        before = list(steps)
         go_on.set()
         await ended.wait()
-    assert (steps[0], steps[-1]) == ("paid", "ended")
+    assert (before, steps[0], steps[-1]) == ([], "paid", "ended")
 
 
 async def test_middleware_of_the_author_that_gives_up_cancels_the_run() -> None:

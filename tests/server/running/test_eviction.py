@@ -177,6 +177,16 @@ async def test_first_the_runs_of_the_caller_with_most_are_evicted() -> None:
     assert runs.began == {"oldest": 1, "one": 2, "two": 1}
 
 
+async def test_one_caller_may_have_half_of_the_runs_though_there_is_room_for_more() -> None:
+    runs = Runs()
+    server = server_with(runs.tool, max_live=4, principal=lambda ctx: "greedy")
+    async with asyncio.timeout(10), connect(server) as client:
+        one, two, three = [await begin(client, "tool", {"name": name}) for name in ("one", "two", "three")]
+        await runs.ended["one"].wait()
+        assert [await finish(client, each, ANSWERS) for each in (one, two, three)] == ["one 1", "two 1", "three 1"]
+    assert runs.began == {"one": 2, "two": 1, "three": 1}
+
+
 async def test_an_effect_of_an_evicted_call_happens_once_by_once() -> None:
     paid: list[str] = []
 

@@ -494,6 +494,40 @@ async def test_once_in_a_branch_works_while_the_round_is_away(stores: Stores) ->
         assert await finish(c.client, second, ANSWERS) == "1 charged at a 2"
 
 
+async def test_once_in_a_branch_does_not_run_if_the_round_was_answered_elsewhere(stores: Stores) -> None:
+    till = Till()
+    _, go_on_a = till.gate("a", "before charging")
+    came_b, go_on_b = till.gate("b", "before charging")
+
+    async def tool(at: str, elicit: Elicit) -> str:
+        async def charge() -> str:
+            till.effects.append((at, "charged"))
+            return at
+
+        async def branch() -> str:
+            try:
+                await till.happen(at, "before charging")
+                return await once("charge", charge)
+            finally:
+                till.ended.append(at)
+
+        answer, by = await asyncio.gather(elicit("a?"), branch())
+        return f"{answer}, charged by {by}"
+
+    async with replicas(stores, tool, means="ask") as (a, b, _):
+        first = await begin(a.client, "tool")
+        a.wire.is_cut = True
+        at_b = waiting_at(b, first)
+        await came_b.wait()
+        a.wire.is_cut = False
+        go_on_a.set()
+        while "a" not in till.ended:
+            await beats(1)
+        go_on_b.set()
+        assert await at_b == "1, charged by b"
+    assert [effect for effect in till.effects if effect[1] == "charged"] == [("b", "charged")]
+
+
 # --- the store ------------------------------------------------------------------------------------
 
 

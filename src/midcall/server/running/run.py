@@ -83,7 +83,7 @@ class Run:
     """Turns of the loop until the run counts as quiet."""
     _counting = False
     _tool: Awaitable[Any] | None = None
-    """What runs, until it has ended."""
+    """What it runs, until it does."""
     _is_starting = False
     """Whether the tool takes its first steps, before the tasks that it starts have taken theirs."""
     _bell: asyncio.Future[None] | None = None
@@ -124,18 +124,22 @@ class Run:
         """Run this in a task of its own."""
         self._tool = tool
         self._is_starting = True
-        if sys.version_info < (3, 12) or self.loop.get_task_factory() is not None:  # that of a host may be eager, too
-            self.task = self.loop.create_task(self._run(tool), context=self.context)
-        else:  # a tool that never waits then costs no turn of the loop
-            self.task = asyncio.Task(self._run(tool), loop=self.loop, context=self.context, eager_start=True)
+        if sys.version_info >= (3, 12) and self.loop.get_task_factory() is None:
+            # A tool that never waits then costs no turn of the loop.
+            self.task = asyncio.Task(self._run(), loop=self.loop, context=self.context, eager_start=True)
+        else:
+            self.task = self.loop.create_task(self._run(), context=self.context)
         self._is_starting = False
         if self.task.done():
             self._on_done(self.task)
         else:
             self.task.add_done_callback(self._on_done)
 
-    async def _run(self, tool: Awaitable[Any]) -> Any:
-        self.task = cast("asyncio.Task[Any]", asyncio.current_task())  # one that starts eagerly isn't known yet
+    async def _run(self) -> Any:
+        if self._is_starting:  # nobody else knows its task yet
+            self.task = cast("asyncio.Task[Any]", asyncio.current_task())
+        tool, self._tool = self._tool, None
+        assert tool is not None, "a run runs its tool once"
         try:
             with self._scope:
                 return await tool
@@ -145,9 +149,8 @@ class Run:
     def _on_done(self, task: asyncio.Task[Any]) -> None:
         if not task.cancelled():
             task.exception()  # retrieved: the request that returns it may come later, or never
-        elif (close := getattr(self._tool, "close", None)) is not None:
-            close()  # the task may never have begun it
-        self._tool = None
+        elif (close := getattr(self._tool, "close", None)) is not None:  # cancelled before its first step
+            close()
         if self.open:  # those of branches that the tool has left behind
             self._fail_open()
         self._ring()
