@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from midcall.core.question import Question, Visit
     from midcall.server.install import install
     from midcall.server.installation import Installation
-    from midcall.server.required import UrlElicitationRequired
+    from midcall.server.resuming.url_required import UrlElicitationRequired
     from midcall.server.verbs import (
         approve,
         ask,
@@ -93,7 +93,7 @@ _HOMES = {
     "midcall.core.question": ("Question", "Visit"),
     "midcall.server.install": ("install",),
     "midcall.server.installation": ("Installation",),
-    "midcall.server.required": ("UrlElicitationRequired",),
+    "midcall.server.resuming.url_required": ("UrlElicitationRequired",),
     "midcall.server.verbs": (
         "approve",
         "ask",

@@ -43,7 +43,7 @@
 What a tool can meet is defined here, and `midcall` has it; what only one part raises is defined there.
 
 This module imports nothing of MCP, so that the pure core can raise. Where a server would hide
-the text of an exception it does not know, `midcall.server.surface` gives it the base class that
+the text of an exception it does not know, `midcall.server.frameworks.errors` gives it the base class that
 the server lets through; `except UserDeclined` works either way.
 """
 

@@ -23,11 +23,11 @@ import anyio.from_thread
 from midcall.errors import Misuse, NoCall
 from midcall.server import verbs
 from midcall.server.call import Call, current_call, running_call
+from midcall.server.frameworks.errors import surfaced
 from midcall.server.running.threads import block_on, is_worker, run_aside, run_for_worker
-from midcall.server.surface import surfaced
 from midcall.server.verbs import can_ask, suspending
-from midcall.server.verbs.around import loop_for
 from midcall.server.verbs.once import Keyed
+from midcall.server.verbs.status import loop_for
 from midcall.wording import mistakes as wording
 
 __all__ = [

@@ -15,9 +15,9 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 
+from midcall.doctor.surroundings import Surroundings
 from midcall.portal.app import Portal
 from midcall.portal.identity import Oidc
-from midcall.server.surroundings import Surroundings
 from midcall.stores.memory import Memory
 from midcall.stores.postgres import PostgreSQL
 from midcall.stores.sqlite import SQLite

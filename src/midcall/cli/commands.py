@@ -159,8 +159,8 @@ def doctor(target: str, as_json: bool, **options: Any) -> int:
     Where the tool midcall_probe is listed it is called, and its questions are answered here. Ends with 1
     if something does not work.
     """
-    from midcall.cli.doctor import run
     from midcall.cli.link import Link
+    from midcall.doctor.run import run
 
     return run(Link.of(target, **options), as_json=as_json)
 

@@ -21,9 +21,9 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from midcall.core.journal import Foreign, Journal
 from midcall.core.replay import Replay, unused_answers
 from midcall.errors import MidcallError, Misuse, NoCall, ReplayMismatch
+from midcall.server.frameworks.session import AskingSession
 from midcall.server.running.following import follow_request, with_params, with_session
 from midcall.server.running.run import Run
-from midcall.server.session import AskingSession
 from midcall.wording import mistakes as wording
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from mcp.shared.exceptions import MCPError
 
 from midcall.core.question import MISSING, Missing
 from midcall.errors import InstallError
-from midcall.server.inside import look_inside
+from midcall.server.frameworks.failures import look_inside
 from midcall.server.installation import Installation, installations
-from midcall.server.keys import Key, given_keys, machine_keys, portal_keys
 from midcall.server.middleware import Calls
 from midcall.server.sealing import Principal, Seal, Whose, seal_for
+from midcall.server.sealing_keys import Key, given_keys, machine_keys, portal_keys
 from midcall.settings import flag, number, whole
 from midcall.stores import open_store
 from midcall.wording import installing as wording
@@ -166,7 +166,7 @@ def install(
     if isinstance(server, MCPServer):
         look_inside(server, "call_tool", "read_resource")
     elif not isinstance(server, Server):
-        from midcall.server.fastmcp import prepare
+        from midcall.server.frameworks.fastmcp import prepare
 
         prepare(server, installation)
     installations.add(installation)

@@ -12,11 +12,11 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.request_state import RequestStateCodec
 
-from midcall.server.keeping import Keeping
-from midcall.server.owner import caller, is_own, key_of
+from midcall.server.identity import caller, is_own, key_of
+from midcall.server.resuming.storage import Keeping
+from midcall.server.resuming.visits import Visits
 from midcall.server.running.handover import Handover
 from midcall.server.running.runs import Runs
-from midcall.server.visits import Visits
 from midcall.stores.memory import Memory
 from midcall.wording import installing as wording
 

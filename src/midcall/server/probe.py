@@ -21,9 +21,9 @@ from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Declined, Outcome, Via
 from midcall.core.question import Question, Visit
 from midcall.errors import InvalidAnswer, MidcallError, NoChannel, TimedOut
-from midcall.server import reach
 from midcall.server.call import Call, running_call
-from midcall.server.surface import stamped
+from midcall.server.channels import table
+from midcall.server.frameworks.errors import stamped
 from midcall.server.verbs import elicit, once
 from midcall.wording.doctor import probe as wording
 
@@ -163,8 +163,8 @@ async def _probed(timeout: float) -> dict[str, Any]:
         call.client_name,
         call.version,
         _declared(call),
-        reach.channels(call, "form", None),
-        reach.channels(call, "url", None),
+        table.channels(call, "form", None),
+        table.channels(call, "url", None),
         await _findings(call, timeout),
     )
     content = [{"type": "text", "text": findings.as_text()}]

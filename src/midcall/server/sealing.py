@@ -30,9 +30,9 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
 
 from midcall.errors import InstallError
-from midcall.server.keys import Key
 from midcall.server.running.following import with_params
 from midcall.server.running.turns import OwnState
+from midcall.server.sealing_keys import Key
 from midcall.wording import installing
 from midcall.wording import journal as wording
 

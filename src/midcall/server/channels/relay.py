@@ -18,7 +18,7 @@ from midcall.wording import later as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
-    from midcall.server.reach import Asking
+    from midcall.server.channels.table import Asking
 
 __all__ = ["RELAYED", "Relay"]
 

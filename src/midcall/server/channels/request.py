@@ -11,7 +11,7 @@ from midcall.wording import reaching as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
-    from midcall.server.reach import Asking
+    from midcall.server.channels.table import Asking
 
 __all__ = ["asked_again", "elicitation_params", "refilled", "visit_id"]
 

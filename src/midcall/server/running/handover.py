@@ -45,7 +45,7 @@ from midcall.stores.interactions import digest_of
 if TYPE_CHECKING:
     from mcp.server.request_state import RequestStateCodec
 
-    from midcall.server.keeping import Keeping
+    from midcall.server.resuming.storage import Keeping
 
 __all__ = ["BEAT_SECONDS", "Claim", "Handover"]
 

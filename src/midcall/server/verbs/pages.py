@@ -8,9 +8,9 @@ from typing import Any, overload
 from midcall.errors import InvalidQuestion, MidcallError
 from midcall.portal.checks import ONE, Check, Given, look
 from midcall.server.call import current_call, running_call
-from midcall.server.out_of_band import approved, secret_of, token_of
-from midcall.server.surface import surfaced
-from midcall.server.verb import Verb, begin
+from midcall.server.frameworks.errors import surfaced
+from midcall.server.verbs.awaitable import Verb, begin
+from midcall.server.verbs.out_of_band import approved, secret_of, token_of
 from midcall.wording import out_of_band as wording
 
 __all__ = ["approve", "authorize", "secret"]

@@ -1,0 +1,118 @@
+"""What was installed and set, as far as it can be seen without touching anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
+
+from midcall.doctor.checks.identity import identity
+from midcall.doctor.checks.portal import address_of
+from midcall.doctor.checks.report import Finding
+from midcall.doctor.surroundings import SETTINGS, Surroundings
+from midcall.stores.memory import Memory
+from midcall.stores.sqlite import SQLite
+from midcall.wording.doctor import installation as wording
+from midcall.wording.doctor import keeping, portal
+
+if TYPE_CHECKING:
+    from midcall.server.installation import Installation
+
+__all__ = ["misnamed", "settings"]
+
+_TWICE: Final = "Without a store, two replicas can each continue the same state, even with different answers."
+_SHARE: Final = (
+    "Pass store='postgresql://...' or 'redis://...': then a call is continued once, where its run is. With one "
+    "replica, or sticky routing, pass live=True."
+)
+_EFFECTS: Final = "Put effects that come before a question into once()."
+_STICKY: Final = f"With several replicas, route all requests of a call to the same one, or add a store. {_TWICE}"
+
+
+def settings(installation: Installation, here: Surroundings) -> tuple[Finding, ...]:
+    return (
+        _keys(installation, here),
+        _store(installation, here),
+        _runs(installation),
+        *_portal(installation, here),
+        _doubt(installation),
+        _probe(installation),
+        *_secrets(installation),
+    )
+
+
+def misnamed(names: Sequence[str]) -> list[Finding]:
+    """Nobody reads these, and whoever has set them believes otherwise."""
+    meant = {name: next(iter(get_close_matches(name.upper(), SETTINGS, 1)), None) for name in names}
+    return [Finding("settings", "doubtful", wording.misnamed(meant), wording.misnamed_advice())] if names else []
+
+
+def _keys(installation: Installation, here: Surroundings) -> Finding:
+    match installation.whose_keys:
+        case "process":
+            return Finding("keys", "doubtful", wording.keys_local(), wording.keys_local_advice())
+        case "machine" if here.container:
+            advice = wording.keys_of_this_container_advice()
+            return Finding("keys", "doubtful", wording.keys_of_this_container(), advice)
+        case "machine":
+            return Finding("keys", "ok", wording.keys_of_this_machine())
+        case "author":
+            return Finding("keys", "ok", wording.keys_given())
+
+
+def _store(installation: Installation, here: Surroundings) -> Finding:
+    store = installation.store
+    if store is None:
+        return Finding("store", "off", keeping.no_store(), keeping.no_store_advice())
+    if isinstance(store, Memory):
+        return Finding("store", "doubtful", keeping.in_memory(), keeping.no_store_advice())
+    of_here = keeping.in_this_container if here.container else keeping.on_this_machine
+    about = of_here if isinstance(store, SQLite) else keeping.shared
+    return Finding("store", "ok", about(repr(store).strip("<>")))
+
+
+def _runs(installation: Installation) -> Finding:
+    """Whether a call that waits stays in memory, so that its code runs once."""
+    shared = installation.whose_keys != "process" and installation.store is None
+    if installation.live:
+        text = f"Calls stay in memory while they wait for an answer, and run once. {installation.why_live}"
+        return Finding("runs", "ok", text, _STICKY if shared else "")
+    text = f"Calls are replayed: a tool runs again from the top after each answer. {installation.why_live}"
+    if not shared:
+        return Finding("runs", "off", text, _EFFECTS)
+    return Finding("runs", "doubtful", text, f"{_TWICE} {_SHARE} {_EFFECTS}")
+
+
+def _portal(installation: Installation, here: Surroundings) -> Sequence[Finding]:
+    there = installation.portal
+    if there is None:
+        return [Finding("portal", "off", portal.none(), _how_to_add(here))]
+    return [Finding("portal", "ok", portal.there(address_of(there))), identity(installation, there)]
+
+
+def _how_to_add(here: Surroundings) -> str:
+    extra = find_spec("itsdangerous") is None
+    return portal.none_advice(extra) if here.near else portal.none_advice_far(extra, forwards=not here.container)
+
+
+def _doubt(installation: Installation) -> Finding:
+    if installation.doubt:
+        return Finding("doubt", "ok", wording.doubts(installation.doubt))
+    return Finding("doubt", "off", wording.believes_every_no(), wording.believes_every_no_advice())
+
+
+def _probe(installation: Installation) -> Finding:
+    if installation.probe:
+        return Finding("probe", "ok", wording.probe_on())
+    return Finding("probe", "off", wording.probe_off())
+
+
+def _secrets(installation: Installation) -> Sequence[Finding]:
+    """Forms that existing tools have sent since the server started."""
+    names = sorted({name for names in installation.secret_forms.values() for name in names})
+    if not names:
+        return []
+    text = f"Forms of existing tools ask for {', '.join(map(repr, names))}: the answers pass through the client."
+    advice = 'Ask with secret() instead, or give the reason why it is not a secret: install(..., not_secret="...").'
+    return [Finding("secrets", "doubtful", text, advice)]
