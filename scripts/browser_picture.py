@@ -17,7 +17,7 @@ from playwright.async_api import Page, async_playwright
 
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
 from midcall.client.browser import Browser
-from midcall.client.waiting import Waiting
+from midcall.client.visits.waiting import Waiting
 from midcall.core.forms.fields import Choice, Choices, Flag, Number, Text
 from midcall.core.forms.form import Form
 

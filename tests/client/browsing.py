@@ -9,7 +9,7 @@ from typing import Any
 
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
 from midcall.client.browser import Browser
-from midcall.client.waiting import Waiting
+from midcall.client.visits.waiting import Waiting
 from midcall.core.forms.fields import Choice, Choices, Flag, Number, Text
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Outcome

@@ -17,8 +17,8 @@ import midcall
 from midcall import Question, ask, ask_all, confirm, visit
 from midcall.client.answerer import callback
 from midcall.client.asked import Asked, FormQuestion
-from midcall.client.offer import Offer
-from midcall.client.waiting import Waiting
+from midcall.client.transport.offer import Offer
+from midcall.client.visits.waiting import Waiting
 from midcall.core.forms.fields import Choices
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined

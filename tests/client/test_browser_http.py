@@ -23,7 +23,7 @@ import pytest
 from midcall.client.answerer import Answerer, modes_of
 from midcall.client.asked import Asked, FormQuestion
 from midcall.client.browser import Browser
-from midcall.client.waiting import Waits
+from midcall.client.visits.waiting import Waits
 from midcall.core.forms.fields import Choices, Text
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined

@@ -10,7 +10,7 @@ from textual import _wait
 
 from midcall.client.terminal import Terminal
 from midcall.client.terminal.waits import WaitingRoom
-from midcall.client.waiting import Waiting, Waits
+from midcall.client.visits.waiting import Waiting, Waits
 from midcall.core.forms.fields import Flag, Number, Text
 from midcall.core.outcome import Accepted, Cancelled, Declined
 from tests.terminals import SECONDS, Desk, Hands, form, visit

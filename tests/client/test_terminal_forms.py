@@ -281,7 +281,7 @@ async def test_the_mouse_does_the_same(button: str, kind: type) -> None:
 
 async def test_yes_and_no_can_be_clicked() -> None:
     async def person(hands: Hands) -> None:
-        from midcall.client.terminal.entries import YesNo
+        from midcall.client.terminal.widgets.entries import YesNo
 
         yes, no = hands.app.screen.query(YesNo)
         await hands.pilot.click(yes, offset=(2, 0))

@@ -19,7 +19,7 @@ from mcp import Client
 from midcall import Declined
 from midcall.client import Asked, Script, VisitQuestion
 from midcall.client.answerer import modes_of
-from midcall.client.waiting import Waiting
+from midcall.client.visits.waiting import Waiting
 from midcall.core.outcome import Accepted, Cancelled, Outcome
 from midcall.testing import ERAS
 from scripts.check_docs import FENCE

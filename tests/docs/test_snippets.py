@@ -36,7 +36,7 @@ from starlette.applications import Starlette
 
 import midcall
 from midcall import Cancelled, Declined
-from midcall.client.connecting import connect as client_connect
+from midcall.client.connection import connect as client_connect
 from midcall.portal import Caller
 from midcall.stores import StoreError
 from midcall.testing import ERAS, Answers, Asked, Era, NotReplayable, Script, connect, replayed, run

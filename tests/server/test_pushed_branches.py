@@ -19,7 +19,7 @@ from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp_types import ElicitRequestParams, ElicitResult
 
 from midcall import TimedOut, ask, ask_all, from_thread
-from midcall.client.target import Ways, reach
+from midcall.client.transport.target import Ways, reach
 from midcall.core.question import Question
 from midcall.server.call import current_call
 from midcall.server.channels import sending

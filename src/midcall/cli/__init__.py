@@ -14,7 +14,7 @@ from typing import Final, NoReturn
 
 from midcall.cli.exits import INTERRUPTED, USAGE, Ends
 from midcall.cli.hangup import let_go
-from midcall.client.screen import print_error
+from midcall.client.lines.screen import print_error
 from midcall.wording import cli as wording
 
 __all__ = ["ERAS", "GAMES", "main"]

@@ -63,7 +63,7 @@ def demo(game: str | None, era: str | None, scripted: bool) -> int:
 
     Without a terminal, or with --scripted, a scripted run plays everything on every version.
     """
-    from midcall.cli.demo import run
+    from midcall.cli.demo.play import run
 
     return run(game, era, scripted=scripted)
 
@@ -102,7 +102,7 @@ def tools(target: str, as_json: bool, **options: Any) -> int:
       midcall tools http://localhost:8000/mcp
       midcall tools "python server.py"
     """
-    from midcall.cli.link import Link
+    from midcall.cli.connection import Link
     from midcall.cli.tools import run
 
     return run(Link.of(target, **options), as_json=as_json)
@@ -132,9 +132,9 @@ def call(target: str, tool: str, arguments: tuple[str, ...], as_json: bool, **op
     Questions are shown in the terminal. Without one, and without --answers or --browser, they are
     cancelled.
     """
-    from midcall.cli.answering import Ways
-    from midcall.cli.call import run
-    from midcall.cli.link import Link
+    from midcall.cli.call.answering import Ways
+    from midcall.cli.call.command import run
+    from midcall.cli.connection import Link
 
     ways = Ways(options.pop("answers"), options.pop("browser"), options.pop("audit"))
     return run(Link.of(target, **options), tool, arguments, ways, as_json=as_json)
@@ -159,7 +159,7 @@ def doctor(target: str, as_json: bool, **options: Any) -> int:
     Where the tool midcall_probe is listed it is called, and its questions are answered here. Ends with 1
     if something does not work.
     """
-    from midcall.cli.link import Link
+    from midcall.cli.connection import Link
     from midcall.doctor.run import run
 
     return run(Link.of(target, **options), as_json=as_json)

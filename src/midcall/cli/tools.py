@@ -11,14 +11,14 @@ from typing import Any, Final, cast
 
 from mcp_types import Tool
 
+from midcall.cli.call.results import as_json as json_text
+from midcall.cli.call.schemas import described, kinds_of
+from midcall.cli.connection import Link, tools_of, unusable_of
 from midcall.cli.console import print_out
 from midcall.cli.exits import DONE, TOOL_FAILED
-from midcall.cli.link import Link, tools_of, unusable_of
-from midcall.cli.results import as_json as json_text
-from midcall.cli.schemas import described, kinds_of
 from midcall.client.asked import Asked
-from midcall.client.columns import one_line
-from midcall.client.ink import Ink
+from midcall.client.lines.colors import Ink
+from midcall.client.lines.columns import one_line
 from midcall.core.outcome import Cancelled
 from midcall.core.text import plain
 from midcall.wording import cli as wording

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from shlex import quote
 
+from midcall.cli.call.results import as_json as json_text
 from midcall.cli.console import print_out
 from midcall.cli.exits import DONE, TOOL_FAILED
-from midcall.cli.results import as_json as json_text
 from midcall.cli.store import carry_out, with_store
-from midcall.client.ink import Ink
+from midcall.client.lines.colors import Ink
 from midcall.core.text import plain_line
 from midcall.portal.vault import Kept, forget_value, kept_values, rotate_keys
 from midcall.stores import Store

@@ -33,10 +33,10 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from midcall.client.asked import Asked, Carrier, FormQuestion, Mode, VisitQuestion
-from midcall.client.columns import one_line
-from midcall.client.intake import UNREADABLE
-from midcall.client.settings import BOTH, check_modes, check_seconds
-from midcall.client.visits import Visits
+from midcall.client.lines.columns import one_line
+from midcall.client.transport.intake import UNREADABLE
+from midcall.client.validation import BOTH, check_modes, check_seconds
+from midcall.client.visits.visits import Visits
 from midcall.core.forms.check import check
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome

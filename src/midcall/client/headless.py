@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from midcall.client.answerer import CannotAnswer
 from midcall.client.asked import Asked, Mode
-from midcall.client.columns import one_line
+from midcall.client.lines.columns import one_line
 from midcall.core.forms.check import check, fill
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome

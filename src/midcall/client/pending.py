@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from midcall.client.asked import Asked, Mode
-from midcall.client.columns import one_line
-from midcall.client.settings import BOTH, check_modes
+from midcall.client.lines.columns import one_line
+from midcall.client.validation import BOTH, check_modes
 from midcall.core.forms.check import Problem, check, tidy
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.errors import MalformedAnswer, MidcallError

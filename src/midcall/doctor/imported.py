@@ -13,7 +13,7 @@ from threading import Timer
 from types import ModuleType
 from typing import Final
 
-from midcall.client.screen import print_error
+from midcall.client.lines.screen import print_error
 from midcall.doctor.raised import CannotImport, why_not
 from midcall.doctor.target import near
 from midcall.server.install import installation_on

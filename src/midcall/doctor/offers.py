@@ -13,13 +13,13 @@ from typing import Any, Final
 from mcp import Client, MCPError
 from mcp_types import CallToolResult, TextContent
 
+from midcall.cli.call.results import as_json as json_text
+from midcall.cli.connection import Link, tools_of
 from midcall.cli.console import print_out
 from midcall.cli.exits import DONE, NOT_CONNECTED, TOOL_FAILED, Ends
-from midcall.cli.link import Link, tools_of
-from midcall.cli.results import as_json as json_text
 from midcall.client.asked import Asked
-from midcall.client.ink import Ink
-from midcall.client.target import is_url
+from midcall.client.lines.colors import Ink
+from midcall.client.transport.target import is_url
 from midcall.core.forms.fields import Field, Text
 from midcall.core.outcome import Accepted, Cancelled, Outcome
 from midcall.core.text import plain, plain_line

@@ -52,7 +52,7 @@ def _is_in(home: Path, file: str) -> bool:
     return place.is_relative_to(home) and "site-packages" not in place.parts and not place.is_relative_to(_OURS)
 
 
-_OURS = Path(__file__).resolve().parents[1]
+_OURS = Path(__file__).resolve().parent
 
 
 def _advice(error: BaseException, command: str) -> str:

@@ -8,11 +8,11 @@ import sys
 from contextlib import suppress
 from typing import Final
 
+from midcall.cli.call.results import as_json as json_text
+from midcall.cli.connection import Link
 from midcall.cli.console import print_out
 from midcall.cli.exits import DONE, TOOL_FAILED, USAGE, Ends
-from midcall.cli.link import Link
-from midcall.cli.results import as_json as json_text
-from midcall.client.ink import Ink
+from midcall.client.lines.colors import Ink
 from midcall.core.text import plain_line
 from midcall.doctor.checks import Report, looked_at, misnamed
 from midcall.doctor.findings import told

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
-from midcall.client.target import is_url
+from midcall.client.transport.target import is_url
 from midcall.wording.doctor import target as wording
 
 __all__ = ["is_source", "near", "why_nothing"]

@@ -18,23 +18,23 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from midcall.core.urls import is_loopback
 from midcall.errors import InstallError, Misuse
-from midcall.portal.checks import Check, Given
-from midcall.portal.desk import Desk, OnFinish
-from midcall.portal.door import Door
+from midcall.portal.access.permission import Door
 from midcall.portal.identity.base import Caller, Ground, Grounded, Identity
 from midcall.portal.identity.calling import FromCallable
 from midcall.portal.identity.loopback import Loopback
 from midcall.portal.identity.nobody import Nobody
-from midcall.portal.kinds import Page
-from midcall.portal.kinds.approve import Approve
-from midcall.portal.kinds.authorize import Authorize
-from midcall.portal.kinds.hosted import Hosted
-from midcall.portal.kinds.secret import Secret
 from midcall.portal.logs import logger, mask_access_logs
-from midcall.portal.mine import Mine
 from midcall.portal.oauth import OAuth, Provider
-from midcall.portal.settings import LAST_PORT, checks_of, hosts_of, port_of, providers_of, seconds_of
-from midcall.portal.site import site_of
+from midcall.portal.pages.account import Mine
+from midcall.portal.pages.interaction import Desk, OnFinish
+from midcall.portal.pages.kinds import Page
+from midcall.portal.pages.kinds.approve import Approve
+from midcall.portal.pages.kinds.authorize import Authorize
+from midcall.portal.pages.kinds.hosted import Hosted
+from midcall.portal.pages.kinds.secret import Secret
+from midcall.portal.routes import site_of
+from midcall.portal.secret_checks import Check, Given
+from midcall.portal.validation import LAST_PORT, checks_of, hosts_of, port_of, providers_of, seconds_of
 from midcall.portal.vault import Vault
 from midcall.portal.views import Views, pages
 from midcall.settings import number, whole

@@ -11,11 +11,11 @@ from mcp import Client
 from mcp_types import CallToolResult, ElicitRequest, InputRequiredResult, TextContent
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from midcall.client.connecting import entered
-from midcall.client.offer import Mode, Offer
-from midcall.client.settings import check_modes
-from midcall.client.target import Reached, Ways, reach
-from midcall.meta import CODE, CONTINUE, NOW
+from midcall.client.connection import entered
+from midcall.client.transport.offer import Mode, Offer
+from midcall.client.transport.target import Reached, Ways, reach
+from midcall.client.validation import check_modes
+from midcall.protocol import CODE, CONTINUE, NOW
 from midcall.server.install import installation_on
 from midcall.server.running.runs import chosen_live
 from midcall.testing.importing import imported

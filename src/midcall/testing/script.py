@@ -12,7 +12,7 @@ from mcp.client.session import ClientRequestContext
 from mcp_types import ElicitRequestFormParams, ElicitRequestParams, ElicitRequestURLParams, ElicitResult
 from pydantic_core import to_jsonable_python
 
-from midcall.client.offer import Mode
+from midcall.client.transport.offer import Mode
 from midcall.core.outcome import Accepted, Cancelled, Declined
 from midcall.wording import testing as wording
 from midcall.wording.forms import is_type_your_choices

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from midcall.core.caller import Caller
-from midcall.portal.checks import ONE
+from midcall.portal.secret_checks import ONE
 from midcall.server.install import installation_on
 from midcall.server.installation import Installation
 from midcall.testing.importing import imported

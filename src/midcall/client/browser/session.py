@@ -15,7 +15,7 @@ from midcall.client.browser.presence import Presence
 from midcall.client.browser.site import site
 from midcall.client.browser.views import Views
 from midcall.client.pending import Pending
-from midcall.client.waiting import Waiting
+from midcall.client.visits.waiting import Waiting
 from midcall.core.outcome import Outcome
 from midcall.web.serving import Listening, bound
 from midcall.wording.client import page as wording

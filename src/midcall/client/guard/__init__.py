@@ -17,12 +17,12 @@ from typing import Any, Final
 
 from midcall.client.answerer import Answerer, CannotAnswer, answered, check_answerer, modes_of
 from midcall.client.asked import Asked, Mode
-from midcall.client.columns import one_line
-from midcall.client.consent import look
 from midcall.client.guard.lists import Hosts, Servers
 from midcall.client.guard.rates import Rate, Rates, Waiters
 from midcall.client.guard.records import Recorder, Sink
-from midcall.client.waiting import Waits
+from midcall.client.lines.columns import one_line
+from midcall.client.urls.consent import look
+from midcall.client.visits.waiting import Waits
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.wording.client import guard as wording
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Collection, Iterable
 
-from midcall.client.consent import Address
-from midcall.client.hosts import BadHost, read_host
+from midcall.client.urls.consent import Address
+from midcall.client.urls.hosts import BadHost, read_host
 from midcall.core.text import plain_line
 from midcall.wording.client import guard as wording
 

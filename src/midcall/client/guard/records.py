@@ -11,7 +11,7 @@ from os import PathLike
 from typing import Any, Final, TypeAlias
 
 from midcall.client.asked import Asked
-from midcall.client.columns import one_line
+from midcall.client.lines.columns import one_line
 from midcall.wording.client import guard as wording
 
 __all__ = ["Recorder", "Sink"]

@@ -22,7 +22,7 @@ from midcall.errors import InstallError
 from midcall.portal.identity.base import Caller, Ground, Key, caller_key, key_of
 from midcall.portal.identity.tokens import ALGORITHMS, Away, InvalidToken, Keys, fetch, problem
 from midcall.portal.logs import logger
-from midcall.portal.posted import posted
+from midcall.portal.pages.posted import posted
 from midcall.web.public_url import place_at
 from midcall.wording.portal import identity as wording
 

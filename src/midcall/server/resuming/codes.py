@@ -17,8 +17,8 @@ from mcp_types import INVALID_PARAMS, ListToolsResult, Tool
 from midcall.core.journal import Journal, Target, decode, encode
 from midcall.core.replay import Replay, parse_answer
 from midcall.errors import MalformedAnswer
-from midcall.meta import CODE as CODE_META
-from midcall.meta import CONTINUE, NOW
+from midcall.protocol import CODE as CODE_META
+from midcall.protocol import CONTINUE, NOW
 from midcall.server.channels.relay import RELAYED
 from midcall.server.frameworks.errors import stamped
 from midcall.server.resuming import retry

@@ -17,7 +17,7 @@ from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types import ElicitRequestURLParams
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from midcall import meta
+from midcall import protocol
 from midcall.core.journal import Journal, encode, mark_name
 from midcall.wording import later as wording
 
@@ -35,7 +35,7 @@ _REQUEST: Final = mark_name("retry")
 
 def retries_of(call: Call) -> int:
     """How often this client makes the call again, as far as it says so."""
-    said = _meta_of(call.params).get(meta.RETRIES)
+    said = _meta_of(call.params).get(protocol.RETRIES)
     return said if type(said) is int and said > 0 else 0
 
 
@@ -54,7 +54,7 @@ async def give_code(call: Call, error: UrlElicitationRequiredError) -> None:
     """Let the error carry a code, if the client brings it back and there is no other way to go on with the call."""
     keeping = call.installation.keeping
     if keeping is not None and comes_back(call) and not call.modern and not call.session.can_send_request:
-        error.data["_meta"] = {meta.CODE: await _code(call, keeping)}
+        error.data["_meta"] = {protocol.CODE: await _code(call, keeping)}
 
 
 async def _code(call: Call, keeping: Keeping) -> str:
@@ -73,7 +73,7 @@ def code_in(ctx: ServerRequestContext[Any, Any]) -> str | None:
     """The code that this request brings back; None if it is no retry."""
     if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
         return None
-    code = _meta_of(ctx.params).get(meta.CODE)
+    code = _meta_of(ctx.params).get(protocol.CODE)
     return code if isinstance(code, str) else None
 
 

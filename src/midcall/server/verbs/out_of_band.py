@@ -18,7 +18,7 @@ from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.core.question import Visit
 from midcall.core.wire import stuck_at
 from midcall.errors import InvalidQuestion, Misuse, NoChannel, NotAnswered, OnceUnknown, UserCancelled, UserDeclined
-from midcall.portal.checks import Check
+from midcall.portal.secret_checks import Check
 from midcall.server.ask import put
 from midcall.server.channels.required import Recognised
 from midcall.server.resuming.holding import wait_for_ending

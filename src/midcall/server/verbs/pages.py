@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, overload
 
 from midcall.errors import InvalidQuestion, MidcallError
-from midcall.portal.checks import ONE, Check, Given, look
+from midcall.portal.secret_checks import ONE, Check, Given, look
 from midcall.server.call import current_call, running_call
 from midcall.server.frameworks.errors import surfaced
 from midcall.server.verbs.awaitable import Verb, begin
