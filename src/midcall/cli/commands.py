@@ -160,7 +160,7 @@ def doctor(target: str, as_json: bool, **options: Any) -> int:
     if something does not work.
     """
     from midcall.cli.connection import Link
-    from midcall.doctor.run import run
+    from midcall.cli.doctor.command import run
 
     return run(Link.of(target, **options), as_json=as_json)
 

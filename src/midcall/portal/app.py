@@ -33,7 +33,6 @@ from midcall.portal.pages.kinds.authorize import Authorize
 from midcall.portal.pages.kinds.hosted import Hosted
 from midcall.portal.pages.kinds.secret import Secret
 from midcall.portal.routes import site_of
-from midcall.portal.secret_checks import Check, Given
 from midcall.portal.validation import LAST_PORT, checks_of, hosts_of, port_of, providers_of, seconds_of
 from midcall.portal.vault import Vault
 from midcall.portal.views import Views, pages
@@ -45,6 +44,7 @@ from midcall.web.cookies import Cookies, Signing
 from midcall.web.csrf import Tokens
 from midcall.web.limits import BadOpens
 from midcall.web.public_url import Place, place_at
+from midcall.web.secret_checks import Check, Given
 from midcall.wording.portal import logs, told
 from midcall.wording.portal import settings as wording
 

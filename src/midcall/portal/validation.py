@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from midcall.errors import InstallError
 from midcall.portal.oauth import Provider
-from midcall.portal.secret_checks import ONE, Check, Given, look
+from midcall.web.secret_checks import ONE, Check, Given, look
 from midcall.wording.portal import settings as wording
 
 __all__ = ["LAST_PORT", "checks_of", "hosts_of", "port_of", "providers_of", "seconds_of"]

@@ -27,7 +27,7 @@ from midcall.wording.forms import not_a_reason
 if TYPE_CHECKING:
     from fastmcp import FastMCP
 
-    from midcall.portal.app import Portal
+    from midcall.server.portal import Portal
     from midcall.stores.base import Store
 
 __all__ = ["install", "installation_on"]

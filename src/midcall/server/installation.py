@@ -21,8 +21,8 @@ from midcall.stores.memory import Memory
 from midcall.wording import installing as wording
 
 if TYPE_CHECKING:
-    from midcall.portal.app import Portal
     from midcall.server.call import Call
+    from midcall.server.portal import Portal
     from midcall.server.sealing import Principal, Whose
     from midcall.stores.base import Store
 

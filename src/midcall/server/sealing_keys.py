@@ -12,7 +12,7 @@ from midcall.stores.sqlite import SQLite
 from midcall.wording import installing as wording
 
 if TYPE_CHECKING:
-    from midcall.portal.app import Portal
+    from midcall.server.portal import Portal
     from midcall.stores.base import Store
 
 __all__ = ["Key", "given_keys", "machine_keys", "portal_keys"]

@@ -16,8 +16,8 @@ from typing import Final, TextIO, TypeAlias
 
 import anyio
 
-from midcall.client.lines.colors import Ink
 from midcall.client.lines import backlog
+from midcall.client.lines.colors import Ink
 from midcall.core.text import plain
 from midcall.wording.client import connecting as wording
 

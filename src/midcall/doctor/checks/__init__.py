@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from midcall.doctor.checks.channels import channels
 from midcall.doctor.checks.identity import identity_now
 from midcall.doctor.checks.keeping import store_now
-from midcall.doctor.checks.portal import portal_now
+from midcall.doctor.checks.portal import portal_now, portal_of
 from midcall.doctor.checks.report import Finding, Report, State
 from midcall.doctor.checks.settings import misnamed, settings
 from midcall.doctor.surroundings import Surroundings
@@ -45,7 +45,7 @@ async def _now(installation: Installation, before: Finding, here: Surroundings) 
 
 
 def _looking(installation: Installation, before: Finding, here: Surroundings) -> Awaitable[list[Finding]] | None:
-    match before.name, installation.portal:
+    match before.name, portal_of(installation):
         case "store", _:
             return store_now(installation, before)
         case "portal", portal if portal is not None:

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from midcall.doctor.checks.portal import portal_of
 from midcall.doctor.checks.report import SECONDS, Finding
 from midcall.errors import StoreError
 from midcall.stores.sqlite import SQLite
@@ -42,12 +43,13 @@ async def store_now(installation: Installation, before: Finding) -> list[Finding
 
 async def _vault(installation: Installation, store: Store, until: float) -> list[Finding]:
     """Without a portal nothing is kept for users."""
-    if installation.portal is None:
+    portal = portal_of(installation)
+    if portal is None:
         return []
     found: Counter[str] = Counter()
     try:
         async with asyncio.timeout_at(until):
-            every = await _try(installation.portal.vault, store, found)
+            every = await _try(portal.vault, store, found)
     except (StoreError, TimeoutError):
         every = False
     return [_told(found, every, installation.whose_keys)]

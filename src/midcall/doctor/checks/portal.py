@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 from urllib.parse import urlsplit
 
 from midcall.core.urls import is_loopback
@@ -16,13 +16,19 @@ from midcall.wording.doctor import portal as wording
 if TYPE_CHECKING:
     from midcall.doctor.surroundings import Surroundings
     from midcall.portal.app import Portal
+    from midcall.server.installation import Installation
 
-__all__ = ["address_of", "portal_now"]
+__all__ = ["address_of", "portal_now", "portal_of"]
 
 _POLICY: Final = "content-security-policy"
 _SIGN_IN: Final = (302, 303, 307, 401, 403)
 _OF_OTHERS: Final = ("self-signed", "unknown authority")
 """What may well verify elsewhere: a browser can know authorities that this machine does not."""
+
+
+def portal_of(installation: Installation) -> Portal | None:
+    """The portal itself: the server knows only what it needs of it."""
+    return cast("Portal | None", installation.portal)
 
 
 def address_of(portal: Portal) -> str | None:

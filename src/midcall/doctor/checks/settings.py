@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from midcall.doctor.checks.identity import identity
-from midcall.doctor.checks.portal import address_of
+from midcall.doctor.checks.portal import address_of, portal_of
 from midcall.doctor.checks.report import Finding
 from midcall.doctor.surroundings import SETTINGS, Surroundings
 from midcall.stores.memory import Memory
@@ -85,7 +85,7 @@ def _runs(installation: Installation) -> Finding:
 
 
 def _portal(installation: Installation, here: Surroundings) -> Sequence[Finding]:
-    there = installation.portal
+    there = portal_of(installation)
     if there is None:
         return [Finding("portal", "off", portal.none(), _how_to_add(here))]
     return [Finding("portal", "ok", portal.there(address_of(there))), identity(installation, there)]

@@ -15,9 +15,9 @@ from midcall.stores.interactions import Ending, Interaction
 from midcall.wording import reaching
 
 if TYPE_CHECKING:
-    from midcall.portal.app import Portal
     from midcall.server.call import Call
     from midcall.server.channels.table import Asking
+    from midcall.server.portal import Portal
 
 __all__ = ["Hosted", "host", "not_hosted", "page_id", "portal_of", "settled"]
 

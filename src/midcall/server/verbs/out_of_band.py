@@ -18,18 +18,18 @@ from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.core.question import Visit
 from midcall.core.wire import stuck_at
 from midcall.errors import InvalidQuestion, Misuse, NoChannel, NotAnswered, OnceUnknown, UserCancelled, UserDeclined
-from midcall.portal.secret_checks import Check
 from midcall.server.ask import put
 from midcall.server.channels.required import Recognised
 from midcall.server.resuming.holding import wait_for_ending
 from midcall.server.verbs.value import value_of
 from midcall.stores.interactions import Ending, Interaction, Kind
+from midcall.web.secret_checks import Check
 from midcall.wording import out_of_band as wording
 from midcall.wording import questions, reaching, wire
 
 if TYPE_CHECKING:
-    from midcall.portal.app import Portal
     from midcall.server.call import Call
+    from midcall.server.portal import Portal
 
 logger = logging.getLogger("midcall.portal")
 

@@ -11,10 +11,10 @@ from midcall.errors import Misuse
 from midcall.portal.access.visitor import Met, Refused, Result, Settled, Tried
 from midcall.portal.logs import logger
 from midcall.portal.pages.posted import Posted
-from midcall.portal.secret_checks import ONE, Check
 from midcall.portal.vault import Vault
 from midcall.stores.interactions import Interaction, Interactions
 from midcall.web.forms import shown
+from midcall.web.secret_checks import ONE, Check
 from midcall.wording.portal import secret as wording
 
 __all__ = ["Secret"]

@@ -11,15 +11,15 @@ from typing import Final
 from midcall.cli.call.results import as_json as json_text
 from midcall.cli.connection import Link
 from midcall.cli.console import print_out
+from midcall.cli.doctor.findings import told
+from midcall.cli.doctor.impatient import hurry
+from midcall.cli.doctor.offers import visit
 from midcall.cli.exits import DONE, TOOL_FAILED, USAGE, Ends
 from midcall.client.lines.colors import Ink
 from midcall.core.text import plain_line
 from midcall.doctor.checks import Report, looked_at, misnamed
-from midcall.doctor.findings import told
-from midcall.doctor.impatient import hurry
 from midcall.doctor.imported import CannotImport, installation_in
 from midcall.doctor.masked import masked
-from midcall.doctor.offers import visit
 from midcall.doctor.surroundings import Surroundings
 from midcall.doctor.target import is_source, why_nothing
 from midcall.server.installation import Installation

@@ -16,6 +16,8 @@ from mcp_types import CallToolResult, TextContent
 from midcall.cli.call.results import as_json as json_text
 from midcall.cli.connection import Link, tools_of
 from midcall.cli.console import print_out
+from midcall.cli.doctor.findings import told
+from midcall.cli.doctor.impatient import hurry
 from midcall.cli.exits import DONE, NOT_CONNECTED, TOOL_FAILED, Ends
 from midcall.client.asked import Asked
 from midcall.client.lines.colors import Ink
@@ -24,8 +26,6 @@ from midcall.core.forms.fields import Field, Text
 from midcall.core.outcome import Accepted, Cancelled, Outcome
 from midcall.core.text import plain, plain_line
 from midcall.doctor.checks import Finding
-from midcall.doctor.findings import told
-from midcall.doctor.impatient import hurry
 from midcall.server.probe import PROBE, SAMPLE
 from midcall.server.resuming.codes import CODE_META, CONTINUE
 from midcall.wording import cli as usage

@@ -1,0 +1,1 @@
+"""`midcall doctor`: what a server has to reach its users, and what is missing."""
