@@ -162,6 +162,34 @@ async def test_a_claim_is_for_these_arguments_until_it_has_failed() -> None:
     assert ran == ["a", "b"]
 
 
+@pytest.mark.parametrize("retry", [True, False])
+async def test_a_claim_that_is_still_running_is_not_for_other_arguments(retry: bool) -> None:
+    ran: list[str] = []
+    go_on = asyncio.Event()
+
+    async def claim(arguments: str, retry: bool) -> object:
+        async def run() -> str:
+            ran.append(arguments)
+            await go_on.wait()
+            return arguments
+
+        call = current_call.get()
+        assert call is not None
+        return await claimed(call, effect_name("pay", 0), "pay", arguments, retry, run)
+
+    async def tool() -> str:
+        first = asyncio.create_task(claim("a", False))
+        while not ran:
+            await asyncio.sleep(0)
+        with pytest.raises(ReplayMismatch):
+            await claim("b", retry)
+        go_on.set()
+        return str(await first)
+
+    done = await run(server_with(tool, store=Memory()), "tool", {})
+    assert (done.text, ran) == ("a", ["a"])
+
+
 @pytest.mark.parametrize("store", [None, "memory://"])
 @pytest.mark.parametrize("live", [True, False])
 async def test_a_tool_may_try_other_arguments_after_a_failure(live: bool, store: str | None) -> None:

@@ -12,6 +12,7 @@ from mcp import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult
 
 from midcall import ask, once
+from midcall.server import middleware
 from midcall.server.running import handover
 from midcall.stores import Store, open_store
 from midcall.stores.memory import Memory
@@ -633,7 +634,10 @@ async def test_cancelling_at_the_owner_refuses_the_state_everywhere(stores: Stor
             await retry(b.client, first, ANSWERS)
 
 
-async def test_over_http_a_retry_that_broke_off_at_the_owner_is_joined_at_another_replica(stores: Stores) -> None:
+async def test_over_http_a_retry_that_broke_off_at_the_owner_is_joined_at_another_replica(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(middleware, "GRACE_SECONDS", 10 * BEAT)
     till = Till()
     came, go_on = till.gate("a", "after")
 
@@ -656,7 +660,7 @@ async def test_over_http_a_retry_that_broke_off_at_the_owner_is_joined_at_anothe
             broken.cancel()
             await asyncio.gather(broken, return_exceptions=True)
         joined = asyncio.create_task(finish(b, first, ANSWERS))
-        await beats()
+        await beats(15)  # by then a run that nobody had joined would be cancelled
         go_on.set()
         assert await joined == "a: 1"
     assert till.effects == [("a", "before"), ("a", "after")]

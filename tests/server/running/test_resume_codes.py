@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from mcp_types import CallToolResult
@@ -124,3 +125,26 @@ async def test_a_code_that_nobody_gave_out_is_refused() -> None:
     async with connect(asking("mcpserver", ask_much), ANSWERS) as client:
         await client.call_tool("ask_much", {})
         assert (await client.call_tool("midcall_continue", {"code": "made-up-by-somebody"})).is_error
+
+
+async def test_a_code_is_for_the_user_whose_call_it_is() -> None:
+    interview = Interview()
+
+    def caller(ctx: Any) -> str:
+        return str((ctx.params or {}).get("_meta", {}).get("example.com/user"))
+
+    async def ask_much(elicit: Elicit) -> str:
+        return await interview.tool(elicit)
+
+    mine: Any = {"meta": {"example.com/user": "me"}}
+    others: Any = {"meta": {"example.com/user": "somebody else"}}
+    async with connect(asking("mcpserver", ask_much, max_rounds=1, principal=caller)) as client:
+        ended = await retry(client, await begin(client, "ask_much", **mine), ANSWERS, **mine)
+        assert isinstance(ended, CallToolResult)
+        code = {"code": code_of(ended)}
+        refused = await send(client, "midcall_continue", code, **others)
+        assert isinstance(refused, CallToolResult)
+        assert refused.is_error
+        resumed = await send(client, "midcall_continue", code, **mine)
+        assert isinstance(resumed, Round)
+        assert resumed.asked == ["1?"]
