@@ -39,7 +39,7 @@ def number(name: str, *, zero: bool = False) -> float | None:
     except ValueError:
         found = float("nan")
     if not isfinite(found) or not (found >= 0 if zero else found > 0):
-        raise _wrong(wording.not_a_number(name, value, zero=zero))
+        raise _wrong(f"{name}={value!r} must be a number {'from 0 on' if zero else 'above 0'}.")
     return found
 
 
@@ -68,9 +68,9 @@ def flag(name: str) -> bool | None:
     if value is None:
         return None
     if value.lower() not in (*_YES, *_NO):
-        raise _wrong(wording.neither_yes_nor_no(name, value))
+        raise _wrong(f"{name}={value!r} must be 1 or 0.")
     return value.lower() in _YES
 
 
 def _wrong(sentence: str) -> InstallError:
-    return InstallError(sentence, advice=wording.change_the_variable())
+    return InstallError(sentence, advice="Change the environment variable, or take it away.")

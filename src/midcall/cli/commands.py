@@ -12,7 +12,6 @@ import click
 from midcall import __version__
 from midcall.cli import ERAS, GAMES
 from midcall.cli.exits import USAGE
-from midcall.wording.cli import two_stores
 
 __all__ = ["run"]
 
@@ -257,7 +256,7 @@ def looking_after(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def with_one_url(url: str | None, store: str | None, **options: Any) -> int:
         if url is not None and store is not None:
-            raise click.UsageError(two_stores(), click.get_current_context())
+            raise click.UsageError("Name the store once: by URL, or by --store URL.", click.get_current_context())
         return command(store if url is None else url, **options)
 
     option = click.option("--store", metavar="URL", help="The same as URL.")

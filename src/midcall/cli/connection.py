@@ -53,9 +53,15 @@ class Link:
         """The link that these options describe."""
         pairs = [header.partition(":") for header in headers]
         if wrong := next((name for name, colon, _ in pairs if not colon or not name.strip()), None):
-            raise Ends(USAGE, wording.usage("midcall", wording.bad_header(wrong)))
+            raise Ends(USAGE, wording.usage("midcall", f"--header {wrong!r}: a header looks like 'Name: value'"))
         if headers and not is_url(target):
-            raise Ends(USAGE, wording.usage("midcall", wording.header_for_command()))
+            raise Ends(
+                USAGE,
+                wording.usage(
+                    "midcall",
+                    "--header is for a URL, and this server is a command; give a command its settings as variables",
+                ),
+            )
         named = {name.strip(): value.strip() for name, _, value in pairs}
         return cls(target, cast("Era", era), named, timeout, verbose)
 
@@ -74,7 +80,7 @@ class Link:
         except Exception as error:
             if self.verbose:
                 self.console.say(plain(traceback.format_exc()))
-            self.failed(plain_line(wording.unexpected(type(error).__name__, str(error)))[:_LONGEST])
+            self.failed(plain_line(f"The call failed unexpectedly, with {type(error).__name__}: {error!s}")[:_LONGEST])
             raise Ends(TOOL_FAILED) from None
 
     @asynccontextmanager
@@ -83,7 +89,7 @@ class Link:
         log = ServerLog(self.console, live=self.verbose)
         try:
             async with AsyncExitStack() as stack:
-                async with spinning(self.console, wording.connecting()):
+                async with spinning(self.console, "connecting"):
                     client = await stack.enter_async_context(self._connection(answerer, log, **options))
                 yield client
         except CannotConnect as error:
@@ -92,7 +98,11 @@ class Link:
             raise Ends(NOT_CONNECTED) from None
         except MCPError as error:
             lost = error.message.startswith(_LOST)
-            said = wording.connection_lost() if lost else wording.server_error(error.message, error.code)
+            said = (
+                "The server is gone: it ended, or closed the connection, before the tool was done."
+                if lost
+                else f"The server answered with an error: {error.message} ({error.code})"
+            )
             self.failed(plain(said[:_MOST_SAID]))
             for note in getattr(error, "__notes__", ()):
                 self.console.say(f"  {note}")

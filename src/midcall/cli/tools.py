@@ -82,9 +82,9 @@ def _arguments(schema: Mapping[str, Any], ink: Ink) -> Iterable[str]:
         part = _part(schema["properties"][name])
         notes = [one_line(described(kind))]
         if name in required:
-            notes.append(wording.required())
+            notes.append("required")
         elif part.get("default") is not None:
-            notes.append(wording.default_is(one_line(_value(part["default"]))))
+            notes.append(f"default {one_line(_value(part['default']))}")
         yield f"  {ink.bold(names[name])}{' ' * (widest - len(names[name]))}  {ink.dim(' · '.join(notes))}\n"
         for line in _wrapped(str(part.get("description") or ""), widest + 4):
             yield f"{' ' * (widest + 4)}{line}\n"

@@ -77,5 +77,11 @@ def forget(url: str | None, owner: str, name: str) -> int:
     was_there = carry_out(with_store(url, work))
     print_out(f"{wording.forgotten(plain_line(name)) if was_there else wording.not_kept()}\n")
     if was_there and name.startswith("oauth:"):
-        print(wording.not_told_there(plain_line(name.removeprefix("oauth:"))), file=sys.stderr)
+        print(
+            (
+                f"{plain_line(name.removeprefix('oauth:'))} was not told, so the access still exists there: the "
+                "user can end it in their account."
+            ),
+            file=sys.stderr,
+        )
     return DONE if was_there else TOOL_FAILED

@@ -64,7 +64,7 @@ def attach(
     elif hasattr(client, "_session_kwargs"):
         _attach_fastmcp(cast("Any", client), answering, visits, required)
     else:
-        raise TypeError(wording.cannot_attach(type(client).__name__))
+        raise TypeError(f"attach takes an mcp.Client or a fastmcp.Client, and not {type(client).__name__}")
     return client
 
 

@@ -39,7 +39,7 @@ class Headless:
 
     def __init__(self, policy: Policy = "cancel", *, tell: Callable[[str], object] | None = None) -> None:
         if policy not in get_args(Policy):
-            raise ValueError(wording.unknown_policy(policy, list(get_args(Policy))))
+            raise ValueError(f"policy={policy!r} is none of: {', '.join(list(get_args(Policy)))}.")
         self.policy: Policy = policy
         self.modes: tuple[Mode, ...] = ("form",) if policy == "defaults" else ("form", "url")
         self._tell = tell
@@ -51,21 +51,21 @@ class Headless:
         if self._tell is not None:
             self._tell(wording.headless(one_line(asked.server), one_line(asked.message), how))
         if outcome is None:
-            raise CannotAnswer(wording.nobody_answers())
+            raise CannotAnswer("Nobody is there to answer questions at this client.")
         return outcome
 
     def _decided(self, asked: Asked) -> tuple[Outcome[Any] | None, str]:
         match self.policy:
             case "fail" if asked.via == "round":
-                return Cancelled(), wording.cancelled_in_a_round()
+                return Cancelled(), "was cancelled, since a question of a round cannot end with an error"
             case "fail":
-                return None, wording.ended_with_an_error()
+                return None, "ended with an error"
             case "decline":
-                return Declined(), wording.was_declined()
+                return Declined(), "was declined, as this host is set up to do"
             case "defaults" if asked.form is not None:
                 return _with_defaults(asked.form)
             case _:
-                return Cancelled(), wording.was_cancelled()
+                return Cancelled(), "was cancelled"
 
 
 def _with_defaults(form: Form) -> tuple[Outcome[Any], str]:
@@ -73,4 +73,4 @@ def _with_defaults(form: Form) -> tuple[Outcome[Any], str]:
     problems = check(form, content)
     if problems:
         return Cancelled(), wording.no_defaults([one_line(problem.field) for problem in problems[:5]], len(problems))
-    return Accepted(content), wording.took_defaults()
+    return Accepted(content), "was answered with its defaults"

@@ -17,11 +17,11 @@ BOTH: Final[tuple[Mode, ...]] = ("form", "url")
 def check_modes(modes: object) -> tuple[Mode, ...]:
     """These modes. One text is refused: its letters would be taken for modes."""
     if isinstance(modes, (str, bytes)) or not isinstance(modes, Collection):
-        raise TypeError(wording.modes_not_listed(repr(modes), BOTH))
+        raise TypeError(f"modes={modes!r}: modes are given as a tuple, such as {tuple(BOTH)!r} or {(BOTH[0],)!r}")
     several = tuple(cast("Collection[Mode]", modes))
     for mode in several:
         if mode not in BOTH:
-            raise ValueError(wording.unknown_mode(repr(mode), BOTH))
+            raise ValueError(f"modes: {mode!r} is no mode; there are {' and '.join(map(repr, BOTH))}")
     return several
 
 

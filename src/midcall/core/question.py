@@ -86,9 +86,14 @@ def check_channels(via: Collection[Via]) -> frozenset[Via]:
     except TypeError:  # nothing that holds names, or holds what is no name
         named = frozenset({repr(via)})
     if not named:
-        raise InvalidQuestion(wording.no_channels(sorted(_CHANNELS)))
+        raise InvalidQuestion(
+            f"via= names no channel, so nobody could be asked. The channels are {', '.join(sorted(_CHANNELS))}."
+        )
     if unknown := named - _CHANNELS:
-        raise InvalidQuestion(wording.unknown_channels(sorted(map(str, unknown)), sorted(_CHANNELS)))
+        raise InvalidQuestion(
+            f"via= names no channel: {', '.join(sorted(map(str, unknown)))}. The channels are "
+            f"{', '.join(sorted(_CHANNELS))}."
+        )
     return named
 
 
@@ -102,7 +107,9 @@ def _check_text(what: str, text: str) -> None:
 def _check_meta(meta: Mapping[str, Any]) -> None:
     """Here, and not where it is sent: there it would take the whole connection down."""
     if not isinstance(meta, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidQuestion(wording.unsendable("meta", wire.not_a_mapping()), advice=wire.plain_data_advice())
+        raise InvalidQuestion(
+            wording.unsendable("meta", "must be a mapping from names to plain data"), advice=wire.plain_data_advice()
+        )
     if (stuck := stuck_at(dict(meta))) is not None:
         raise InvalidQuestion(wording.unsendable(f"meta{stuck.path}", stuck.why), advice=wire.plain_data_advice())
 
@@ -128,11 +135,13 @@ class _Options:
     ) -> None:
         self._check_message(message)
         if key is not None and not (isinstance(key, str) and _KEY.match(key)):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidQuestion(wording.bad_key(key))
+            raise InvalidQuestion(
+                f"{key!r} cannot be a key: use 1 to 64 letters, digits and _ . : - and begin with a letter, digit or _."
+            )
         if timeout is not None and not _is_seconds(timeout):
-            raise InvalidQuestion(wording.bad_timeout(timeout))
+            raise InvalidQuestion(f"timeout={timeout!r} must be a positive number of seconds.")
         if type(attempts) is not int or attempts < 1:
-            raise InvalidQuestion(wording.bad_attempts(attempts))
+            raise InvalidQuestion(f"attempts={attempts!r} must be a whole number, 1 or more.")
         if not message.isascii():
             _check_text("the message", message)
         if meta is not None:
@@ -147,7 +156,9 @@ class _Options:
 
     def _check_message(self, message: str) -> None:
         if not isinstance(message, str) or not message.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidQuestion(wording.empty_message())
+            raise InvalidQuestion(
+                "A question needs a message: one sentence that tells the user what is asked, and why."
+            )
 
     def _name(self, digest: str) -> None:
         """What the question is known by: its digest, and the beginning of its name in the journal."""
@@ -216,7 +227,7 @@ class Question(_Options, Generic[T]):
         known = is_value(type, default)
         if known is False or (known is None and problems):
             said = [str(problem) for problem in problems] or [wording.no_value(named)]
-            raise InvalidQuestion(wording.bad_default(said))
+            raise InvalidQuestion(f"default= does not fit the form: {'; '.join(said)}.")
 
     def _problems_of(self, answered: Mapping[str, Any]) -> tuple[Problem, ...]:
         try:
@@ -303,7 +314,7 @@ class Visit(_Options):
 def check_id(id: str) -> None:
     """Refuse what cannot be the id of a visit."""
     if not isinstance(id, str) or not id.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidQuestion(wording.empty_visit_id())
+        raise InvalidQuestion("A visit's id must be a text that is not empty; leave it out to have one minted.")
     _check_text("the id of the visit", id)
 
 

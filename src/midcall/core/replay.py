@@ -100,7 +100,10 @@ class Replay:
         if question.key is None:
             return self._numbered(question.base)
         if question.key in self._keys:
-            raise DuplicateKey(wording.duplicate_key(question.key), advice=wording.duplicate_key_advice())
+            raise DuplicateKey(
+                f"The key {question.key!r} was used for another question of this call.",
+                advice="Keys are unique within a call: leave key= out, or put a counter into it.",
+            )
         self._keys.add(question.key)
         return key_name(question.key)
 
@@ -211,7 +214,15 @@ class Replay:
         if effects or self.journal.strays:
             alike = any(kind not in EFFECTS and label == question[:_LABEL] for _, kind, label in unused)
             whole = len(question) < _LABEL
-            differs = (wording.differs_in_form() if whole else wording.differs_further_on()) if alike else ""
+            differs = (
+                (
+                    "with the same message, but its form differs"
+                    if whole
+                    else "which begins alike, but its message differs further on, or its form differs"
+                )
+                if alike
+                else ""
+            )
             self._mismatch([label for _, _, label in unused], question[:_LABEL], effects, differs)
         self.journal.strays += 1
         self.journal.forget(*(identity for identity, _, _ in unused))
@@ -228,7 +239,9 @@ class Replay:
         """
         effects = [label for _, kind, label in self._unused() if kind in EFFECTS]
         if effects:
-            self._mismatch(effects, name, effects, wording.differs_in_arguments() if name in effects else "")
+            self._mismatch(
+                effects, name, effects, "with the same name, but its arguments differ" if name in effects else ""
+            )
 
     def _unused(self) -> list[tuple[str, str, str]]:
         """What the tool's own task wrote in an earlier run, and has not met in this one."""

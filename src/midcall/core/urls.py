@@ -36,11 +36,16 @@ def is_loopback(host: str) -> bool:
 def check_address(url: str) -> str:
     """This URL, if a visit may lead there: absolute, https except on loopback, and free of secrets."""
     if not isinstance(url, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidQuestion(wording.not_an_address(type(url).__name__))
+        raise InvalidQuestion(
+            f"A visit leads to a URL, a text, or to what a function makes of its id; {type(url).__name__} is neither."
+        )
     if _CONTROL.search(url):
         raise InvalidQuestion(wording.bad_address("it is not a URL"))
     if (at := broken_at(url)) is not None:
-        raise InvalidQuestion(wording.bad_address(f"it {wire.half_a_character(at)}"), advice=wire.address_advice())
+        raise InvalidQuestion(
+            wording.bad_address(f"it {wire.half_a_character(at)}"),
+            advice="Encode what goes into a URL: urllib.parse.quote(...).",
+        )
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port

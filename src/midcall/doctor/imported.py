@@ -54,7 +54,14 @@ def _named(path: str, module: ModuleType, name: str) -> Installation:
     found = value if isinstance(value, Installation) else installation_on(value)
     if found is None:
         target = f"{path}:{name}"
-        raise CannotImport(wording.not_installed(target, name) if _is_server(value) else wording.not_a_server(target))
+        raise CannotImport(
+            wording.not_installed(target, name)
+            if _is_server(value)
+            else (
+                f"midcall is not installed on a server in {target}, and {target.rpartition(':')[2]} is none: name "
+                "the server itself, or leave the name out"
+            )
+        )
     return found
 
 
@@ -71,7 +78,14 @@ def _all_in(module: ModuleType) -> dict[str, Installation]:
 def _without(path: str, module: ModuleType) -> str:
     """What to do where no server has midcall, or where there is none."""
     servers = [name for name, value in vars(module).items() if _is_server(value)]
-    return wording.not_installed(path, servers[0]) if servers else wording.no_server(path, _command(path))
+    return (
+        wording.not_installed(path, servers[0])
+        if servers
+        else (
+            f"midcall is not installed on a server in {path}: there is no server in it once it is imported. If a "
+            f'function makes it, look at it from outside: midcall doctor "{_command(path)}"'
+        )
+    )
 
 
 def _is_server(value: object) -> bool:
@@ -120,7 +134,10 @@ def _file(path: Path) -> ModuleType:
     if not path.is_file():
         raise CannotImport(wording.no_such_file(str(path), str(path.parent.absolute()), near(path)))
     if path.stem in _NEEDED:
-        raise CannotImport(wording.hides_a_package(str(path), path.stem))
+        raise CannotImport(
+            f"{path!s} has the name of the package {path.stem}, and `import {path.stem}` would find it "
+            "instead: rename the file"
+        )
     sys.path.insert(0, str(path.resolve().parent))  # as `python path` does
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
@@ -136,5 +153,8 @@ def _module(name: str) -> ModuleType:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
-            raise CannotImport(wording.no_such_module(name)) from None
+            raise CannotImport(
+                f"there is no module {name!r} here, nor in what is installed. Run this in the folder that it is "
+                "imported from, and with the Python that has it: PYTHON -m midcall doctor ..."
+            ) from None
         raise

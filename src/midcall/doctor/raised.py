@@ -60,15 +60,18 @@ def _advice(error: BaseException, command: str) -> str:
         case MidcallError():
             return error.advice or wording.see_the_settings(_variables())
         case ModuleNotFoundError(name=str(name)):
-            return wording.install_the_module(name)
+            return f"Install {name} here, or use the Python that has it: PYTHON -m midcall doctor ..."
         case KeyError() if _is_of_environment(error):
-            return wording.set_the_variable(str(error.args[0]))
+            return f"Set the variable {error.args[0]!s}: the code runs in the environment of this shell."
         case SystemExit():
-            return wording.ends_itself(command)
+            return (
+                'It ends while it is imported: put what starts it behind `if __name__ == "__main__":`, or '
+                f'look at it from outside, midcall doctor "{command}"'
+            )
         case SyntaxError():
-            return wording.correct_the_code()
+            return "Correct it there, and try again."
         case _:
-            return wording.see_the_traceback(command)
+            return f"`{command}` shows the whole traceback."
 
 
 def _variables() -> list[str]:

@@ -41,7 +41,7 @@ def why_nothing(target: str) -> str | None:
     if " " in target or is_url(target) or _ADDRESS.fullmatch(target) or shutil.which(target):
         return None
     if target.endswith(":"):
-        return wording.no_name(target)
+        return f"there is no name behind the colon of {target!r}: write the server's, as in server.py:mcp, or no colon"
     return wording.not_python(target) if Path(target).exists() else wording.no_such_thing(target, _meant(target))
 
 

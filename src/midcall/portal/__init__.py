@@ -44,9 +44,7 @@ def __getattr__(name: str) -> Any:
     except ImportError as exc:
         if exc.name is not None and exc.name.partition(".")[0] not in _PACKAGES:
             raise
-        from midcall.wording.portal.settings import needs_extra
-
-        raise ImportError(needs_extra()) from None
+        raise ImportError('The portal needs packages that are not installed: pip install "midcall[portal]"') from None
     return value
 
 

@@ -45,8 +45,7 @@ from midcall.web.csrf import Tokens
 from midcall.web.limits import BadOpens
 from midcall.web.public_url import Place, place_at
 from midcall.web.secret_checks import Check, Given
-from midcall.wording.portal import logs, told
-from midcall.wording.portal import settings as wording
+from midcall.wording.portal import told
 
 if TYPE_CHECKING:
     from midcall.web.serving import Listening
@@ -107,7 +106,10 @@ class Portal:
         self._hosts = hosts_of(hosts)
         self._place = None if base_url is None else place_at(base_url, self._hosts)
         if base_url is None and not is_loopback(host):
-            raise InstallError(wording.bad_loopback_host(host))
+            raise InstallError(
+                f"A portal without a base_url listens on this machine only, and {host!r} is not loopback. Give "
+                "it a base_url."
+            )
         self.identity = _identity(identity, self._place)
         self.providers = providers_of(providers)
         self.ttl = ttl
@@ -132,7 +134,7 @@ class Portal:
             InstallError: It was bound before, or the keys are no good.
         """
         if self._bound is not None:
-            raise InstallError(wording.two_portals())
+            raise InstallError("This portal is installed on a server already; each server needs one of its own.")
         vault = Vault(store, keys)
         oauth = OAuth(store, vault, self.providers, self._redirect_uri, clock=self._clock)
         self._bound = _Bound(store, server_name, Signing(keys), Interactions(store), vault, oauth)
@@ -156,7 +158,7 @@ class Portal:
     def url(self) -> str:
         """The address that users know it by. Without a `base_url`, only after `start`."""
         if self._place is None:
-            raise Misuse(wording.not_started())
+            raise Misuse("This portal has no address before it listens: await portal.start() first.")
         return self._place.url
 
     @property
@@ -173,8 +175,18 @@ class Portal:
         if kind == "form":
             return None
         if isinstance(self.identity, Nobody):
-            return wording.only_forms()
-        return None if owner else wording.owner_unknown()
+            return (
+                "This portal cannot tell who is looking, so it serves only plain forms: give it "
+                "identity=Oidc(...) or another identity."
+            )
+        return (
+            None
+            if owner
+            else (
+                "It is not known who made this call, so nobody can be recognised on the page: let MCP "
+                "authorization tell."
+            )
+        )
 
     @property
     def local(self) -> bool:
@@ -210,12 +222,12 @@ class Portal:
         try:
             where = bound(host, port)
         except OSError as exc:
-            raise InstallError(wording.not_listening(str(exc))) from None
+            raise InstallError(f"The portal cannot listen on this machine: {exc!s}.") from None
         name = f"[{host}]" if ":" in host else host.lower()
         self._place = place_at(f"http://{name}:{where.getsockname()[1]}", self._hosts)
         self._site = self._built(self._place, secrets.token_hex(5))
         self._listening = Listening(self, where)
-        logger.info(logs.listening_at(self._place.url))
+        logger.info(f"the portal listens at {self._place.url}")
 
     async def close(self) -> None:
         """Stop listening. What waits in the store stays there."""
@@ -236,7 +248,7 @@ class Portal:
 
     def _ready(self) -> _Bound:
         if self._bound is None:
-            raise Misuse(wording.not_bound())
+            raise Misuse("This portal is not installed yet: pass it to midcall.install(..., portal=portal).")
         return self._bound
 
     def _redirect_uri(self) -> str:
@@ -289,12 +301,12 @@ def _identity(given: Identity | Callable[[Request], Any] | None, place: Place | 
     if given is None:
         return Loopback() if loopback else Nobody()
     if isinstance(given, Loopback) and not loopback:
-        raise InstallError(wording.loopback_needs_loopback())
+        raise InstallError("Loopback() tells who sits at this machine: it needs a base_url on loopback, or none.")
     if hasattr(given, "visitor") and hasattr(given, "owner"):
         return cast("Identity", given)
     if inspect.iscoroutinefunction(given) or inspect.iscoroutinefunction(getattr(given, "__call__", None)):  # noqa: B004
         return FromCallable(cast("Any", given))
-    raise InstallError(wording.bad_identity())
+    raise InstallError("identity= takes Oidc(...), ProxyJwt(...), Loopback(), or an async function of the request.")
 
 
 def _instance(place: Place, server: str) -> str:

@@ -24,7 +24,6 @@ from midcall.portal.views import Views, icon, style
 from midcall.stores.base import Store, StoreError
 from midcall.web.headers import Guarded
 from midcall.web.public_url import Place
-from midcall.wording.portal import logs
 
 __all__ = ["site_of"]
 
@@ -79,7 +78,11 @@ class _Astray:
     def __call__(self, host: str) -> Response:
         if host not in self._told and len(self._told) < _HOSTS_TOLD:
             self._told.add(host)
-            logger.warning(logs.wrong_host(host[:100], sorted(self._place.hosts)))
+            logger.warning(
+                f"a request for the host {host[:100]!r} was refused (421): the portal answers to "
+                f"{', '.join(sorted(self._place.hosts))}. If a proxy changes the name, Portal(hosts=[...]) "
+                "takes it"
+            )
         return self._views.told("wrong_host", 421)
 
 
@@ -87,13 +90,15 @@ def _failures(views: Views) -> dict[Any, Callable[[Request, Exception], Response
     """What people are told when something fails. Logs get the kind of failure: its text may hold a value."""
 
     def away(request: Request, exc: Exception) -> Response:
-        logger.error(logs.store_unreachable(str(exc)))  # it names the store, and no value
+        logger.error(f"the store cannot be reached: {exc!s}")  # it names the store, and no value
         return views.told("store_away", 503, headers={"retry-after": "10"})
 
     def failed(request: Request, exc: Exception) -> Response:
-        logger.error(logs.page_failed(type(exc).__name__))
+        logger.error(f"a page failed with {type(exc).__name__}")
         if logger.isEnabledFor(logging.DEBUG):
-            logger.debug(logs.failed_at("".join(format_tb(exc.__traceback__))))
+            logger.debug(
+                f"it failed here, for a reason whose text is not logged:\n{''.join(format_tb(exc.__traceback__))}"
+            )
         return views.told("failed", 500)
 
     def missing(request: Request, exc: Exception) -> Response:

@@ -128,7 +128,7 @@ class Vault:
 
     def _sealed(self, owner: str, name: str, value: Mapping[str, str], now: float) -> Value:
         if not owner:
-            raise Misuse(wording.vault_needs_an_owner())
+            raise Misuse("The vault keeps nothing for nobody: a value without an owner would be everybody's.")
         return Value(owner, name, self._seal.close(owner, name, value), now)
 
 

@@ -331,7 +331,15 @@ def running_call(verb: str) -> Call:
         )
     call = current_call.get()
     if call is None:
-        raise NoCall(wording.no_call(verb), advice=wording.no_call_advice(), for_model=wording.model_broken())
+        raise NoCall(
+            f"{verb}() was used outside an MCP call.",
+            advice=(
+                "Use it in a tool, prompt or resource of a server that midcall.install(...) was called on, and in "
+                "a task that the tool started. Of servers that are mounted in each other, install it on the outer "
+                "one, which clients connect to. The server must run on asyncio: on trio, tools cannot ask."
+            ),
+            for_model=wording.model_broken(),
+        )
     if call.ended and call.run.ending is None:  # a run that was ended goes on to fail: raising at once could spin
         raise NoCall(wording.call_is_over(verb), advice=wording.call_is_over_advice(), for_model=wording.model_broken())
     if inside_effect.get():

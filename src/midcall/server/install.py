@@ -103,7 +103,7 @@ def install(
     """
     lowlevel, error_base = _lowlevel(server)
     if installation_on(server) is not None:
-        raise InstallError(wording.installed_twice())
+        raise InstallError("midcall is installed on this server already. Call install() once per server.")
     max_rounds = (whole("MIDCALL_MAX_ROUNDS", least=1) or MAX_ROUNDS) if isinstance(max_rounds, Missing) else max_rounds
     heartbeat = (number("MIDCALL_HEARTBEAT") or HEARTBEAT) if heartbeat is None else heartbeat
     doubt = (number("MIDCALL_DOUBT", zero=True) or 0.0) if doubt is None else doubt
@@ -119,15 +119,18 @@ def install(
     for name, value in numbers.items():
         _check_number(name, value)
     if portal is not None and (isinstance(portal, type) or not hasattr(portal, "bind")):
-        raise InstallError(wording.bad_portal(_named(portal)))
+        raise InstallError(f"portal= must be a Portal, not {_named(portal)}: install(server, portal=Portal(...)).")
     if principal is not None and not callable(principal):
-        raise InstallError(wording.bad_principal(type(principal).__name__))
+        raise InstallError(
+            "principal= must be a function that takes the request's context and names the user, not "
+            f"{type(principal).__name__}."
+        )
     if not_secret is not None and not (isinstance(not_secret, str) and not_secret.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InstallError(not_a_reason(not_secret))
     given = given_keys(keys)
     kept = _store(store, portal)
     if relay and kept is None:
-        raise InstallError(wording.relay_needs_store())
+        raise InstallError("relay=True needs a store: install(server, relay=True, store='sqlite://').")
     of_here = [] if given else machine_keys(kept, portal)
     seal, whose, ttl = seal_for(lowlevel, given, of_here, state_ttl, principal)
     live, why_live = _live(flag("MIDCALL_LIVE") if live is None else live, whose, kept)
@@ -203,7 +206,9 @@ def _lowlevel(server: object) -> tuple[Server[Any], type[Exception]]:
         from fastmcp.exceptions import ToolError
 
         return cast("Any", server)._mcp_server, ToolError
-    raise InstallError(wording.not_a_server(type(server).__name__))
+    raise InstallError(
+        f"install() takes an MCPServer, a low-level Server or a FastMCP server, not {type(server).__name__}."
+    )
 
 
 def _has_authorization(server: object) -> bool | None:
@@ -227,7 +232,7 @@ def _store(store: Store | str | None, portal: Portal | None) -> Store | None:
     if store is None:
         store = os.environ.get("MIDCALL_STORE") or ("sqlite://" if portal is not None else None)
     if store is not None and not isinstance(store, str) and (isinstance(store, type) or not hasattr(store, "open")):
-        raise InstallError(wording.bad_store(_named(store)))
+        raise InstallError(f"store= must be a URL such as sqlite:///path, or a store, not {_named(store)}.")
     return open_store(store) if isinstance(store, str) else store
 
 

@@ -514,10 +514,10 @@ class Calls:
         """Clients give up after this many rounds: the call ends with a resume code, if there is one to be had."""
         only_here = not call.ended or self._installation.whose_keys == "process"
         if call.can_go_on_later or (call.method == "tools/call" and only_here):
-            return await codes.unfinished(call, limits.waits_for_more_rounds(), now=True)
+            return await codes.unfinished(call, "There is more to ask than one call allows.", now=True)
         raise TooManyRounds(
-            limits.too_many_rounds(limit),
-            advice=limits.too_many_rounds_advice(),
+            f"This call needs more than {limit} rounds, and clients give up after that.",
+            advice="Ask together what belongs together: ask_all(...) puts many questions into one round.",
             for_model=limits.model_too_many_rounds(),
         )
 
@@ -546,8 +546,14 @@ class Calls:
         if not call.ended:
             return OwnState(text.partition("\n")[0])
         raise JournalTooLarge(
-            limits.journal_too_large(len(text), STATE_LIMIT),
-            advice=limits.journal_too_large_advice(),
+            (
+                f"The state of this call has grown to {len(text):,} bytes; at most {STATE_LIMIT:,} travel with a "
+                "request."
+            ),
+            advice=(
+                "With a store the state stays on the server: install(..., store=...). Or record less: let `once` "
+                "return an id or a summary, and bound what users can type (max_length)."
+            ),
             for_model=mistakes.model_broken(),
         )
 

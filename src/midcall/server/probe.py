@@ -38,8 +38,12 @@ _LONGEST: Final = 3600.0
 
 _TOOL: Final = Tool(
     name=PROBE,
-    title=wording.title(),
-    description=wording.description(),
+    title="Try out how this client asks its user",
+    description=(
+        "Asks the user one harmless question of each kind, and reports what came of each: whether this client can "
+        "be asked, how the question got there, and how it was answered. Changes nothing. For the author of this "
+        "server."
+    ),
     input_schema={
         "type": "object",
         "properties": {
@@ -48,7 +52,7 @@ _TOOL: Final = Tool(
                 "exclusiveMinimum": 0,
                 "maximum": _LONGEST,
                 "default": _TIMEOUT,
-                "description": wording.timeout(),
+                "description": "For how many seconds each question may wait",
             }
         },
         "additionalProperties": False,
@@ -115,8 +119,8 @@ class Findings:
         lines = [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
         return "\n".join(
             [
-                wording.heading(self.client, self.protocol),
-                wording.declared(self.declared),
+                f"{self.client or 'A client without a name'}, protocol {self.protocol}",
+                f"Declared: {self.declared}",
                 wording.channels("form", self.forms),
                 wording.channels("url", self.visits),
                 "",
@@ -204,18 +208,26 @@ def _answered(kind: str, outcome: Outcome[Any], seconds: float) -> Finding:
     remarks = ""
     if isinstance(outcome, Accepted):
         if seconds < READING:
-            remarks = wording.scripted()
+            remarks = "a program answered"
         elif kind == "defaults" and outcome.value != FILLED:
-            remarks = wording.defaults_lost()
+            remarks = "it was not sent as it was filled in"
         return Finding(kind, outcome.via, "accepted", seconds, remarks)
     answer = "declined" if isinstance(outcome, Declined) else "cancelled"
-    return Finding(kind, outcome.via, answer, seconds, wording.too_fast() if seconds < READING else "")
+    return Finding(
+        kind,
+        outcome.via,
+        answer,
+        seconds,
+        "faster than a person reads: probably nobody saw it" if seconds < READING else "",
+    )
 
 
 def _unanswered(kind: str, error: MidcallError, timeout: float) -> Finding:
     match error:
         case TimedOut():
-            return Finding(kind, None, "no answer", timeout, wording.no_answer(timeout))
+            return Finding(
+                kind, None, "no answer", timeout, f"nothing came within {timeout:g} s: perhaps nobody saw it"
+            )
         case InvalidAnswer():
             return Finding(kind, None, "does not fit", None, "; ".join(map(str, error.problems)))
         case NoChannel():

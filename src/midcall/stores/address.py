@@ -80,7 +80,13 @@ class Address:
             raise StoreError(words.broken_url(scheme), advice=words.encode_the_password())
         address = cls(parts)
         if not all(1 <= int(port) <= _LAST_PORT for port in _PORTS.findall(address.hosts)):
-            raise StoreError(words.no_such_port(scheme), advice=words.correct_the_port(_LAST_PORT))
+            raise StoreError(
+                f"The {scheme}:// URL of the store names a port that does not exist",
+                advice=(
+                    "Correct the port, which stands behind the host and a colon: it is a number from 1 to "
+                    f"{_LAST_PORT}."
+                ),
+            )
         return address
 
     @property

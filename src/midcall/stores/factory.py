@@ -33,7 +33,7 @@ def open_store(url_or_store: str | Path | Store | None = None) -> Store:
     if isinstance(url_or_store, str):
         return _by_url(url_or_store.strip())
     if not hasattr(url_or_store, "complete"):
-        raise StoreError(words.not_a_store(), advice=words.accepted_urls())
+        raise StoreError("This is neither a store nor the URL of one", advice=words.accepted_urls())
     return url_or_store
 
 
@@ -63,7 +63,7 @@ def _memory(url: str) -> Store:
     from midcall.stores.memory import Memory
 
     if url.partition("://")[2]:
-        raise StoreError(words.memory_takes_nothing(), advice=words.accepted_urls())
+        raise StoreError("A memory:// URL has nothing behind it", advice=words.accepted_urls())
     return Memory()
 
 
@@ -72,7 +72,10 @@ def _sqlite(url: str) -> Store:
 
     address = Address.parse(url, "sqlite")
     if address.parts.netloc:
-        raise StoreError(words.sqlite_has_no_host("sqlite"), advice=words.three_slashes())
+        raise StoreError(
+            "The sqlite:// URL of the store names a host, and a file has none",
+            advice="Use three slashes for an absolute path, as in sqlite:///var/lib/app/midcall.db.",
+        )
     path = re.sub("^/+", "/", address.path) if address.path.strip("/") else ""
     if re.match(r"/[A-Za-z]:[/\\]", path):
         path = path[1:]  # sqlite:///C:/data/midcall.db

@@ -48,16 +48,19 @@ def derive(keys: Sequence[Key], purpose: str) -> list[bytes]:
 def check_keys(keys: Sequence[Key | bytearray]) -> list[bytes]:
     """These keys as bytes, if all of them are long enough."""
     if not keys:
-        raise InstallError(wording.no_keys(), advice=wording.no_keys_advice())
+        raise InstallError("There is no key to encrypt with.", advice=wording.no_keys_advice())
     return [_bytes(key, position) for position, key in enumerate(keys, 1)]
 
 
 def _bytes(key: Key | bytearray, position: int) -> bytes:
     if not isinstance(key, str | bytes | bytearray):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InstallError(wording.key_not_text(position), advice=wording.no_keys_advice())
+        raise InstallError(f"Key {position} (of keys=) is neither text nor bytes.", advice=wording.no_keys_advice())
     raw = key.encode() if isinstance(key, str) else bytes(key)
     if len(raw) < LEAST:
-        raise InstallError(wording.key_too_short(position, len(raw), LEAST), advice=wording.key_too_short_advice())
+        raise InstallError(
+            f"Key {position} (of keys=, or MIDCALL_KEYS) has {len(raw)} bytes, and a key needs at least {LEAST}.",
+            advice=wording.key_too_short_advice(),
+        )
     return raw
 
 
@@ -74,7 +77,10 @@ def find_keys(given: Sequence[Key] = (), *, shared: bool = False, directory: Pat
     """
     found = list(given) or from_environment()
     if not found and shared:
-        raise InstallError(wording.shared_store_needs_keys(), advice=wording.shared_store_needs_keys_advice())
+        raise InstallError(
+            "This store is shared by several machines, and a key of this machine alone would lock the others out.",
+            advice=wording.shared_store_needs_keys_advice(),
+        )
     found = found or of_this_machine(directory or default_file().parent)
     check_keys(found)
     return found
@@ -126,7 +132,7 @@ def _from_file(path: Path) -> str | None:
     _check_private(path)
     key = path.read_text(encoding="ascii", errors="replace").strip()
     if len(key) < LEAST:
-        raise _unusable(path, wording.holds_no_key())
+        raise _unusable(path, "it does not hold a key")
     return key
 
 
@@ -135,9 +141,9 @@ def _check_private(path: Path) -> None:
         return
     about = path.stat()
     if about.st_uid != os.getuid():
-        raise _unusable(path, wording.owned_by_another_user())
+        raise _unusable(path, "it belongs to another user of this machine")
     if about.st_mode & 0o077:
-        raise _unusable(path, wording.readable_by_others())
+        raise _unusable(path, "other users of this machine may read it (chmod 600 makes it yours alone)")
 
 
 def _into_file(path: Path, key: str) -> None:
@@ -153,7 +159,13 @@ def _into_file(path: Path, key: str) -> None:
 
 
 def _unusable(path: Path, why: str) -> InstallError:
-    return InstallError(wording.key_file_unusable(str(path), why), advice=wording.key_file_advice())
+    return InstallError(
+        f"The key file {path!s} cannot be used: {why}.",
+        advice=(
+            "Put it right, or set MIDCALL_KEYS to the key that was in it. Do not delete it: what was kept under "
+            "its key opens with no other."
+        ),
+    )
 
 
 # --- the keyring -----------------------------------------------------------------------------
@@ -170,7 +182,10 @@ def _from_keyring() -> str | None:
         return None
     except KeyringError as exc:
         # A locked keyring is not an empty one: a fresh key beside it would not open what is kept.
-        raise InstallError(wording.keyring_locked(str(exc)), advice=wording.keyring_locked_advice()) from None
+        raise InstallError(
+            f"The keyring of this machine cannot be used ({exc!s}).",
+            advice="Unlock it and start again, or set MIDCALL_KEYS. What was kept is still there.",
+        ) from None
 
 
 def _into_keyring(key: str) -> bool:

@@ -40,15 +40,21 @@ class Seal:
         opened = _opened(self._all, sealed)
         if opened is None:
             raise VaultLocked(
-                wording.vault_locked(name),
+                (
+                    f"What is kept as {name!r} cannot be opened: it was sealed with a key that this server does not "
+                    "have."
+                ),
                 advice=wording.vault_locked_advice(),
                 for_model=wording.vault_locked_for_model(),
             )
         content = json.loads(opened)
         if (content["owner"], content["name"]) != (owner, name):
             raise VaultLocked(
-                wording.vault_foreign(name),
-                advice=wording.vault_foreign_advice(),
+                f"What is kept as {name!r} was sealed for another owner or under another name.",
+                advice=(
+                    "Somebody copied or moved it within the store, so it is not opened. Nothing was deleted. "
+                    "`midcall vault forget OWNER NAME` removes it."
+                ),
                 for_model=wording.vault_locked_for_model(),
             )
         return content["value"]
@@ -68,4 +74,4 @@ def _opened(fernet: Fernet | MultiFernet, sealed: bytes) -> bytes | None:
 def _check_texts(value: Mapping[str, str]) -> None:
     """The value itself is in no message: it is a secret."""
     if not isinstance(value, Mapping) or not all(isinstance(part, str) for pair in value.items() for part in pair):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise Misuse(wording.vault_keeps_text())
+        raise Misuse("The vault keeps named texts: a mapping of str to str.")

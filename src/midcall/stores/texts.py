@@ -34,7 +34,7 @@ def given(text: str) -> str:
 def check_name(what: str, text: str) -> None:
     """Refuse what would be too long for an index. All stores do it alike, so that tests see it."""
     if len(text) * 4 > LONGEST and (size := len(kept(text).encode())) > LONGEST:
-        raise StoreError(words.name_too_long(what, size, LONGEST), advice=words.shorten_it())
+        raise StoreError(words.name_too_long(what, size, LONGEST), advice="Use a digest of it.")
 
 
 def check_record(record: Record) -> None:

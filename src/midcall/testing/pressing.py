@@ -32,14 +32,14 @@ async def press(
         AssertionError: There is no such page, it has other fields, or it did not take what was sent.
     """
     if url is None:
-        raise AssertionError(wording.page_of_a_form())
+        raise AssertionError("there is no page to open: the question is a form")
     async with httpx2.AsyncClient(follow_redirects=True) as browser:
         shown = await browser.get(url)
         if not shown.is_success:
-            raise AssertionError(wording.page_not_shown(url, shown.status_code))
+            raise AssertionError(f"the page at {url} was answered with {shown.status_code}")
         page = Page(shown.text)
         if button == "accept" and len(secrets) != len(page.secrets):
-            raise AssertionError(wording.other_fields(len(page.secrets), len(secrets)))
+            raise AssertionError(f"the page has {len(page.secrets)} fields for secrets, and {len(secrets)} were given")
         page.fill(fields or {})
         typed = {name: [value] for name, value in zip(page.secrets, secrets, strict=False)}
         origin = urlsplit(url)._replace(path="", query="", fragment="").geturl()

@@ -20,7 +20,6 @@ from midcall.server.install import installation_on
 from midcall.server.running.runs import chosen_live
 from midcall.testing.importing import imported
 from midcall.testing.script import Answers, Asked, Script
-from midcall.wording import testing as wording
 from midcall.wording.client import connecting
 
 __all__ = ["ERAS", "Era", "Made", "NotReplayable", "Run", "connect", "live_runs", "run"]
@@ -90,7 +89,10 @@ def _reached(server: object, *, raise_exceptions: bool) -> Reached:
     try:
         return reach(server, Ways(raise_exceptions=raise_exceptions))
     except TypeError:
-        raise TypeError(wording.no_server(type(server).__name__)) from None
+        raise TypeError(
+            "a server to test is a server object, a URL, a command, StdioServerParameters or a transport, and "
+            f"not {type(server).__name__}"
+        ) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +199,7 @@ class Made:
                 return result
             self.rounds += 1
             if self.rounds > _MANY_ROUNDS:
-                raise NotReplayable(wording.asks_without_end(tool, _MANY_ROUNDS))
+                raise NotReplayable(f"{tool!r} still asks after {_MANY_ROUNDS} rounds")
             state, responses = result.request_state, await self._responses(result)
 
     async def _responses(self, result: InputRequiredResult) -> dict[str, Any]:

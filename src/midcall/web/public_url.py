@@ -61,11 +61,11 @@ def place_at(
     except ValueError as exc:
         raise InstallError(wrong(base_url, str(exc))) from None
     if parts.scheme not in _PORTS or not host:
-        raise InstallError(wrong(base_url, wording.not_absolute()))
+        raise InstallError(wrong(base_url, "give a full address, such as https://www.example.com"))
     if parts.query or parts.fragment or parts.username is not None or any(c <= " " for c in base_url):
-        raise InstallError(wrong(base_url, wording.more_than_a_path()))
+        raise InstallError(wrong(base_url, "the address may have a path, but no query, no fragment and no user name"))
     if parts.scheme == "http" and not is_loopback(host):
-        raise InstallError(wrong(base_url, wording.not_https()))
+        raise InstallError(wrong(base_url, "it must be https, except on loopback"))
     name = f"[{host}]" if ":" in host else host
     known = _authorities(name, port, _PORTS[parts.scheme])
     return Place(

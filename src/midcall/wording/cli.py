@@ -24,42 +24,6 @@ def unknown_error(name: str, near: str | None) -> str:
     return f"midcall explain: there is no error {name[:100]!r}.{meant}"
 
 
-def two_stores() -> str:
-    return "Name the store once: by URL, or by --store URL."
-
-
-def bad_header(text: str) -> str:
-    return f"--header {text!r}: a header looks like 'Name: value'"
-
-
-def header_for_command() -> str:
-    return "--header is for a URL, and this server is a command; give a command its settings as variables"
-
-
-def answers_or_browser() -> str:
-    return "--answers and --browser exclude each other"
-
-
-def server_error(message: str, code: int) -> str:
-    return f"The server answered with an error: {message} ({code})"
-
-
-def connection_lost() -> str:
-    return "The server is gone: it ended, or closed the connection, before the tool was done."
-
-
-def connecting() -> str:
-    return "connecting"
-
-
-def running(name: str, seconds: int) -> str:
-    return f"{name} · {seconds} s"
-
-
-def percent(share: float) -> str:
-    return f"{min(max(share, 0), 1):.0%}"
-
-
 def no_result_within(seconds: float) -> str:
     return f"No result within {seconds:g} s: the call was cancelled."
 
@@ -78,64 +42,6 @@ def no_tools() -> str:
 
 def unusable_tool(name: str, why: str) -> str:
     return f"The server describes the tool {name} in a way that cannot be understood ({why})."
-
-
-def tool_waits() -> str:
-    return "The tool waits for you: open the address yourself. The rest of what it says is for a model."
-
-
-def page_has_ended() -> str:
-    return (
-        "The tool waits for somebody on a page of its own server. This command has started that server, and ended it, "
-        "so the page is gone, and nothing more is done. What the tool said, for a model:"
-    )
-
-
-def serve_over_http() -> str:
-    return (
-        "Start the server over HTTP instead, and call it by its URL. Or take a protocol version on which you can be "
-        "asked here: 2025-11-25, or newer."
-    )
-
-
-def go_on_with(command: str) -> str:
-    return f"Then go on with: {command}"
-
-
-def tool_failed() -> str:
-    return "The tool failed:"
-
-
-def verbose_shows_the_log() -> str:
-    return "With -v you see what the server wrote about it."
-
-
-def was_declined(question: str) -> str:
-    return f"Declined: {question}"
-
-
-def was_cancelled(question: str) -> str:
-    return f"Not answered: {question}"
-
-
-def no_key_value(text: str) -> str:
-    return f"{text!r}: an argument is written as key=value, or key:=json"
-
-
-def not_text() -> str:
-    return "it is no text in UTF-8"
-
-
-def file_not_read(name: str, path: str, why: str) -> str:
-    return f"{name}: the file {path!r} cannot be read ({why}). For a text that begins with @ write {name}:='\"@...\"'"
-
-
-def given_twice(name: str) -> str:
-    return f"{name}: given more than once, and it is no list"
-
-
-def bad_json(name: str) -> str:
-    return f"{name}: this is not JSON"
 
 
 def wrong_type(name: str, expected: str, text: str) -> str:
@@ -179,49 +85,17 @@ def one_of(options: list[str]) -> str:
     return f"one of {', '.join(shown)}{more}"
 
 
-def list_of(kind: str) -> str:
-    return f"a list of {kind.removeprefix('a ')}"
-
-
-def required() -> str:
-    return "required"
-
-
-def default_is(value: str) -> str:
-    return f"default {value}"
-
-
 def a_file(name: str, kind: str, size: int) -> str:
     shown = f"{size / 1024:.1f} KB" if size >= 1024 else f"{size} bytes"
     return f"[{', '.join(piece for piece in (name, kind, shown) if piece)}]"
-
-
-def a_link(name: str, uri: str) -> str:
-    return f"[link: {name}, {uri}]"
 
 
 def a_resource(uri: str) -> str:
     return f"[{uri}]"
 
 
-def a_block(kind: str) -> str:
-    return f"[{kind}]"
-
-
 def how_to_answer() -> str:
     return "Run it in a terminal, or with --answers FILE or --browser."
-
-
-def lines_without_forms() -> str:
-    return "Questions are asked line by line. For forms: pip install 'midcall[terminal]'"
-
-
-def audit_not_kept(path: str, why: str) -> str:
-    return f"--audit {path}: the file cannot be written ({why})"
-
-
-def unexpected(kind: str, text: str) -> str:
-    return f"The call failed unexpectedly, with {kind}: {text}"
 
 
 # --- for whoever runs a server ---------------------------------------------------------------
@@ -249,11 +123,3 @@ def forgotten(name: str) -> str:
 
 def not_kept() -> str:
     return "There is nothing under this owner and name. `midcall vault list` shows what there is."
-
-
-def not_told_there(provider: str) -> str:
-    return f"{provider} was not told, so the access still exists there: the user can end it in their account."
-
-
-def schema_only_for_postgresql() -> str:
-    return "only PostgreSQL needs its tables made beforehand; SQLite and Redis need nothing"

@@ -26,35 +26,9 @@ def is_type_your_choices(description: str | None) -> bool:
     return _TYPE_YOUR_CHOICES.search(description or "") is not None
 
 
-def default_is(shown: str) -> str:
-    """For clients that cannot pre-fill a field."""
-    return f"If left empty: {shown}."
-
-
-def suggested(shown: str) -> str:
-    """The same, for a field that may not be left empty."""
-    return f"Suggested: {shown}."
-
-
-def unfit_default(default: object, said: Sequence[str]) -> str:
-    return f"default {default!r} {' and '.join(said)}"
-
-
-def unfit_default_advice() -> str:
-    return "Give a default that an answer could be; where it means that there is none, write `X | None = None`."
-
-
 def secrets_in_form(names: Sequence[str]) -> str:
     which = "this field asks" if len(names) == 1 else "these fields ask"
     return f"{which} for a secret, and a form passes through the client and may pass through the model."
-
-
-def secret_type_advice() -> str:
-    return "Ask with secret() instead."
-
-
-def secrets_advice() -> str:
-    return 'Ask with secret() instead; if it is no secret, say why with not_secret="the reason".'
 
 
 def not_a_reason(given: object) -> str:

@@ -55,7 +55,8 @@ def _check_audit(path: str | None) -> None:
             os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600))
     except OSError as error:
         raise Ends(
-            USAGE, wording.usage("midcall call", wording.audit_not_kept(path or "", error.strerror or ""))
+            USAGE,
+            wording.usage("midcall call", f"--audit {path or ''}: the file cannot be written ({error.strerror or ''})"),
         ) from None
 
 
@@ -89,5 +90,5 @@ def _terminal(console: Console, *, drawn: bool) -> Answerer:
     if find_spec("textual") is not None:
         return Terminal(lines=lines)
     if drawn:
-        console.say(console.ink.dim(wording.lines_without_forms()))
+        console.say(console.ink.dim("Questions are asked line by line. For forms: pip install 'midcall[terminal]'"))
     return lines

@@ -44,7 +44,7 @@ def _given(text: str) -> Given:
     before, equals, value = text.partition("=")
     name = before.removesuffix(":")
     if not equals or not name:
-        raise BadArgument(wording.no_key_value(text))
+        raise BadArgument(f"{text!r}: an argument is written as key=value, or key:=json")
     if value.startswith("@"):
         value = _contents(name, value[1:])
     return Given(name, value, raw=before.endswith(":"))
@@ -54,8 +54,10 @@ def _contents(name: str, path: str) -> str:
     try:
         return Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else wording.not_text()
-        raise BadArgument(wording.file_not_read(name, path, why)) from None
+        why = error.strerror if isinstance(error, OSError) and error.strerror else "it is no text in UTF-8"
+        raise BadArgument(
+            f"{name}: the file {path!r} cannot be read ({why}). For a text that begins with @ write {name}:='\"@...\"'"
+        ) from None
 
 
 def read(typed: Sequence[Given], schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,7 +94,7 @@ def _value(kind: Kind, values: Sequence[Given]) -> Any:
     first = values[0]
     if len(values) > 1:
         if "array" not in kind.types:
-            raise BadArgument(wording.given_twice(first.name))
+            raise BadArgument(f"{first.name}: given more than once, and it is no list")
         return [_json(each) if each.raw else _single(kind.items or Kind(), each) for each in values]
     return _json(first) if first.raw else _single(kind, first)
 
@@ -101,7 +103,7 @@ def _json(typed: Given) -> Any:
     try:
         return json.loads(typed.text)
     except ValueError:
-        raise BadArgument(wording.bad_json(typed.name)) from None
+        raise BadArgument(f"{typed.name}: this is not JSON") from None
 
 
 def _single(kind: Kind, typed: Given) -> Any:

@@ -41,7 +41,7 @@ _CODE: Final = re.compile(r"[A-Za-z0-9_-]{8,100}")
 def run(link: Link, tool: str, arguments: Sequence[str], ways: Ways, *, as_json: bool) -> int:
     """Call the tool, and return the exit code."""
     if ways.answers is not None and ways.browser:
-        raise Ends(USAGE, wording.usage("midcall call", wording.answers_or_browser()))
+        raise Ends(USAGE, wording.usage("midcall call", "--answers and --browser exclude each other"))
     try:
         typed = given(arguments)
     except BadArgument as error:
@@ -115,12 +115,12 @@ def _show(result: CallToolResult, link: Link, *, as_json: bool) -> None:
         said = as_text(result, plain).rstrip("\n")
         code = _code_of(result)
         if code is None:
-            link.failed(wording.tool_failed())
+            link.failed("The tool failed:")
             link.console.say(said)
         else:
             _show_waiting(said, code, link)
         if link.hides_log and _is_mistake(said):
-            link.console.say(wording.verbose_shows_the_log())
+            link.console.say("With -v you see what the server wrote about it.")
     else:
         print_out(as_text(result, plain if terminal else str))
 
@@ -128,11 +128,25 @@ def _show(result: CallToolResult, link: Link, *, as_json: bool) -> None:
 def _show_waiting(said: str, code: str, link: Link) -> None:
     """How to go on, where that is possible: a server that is a command has ended by now, with its own pages."""
     if not is_url(link.target) and _is_here(said):
-        lines = wording.page_has_ended(), said, wording.serve_over_http()
+        lines = (
+            (
+                "The tool waits for somebody on a page of its own server. This command has started that server, "
+                "and ended it, so the page is gone, and nothing more is done. What the tool said, for a model:"
+            ),
+            said,
+            (
+                "Start the server over HTTP instead, and call it by its URL. Or take a protocol version on which "
+                "you can be asked here: 2025-11-25, or newer."
+            ),
+        )
     else:
         era = [] if link.era == "auto" else ["--era", link.era]
         command = ["midcall", "call", link.target, CONTINUE, f"code={code}", *era]
-        lines = wording.tool_waits(), said, wording.go_on_with(shlex.join(command))
+        lines = (
+            "The tool waits for you: open the address yourself. The rest of what it says is for a model.",
+            said,
+            f"Then go on with: {shlex.join(command)}",
+        )
     for line in lines:
         link.console.say(line)
 

@@ -43,14 +43,14 @@ def _blocks(result: CallToolResult) -> Iterable[str]:
             case ImageContent() | AudioContent():
                 yield wording.a_file(block.type, block.mime_type, _size(block.data))
             case ResourceLink():
-                yield wording.a_link(block.title or block.name, str(block.uri))
+                yield f"[link: {block.title or block.name}, {block.uri!s}]"
             case EmbeddedResource(resource=TextResourceContents() as resource):
                 yield f"{wording.a_resource(str(resource.uri))}\n{resource.text}"
             case EmbeddedResource(resource=resource):
                 size = _size(getattr(resource, "blob", ""))
                 yield wording.a_file(str(resource.uri), resource.mime_type or "", size)
             case _:
-                yield wording.a_block(block.type)
+                yield f"[{block.type}]"
 
 
 def _size(data: str) -> int:

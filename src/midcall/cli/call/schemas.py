@@ -95,6 +95,6 @@ def described(kind: Kind) -> str:
     if kind.options:
         return wording.one_of([option if isinstance(option, str) else json.dumps(option) for option in kind.options])
     if kind.items is not None and "array" in kind.types:
-        return wording.list_of(described(kind.items))
+        return f"a list of {described(kind.items).removeprefix('a ')}"
     named = [wording.json_type(each) for each in kind.types if each != "null"]
     return wording.any_of(named)

@@ -10,7 +10,6 @@ from midcall.client.asked import Asked
 from midcall.client.visits.waiting import Waiting, Waits
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.core.text import plain_line
-from midcall.wording import cli as wording
 
 __all__ = ["Noted", "noted"]
 
@@ -35,11 +34,11 @@ class Noted:
 
     async def answer(self, asked: Asked) -> Outcome[Any]:
         what = plain_line(asked.message[:_LONGEST])
-        fate = wording.was_cancelled(what)  # also where the question is withdrawn
+        fate = f"Not answered: {what}"  # also where the question is withdrawn
         try:
             with self._console.questioned(here=not self._tells):
                 outcome = await answered(self._answerer, asked)
-            fate = wording.was_declined(what) if isinstance(outcome, Declined) else fate
+            fate = f"Declined: {what}" if isinstance(outcome, Declined) else fate
             fate = "" if isinstance(outcome, Accepted) else fate
             return outcome
         except CannotAnswer as error:

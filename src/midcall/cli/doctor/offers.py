@@ -136,7 +136,14 @@ def _offers(names: Sequence[str], probe: CallToolResult | str | None) -> list[Fi
     goes_on = CONTINUE in names
     return [
         Finding("tools", "ok" if names else "off", wording.tools(own)),
-        Finding("later", *(("ok", wording.goes_on()) if goes_on else ("off", wording.does_not_go_on()))),
+        Finding(
+            "later",
+            *(
+                ("ok", "midcall_continue is listed: a call that could not be finished goes on later.")
+                if goes_on
+                else ("off", "midcall_continue is not listed: the server has no store, or does not use midcall.")
+            ),
+        ),
         _of_probe(probe),
     ]
 
@@ -144,12 +151,28 @@ def _offers(names: Sequence[str], probe: CallToolResult | str | None) -> list[Fi
 def _of_probe(probe: CallToolResult | str | None) -> Finding:
     match probe:
         case None:
-            return Finding("probe", "off", wording.no_probe())
+            return Finding(
+                "probe",
+                "off",
+                "midcall_probe is not listed. With install(..., probe=True) its result would stand here.",
+            )
         case str():
             return Finding("probe", "broken", wording.probe_failed(probe), wording.probe_failed_advice())
         case _ if (probe.meta or {}).get(CODE_META):
-            return Finding("probe", "doubtful", wording.probe_unfinished())
+            return Finding(
+                "probe",
+                "doubtful",
+                (
+                    "midcall_probe asked by a link, which this command does not open: nothing can be pushed to "
+                    "this client. Over HTTP that is so where the server is stateless, on versions before "
+                    "2026-07-28."
+                ),
+            )
         case _ if probe.is_error:
             return Finding("probe", "broken", wording.probe_failed(_text(probe)), wording.probe_failed_advice())
         case _:
-            return Finding("probe", "ok", wording.probe_was_run())
+            return Finding(
+                "probe",
+                "ok",
+                "midcall_probe was called, and answered by this command; a page was agreed to and not opened.",
+            )

@@ -90,7 +90,7 @@ def _accepted(asked: Asked, answer: Answer) -> Outcome[Any]:
         return Declined()
     if answer is True or answer is None or answer == {}:
         return Accepted(None if asked.mode == "url" else {})
-    raise Unfit(wording.takes_yes_or_no())
+    raise Unfit("this question takes only yes or no (true or false)")
 
 
 def _content(form: Form, answer: Answer) -> dict[str, Any]:

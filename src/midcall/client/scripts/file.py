@@ -27,18 +27,24 @@ def read_script(path: str | PathLike[str]) -> dict[str, Answer] | list[Answer]:
     """The answers in this file, or `BadScript`."""
     path = Path(path)
     if path.suffix.lower() not in (".yaml", ".yml", ".json"):
-        raise BadScript(wording.bad_script(str(path), None, wording.script_suffix()))
+        raise BadScript(wording.bad_script(str(path), None, "a file of answers must end in .yaml, .yml or .json"))
     try:
         text = path.read_text("utf-8-sig")
     except UnicodeDecodeError:
-        raise BadScript(wording.bad_script(str(path), None, wording.script_not_text())) from None
+        raise BadScript(wording.bad_script(str(path), None, "the file is not text in UTF-8")) from None
     except OSError as error:
-        raise BadScript(wording.bad_script(str(path), None, wording.script_not_there(error.strerror or ""))) from None
+        raise BadScript(
+            wording.bad_script(str(path), None, f"the file cannot be read ({error.strerror or ''})")
+        ) from None
     answers = _Json(path).read(text) if path.suffix.lower() == ".json" else _Yaml(path).read(text)
     if answers is None:
         return {}
     if not isinstance(answers, (dict, list)):
-        raise BadScript(wording.bad_script(str(path), 1, wording.script_shape()))
+        raise BadScript(
+            wording.bad_script(
+                str(path), 1, "expected questions (or names of fields) and their answers, or a list of answers in order"
+            )
+        )
     return cast("dict[str, Answer] | list[Answer]", answers)
 
 
@@ -75,7 +81,13 @@ class _Yaml:
         try:
             import yaml
         except ImportError:
-            raise BadScript(wording.bad_script(str(self._path), None, wording.yaml_missing())) from None
+            raise BadScript(
+                wording.bad_script(
+                    str(self._path),
+                    None,
+                    'to read YAML, install it with: pip install "midcall[cli]" (JSON is read without)',
+                )
+            ) from None
         try:
             compose = cast("Callable[..., Any]", yaml.compose)  # pyright: ignore[reportUnknownMemberType]
             node = compose(text, Loader=yaml.SafeLoader)
@@ -104,13 +116,13 @@ class _Yaml:
             case "scalar" if kind in ("str", "int", "float", "bool", "null", "timestamp", "value", "merge"):
                 return None if kind == "null" else node.value
             case _:
-                raise self._bad(node, wording.yaml_tag())
+                raise self._bad(node, "expected plain text, a list or a mapping, and no tag")
 
     def _mapping(self, node: Any) -> dict[str, Any]:
         mapping: dict[str, Any] = {}
         for key, value in node.value:
             if key.id != "scalar":
-                raise self._bad(key, wording.script_key())
+                raise self._bad(key, "expected a question or the name of a field before the colon")
             if key.value in mapping:
                 raise self._bad(key, wording.named_twice(key.value))
             mapping[key.value] = self._value(value)

@@ -79,7 +79,7 @@ class Script:
         self, answers: Answers, *, default: Outcome[Any] | Answerer | None = None, strict: bool = False
     ) -> None:
         if not _are_answers(answers):
-            raise TypeError(wording.no_script())
+            raise TypeError("Script() takes a dict, a list or a function; for a file use Script.from_file(path).")
         self._answers = answers
         self._named = cast("Mapping[str, Answer]", answers) if isinstance(answers, Mapping) else None
         self._default = default

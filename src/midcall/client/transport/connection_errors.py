@@ -27,7 +27,7 @@ class CannotConnect(MidcallError):
     @classmethod
     def because(cls, target: str, reason: tuple[str, str]) -> CannotConnect:
         why, advice = reason
-        return cls(wording.cannot_connect(target, why), advice=advice)
+        return cls(f"Cannot connect to {target}: {why}", advice=advice)
 
 
 def leaf(error: BaseException) -> BaseException:

@@ -31,7 +31,6 @@ from midcall.client.lines.columns import one_line
 from midcall.client.transport.tool_list import usable
 from midcall.client.transport.wrapper import Around, Incoming
 from midcall.wording.client import answering
-from midcall.wording.client import connecting as wording
 
 __all__ = ["UNREADABLE", "Intake"]
 
@@ -97,7 +96,9 @@ class Intake(Around):
     def _leave_out(self, tools: Mapping[str, str]) -> None:
         for name, why in tools.items():
             if len(self.unusable) < _MOST_TOLD and name not in self.unusable:
-                _log.warning(wording.unusable_tool(one_line(name), why))
+                _log.warning(
+                    f"the server lists a tool that cannot be understood, and it was left out: {one_line(name)} ({why})"
+                )
                 self.unusable[name] = why
 
 

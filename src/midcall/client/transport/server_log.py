@@ -19,7 +19,6 @@ import anyio
 from midcall.client.lines import backlog
 from midcall.client.lines.colors import Ink
 from midcall.core.text import plain
-from midcall.wording.client import connecting as wording
 
 __all__ = ["Errlog", "server_log"]
 
@@ -80,7 +79,9 @@ def _read(fd: int, take: Callable[[str], object]) -> None:
                 take(plain(line))
             except Exception as error:
                 if not failed:
-                    _log.warning(wording.errlog_failed(type(error).__name__))
+                    _log.warning(
+                        f"what takes the server's standard error failed with {type(error).__name__}; the server goes on"
+                    )
                 failed = True
 
 

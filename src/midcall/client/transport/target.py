@@ -181,7 +181,7 @@ def _object(target: object, ways: Ways) -> Reached:
         return Reached(_fastmcp(target, lowlevel, ways), f"server {lowlevel.name!r}")
     if hasattr(target, "__aenter__") and hasattr(target, "__aexit__"):
         return Reached(cast("Transport", target), f"{type(target).__name__} transport")
-    raise TypeError(wording.no_target())
+    raise TypeError("a target is a URL, a command, a server object or a transport")
 
 
 @asynccontextmanager

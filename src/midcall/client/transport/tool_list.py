@@ -12,7 +12,6 @@ from mcp_types import ListToolsResult, methods
 from pydantic import ValidationError
 
 from midcall.client.lines.columns import one_line
-from midcall.wording.client import connecting as wording
 
 __all__ = ["usable"]
 
@@ -57,4 +56,4 @@ def _told(loc: tuple[int | str, ...], message: str) -> str:
 
 def _name(tool: Any, number: int) -> str:
     name = cast("Mapping[str, Any]", tool).get("name") if isinstance(tool, Mapping) else None
-    return name if isinstance(name, str) and name else wording.nameless_tool(number)
+    return name if isinstance(name, str) and name else f"no. {number}"

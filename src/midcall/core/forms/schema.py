@@ -83,7 +83,7 @@ def _in_words(field: Text | Number | Choice | Choices) -> Iterator[str]:
     elif field.default is not None:
         shown = str(field.default)
     if shown:
-        yield wording.suggested(shown) if field.required else wording.default_is(shown)
+        yield f"Suggested: {shown}." if field.required else f"If left empty: {shown}."
 
 
 def is_line_of_choices(field: Field) -> bool:

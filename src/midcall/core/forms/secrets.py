@@ -81,7 +81,11 @@ def _property_asks_for_secret(name: str, prop: Any) -> bool:
 
 def secrets_refused(names: Sequence[str]) -> SecretInForm:
     """The error for a form with these fields."""
-    return SecretInForm(wording.secrets_in_form(names), path=", ".join(names), advice=wording.secrets_advice())
+    return SecretInForm(
+        wording.secrets_in_form(names),
+        path=", ".join(names),
+        advice='Ask with secret() instead; if it is no secret, say why with not_secret="the reason".',
+    )
 
 
 def refuse_secrets(form: Form, reason: str | None = None) -> None:

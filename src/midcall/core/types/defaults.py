@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 from midcall.core.forms.fields import Choice, Choices, Field
 from midcall.core.types.facts import Facts
 from midcall.errors import InvalidForm
-from midcall.wording import answers, forms
+from midcall.wording import answers
 
 __all__ = ["sendable"]
 
@@ -39,7 +39,11 @@ def sendable(field: Field, freeze: Callable[[Any], Any], facts: Facts) -> Any:
     said = (unfit if plain else []) or _out_of_bounds(facts)
     if said:
         raise InvalidForm(
-            forms.unfit_default(facts.default, said), path=facts.path, advice=forms.unfit_default_advice()
+            f"default {facts.default!r} {' and '.join(said)}",
+            path=facts.path,
+            advice=(
+                "Give a default that an answer could be; where it means that there is none, write `X | None = None`."
+            ),
         )
     return None if unfit else value
 

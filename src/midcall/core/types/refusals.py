@@ -27,7 +27,7 @@ def refuse(tp: Any, path: str, advice: str = "") -> NoReturn:
     """Raises for a type that no form can ask for."""
     bare = get_origin(tp) or tp
     if any(is_a(bare, secret) for secret in (pydantic.SecretStr, pydantic.SecretBytes, pydantic.Secret)):
-        raise SecretInForm(wording.secrets_in_form([path]), path=path, advice=wording.secret_type_advice())
+        raise SecretInForm(wording.secrets_in_form([path]), path=path, advice="Ask with secret() instead.")
     said = "cannot be asked for in a form"
     raise InvalidForm(said if named(tp) == path else f"{named(tp)} {said}", path=path, advice=advice or _advice(tp))
 

@@ -24,14 +24,29 @@ def browser(portal: Portal, alone: bool, here: Surroundings) -> list[Finding]:
     if here.near or not is_loopback(urlsplit(portal.url).hostname or ""):
         return []
     if here.container:
-        return [Finding("browser", "doubtful", wording.contained(), _in_a_container(portal, alone))]
-    why = wording.remote() if here.ssh else wording.no_display()
+        return [
+            Finding(
+                "browser",
+                "doubtful",
+                "This is a container: its loopback is not that of the user's machine.",
+                _in_a_container(portal, alone),
+            )
+        ]
+    why = (
+        "This server is reached over SSH, and the user's browser may be on another machine: loopback ends here."
+        if here.ssh
+        else "This machine has no display: where the user's browser is, loopback is another machine's."
+    )
     return [Finding("browser", "doubtful", why, _forwarding(portal, alone))]
 
 
 def _in_a_container(portal: Portal, alone: bool) -> str:
     if alone:
-        return wording.contained_alone_advice()
+        return (
+            "To publish a port (-p) does not help, since that does not lead to loopback. On the user's own "
+            'Linux, run it with --network=host --user "$(id -u)". Else mount the portal in your HTTP app, '
+            "with the address that users know in MIDCALL_PORTAL_URL."
+        )
     return wording.contained_mounted_advice(_place(portal)[1], portal.local)
 
 

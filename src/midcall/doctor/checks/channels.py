@@ -30,7 +30,13 @@ def _channel(installation: Installation, via: Via) -> Finding:
     if missing is not None:
         return Finding(via, "off", *missing)
     everybody = via == "required" and installation.required
-    return Finding(via, "ok", wording.required_from_all() if everybody else wording.has(via))
+    return Finding(
+        via,
+        "ok",
+        "Clients on 2025-11-25 over stateless HTTP get the error -32042: install() says that all call again."
+        if everybody
+        else wording.has(via),
+    )
 
 
 def _nothing(installation: Installation) -> Missing:
@@ -38,26 +44,28 @@ def _nothing(installation: Installation) -> Missing:
 
 
 def _for_pages(installation: Installation) -> Missing:
-    return (wording.no_portal(), "") if installation.portal is None else None
+    return ("No portal is installed: see below.", "") if installation.portal is None else None
 
 
 def _for_apps(installation: Installation) -> Missing:
     if installation.apps is False:
-        return wording.no_apps(), wording.no_apps_advice()
+        return "It is switched off.", (
+            "Leave out apps=False: clients that show MCP Apps, and declare no elicitation, then get forms as Apps."
+        )
     if installation.keeping is None:
-        return wording.no_store_for_apps(), keeping.no_store_advice()
-    return None if find_spec("jinja2") else (wording.nothing_draws(), wording.nothing_draws_advice())
+        return "There is no store, and without one no App can answer.", keeping.no_store_advice()
+    return None if find_spec("jinja2") else ("Nothing here can draw the form.", "pip install 'midcall[browser]'")
 
 
 def _for_relay(installation: Installation) -> Missing:
     if installation.relay:
         return None
-    return wording.no_relay(), wording.no_relay_advice(installation.keeping is not None)
+    return "It is switched off.", wording.no_relay_advice(installation.keeping is not None)
 
 
 def _for_required(installation: Installation) -> Missing:
     if installation.keeping is None:
-        return wording.no_store_for_required(), keeping.no_store_advice()
+        return "There is no store, and without one no call can go on when it is made again.", keeping.no_store_advice()
     return None
 
 

@@ -20,13 +20,34 @@ def identity(installation: Installation, portal: Portal) -> Finding:
     from midcall.portal.identity.nobody import Nobody
 
     if isinstance(portal.identity, Nobody):
-        return Finding("identity", "doubtful", wording.everybody_is_nobody(), wording.everybody_is_nobody_advice())
-    known_by = wording.known_by(type(portal.identity).__name__)
+        return Finding(
+            "identity",
+            "doubtful",
+            "Nobody can be identified there: only plain forms are served, no secrets, authorizations or approvals.",
+            wording.everybody_is_nobody_advice(),
+        )
+    known_by = f"It tells who is looking by {type(portal.identity).__name__}."
     if installation.knows_callers is False and not portal.local:
-        return Finding("identity", "doubtful", wording.nobody_calls(known_by), wording.nobody_calls_advice())
+        return Finding(
+            "identity",
+            "doubtful",
+            (
+                f"{known_by} But nothing tells who makes a call: this server has no MCP authorization, so secrets, "
+                "authorizations and approvals have nobody to belong to."
+            ),
+            "Give the server auth= and token_verifier=, or install(..., principal=...): see docs/identity.md.",
+        )
     if installation.knows_callers and portal.local:
         advice = wording.everybody_is_nobody_advice()
-        return Finding("identity", "doubtful", wording.callers_are_others(known_by), advice)
+        return Finding(
+            "identity",
+            "doubtful",
+            (
+                f"{known_by} But callers sign in with an access token, and cannot be compared with the user of this "
+                "machine: no secrets, authorizations or approvals."
+            ),
+            advice,
+        )
     return Finding("identity", "ok", known_by)
 
 
@@ -35,7 +56,17 @@ async def identity_now(portal: Portal, before: Finding) -> list[Finding]:
     why = await _trouble(portal)
     if why is None:
         return [before]
-    return [Finding("identity", "broken", wording.issuer_unusable(before.text, why), wording.issuer_advice())]
+    return [
+        Finding(
+            "identity",
+            "broken",
+            f"{before.text} But {why}.",
+            (
+                "Open <issuer>/.well-known/openid-configuration from this machine, and compare it with what Oidc(...) "
+                "has."
+            ),
+        )
+    ]
 
 
 async def _trouble(portal: Portal) -> str | None:
@@ -47,4 +78,4 @@ async def _trouble(portal: Portal) -> str | None:
         async with asyncio.timeout(SECONDS):
             return await portal.identity.trouble()
     except TimeoutError:
-        return wording.issuer_silent(SECONDS)
+        return f"the issuer that signs users in did not answer within {SECONDS:g} s"

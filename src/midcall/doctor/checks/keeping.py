@@ -33,11 +33,11 @@ async def store_now(installation: Installation, before: Finding) -> list[Finding
             store = await installation.keeping.store()
             await store.read("doctor")
     except StoreError as error:
-        return [Finding("store", "broken", wording.away(str(error)), wording.away_advice())]
+        return [Finding("store", "broken", f"It cannot be used. {error!s}", wording.away_advice())]
     except TimeoutError:
         silent = wording.held if isinstance(installation.store, SQLite) else wording.silent
         return [Finding("store", "broken", silent(before.text, SECONDS), wording.away_advice())]
-    answered = Finding("store", before.state, wording.answers(before.text), before.advice)
+    answered = Finding("store", before.state, f"It answers. {before.text}", before.advice)
     return [answered, *await _vault(installation, store, until)]
 
 
@@ -71,9 +71,16 @@ def _told(found: Counter[str], every: bool, whose: str) -> Finding:
             "vault", "broken", wording.vault_locked(locked, tried, every), wording.vault_locked_advice(whose)
         )
     if older:
-        return Finding("vault", "doubtful", wording.vault_older(older, tried, every), wording.vault_older_advice())
+        return Finding(
+            "vault",
+            "doubtful",
+            wording.vault_older(older, tried, every),
+            "Keep the earlier keys until `midcall vault rotate` has sealed everything with the first one.",
+        )
     if tried:
         return Finding("vault", "ok", wording.vault_opens(tried, every))
     return (
-        Finding("vault", "ok", wording.vault_empty()) if every else Finding("vault", "doubtful", wording.vault_unread())
+        Finding("vault", "ok", "Nothing is kept in it yet.")
+        if every
+        else Finding("vault", "doubtful", "It was not read in time, so nobody knows whether these keys open it.")
     )

@@ -45,7 +45,17 @@ async def portal_now(portal: Portal, here: Surroundings) -> list[Finding]:
     try:
         await portal.start()
     except InstallError as error:
-        return [Finding("portal", "broken", wording.not_started(str(error)), wording.not_started_advice())]
+        return [
+            Finding(
+                "portal",
+                "broken",
+                f"It cannot start. {error!s}",
+                (
+                    "Choose another port, Portal(port=...) or MIDCALL_PORTAL_PORT; without one, any that is free is "
+                    "taken."
+                ),
+            )
+        ]
     came = await knock(f"{portal.url}/health")
     found = _signs_in(portal, came) or _told(portal.url, alone, came, here)
     return [found, *([] if found.state == "broken" else browser(portal, alone, here))]
@@ -58,7 +68,16 @@ def _signs_in(portal: Portal, came: Answer | Trouble) -> Finding | None:
     if not isinstance(portal.identity, ProxyJwt) or not isinstance(came, Answer) or came.status not in _SIGN_IN:
         return None
     return Finding(
-        "portal", "doubtful", wording.proxy_signs_in(portal.url, came.status), wording.proxy_signs_in_advice(portal.url)
+        "portal",
+        "doubtful",
+        (
+            f"The proxy in front of {portal.url} wants to know who this is ({came.status}), so the portal behind it "
+            "was not seen."
+        ),
+        (
+            f"Sign in with a browser, and open {portal.url}/health; or let that path through, which says nothing of "
+            "anybody."
+        ),
     )
 
 
@@ -75,13 +94,26 @@ def _answered(url: str, alone: bool, answer: Answer) -> Finding:
     elsewhere = wording.something_else_advice(urlsplit(url).path)
     match answer.status:
         case 200 if _is_ours(answer):
-            return Finding("portal", "ok", wording.by_itself(url) if alone else wording.answers(url))
+            return Finding(
+                "portal",
+                "ok",
+                f"It starts by itself, on loopback, when it is first needed; {url} answered."
+                if alone
+                else f"{url} answers.",
+            )
         case 200:
-            return Finding("portal", "doubtful", wording.not_recognised(url), elsewhere)
+            return Finding(
+                "portal",
+                "doubtful",
+                f"{url}/health answers, and not as a portal does: it may be something else.",
+                elsewhere,
+            )
         case 503:
-            return Finding("portal", "broken", wording.store_away(url), wording.store_away_advice(alone))
+            return Finding(
+                "portal", "broken", f"{url} answers, and says that its store is away.", wording.store_away_advice(alone)
+            )
         case status:
-            return Finding("portal", "broken", wording.something_else(url, status), elsewhere)
+            return Finding("portal", "broken", f"Something else answers at {url} ({status}).", elsewhere)
 
 
 def _is_ours(answer: Answer) -> bool:
@@ -95,11 +127,32 @@ def _unanswered(url: str, trouble: Trouble) -> tuple[State, str, str]:
     host = urlsplit(url).hostname or ""
     match trouble:
         case "nobody":
-            return "doubtful", wording.silent(url), wording.silent_advice()
+            return (
+                "doubtful",
+                f"Nothing answers at {url}.",
+                "Right if the server is not running now. Else look at its address, and at what is in front.",
+            )
         case "no answer":
-            return "doubtful", wording.no_answer(url), wording.no_answer_advice()
+            return (
+                "doubtful",
+                (
+                    f"No answer from {url} within a few seconds: something on the way drops what is sent there, or "
+                    "hangs."
+                ),
+                (
+                    "Look at firewalls, at the security groups of a cloud, and at whether the proxy in front "
+                    "reaches the server."
+                ),
+            )
         case "unknown host":
-            return "doubtful", wording.unknown_host(host), wording.unknown_host_advice()
+            return (
+                "doubtful",
+                f"No address is known here for {host}.",
+                (
+                    "Correct the address of the portal, or see to its DNS record. A private name may be known "
+                    "elsewhere alone."
+                ),
+            )
         case fault:
             state: State = "doubtful" if fault in _OF_OTHERS else "broken"
-            return state, wording.not_trusted(url, certificates.wrong(fault)), certificates.advice(fault)
+            return state, f"{url} was not opened: {certificates.wrong(fault)}.", certificates.advice(fault)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from midcall.wording.doctor import channels, installation
-
 __all__ = ["SECONDS", "Finding", "Report", "State"]
 
 State: TypeAlias = Literal["ok", "off", "doubtful", "broken"]
@@ -48,4 +46,4 @@ class Report:
         }
 
     def sections(self) -> dict[str, tuple[Finding, ...]]:
-        return {channels.heading(): self.channels, installation.heading(): self.installation}
+        return {"Channels, in the order in which they are tried": self.channels, "Installation": self.installation}

@@ -45,28 +45,69 @@ def settings(installation: Installation, here: Surroundings) -> tuple[Finding, .
 def misnamed(names: Sequence[str]) -> list[Finding]:
     """Nobody reads these, and whoever has set them believes otherwise."""
     meant = {name: next(iter(get_close_matches(name.upper(), SETTINGS, 1)), None) for name in names}
-    return [Finding("settings", "doubtful", wording.misnamed(meant), wording.misnamed_advice())] if names else []
+    return (
+        [Finding("settings", "doubtful", wording.misnamed(meant), "docs/operations.md lists the variables.")]
+        if names
+        else []
+    )
 
 
 def _keys(installation: Installation, here: Surroundings) -> Finding:
     match installation.whose_keys:
         case "process":
-            return Finding("keys", "doubtful", wording.keys_local(), wording.keys_local_advice())
+            return Finding(
+                "keys",
+                "doubtful",
+                "Only this process has its key: a call that waits is lost with it, and other replicas refuse it.",
+                (
+                    "For HTTP, set MIDCALL_KEYS to a secret of 32 bytes or more, or install(..., keys=[...]), "
+                    "together with a store; for a single replica live=True will do. Stdio needs none of it."
+                ),
+            )
         case "machine" if here.container:
-            advice = wording.keys_of_this_container_advice()
-            return Finding("keys", "doubtful", wording.keys_of_this_container(), advice)
+            advice = (
+                "Set MIDCALL_KEYS to a secret of 32 bytes or more, or keep the data directory (XDG_DATA_HOME) "
+                "on a volume."
+            )
+            return Finding(
+                "keys",
+                "doubtful",
+                (
+                    "Those of this user in this container: another container, also a new one of the same image, "
+                    "has others."
+                ),
+                advice,
+            )
         case "machine":
-            return Finding("keys", "ok", wording.keys_of_this_machine())
+            return Finding(
+                "keys",
+                "ok",
+                "Those of this user on this machine: calls go on here after a restart, and on no other machine.",
+            )
         case "author":
-            return Finding("keys", "ok", wording.keys_given())
+            return Finding(
+                "keys",
+                "ok",
+                "They were given: every replica that has them goes on with these calls, also after a restart.",
+            )
 
 
 def _store(installation: Installation, here: Surroundings) -> Finding:
     store = installation.store
     if store is None:
-        return Finding("store", "off", keeping.no_store(), keeping.no_store_advice())
+        return Finding(
+            "store",
+            "off",
+            "There is none: a call cannot go on later, and `once` holds within one process.",
+            keeping.no_store_advice(),
+        )
     if isinstance(store, Memory):
-        return Finding("store", "doubtful", keeping.in_memory(), keeping.no_store_advice())
+        return Finding(
+            "store",
+            "doubtful",
+            "In the memory of this process: what waits is gone after a restart, and other replicas do not see it.",
+            keeping.no_store_advice(),
+        )
     of_here = keeping.in_this_container if here.container else keeping.on_this_machine
     about = of_here if isinstance(store, SQLite) else keeping.shared
     return Finding("store", "ok", about(repr(store).strip("<>")))
@@ -87,7 +128,14 @@ def _runs(installation: Installation) -> Finding:
 def _portal(installation: Installation, here: Surroundings) -> Sequence[Finding]:
     there = portal_of(installation)
     if there is None:
-        return [Finding("portal", "off", portal.none(), _how_to_add(here))]
+        return [
+            Finding(
+                "portal",
+                "off",
+                "There is none: no pages, so no secrets, authorizations, approvals or links.",
+                _how_to_add(here),
+            )
+        ]
     return [Finding("portal", "ok", portal.there(address_of(there))), identity(installation, there)]
 
 
@@ -98,14 +146,28 @@ def _how_to_add(here: Surroundings) -> str:
 
 def _doubt(installation: Installation) -> Finding:
     if installation.doubt:
-        return Finding("doubt", "ok", wording.doubts(installation.doubt))
-    return Finding("doubt", "off", wording.believes_every_no(), wording.believes_every_no_advice())
+        return Finding(
+            "doubt",
+            "ok",
+            (
+                f'A no within {installation.doubt:g} s is taken for "not shown"; then a page, an App or a link is '
+                "tried, once."
+            ),
+        )
+    return Finding(
+        "doubt",
+        "off",
+        "Every no is believed, also one that comes faster than a person reads.",
+        "install(..., doubt=0.25) asks once more by a page or a link, where there is one.",
+    )
 
 
 def _probe(installation: Installation) -> Finding:
     if installation.probe:
-        return Finding("probe", "ok", wording.probe_on())
-    return Finding("probe", "off", wording.probe_off())
+        return Finding(
+            "probe", "ok", "midcall_probe is listed: call it from a client to see what really happens there."
+        )
+    return Finding("probe", "off", "It is switched off. install(..., probe=True) adds a tool that tries a client out.")
 
 
 def _secrets(installation: Installation) -> Sequence[Finding]:

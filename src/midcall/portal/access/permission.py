@@ -82,7 +82,7 @@ class Door:
         return self.views.told(why, status)
 
     async def _unknown_visitor(self, request: Request, interaction: Interaction, id: str) -> Response:
-        logger.info(logs.nobody_signed_in(short(id)))
+        logger.info(f"{short(id)}: nobody is signed in yet")
         return await self.sign_in(request, f"/i/{id}") if interaction.owner else self.views.told("no_identity", 403)
 
     async def sign_in(self, request: Request, back: str) -> Response:

@@ -50,7 +50,7 @@ class Desk:
         if self._is_over(met.interaction):
             return self.door.views.told("expired", 410, who=met.who)
         if logger.isEnabledFor(logging.INFO):
-            logger.info(logs.opened(met.interaction.kind, short(met.id)))
+            logger.info(f"{met.interaction.kind} {short(met.id)} was opened")
         return self._drawn(met, None, 200)
 
     async def submit(self, request: Request) -> Response:
@@ -105,7 +105,7 @@ class Desk:
         """Store what came of it. Of many that do, one has done it."""
         ending = Ending(action, self.door.clock(), content)
         became = await self.door.interactions.finish(met.id, ending, owner=met.visitor)
-        logger.info(logs.finished(met.interaction.kind, short(met.id), action, became))
+        logger.info(f"{met.interaction.kind} {short(met.id)}: {action}, {became}")
         if became == "done":
             await self._tell(met.id)
             return self._ended(met, action)
@@ -118,7 +118,7 @@ class Desk:
         try:
             await self.on_finish(id)
         except Exception as exc:
-            logger.warning(logs.finish_hook_failed(short(id), type(exc).__name__))
+            logger.warning(f"{short(id)} is finished, but telling so failed with {type(exc).__name__}")
 
     # --- what is shown --------------------------------------------------------------------------
 

@@ -117,7 +117,12 @@ def _differs(name: str) -> ReplayMismatch:
 
 def _unknown(name: str) -> OnceUnknown:
     return OnceUnknown(
-        wording.once_unknown(name), advice=wording.once_unknown_advice(), for_model=wording.model_once_unknown(name)
+        f"once({name!r}) was begun before, and nobody knows whether it has ended",
+        advice=(
+            "The process that ran it may have died. If the function is safe to repeat, use once.retry(...), or let "
+            "it take `idempotency_key`."
+        ),
+        for_model=wording.model_once_unknown(name),
     )
 
 

@@ -40,7 +40,13 @@ class Record:
         """The result as it is recorded. It has run by now: what cannot be recorded of it is lost, and must be told."""
         try:
             if not self.says and not _is_plain(result):  # it would come back as something else
-                raise not_recorded(name, wording.result_not_plain(name, type(result).__qualname__))
+                raise not_recorded(
+                    name,
+                    (
+                        f"once({name!r}) returned {type(result).__qualname__}, which is no plain data, and the "
+                        "function has no annotation that says it."
+                    ),
+                )
             plain = self._dumped(result, "json")
             lost = "null" in json.dumps(plain) and _odd_numbers(self._dumped(result, "python")) > _odd_numbers(plain)
             self.read(plain)
@@ -48,9 +54,21 @@ class Record:
             raise
         except (PydanticSerializationError, ValidationError, TypeError, ValueError, RecursionError):
             # Without its cause, which quotes the result.
-            raise not_recorded(name, wording.result_not_recordable(name, type(result).__qualname__)) from None
+            raise not_recorded(
+                name,
+                (
+                    f"once({name!r}) returned {type(result).__qualname__}, which JSON cannot hold as the function's "
+                    "annotation says."
+                ),
+            ) from None
         if lost:
-            raise not_recorded(name, wording.number_not_recordable(name))
+            raise not_recorded(
+                name,
+                (
+                    f"once({name!r}) returned a number that is not finite (NaN or infinity), and JSON has no other. "
+                    "A function whose annotation says float may return one."
+                ),
+            )
         return plain
 
     def read(self, plain: Any) -> Any:
@@ -118,11 +136,16 @@ def _made_for(fn: Callable[..., Any]) -> Record:
         adapter: TypeAdapter[Any] = TypeAdapter(annotation)
         schema = adapter.json_schema(mode="serialization")
     except (PydanticSchemaGenerationError, PydanticUserError) as exc:
-        raise _refused(wording.annotation_not_recordable(name, annotation)) from exc
+        raise _refused(
+            f"The result of {name} cannot be recorded: its return annotation {annotation!r} has no JSON form."
+        ) from exc
     if any(part.get("format") == "password" for part in _parts(schema)):
-        raise _refused(wording.secret_not_recordable(name), wording.secret_not_recordable_advice())
+        raise _refused(
+            f"The result of {name} cannot be recorded: it holds a secret, and a journal passes through the client.",
+            "Keep the secret where the function has it, and return what names it; secret() is for those of the user.",
+        )
     if any(part.get("serialization_exclude") is True for part in _parts(adapter.core_schema)):
-        raise _refused(wording.excluded_not_recordable(name))
+        raise _refused(f"The result of {name} cannot be recorded: a field of it is excluded from what is written.")
     return Record(adapter, annotation not in (Any, object))
 
 
@@ -151,7 +174,10 @@ def _return_annotation(fn: Callable[..., Any]) -> Any:
         return get_type_hints(alone, around, _enclosing(target), include_extras=True)["return"]
     except NameError:
         name = getattr(fn, "__qualname__", repr(fn))
-        raise _refused(wording.annotation_not_found(name, written), wording.annotation_not_found_advice()) from None
+        raise _refused(
+            f"The result of {name} cannot be recorded: its return annotation {written!r} names what is not there.",
+            "Import it outside of `if TYPE_CHECKING:`, or define it at the top of a module.",
+        ) from None
     except TypeError:
         return Any
 

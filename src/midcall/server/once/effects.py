@@ -44,11 +44,13 @@ async def run_once(
 ) -> Any:
     """The recorded result of this effect, or that of running it now."""
     if not name:
-        raise InvalidQuestion(wording.empty_effect_name())
+        raise InvalidQuestion("once() needs a name for its effect, such as 'charge'.")
     if not callable(fn):
         if inspect.iscoroutine(fn):
             fn.close()
-        raise InvalidQuestion(wording.not_a_function(type(fn).__name__))
+        raise InvalidQuestion(
+            f"once() takes a function and its arguments, and not {type(fn).__name__}: once('charge', charge, amount)."
+        )
     await call.run.check()
     record = record_of(args[0] if fn in _IN_THREADS and args and callable(args[0]) else fn)
     arguments = _digest_of(args, kwargs)

@@ -18,7 +18,6 @@ from mcp.server.request_state import InvalidRequestState
 from midcall.errors import InvalidJournal
 from midcall.stores.base import Record, Store, StoreError
 from midcall.stores.interactions import digest_of
-from midcall.wording import journal as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -137,4 +136,6 @@ def _opened(installation: Installation, data: str) -> str:
     try:
         return installation.codec.unseal(json.loads(data)).decode("utf-8", "surrogatepass")
     except (InvalidRequestState, ValueError):
-        raise InvalidJournal(wording.other_keys()) from None
+        raise InvalidJournal(
+            "The state of this call was kept by a server with other keys, and cannot be read here. Replicas share keys."
+        ) from None

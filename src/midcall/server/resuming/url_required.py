@@ -25,7 +25,6 @@ from midcall.server.resuming.retry import give_code
 from midcall.server.resuming.visits import NotHeld
 from midcall.server.verbs.value import refused
 from midcall.wording import later, reaching, unanswered
-from midcall.wording import questions as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -46,9 +45,12 @@ class UrlElicitationRequired(UrlElicitationRequiredError):
 
     def __init__(self, elicitations: Sequence[Visit | ElicitRequestURLParams], message: str | None = None) -> None:
         if not isinstance(elicitations, Sequence) or isinstance(elicitations, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidQuestion(wording.not_visits(type(elicitations).__name__))
+            raise InvalidQuestion(
+                "UrlElicitationRequired() takes a list of visits, [Visit(message, url)], and not "
+                f"{type(elicitations).__name__}."
+            )
         if not elicitations:
-            raise InvalidQuestion(wording.no_visits())
+            raise InvalidQuestion("UrlElicitationRequired needs at least one visit.")
         super().__init__([_params(index, item) for index, item in enumerate(elicitations)], message)
         self.log_level = logging.INFO  # read by FastMCP: this is no failure
 
@@ -58,7 +60,10 @@ class UrlElicitationRequired(UrlElicitationRequiredError):
 
 def _params(index: int, item: Visit | ElicitRequestURLParams) -> ElicitRequestURLParams:
     if not isinstance(item, (Visit, ElicitRequestURLParams)):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidQuestion(wording.not_a_visit(type(item).__name__))
+        raise InvalidQuestion(
+            f"UrlElicitationRequired() takes visits, Visit(message, url), and not {type(item).__name__}: a form "
+            "has no URL to be sent to."
+        )
     call = current_call.get()
     visit = item if isinstance(item, Visit) else Visit(item.message, item.url, id=item.elicitation_id)
     if visit.id is not None:
@@ -66,7 +71,7 @@ def _params(index: int, item: Visit | ElicitRequestURLParams) -> ElicitRequestUR
     elif call is not None:
         id = call.derive("required", str(index), visit.digest)
     else:
-        raise InvalidQuestion(wording.visit_needs_id())
+        raise InvalidQuestion("Outside a call a visit needs an id of its own: Visit(message, url, id=...).")
     return ElicitRequestURLParams(message=visit.message, url=visit.address(id), elicitation_id=id)
 
 

@@ -151,7 +151,13 @@ def begin(name: str, coroutine: Coroutine[Any, Any, T]) -> Verb[T]:
             running_call(name)
         except MidcallError as exc:
             raise surfaced(exc, call) from None
-        raise surfaced(Misuse(wording.needs_from_thread(name)), call)
+        raise surfaced(
+            Misuse(
+                f"{name}() is async, and this is a thread. In a `def` tool import it from midcall.from_thread "
+                f"(`from midcall.from_thread import {name}`), or make the tool `async def`."
+            ),
+            call,
+        )
     if call is not None and call.run.ending is not None:
         coroutine.close()
         coroutine = cast("Coroutine[Any, Any, T]", call.run.check())

@@ -20,15 +20,20 @@ def offered_by(options: Any) -> Optioned:
         InvalidQuestion: They are no options, have no order, or cannot be told apart as texts.
     """
     if isinstance(options, (set, frozenset)):
-        raise InvalidQuestion(wording.options_without_order())
+        raise InvalidQuestion("The options are a set, which has no order: hand over sorted(...) of it, or a list.")
     if get_origin(options) is not None:  # iterating over one gives itself, unpacked
         raise InvalidQuestion(wording.type_as_options(str(options).removeprefix("typing.")))
     each = _several(options)
     if each is None:
-        raise InvalidQuestion(wording.not_options(type(options).__name__))  # pyright: ignore[reportUnknownArgumentType]
+        raise InvalidQuestion(
+            "choose() takes a list of options, a mapping from option to title, or an Enum, and not "
+            f"{type(options).__name__}: choose('Which seat?', ['window', 'aisle'])."
+        )  # pyright: ignore[reportUnknownArgumentType]
     by_text, titles = {_text(option): option for option in each}, _titles(options)
     if len(by_text) != len(each) or (titles is not None and len(set(titles)) != len(titles)):
-        raise InvalidQuestion(wording.ambiguous_options())
+        raise InvalidQuestion(
+            "Two of these options read the same. Options must differ as text, and so must their titles."
+        )
     return Optioned(titles, by_text)
 
 
@@ -37,9 +42,11 @@ def default_of(default: Any, offered: Optioned, many: bool) -> Any:
     options = list(offered.values.values())
     picked = _several(default) if many else [default]
     if picked is None:
-        raise InvalidQuestion(wording.default_not_a_list(type(default).__name__))
+        raise InvalidQuestion(
+            f"With many=True, default= is a list of options, and not {type(default).__name__}: default=['window']."
+        )
     if not all(option in options for option in picked):
-        raise InvalidQuestion(wording.default_not_an_option())
+        raise InvalidQuestion("default= must be one of the options.")
     if isinstance(default, (set, frozenset)):
         picked = [option for option in options if option in picked]
     texts = [_text(option) for option in picked]
@@ -72,4 +79,8 @@ def _text(option: object) -> str:
         return text
     if isinstance(option, Enum):
         return option.name
-    raise InvalidQuestion(wording.option_without_text(type(option).__name__))
+    raise InvalidQuestion(
+        f"An option of the class {type(option).__name__} has no text of its own: all that could be shown is its "
+        "address, which is another one in every run. Give the class a __str__, or let the user choose among "
+        "names."
+    )

@@ -67,15 +67,21 @@ async def secret_of(
         if kept is not None and await _is_right(ending, check, kept):
             return kept
         await portal.vault.forget(call.owner, name)
-    raise NotAnswered(wording.secret_not_right(name), for_model=wording.model_secret_not_right(name))
+    raise NotAnswered(
+        f"The secret {name!r} was entered, and its check did not accept it",
+        for_model=wording.model_secret_not_right(name),
+    )
 
 
 def _check_name(name: str) -> None:
     """Connected accounts are in the same vault, under names of their own."""
     if not name.strip():
-        raise InvalidQuestion(wording.empty_secret_name())
+        raise InvalidQuestion("a secret needs a name")
     if name.strip().lower().startswith(ACCOUNTS):
-        raise InvalidQuestion(wording.reserved_secret_name(name))
+        raise InvalidQuestion(
+            f"a secret cannot be called {name!r}: names that begin with oauth: are those of connected accounts. "
+            "For an access token, use authorize()"
+        )
 
 
 async def _is_still_right(check: Check | None, kept: Mapping[str, str]) -> bool:
@@ -110,11 +116,13 @@ async def token_of(call: Call, provider: str, message: str | None, timeout: floa
     if call.replay.noted(identity) is None and (token := await portal.oauth.token(provider, call.owner)):
         return token
     about = {"provider": provider, "title": known.title or known.name, "scopes": list(known.scopes)}
-    text = message or wording.please_authorize(known.title or known.name)
+    text = message or f"Please authorize access to {known.title or known.name}."
     await _on_a_page(call, portal, identity, "authorize", text, about, timeout)
     token = await portal.oauth.token(provider, call.owner)
     if token is None:
-        raise NotAnswered(wording.no_token(provider), for_model=wording.model_no_token(provider))
+        raise NotAnswered(
+            f"{provider!r} was authorized, and there is no valid token", for_model=wording.model_no_token(provider)
+        )
     return token
 
 
@@ -140,7 +148,9 @@ async def approved(call: Call, message: str, details: Mapping[str, Any], timeout
         return False
     ending = await portal.interactions.consume(_id(call, identity), owner=call.owner, now=time.time())
     if ending is None or (ending.content or {}).get("digest") != digest:
-        raise OnceUnknown(wording.approval_used(), for_model=wording.model_approval_used())
+        raise OnceUnknown(
+            "This approval was taken before, or is not for these details", for_model=wording.model_approval_used()
+        )
     call.replay.mark(decided, "approved", True)
     return True
 
@@ -153,9 +163,11 @@ def _portal(call: Call, kind: Kind) -> Portal:
     why = reaching.no_portal() if portal is None else portal.why_not(kind, call.owner)
     if portal is None or why is not None:
         raise NoChannel(
-            wording.no_page(kind, why or ""),
+            f"The user cannot be sent to a page for this {kind}: {(why or '').rstrip('.')}.",
             mode="url",
-            advice=wording.no_portal_advice() if portal is None else wording.nobody_known_advice(),
+            advice="Use midcall.install(server, portal=Portal(...)); docs/portal.md tells what it needs."
+            if portal is None
+            else "docs/identity.md tells how it is known who makes a call, and who looks at a page.",
             for_model=wording.model_no_page(),
         )
     return portal
@@ -205,11 +217,14 @@ def _outcome(ending: Ending) -> Outcome[None]:
 def _plain_details(details: Mapping[str, Any]) -> dict[str, Any]:
     """The details as they are shown and bound: JSON, or an error before anybody is asked."""
     if not isinstance(details, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidQuestion(wording.details_not_labelled(type(details).__name__))
+        raise InvalidQuestion(
+            f"The details of an approval must be a mapping of labels to values, and not {type(details).__name__}: "
+            'approve("Pay?", {"Amount": "12 EUR"}).'
+        )
     try:
         plain = cast("dict[str, Any]", json.loads(json.dumps(dict(details), allow_nan=False)))
     except (TypeError, ValueError) as exc:
-        raise InvalidQuestion(wording.bad_details(str(exc))) from None
+        raise InvalidQuestion(f"the details of an approval must be plain data: {exc!s}") from None
     _check_shown("details", plain)
     return plain
 

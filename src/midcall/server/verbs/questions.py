@@ -218,10 +218,15 @@ def _plainly(question: Question[Any]) -> Coroutine[Any, Any, Any]:
 def _question(message: str | Question[Any] | Visit, type: Any, options: Mapping[str, Any]) -> Question[Any] | Visit:
     if isinstance(message, (Question, Visit)):
         if options or type is not None:
-            raise InvalidQuestion(wording.options_beside_a_question())
+            raise InvalidQuestion(
+                "A Question has its type and its options already: give them to Question(...) when it is made."
+            )
         return message
     if not isinstance(message, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidQuestion(wording.not_a_message(message.__class__.__name__))
+        raise InvalidQuestion(
+            f"A question begins with its message, a text, and not with {message.__class__.__name__}: ask('How "
+            "many days?', int)."
+        )
     if options:
         return _made(Question, message, type, **options)
     try:
@@ -239,7 +244,7 @@ def _made(kind: Callable[..., T], *given: Any, **options: Any) -> T:
     except TypeError as exc:
         if isinstance(exc, MidcallError):
             raise
-        raise InvalidQuestion(wording.bad_options(str(exc))) from None
+        raise InvalidQuestion(f"These are not the options of a question: {exc!s}.") from None
 
 
 def _whole(outcome: Outcome[T]) -> Outcome[T]:
@@ -289,7 +294,10 @@ def _no_question(given: tuple[object, ...]) -> str:
     """What to say of the first of these that is no question; verbs among them are over."""
     verbs = [name_of(each) for each in given]
     if (verb := next(filter(None, verbs), None)) is not None:
-        return wording.verb_as_a_question(verb)
+        return (
+            f"ask_all() takes questions, and {verb}(...) asks one by itself: write Question(message, type), and "
+            "Visit(...) for a visit."
+        )
     return wording.not_a_question(
         next(type(each).__name__ for each in given if not isinstance(each, (Question, Visit)))
     )

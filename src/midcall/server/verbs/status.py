@@ -12,7 +12,6 @@ from midcall.server.call import current_call, running_call
 from midcall.server.channels import table
 from midcall.server.frameworks.errors import surfaced
 from midcall.server.running.run import REPLAYED
-from midcall.wording import mistakes as wording
 
 if TYPE_CHECKING:
     from midcall.server.installation import Installation
@@ -28,7 +27,9 @@ def can_ask(mode: Literal["form", "url"] | None = None, via: Via | None = None) 
         InvalidQuestion: There is no such mode, or no such channel.
     """
     if mode not in (None, "form", "url"):
-        raise surfaced(InvalidQuestion(wording.unknown_mode(mode)), current_call.get())
+        raise surfaced(
+            InvalidQuestion(f"There is no mode {mode!r}: can_ask() takes 'form', 'url' or none."), current_call.get()
+        )
     try:
         if via is not None:
             check_channels((via,))

@@ -59,7 +59,7 @@ class Life(Generic[T]):
     async def get(self) -> T:
         """The same, for those who use it: once closed, it does not open itself again."""
         if self._closed:
-            raise StoreError(words.closed(), advice=words.open_it_again())
+            raise StoreError("The store is closed", advice=words.open_it_again())
         here = self._here().what
         return here if here is not None else await self.open()
 
@@ -97,7 +97,10 @@ class Life(Generic[T]):
         if place.process != os.getpid():
             _of_the_parent.append(place)
         elif not place.loop.is_closed():
-            raise StoreError(words.other_loop(), advice=words.one_store_a_loop())
+            raise StoreError(
+                "The store is in use on another event loop",
+                advice="Make one store for each event loop, or close it there before you use it here.",
+            )
         elif place.what is not None:
             self._leave(place.what)
 

@@ -95,7 +95,7 @@ class Waking:
                     async with asyncio.timeout(left):
                         await waiter.bell.wait()
                 if self._closed:
-                    raise StoreError(words.closed_while_waiting(), advice=words.open_it_again())
+                    raise StoreError("The store was closed while somebody waited for it", advice=words.open_it_again())
 
     def ring(self, id: str) -> None:
         """This record has changed."""
@@ -191,6 +191,11 @@ def _is_news(record: Record | None, version: int | None) -> bool:
 async def _failed(error: Exception, failures: int) -> int:
     """Say so once, and pause before the next try. Who waits goes on waiting: the store may come back."""
     if not failures:
-        log.warning("%s", error if isinstance(error, StoreError) else words.watching_failed(type(error).__name__))
+        log.warning(
+            "%s",
+            error
+            if isinstance(error, StoreError)
+            else f"Watching the store failed with {type(error).__name__}; trying again",
+        )
     await asyncio.sleep(_PAUSES[min(failures, len(_PAUSES) - 1)])
     return failures + 1

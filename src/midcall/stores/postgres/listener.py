@@ -11,7 +11,6 @@ from typing import Any
 
 from midcall.stores.base import StoreError
 from midcall.stores.texts import given
-from midcall.wording import stores as words
 
 __all__ = ["CHANNEL", "PostgresEar"]
 
@@ -64,11 +63,20 @@ class PostgresEar:
         hears()
         while not await _happens(lost, _STILL_THERE):
             await connection.execute("SELECT 1", timeout=5.0)  # a connection can die without a sound
-        raise StoreError(words.connection_lost_reading(self._what), advice=words.looking_meanwhile())
+        raise StoreError(
+            f"The connection to {self._what} broke off",
+            advice="It connects again; meanwhile changes are found by looking.",
+        )
 
     def _tell(self) -> None:
         if not self._told:
-            log.warning("%s.", words.cannot_listen(self._what))
+            log.warning(
+                "%s.",
+                (
+                    f"{self._what} does not pass on notifications, as behind PgBouncer in transaction mode. "
+                    "Completions in other processes are found by looking, ten times a second"
+                ),
+            )
         self._told = True
 
 

@@ -314,11 +314,11 @@ class PostgreSQL:
         if not missing_steps(await self._found(connection), STEPS):
             return
         if not self._create:
-            raise self._tables_missing(words.tables_missing(self._what))
+            raise self._tables_missing(f"{self._what}: the tables of the store are missing or of an older version")
         try:
             await self._migrate(connection)
         except self._pg.InsufficientPrivilegeError as error:
-            raise self._tables_missing(words.may_not_create(self._what)) from error
+            raise self._tables_missing(f"{self._what}: this user may not create the tables of the store") from error
 
     async def _found(self, connection: _Connection) -> Found | None:
         try:
@@ -335,7 +335,9 @@ class PostgreSQL:
                 await connection.execute(within(step + set_version(version), self._schema))
 
     def _tables_missing(self, text: str) -> StoreError:
-        return StoreError(text, advice=words.run_this(schema_sql(self._schema)))
+        return StoreError(
+            text, advice=f"Let somebody who may create tables run this, once:\n\n{schema_sql(self._schema)}"
+        )
 
 
 async def _nothing(_connection: object) -> None:

@@ -218,7 +218,13 @@ class Redis:
             return  # some do not let everybody ask
         policy = memory.get("maxmemory_policy", "noeviction")
         if memory.get("maxmemory") and policy != "noeviction" and not self._told:
-            log.warning("%s.", words.may_evict(self._what, policy))
+            log.warning(
+                "%s.",
+                (
+                    f"{self._what} may throw away records and secrets when its memory is full (maxmemory-policy "
+                    f"{policy}). Set maxmemory-policy to noeviction, or use another Redis"
+                ),
+            )
             self._told = True
 
     # --- commands ------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from midcall.stores.base import StoreError
-from midcall.wording import stores as words
 
 __all__ = ["OLDEST", "Found", "missing_steps"]
 
@@ -35,6 +34,12 @@ def missing_steps(found: Found | None, steps: Sequence[str]) -> list[tuple[int, 
     """
     ours = len(steps)
     if found is not None and found.version > ours and found.usable_from > ours:
-        raise StoreError(words.schema_too_new(found.version, ours), advice=words.update_midcall())
+        raise StoreError(
+            (
+                f"The store was set up by a newer midcall: its schema is version {found.version}, and this midcall "
+                f"knows {ours}"
+            ),
+            advice="Update midcall here, or use another store.",
+        )
     begun = 0 if found is None else found.version
     return list(enumerate(steps[begun:], begun + 1))

@@ -102,7 +102,10 @@ def transaction(connection: sqlite3.Connection) -> Generator[None]:
 
 def _connect(path: Path, busy: float) -> sqlite3.Connection:
     if sqlite3.sqlite_version_info < _NEEDED:
-        raise StoreError(words.sqlite_too_old(sqlite3.sqlite_version), advice=words.another_python())
+        raise StoreError(
+            f"This Python has SQLite {sqlite3.sqlite_version}, and the store needs 3.35 or newer",
+            advice="Use another build of Python, or PostgreSQL or Redis.",
+        )
     connection = sqlite3.connect(path, timeout=busy, isolation_level=None)
     try:
         _use_wal(connection, busy)

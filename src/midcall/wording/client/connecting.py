@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 
-def cannot_connect(target: str, why: str) -> str:
-    return f"Cannot connect to {target}: {why}"
-
-
 def no_such_command() -> tuple[str, str]:
     return "there is no such command", "A server is given as its URL, or as the command that starts it."
 
@@ -61,10 +57,6 @@ def another_version(wanted: str, spoken: str) -> tuple[str, str]:
     return f"it speaks {spoken}, and {wanted} was asked for", "Leave the version to be negotiated, with auto."
 
 
-def no_target() -> str:
-    return "a target is a URL, a command, a server object or a transport"
-
-
 def bad_url() -> tuple[str, str]:
     return "it is not a web address", "An address looks like http://localhost:8000/mcp"
 
@@ -86,19 +78,3 @@ def callback_there() -> tuple[str, str]:
         "this client has something that answers already",
         "Leave elicitation_callback out: attach sets it.",
     )
-
-
-def cannot_attach(kind: str) -> str:
-    return f"attach takes an mcp.Client or a fastmcp.Client, and not {kind}"
-
-
-def nameless_tool(number: int) -> str:
-    return f"no. {number}"
-
-
-def unusable_tool(name: str, why: str) -> str:
-    return f"the server lists a tool that cannot be understood, and it was left out: {name} ({why})"
-
-
-def errlog_failed(error: str) -> str:
-    return f"what takes the server's standard error failed with {error}; the server goes on"

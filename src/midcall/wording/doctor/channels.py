@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 
-def heading() -> str:
-    return "Channels, in the order in which they are tried"
-
-
 def has(via: str) -> str:
     return {
         "push": "Clients up to 2025-11-25 that declare elicitation, over stdio or stateful HTTP.",
@@ -18,42 +14,6 @@ def has(via: str) -> str:
         "relay": "Questions with 'relay' in their via= can be asked by the model, in the chat.",
         "default": "Where nobody can be asked, a question with default= takes it.",
     }.get(via, "It is there.")
-
-
-def required_from_all() -> str:
-    return "Clients on 2025-11-25 over stateless HTTP get the error -32042: install() says that all call again."
-
-
-def no_portal() -> str:
-    return "No portal is installed: see below."
-
-
-def no_store_for_required() -> str:
-    return "There is no store, and without one no call can go on when it is made again."
-
-
-def no_store_for_apps() -> str:
-    return "There is no store, and without one no App can answer."
-
-
-def no_apps() -> str:
-    return "It is switched off."
-
-
-def no_apps_advice() -> str:
-    return "Leave out apps=False: clients that show MCP Apps, and declare no elicitation, then get forms as Apps."
-
-
-def nothing_draws() -> str:
-    return "Nothing here can draw the form."
-
-
-def nothing_draws_advice() -> str:
-    return "pip install 'midcall[browser]'"
-
-
-def no_relay() -> str:
-    return "It is switched off."
 
 
 def no_relay_advice(store: bool) -> str:

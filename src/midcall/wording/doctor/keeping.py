@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-
 # --- the store -----------------------------------------------------------------------------------
-def no_store() -> str:
-    return "There is none: a call cannot go on later, and `once` holds within one process."
 
 
 def no_store_advice() -> str:
     return "Use install(..., store='sqlite://'), or 'postgresql://...' or 'redis://...' for several replicas."
-
-
-def in_memory() -> str:
-    return "In the memory of this process: what waits is gone after a restart, and other replicas do not see it."
 
 
 def on_this_machine(name: str) -> str:
@@ -26,14 +19,6 @@ def in_this_container(name: str) -> str:
 
 def shared(name: str) -> str:
     return f"{name}: for all replicas."
-
-
-def answers(about: str) -> str:
-    return f"It answers. {about}"
-
-
-def away(why: str) -> str:
-    return f"It cannot be used. {why}"
 
 
 def silent(about: str, seconds: float) -> str:
@@ -49,8 +34,6 @@ def away_advice() -> str:
 
 
 # --- the vault -----------------------------------------------------------------------------------
-def vault_empty() -> str:
-    return "Nothing is kept in it yet."
 
 
 def vault_opens(tried: int, every: bool) -> str:
@@ -59,10 +42,6 @@ def vault_opens(tried: int, every: bool) -> str:
 
 def vault_older(older: int, tried: int, every: bool) -> str:
     return f"{_values(tried, every)} can be opened, {_number(older)} of them only with a key that is not the first."
-
-
-def vault_older_advice() -> str:
-    return "Keep the earlier keys until `midcall vault rotate` has sealed everything with the first one."
 
 
 def vault_locked(locked: int, tried: int, every: bool) -> str:
@@ -77,10 +56,6 @@ def vault_locked_advice(whose: str) -> str:
         "No key was given here, so that of this user on this machine is tried. Set MIDCALL_KEYS as it is where the "
         f"server runs, or run this as the server's own user. {lost}"
     )
-
-
-def vault_unread() -> str:
-    return "It was not read in time, so nobody knows whether these keys open it."
 
 
 def _values(tried: int, every: bool) -> str:

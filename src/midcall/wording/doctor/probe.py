@@ -4,21 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-
 # --- its tool ----------------------------------------------------------------------------------
-def title() -> str:
-    return "Try out how this client asks its user"
-
-
-def description() -> str:
-    return (
-        "Asks the user one harmless question of each kind, and reports what came of each: whether this client can "
-        "be asked, how the question got there, and how it was answered. Changes nothing. For the author of this server."
-    )
-
-
-def timeout() -> str:
-    return "For how many seconds each question may wait"
 
 
 # --- its questions -----------------------------------------------------------------------------
@@ -35,12 +21,6 @@ def message(kind: str) -> str:
 
 
 # --- its report --------------------------------------------------------------------------------
-def heading(client: str, version: str) -> str:
-    return f"{client or 'A client without a name'}, protocol {version}"
-
-
-def declared(what: str) -> str:
-    return f"Declared: {what}"
 
 
 def elicitation(modes: Sequence[str] | None) -> str:
@@ -54,19 +34,3 @@ def channels(mode: str, names: Sequence[str]) -> str:
 
 def columns() -> tuple[str, ...]:
     return "question", "asked by", "answer", "seconds", "remarks"
-
-
-def too_fast() -> str:
-    return "faster than a person reads: probably nobody saw it"
-
-
-def scripted() -> str:
-    return "a program answered"
-
-
-def defaults_lost() -> str:
-    return "it was not sent as it was filled in"
-
-
-def no_answer(seconds: float) -> str:
-    return f"nothing came within {seconds:g} s: perhaps nobody saw it"

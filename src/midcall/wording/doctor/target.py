@@ -27,25 +27,10 @@ def a_folder(target: str, files: Sequence[str]) -> str:
     return f"{target} is a folder. {hint}"
 
 
-def no_name(target: str) -> str:
-    return f"there is no name behind the colon of {target!r}: write the server's, as in server.py:mcp, or no colon"
-
-
 # --- files and modules -----------------------------------------------------------------------------
 def no_such_file(path: str, folder: str, near: str | None) -> str:
     meant = f" Did you mean {near!r}?" if near else " Is it in another folder?"
     return f"there is no file {path!r} (looked for in {folder}).{meant}"
-
-
-def hides_a_package(path: str, name: str) -> str:
-    return f"{path} has the name of the package {name}, and `import {name}` would find it instead: rename the file"
-
-
-def no_such_module(name: str) -> str:
-    return (
-        f"there is no module {name!r} here, nor in what is installed. Run this in the folder that it is imported from, "
-        "and with the Python that has it: PYTHON -m midcall doctor ..."
-    )
 
 
 def not_imported(target: str, what: str, where: str, advice: str) -> str:
@@ -57,31 +42,8 @@ def at_line(file: str, line: int) -> str:
     return f"{file}, line {line}"
 
 
-def set_the_variable(name: str) -> str:
-    return f"Set the variable {name}: the code runs in the environment of this shell."
-
-
-def install_the_module(name: str) -> str:
-    return f"Install {name} here, or use the Python that has it: PYTHON -m midcall doctor ..."
-
-
-def ends_itself(command: str) -> str:
-    return (
-        'It ends while it is imported: put what starts it behind `if __name__ == "__main__":`, or look at it from '
-        f'outside, midcall doctor "{command}"'
-    )
-
-
 def see_the_settings(variables: Sequence[str]) -> str:
     return f"Change it there, or in the environment: {', '.join(variables)}." if variables else "Change it there."
-
-
-def correct_the_code() -> str:
-    return "Correct it there, and try again."
-
-
-def see_the_traceback(command: str) -> str:
-    return f"`{command}` shows the whole traceback."
 
 
 def still_importing(target: str, seconds: float) -> str:
@@ -101,20 +63,6 @@ def not_installed(target: str, name: str) -> str:
     return (
         f"midcall is not installed on a server in {target}: midcall.install({name}) does that, behind the line that "
         "makes it"
-    )
-
-
-def not_a_server(target: str) -> str:
-    return (
-        f"midcall is not installed on a server in {target}, and {target.rpartition(':')[2]} is none: name the server "
-        "itself, or leave the name out"
-    )
-
-
-def no_server(target: str, command: str) -> str:
-    return (
-        f"midcall is not installed on a server in {target}: there is no server in it once it is imported. If a "
-        f'function makes it, look at it from outside: midcall doctor "{command}"'
     )
 
 
