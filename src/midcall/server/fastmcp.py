@@ -25,6 +25,7 @@ from midcall.server.inside import is_failure, look_inside
 from midcall.server.install import installation_on
 from midcall.server.installation import Installation
 from midcall.server.required import UrlElicitationRequired
+from midcall.server.session import AskingSession
 from midcall.server.surface import find_ours
 from midcall.wording import installing as wording
 
@@ -57,7 +58,9 @@ def _passing(elicit: Callable[..., Awaitable[Any]]) -> Any:
     @wraps(elicit)
     async def passing(self: Context, *args: Any, **kwargs: Any) -> Any:
         call, request = current_call.get(), self.request_context
-        if call is None or request is None or not (call.modern and call.installation.adopt):
+        # The session isn't ours if this call is a client of another server in the same process.
+        ours = request is not None and isinstance(request.session, AskingSession)
+        if call is None or request is None or not (ours and call.modern and call.installation.adopt):
             return await elicit(self, *args, **kwargs)
         request.protocol_version = LATEST_HANDSHAKE_VERSION
         try:
