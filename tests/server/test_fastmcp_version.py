@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import ToolError
+from fastmcp.server import create_proxy
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 
 import midcall
@@ -108,3 +109,24 @@ async def test_without_adoption_fastmcp_refuses_as_it_does_without_midcall() -> 
     done = await run(mcp, "tool", {}, ANSWERS, era="2026-07-28")
     assert "2026-07-28" in done.text
     assert "Ada" not in done.text
+
+
+@pytest.mark.parametrize("line_behind", [True, False])
+async def test_a_gateway_passes_questions_on_if_the_server_behind_it_has_the_line(line_behind: bool) -> None:
+    """A proxy speaks to its backends on the version of its client, as it does without midcall."""
+    behind: FastMCP[Any] = FastMCP("behind")
+
+    @behind.tool
+    async def tool(ctx: Context) -> str:
+        try:
+            return (await ctx.elicit("Name?", str)).data
+        except ToolError as exc:
+            return str(exc)
+
+    if line_behind:
+        midcall.install(behind)
+    gateway = create_proxy(behind, name="gateway")
+    midcall.install(gateway)
+    said = (await run(gateway, "tool", {}, ANSWERS, era="2026-07-28")).text
+    assert (said == "Ada") is line_behind
+    assert line_behind or "2026-07-28" in said

@@ -11,7 +11,7 @@ Positions would depend on the order in which the branches of a `gather` wake.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any, Final, NoReturn, TypeVar, cast
 
 from midcall.core.forms.check import Problem, tidy
@@ -46,6 +46,9 @@ _LABEL: Final = 16
 _MET_EFFECTS: Final = (*EFFECTS, "failed")
 _TYPED: Final = 4096
 """A wrong value that is longer does not go along."""
+
+_NONE: Final[frozenset[str]] = frozenset()
+"""In place of a set of each call's own, which takes memory while the call waits."""
 
 _ACTIONS: Final[Mapping[str, Kind]] = {
     "accept": "accept",
@@ -88,9 +91,9 @@ class Replay:
         self._counts: dict[str, int] = {}
         self._freed: dict[tuple[str, str], list[str]] = {}
         self._recorded: dict[str, list[str]] | None = None
-        self._keys: set[str] = set()
+        self._keys: frozenset[str] = _NONE
         self._used: set[str] = set()
-        self._fresh: set[str] = set()
+        self._fresh: Set[str] = _NONE
         """What the answers of this round were given to."""
 
     # --- who is who ---------------------------------------------------------------------------
@@ -104,7 +107,7 @@ class Replay:
                 f"The key {question.key!r} was used for another question of this call.",
                 advice="Keys are unique within a call: leave key= out, or put a counter into it.",
             )
-        self._keys.add(question.key)
+        self._keys |= {question.key}
         return key_name(question.key)
 
     def identify_mark(self, kind: str, about: str) -> str:

@@ -23,6 +23,7 @@ from midcall.server.call import Call, current_call
 from midcall.server.channels.capability import lacks_the_error
 from midcall.server.frameworks.errors import find_ours
 from midcall.server.frameworks.failures import is_failure, look_inside
+from midcall.server.frameworks.session import AskingSession
 from midcall.server.install import installation_on
 from midcall.server.installation import Installation
 from midcall.server.resuming.url_required import UrlElicitationRequired
@@ -57,7 +58,9 @@ def _passing(elicit: Callable[..., Awaitable[Any]]) -> Any:
     @wraps(elicit)
     async def passing(self: Context, *args: Any, **kwargs: Any) -> Any:
         call, request = current_call.get(), self.request_context
-        if call is None or request is None or not (call.modern and call.installation.adopt):
+        # The session isn't ours if this call is a client of another server in the same process.
+        ours = request is not None and isinstance(request.session, AskingSession)
+        if call is None or request is None or not (ours and call.modern and call.installation.adopt):
             return await elicit(self, *args, **kwargs)
         request.protocol_version = LATEST_HANDSHAKE_VERSION
         try:

@@ -76,6 +76,8 @@ class Run:
     """Why the run is being ended, once it is."""
     abandoned = False
     """Whether the tool did not end when it was told to."""
+    pauses: frozenset[asyncio.Future[None]] = frozenset()
+    """Waits for the next request that ask nothing."""
     sending: frozenset[asyncio.Task[Any]] = frozenset()
     """What pushes a question for a branch or a thread."""
     _quiet = False
@@ -112,8 +114,6 @@ class Run:
         self._scope = anyio.CancelScope()
         self.open: dict[str, Waiting] = {}
         """The questions that wait, by the key under which they leave."""
-        self.pauses: set[asyncio.Future[None]] = set()
-        """Waits for the next request that ask nothing."""
 
     def carry(self, var: ContextVar[Any], value: Any) -> None:
         """Set a variable of ours for the tool, which belongs to the run alone."""
@@ -195,7 +195,7 @@ class Run:
         for pause in self.pauses:
             if not pause.done():
                 pause.set_result(None)
-        self.pauses.clear()
+        self.pauses = frozenset()
         if self.open:  # they leave again if nothing else happens
             self._expect(QUIET_BRANCHES)
 
@@ -259,12 +259,12 @@ class Run:
         """Let the request return without a question, and wait for the next one."""
         await self.check()
         waiting: asyncio.Future[None] = self.loop.create_future()
-        self.pauses.add(waiting)
+        self.pauses |= {waiting}
         self._expect(self._turns_until_quiet(in_thread.get() is not None))
         try:
             await waiting
         finally:
-            self.pauses.discard(waiting)
+            self.pauses -= {waiting}
         if self._newer:
             _adopt(self._newer)
 
