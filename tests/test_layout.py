@@ -53,7 +53,9 @@ def test_core_is_pure(path: Path) -> None:
     allowed = PURE | (PYDANTIC if "types" in path.parts else {"pydantic_core"} if path.name == "journal.py" else set())
     for name in imported(path):
         if name.startswith("midcall"):
-            assert name in ("midcall", "midcall.errors") or name.startswith(("midcall.core", "midcall.wording")), name
+            assert name in ("midcall", "midcall.errors", "midcall.protocol") or name.startswith(
+                ("midcall.core", "midcall.wording")
+            ), name
         else:
             assert name.partition(".")[0] in allowed, f"{path.name} imports {name}"
 

@@ -15,12 +15,13 @@ from typing import Final, NoReturn
 from midcall.cli.exits import INTERRUPTED, USAGE, Ends
 from midcall.cli.hangup import let_go
 from midcall.client.lines.screen import print_error
+from midcall.protocol import VERSIONS
 from midcall.wording import cli as wording
 
 __all__ = ["ERAS", "GAMES", "main"]
 
 GAMES: Final = ("guess", "trip")
-ERAS: Final = ("2025-06-18", "2025-11-25", "2026-07-28")
+ERAS: Final = VERSIONS
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -42,6 +42,7 @@ from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.core.text import plain_line
 from midcall.errors import InvalidForm, MidcallError
+from midcall.protocol import has_mode
 from midcall.wording.client import answering as wording
 
 __all__ = [
@@ -99,7 +100,7 @@ def check_answerer(answerer: object) -> None:
 
 def modes_at(version: str | None) -> tuple[Mode, ...]:
     """The modes that this protocol version knows."""
-    return BOTH if version is None or version >= "2025-11-25" else ("form",)
+    return BOTH if version is None or has_mode(version, "url") else ("form",)
 
 
 def callback(

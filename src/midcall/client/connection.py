@@ -25,15 +25,15 @@ from midcall.client.transport.target import Reached, Target, Ways, reach
 from midcall.client.validation import check_seconds
 from midcall.client.visits.url_required import PATIENCE
 from midcall.client.visits.visits import OnComplete
+from midcall.protocol import PUSHING, VERSIONS, Version
 from midcall.wording.client import connecting as wording
 
 __all__ = ["ERAS", "CannotConnect", "Era", "connect", "entered"]
 
-Era: TypeAlias = Literal["auto", "legacy", "2025-06-18", "2025-11-25", "2026-07-28"]
-ERAS: Final[tuple[Era, ...]] = ("auto", "legacy", "2025-06-18", "2025-11-25", "2026-07-28")
+Era: TypeAlias = Version | Literal["auto", "legacy"]
+ERAS: Final[tuple[Era, ...]] = ("auto", "legacy", *VERSIONS)
 
-_HANDSHAKE: Final = ("2025-06-18", "2025-11-25")
-_LEGACY: Final = ("legacy", *_HANDSHAKE)
+_LEGACY: Final = ("legacy", *PUSHING)
 _WITHIN: Final = 60.0
 
 
@@ -99,7 +99,7 @@ async def connect(
 
 def _offered(transport: Transport, era: Era, answerer: Answerer) -> Intake:
     """A pinned version of the handshake is offered; the newest is found by asking, since that names the server too."""
-    pinned = era if era in _HANDSHAKE else None
+    pinned = era if era in PUSHING else None
     modes: list[Mode] = [mode for mode in modes_of(answerer) if mode in modes_at(pinned)]
     return Intake(Offer(transport, version=pinned, modes=modes, bare=pinned == "2025-06-18"))
 

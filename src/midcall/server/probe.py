@@ -21,15 +21,15 @@ from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Declined, Outcome, Via
 from midcall.core.question import Question, Visit
 from midcall.errors import InvalidAnswer, MidcallError, NoChannel, TimedOut
+from midcall.protocol import PROBE
 from midcall.server.call import Call, running_call
 from midcall.server.channels import table
 from midcall.server.frameworks.errors import stamped
 from midcall.server.verbs import elicit, once
 from midcall.wording.doctor import probe as wording
 
-__all__ = ["FILLED", "FORMS", "PROBE", "SAMPLE", "Finding", "Findings", "Probe"]
+__all__ = ["FILLED", "FORMS", "SAMPLE", "Finding", "Findings", "Probe"]
 
-PROBE: Final = "midcall_probe"
 
 READING: Final = 0.25
 """Nobody reads a question and answers it in so few seconds."""

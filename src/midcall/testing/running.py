@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Collection, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from mcp import Client
 from mcp_types import CallToolResult, ElicitRequest, InputRequiredResult, TextContent
@@ -15,7 +15,7 @@ from midcall.client.connection import entered
 from midcall.client.transport.offer import Mode, Offer
 from midcall.client.transport.target import Reached, Ways, reach
 from midcall.client.validation import check_modes
-from midcall.protocol import CODE, CONTINUE, NOW
+from midcall.protocol import CODE, CONTINUE, NOW, VERSIONS, Version
 from midcall.server.install import installation_on
 from midcall.server.running.runs import chosen_live
 from midcall.testing.importing import imported
@@ -24,8 +24,8 @@ from midcall.wording.client import connecting
 
 __all__ = ["ERAS", "Era", "Made", "NotReplayable", "Run", "connect", "live_runs", "run"]
 
-Era: TypeAlias = Literal["2025-06-18", "2025-11-25", "2026-07-28"]
-ERAS: Final[tuple[Era, ...]] = ("2025-06-18", "2025-11-25", "2026-07-28")
+Era: TypeAlias = Version
+ERAS: Final = VERSIONS
 
 _MANY_ROUNDS: Final = 1000
 

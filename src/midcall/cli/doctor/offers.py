@@ -26,8 +26,8 @@ from midcall.core.forms.fields import Field, Text
 from midcall.core.outcome import Accepted, Cancelled, Outcome
 from midcall.core.text import plain, plain_line
 from midcall.doctor.checks import Finding
-from midcall.server.probe import PROBE, SAMPLE
-from midcall.server.resuming.codes import CODE_META, CONTINUE
+from midcall.protocol import CODE, CONTINUE, PROBE
+from midcall.server.probe import SAMPLE
 from midcall.wording import cli as usage
 from midcall.wording.doctor import offers as wording
 
@@ -122,7 +122,7 @@ async def _probed(client: Client, link: Link) -> CallToolResult | str:
     try:
         async with asyncio.timeout(link.timeout):
             result = await client.call_tool(PROBE, {"timeout": _PROBE_SECONDS})
-            if code := (result.meta or {}).get(CODE_META):  # a version without URL mode: the visit is shown as a link
+            if code := (result.meta or {}).get(CODE):  # a version without URL mode: the visit is shown as a link
                 result = await client.call_tool(CONTINUE, {"code": code})
             return result
     except TimeoutError:
@@ -158,7 +158,7 @@ def _of_probe(probe: CallToolResult | str | None) -> Finding:
             )
         case str():
             return Finding("probe", "broken", wording.probe_failed(probe), wording.probe_failed_advice())
-        case _ if (probe.meta or {}).get(CODE_META):
+        case _ if (probe.meta or {}).get(CODE):
             return Finding(
                 "probe",
                 "doubtful",

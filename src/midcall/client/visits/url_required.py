@@ -21,6 +21,7 @@ from midcall.client.visits.visits import Visits
 from midcall.client.visits.waiting import Waiting, Waits
 from midcall.core.outcome import Accepted, Declined
 from midcall.errors import InvalidForm, UserCancelled, UserDeclined
+from midcall.protocol import has_visit_errors
 from midcall.wording.client import required as wording
 
 __all__ = ["PATIENCE", "RETRIES", "Required"]
@@ -30,7 +31,6 @@ _log: Final = logging.getLogger("midcall.client.connection")
 PATIENCE: Final = 300.0
 """Seconds to wait for the server's word, where nobody is there to say "try again"."""
 RETRIES: Final = 3
-_WITH_THE_ERROR: Final = "2025-11-25"
 
 T = TypeVar("T")
 
@@ -79,7 +79,7 @@ class Required:
 
     def _said(self, session: ClientSession) -> Mapping[str, Any]:
         """That the call is made again, where somebody can say when: a server may not know how else to ask."""
-        url = "url" in modes_of(self._answerer) and session.protocol_version == _WITH_THE_ERROR
+        url = "url" in modes_of(self._answerer) and has_visit_errors(session.protocol_version)
         return {protocol.RETRIES: RETRIES} if url and isinstance(self._answerer, Waits) else {}
 
     async def _made(

@@ -11,8 +11,9 @@ from typing import Any, TypeAlias
 from midcall.core.forms.fields import Choices, Field
 from midcall.core.forms.raw_schema import fields_of
 from midcall.core.forms.rules import Rule
-from midcall.core.forms.schema import FULL_SINCE, NEWEST, Split, property_of, schema_of, splitter
+from midcall.core.forms.schema import Split, property_of, schema_of, splitter
 from midcall.errors import InvalidForm
+from midcall.protocol import FULL_FORMS, NEWEST
 
 __all__ = ["Form", "FormRule"]
 
@@ -73,7 +74,7 @@ class Form:
 
         It is made once and shared: do not change it.
         """
-        if version < FULL_SINCE:
+        if version < FULL_FORMS:
             if self._lowered is None:
                 self._lowered = schema_of(self._fields, lowered=True)
             return self._lowered
@@ -84,7 +85,7 @@ class Form:
     def lift(self, content: Mapping[str, Any], version: str) -> dict[str, Any]:
         """Content that answers `schema(version)`, as content for the form itself."""
         lifted = dict(content)
-        if version < FULL_SINCE:
+        if version < FULL_FORMS:
             for name, split in self._all_splits().items():
                 if isinstance(line := lifted.get(name), str):
                     self._lift_line(lifted, name, split(line))

@@ -7,15 +7,13 @@ choice. What they cannot show is put into words; what they cannot check, our own
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.wording import forms as wording
 
-__all__ = ["FULL_SINCE", "NEWEST", "Split", "is_line_of_choices", "property_of", "schema_of", "splitter"]
+__all__ = ["Split", "is_line_of_choices", "property_of", "schema_of", "splitter"]
 
-NEWEST: Final = "2026-07-28"
-FULL_SINCE: Final = "2025-11-25"
 
 Split: TypeAlias = Callable[[str], list[str]]
 

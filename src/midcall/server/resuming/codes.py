@@ -17,8 +17,7 @@ from mcp_types import INVALID_PARAMS, ListToolsResult, Tool
 from midcall.core.journal import Journal, Target, decode, encode
 from midcall.core.replay import Replay, parse_answer
 from midcall.errors import MalformedAnswer
-from midcall.protocol import CODE as CODE_META
-from midcall.protocol import CONTINUE, NOW
+from midcall.protocol import ANSWER, CODE, CONTINUE, NOW
 from midcall.server.channels.relay import RELAYED
 from midcall.server.frameworks.errors import stamped
 from midcall.server.resuming import retry
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
     from midcall.server.installation import Installation
 
 __all__ = [
-    "ANSWER",
-    "CODE_META",
-    "CONTINUE",
     "code_in",
     "has_code",
     "listed",
@@ -45,7 +41,6 @@ __all__ = [
     "unfinished",
 ]
 
-ANSWER: Final = "midcall_answer"
 
 _TOOL: Final = Tool(
     name=CONTINUE,
@@ -98,7 +93,7 @@ async def unfinished(call: Call, why: str, *, now: bool = False) -> dict[str, An
     text = wording.answer_with(why, ANSWER, code) if call.relays else not_finished(why, CONTINUE, code)
     result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": True}
     result = stamped(result, call, "complete")
-    result["_meta"] = {**result.get("_meta", {}), **(call.for_programs or {}), CODE_META: code}
+    result["_meta"] = {**result.get("_meta", {}), **(call.for_programs or {}), CODE: code}
     if now:
         result["_meta"][NOW] = True
     return result

@@ -15,6 +15,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Final, TypeVar
 from weakref import WeakSet
 
+from midcall.protocol import has_visit_errors
 from midcall.stores.base import StoreError
 from midcall.stores.interactions import Ending, digest_of
 from midcall.wording import reaching as wording
@@ -30,7 +31,6 @@ __all__ = ["NotHeld", "Visits"]
 
 logger = logging.getLogger("midcall.visits")
 
-_WITH_NOTIFICATION: Final = "2025-11-25"
 _LOOK_SECONDS: Final = 45.0
 _KEPT: Final = 10_000
 
@@ -63,7 +63,7 @@ class Visits:
     async def asked(self, call: Call, id: str) -> None:
         """The client of this call was sent there, and is to hear when the visit is done."""
         await self.begin(call, id)
-        if call.version != _WITH_NOTIFICATION:
+        if not has_visit_errors(call.version):
             return
         askers = self._askers.get(id) or WeakSet()
         askers.add(call.asking_session.connection)

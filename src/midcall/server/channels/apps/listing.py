@@ -15,18 +15,17 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import METHOD_NOT_FOUND, ClientCapabilities
 from pydantic import BaseModel
 
+from midcall.protocol import ANSWER, APP, CONTINUE
 from midcall.server.call import Call
 from midcall.server.frameworks.errors import stamped
-from midcall.server.resuming.codes import ANSWER, CONTINUE
 from midcall.wording import apps as wording
 
 if TYPE_CHECKING:
     from midcall.server.installation import Installation
 
-__all__ = ["ABOUT", "APP", "FORM", "META", "fresh", "listed", "resource", "seen", "shows_apps"]
+__all__ = ["ABOUT", "FORM", "META", "fresh", "listed", "resource", "seen", "shows_apps"]
 
 FORM: Final = "ui://midcall/form"
-APP: Final = "midcall_app"
 META: Final = "midcall/app"
 """Where a result says something to the App, and to nobody else."""
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
+from midcall.protocol import APP
 from midcall.server.call import Call
-from midcall.server.channels.apps.listing import APP, FORM, fresh, listed, resource, seen, shows_apps
+from midcall.server.channels.apps.listing import FORM, fresh, listed, resource, seen, shows_apps
 from midcall.server.channels.apps.tool import serve
 from midcall.server.frameworks.errors import stamped
 
