@@ -54,7 +54,7 @@ async def _list(link: Link, *, as_json: bool) -> int:
     name = one_line((info.title or info.name) if info else "") or unnamed_server()
     about = " · ".join(piece for piece in (one_line((info and info.version) or "", 30), version) if piece)
     print_out(f"{ink.bold(name)}  {ink.dim(about)}\n")
-    print_out("".join(_told(tool, ink) for tool in tools) if tools else f"{wording.no_tools()}\n")
+    print_out("".join(_told(tool, ink) for tool in tools) if tools else f"{_no_tools()}\n")
     return _end(link, unusable)
 
 
@@ -103,3 +103,7 @@ def _wrapped(text: str, indent: int) -> list[str]:
     columns = max(30, min(shutil.get_terminal_size().columns, _WIDEST) - indent)
     shown = plain(text[:_MOST_TEXT]).strip() + ("…" if len(text) > _MOST_TEXT else "")
     return [piece for line in shown.splitlines() for piece in (textwrap.wrap(line, columns) or [""])]
+
+
+def _no_tools() -> str:
+    return "It has no tools."

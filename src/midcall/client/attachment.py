@@ -16,7 +16,6 @@ from midcall.client.transport.target import Ways, reach
 from midcall.client.visits.url_required import PATIENCE, Required
 from midcall.client.visits.visits import OnComplete, Visits
 from midcall.errors import Misuse
-from midcall.wording.client import connecting as wording
 
 __all__ = ["attach"]
 
@@ -97,7 +96,7 @@ def _attach_fastmcp(client: Any, answering: Answering, visits: Visits, required:
 
 def _check(*, connected: bool, answers: bool) -> None:
     if connected or answers:
-        text, advice = wording.attach_first() if connected else wording.callback_there()
+        text, advice = _attach_first() if connected else _callback_there()
         raise Misuse(text, advice=advice)
 
 
@@ -122,3 +121,14 @@ def _requiring(client: Any, call: Callable[P, Awaitable[T]], required: Required)
         return await required.call(client.session, send)
 
     return again
+
+
+def _attach_first() -> tuple[str, str]:
+    return "this client is connected already", "Call attach before the client is entered."
+
+
+def _callback_there() -> tuple[str, str]:
+    return (
+        "this client has something that answers already",
+        "Leave elicitation_callback out: attach sets it.",
+    )

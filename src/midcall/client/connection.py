@@ -135,4 +135,8 @@ async def _enter(stack: AsyncExitStack, client: Client, reached: Reached, second
 
 def _check_version(client: Client, reached: Reached, era: Era) -> None:
     if era not in ("auto", "legacy", client.protocol_version):
-        raise CannotConnect.because(reached.name, wording.another_version(era, client.protocol_version))
+        raise CannotConnect.because(reached.name, _another_version(era, client.protocol_version))
+
+
+def _another_version(wanted: str, spoken: str) -> tuple[str, str]:
+    return f"it speaks {spoken}, and {wanted} was asked for", "Leave the version to be negotiated, with auto."

@@ -72,5 +72,10 @@ def _with_defaults(form: Form) -> tuple[Outcome[Any], str]:
     content = fill(form, {})
     problems = check(form, content)
     if problems:
-        return Cancelled(), wording.no_defaults([one_line(problem.field) for problem in problems[:5]], len(problems))
+        return Cancelled(), _no_defaults([one_line(problem.field) for problem in problems[:5]], len(problems))
     return Accepted(content), "was answered with its defaults"
+
+
+def _no_defaults(fields: list[str], count: int) -> str:
+    more = f" and {count - len(fields)} more" if count > len(fields) else ""
+    return f"was cancelled, since it has no default for {', '.join(fields)}{more}"

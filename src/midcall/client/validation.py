@@ -7,7 +7,6 @@ from math import isfinite
 from typing import Final, cast
 
 from midcall.client.asked import Mode
-from midcall.wording.client import settings as wording
 
 __all__ = ["BOTH", "check_modes", "check_seconds"]
 
@@ -30,7 +29,11 @@ def check_seconds(name: str, seconds: object) -> float | None:
     if seconds is None:
         return None
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
-        raise TypeError(wording.bad_seconds(name, repr(seconds)))
+        raise TypeError(_bad_seconds(name, repr(seconds)))
     if not isfinite(seconds) or seconds <= 0:
-        raise ValueError(wording.bad_seconds(name, repr(seconds)))
+        raise ValueError(_bad_seconds(name, repr(seconds)))
     return seconds
+
+
+def _bad_seconds(name: str, given: str) -> str:
+    return f"{name}={given}: it takes a positive number of seconds, or None for no limit"

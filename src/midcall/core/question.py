@@ -226,14 +226,14 @@ class Question(_Options, Generic[T]):
                 return
         known = is_value(type, default)
         if known is False or (known is None and problems):
-            said = [str(problem) for problem in problems] or [wording.no_value(named)]
+            said = [str(problem) for problem in problems] or [_no_value(named)]
             raise InvalidQuestion(f"default= does not fit the form: {'; '.join(said)}.")
 
     def _problems_of(self, answered: Mapping[str, Any]) -> tuple[Problem, ...]:
         try:
             return self.read(answered)[1]
         except Exception as exc:  # of a validator of the author's, which this is not for
-            return (Problem("", "value", wording.no_value(exc.__class__.__name__)),)
+            return (Problem("", "value", _no_value(exc.__class__.__name__)),)
 
     def taken_default(self) -> T:
         """The default as a value of the type: the author's own, or read as the answer that it is."""
@@ -335,3 +335,7 @@ def plain_question(message: str, type: Any) -> Question[Any]:
 @lru_cache(maxsize=1024)
 def _plain_question(message: str, type: Any, _: str | None) -> Question[Any]:
     return Question(message, type)
+
+
+def _no_value(kind: str) -> str:
+    return f"it is {kind}, and neither a value of the type nor an answer"

@@ -65,19 +65,19 @@ def parse_answer(answer: object) -> tuple[Kind, dict[str, Any] | None]:
         MalformedAnswer: It has no known action, or content of the wrong shape.
     """
     if not isinstance(answer, (dict, Mapping)):  # `dict` first: it is quicker to tell
-        raise MalformedAnswer(wording.malformed_answer("it is not an object"))
+        raise MalformedAnswer(_malformed_answer("it is not an object"))
     fields = cast("Mapping[str, Any]", answer)
     action = fields.get("action")
     kind = _ACTIONS.get(action) if isinstance(action, str) else None
     if kind is None:
-        raise MalformedAnswer(wording.malformed_answer("its action is none of accept, decline and cancel"))
+        raise MalformedAnswer(_malformed_answer("its action is none of accept, decline and cancel"))
     if kind != "accept":
         return kind, None
     content = fields.get("content")
     if content is None:
         return kind, {}
     if not isinstance(content, (dict, Mapping)):
-        raise MalformedAnswer(wording.malformed_answer("its content is not an object"))
+        raise MalformedAnswer(_malformed_answer("its content is not an object"))
     return kind, dict(cast("Mapping[str, Any]", content))
 
 
@@ -268,7 +268,7 @@ class Replay:
     @staticmethod
     def _mismatch(recorded: list[str], met: str, effects: list[str], differs: str) -> NoReturn:
         raise ReplayMismatch(
-            wording.replay_mismatch(recorded, met, effects, differs),
+            _replay_mismatch(recorded, met, effects, differs),
             advice=wording.replay_mismatch_advice(),
             for_model=wording.model_start_again(),
         )
@@ -446,7 +446,20 @@ def unused_answers(unused: list[str]) -> ReplayMismatch:
 def _read_reply(entry: Entry, response: object) -> tuple[Kind, Any]:
     if entry.kind == "requested":
         if not isinstance(response, (dict, Mapping)):
-            raise MalformedAnswer(wording.malformed_answer("it is not an object"))
+            raise MalformedAnswer(_malformed_answer("it is not an object"))
         return "reply", dict(cast("Mapping[str, Any]", response))
     kind, content = parse_answer(response)
     return kind, dict(cast("Mapping[str, Any]", response)) if entry.shape == ADOPTED else content
+
+
+def _malformed_answer(why: str) -> str:
+    return f"Malformed answer to a question: {why}."
+
+
+def _replay_mismatch(recorded: list[str], tried: str, effects: list[str], differs: str) -> str:
+    """`differs` says in what, where both read the same."""
+    past = f", past the effect {', '.join(map(repr, effects))}" if effects else ", and not for the first time"
+    return (
+        f"The tool did not go the way that was recorded{past}: "
+        f"recorded was {', '.join(map(repr, recorded))}, met was {tried!r}{differs and ', '}{differs}."
+    )

@@ -8,7 +8,6 @@ from urllib.parse import parse_qsl, urlsplit
 
 from midcall.core.wire import broken_at
 from midcall.errors import InvalidQuestion
-from midcall.wording import questions as wording
 from midcall.wording import wire
 
 __all__ = ["check_address", "is_loopback"]
@@ -40,24 +39,28 @@ def check_address(url: str) -> str:
             f"A visit leads to a URL, a text, or to what a function makes of its id; {type(url).__name__} is neither."
         )
     if _CONTROL.search(url):
-        raise InvalidQuestion(wording.bad_address("it is not a URL"))
+        raise InvalidQuestion(_bad_address("it is not a URL"))
     if (at := broken_at(url)) is not None:
         raise InvalidQuestion(
-            wording.bad_address(f"it {wire.half_a_character(at)}"),
+            _bad_address(f"it {wire.half_a_character(at)}"),
             advice="Encode what goes into a URL: urllib.parse.quote(...).",
         )
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
     except ValueError as exc:
-        raise InvalidQuestion(wording.bad_address(str(exc))) from None
+        raise InvalidQuestion(_bad_address(str(exc))) from None
     if parts.scheme not in ("http", "https") or not host:
-        raise InvalidQuestion(wording.bad_address("it is not an absolute http(s) URL"))
+        raise InvalidQuestion(_bad_address("it is not an absolute http(s) URL"))
     if parts.scheme == "http" and not is_loopback(host):
-        raise InvalidQuestion(wording.bad_address("it must be https, except on loopback"))
+        raise InvalidQuestion(_bad_address("it must be https, except on loopback"))
     if parts.username is not None or parts.password is not None:
-        raise InvalidQuestion(wording.bad_address("it carries a user name or password"))
+        raise InvalidQuestion(_bad_address("it carries a user name or password"))
     for name, _value in parse_qsl(parts.query, keep_blank_values=True):
         if _TELLTALE.match(name):
-            raise InvalidQuestion(wording.bad_address(f"its query carries {name!r}, which must not travel in a URL"))
+            raise InvalidQuestion(_bad_address(f"its query carries {name!r}, which must not travel in a URL"))
     return url
+
+
+def _bad_address(why: str) -> str:
+    return f"This URL cannot be visited: {why}."

@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from threading import Timer
@@ -18,7 +18,6 @@ from midcall.doctor.raised import CannotImport, why_not
 from midcall.doctor.target import near
 from midcall.server.install import installation_on
 from midcall.server.installation import Installation, installations
-from midcall.wording.doctor import target as wording
 
 __all__ = ["CannotImport", "installation_in"]
 
@@ -41,7 +40,7 @@ def installation_in(path: str, name: str | None) -> Installation:
     if not made:
         raise CannotImport(_without(path, module))
     if len(set(made)) > 1:
-        raise CannotImport(wording.several(path, list(there) or ["..."]))
+        raise CannotImport(_several(path, list(there) or ["..."]))
     return made[0]
 
 
@@ -49,13 +48,13 @@ def _named(path: str, module: ModuleType, name: str) -> Installation:
     value: object = module
     for part in name.split("."):
         if not hasattr(value, part):
-            raise CannotImport(wording.no_such_name(path, name, list(_all_in(module))))
+            raise CannotImport(_no_such_name(path, name, list(_all_in(module))))
         value = getattr(value, part)
     found = value if isinstance(value, Installation) else installation_on(value)
     if found is None:
         target = f"{path}:{name}"
         raise CannotImport(
-            wording.not_installed(target, name)
+            _not_installed(target, name)
             if _is_server(value)
             else (
                 f"midcall is not installed on a server in {target}, and {target.rpartition(':')[2]} is none: name "
@@ -79,7 +78,7 @@ def _without(path: str, module: ModuleType) -> str:
     """What to do where no server has midcall, or where there is none."""
     servers = [name for name, value in vars(module).items() if _is_server(value)]
     return (
-        wording.not_installed(path, servers[0])
+        _not_installed(path, servers[0])
         if servers
         else (
             f"midcall is not installed on a server in {path}: there is no server in it once it is imported. If a "
@@ -118,7 +117,7 @@ def _as_program(path: str) -> Generator[None]:
     print on standard output, where JSON may be expected.
     """
     argv, stdin = sys.argv, sys.stdin
-    late = Timer(_LONG, lambda: print_error(f"{wording.still_importing(path, _LONG)}\n"))
+    late = Timer(_LONG, lambda: print_error(f"{_still_importing(path, _LONG)}\n"))
     late.daemon = True
     with redirect_stdout(sys.stderr), open(os.devnull, encoding="utf-8") as nothing:
         sys.argv, sys.stdin = [path], nothing
@@ -132,7 +131,7 @@ def _as_program(path: str) -> Generator[None]:
 
 def _file(path: Path) -> ModuleType:
     if not path.is_file():
-        raise CannotImport(wording.no_such_file(str(path), str(path.parent.absolute()), near(path)))
+        raise CannotImport(_no_such_file(str(path), str(path.parent.absolute()), near(path)))
     if path.stem in _NEEDED:
         raise CannotImport(
             f"{path!s} has the name of the package {path.stem}, and `import {path.stem}` would find it "
@@ -158,3 +157,31 @@ def _module(name: str) -> ModuleType:
                 "imported from, and with the Python that has it: PYTHON -m midcall doctor ..."
             ) from None
         raise
+
+
+def _no_such_file(path: str, folder: str, near: str | None) -> str:
+    meant = f" Did you mean {near!r}?" if near else " Is it in another folder?"
+    return f"there is no file {path!r} (looked for in {folder}).{meant}"
+
+
+def _still_importing(target: str, seconds: float) -> str:
+    return (
+        f"{target} is still being imported after {seconds:g} s. Does it start its server outside of "
+        '`if __name__ == "__main__":`? Ctrl-C ends this.'
+    )
+
+
+def _no_such_name(target: str, name: str, near: Sequence[str]) -> str:
+    hint = f" Servers there: {', '.join(near)}." if near else " No server there has midcall."
+    return f"{target} has no {name!r}.{hint}"
+
+
+def _not_installed(target: str, name: str) -> str:
+    return (
+        f"midcall is not installed on a server in {target}: midcall.install({name}) does that, behind the line that "
+        "makes it"
+    )
+
+
+def _several(target: str, names: Sequence[str]) -> str:
+    return f"{target} has several servers: name one of {', '.join(names)}, as {target}:{names[0]}"

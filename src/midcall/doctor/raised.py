@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 
 from midcall.doctor.masked import masked
 from midcall.doctor.surroundings import SETTINGS
 from midcall.errors import MidcallError
-from midcall.wording.doctor import target as wording
 
 __all__ = ["CannotImport", "why_not"]
 
@@ -25,7 +25,7 @@ def why_not(path: str, error: BaseException, command: str) -> CannotImport:
     """The end of an import, for whoever runs it: in a line, without a traceback."""
     text = error.text.rstrip(".") if isinstance(error, MidcallError) else masked(_text(error))
     what = f"{type(error).__name__}{f': {text}' if text else ''}"
-    refused = CannotImport(wording.not_imported(path, what, _where(path, error), _advice(error, command)))
+    refused = CannotImport(_not_imported(path, what, _where(path, error), _advice(error, command)))
     refused.of_ours = isinstance(error, MidcallError)
     return refused
 
@@ -38,10 +38,10 @@ def _text(error: BaseException) -> str:
 def _where(path: str, error: BaseException) -> str:
     """The innermost line of the code that was named, or of what lies beside it."""
     if isinstance(error, SyntaxError) and error.filename is not None:
-        return wording.at_line(Path(error.filename).name, error.lineno or 1)
+        return _at_line(Path(error.filename).name, error.lineno or 1)
     home = Path(path).resolve().parent if path.endswith(".py") else Path.cwd()
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_in(home, frame.filename)]
-    return wording.at_line(Path(own[-1].filename).name, own[-1].lineno or 1) if own else ""
+    return _at_line(Path(own[-1].filename).name, own[-1].lineno or 1) if own else ""
 
 
 def _is_in(home: Path, file: str) -> bool:
@@ -58,7 +58,7 @@ _OURS = Path(__file__).resolve().parent
 def _advice(error: BaseException, command: str) -> str:
     match error:
         case MidcallError():
-            return error.advice or wording.see_the_settings(_variables())
+            return error.advice or _see_the_settings(_variables())
         case ModuleNotFoundError(name=str(name)):
             return f"Install {name} here, or use the Python that has it: PYTHON -m midcall doctor ..."
         case KeyError() if _is_of_environment(error):
@@ -83,3 +83,16 @@ def _is_of_environment(error: KeyError) -> bool:
     """Whether it was `os.environ[...]` that had no such key."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     return bool(frames) and frames[-1].f_globals.get("__name__") == "os"
+
+
+def _not_imported(target: str, what: str, where: str, advice: str) -> str:
+    told = f"{target} could not be imported: {what}{f' ({where})' if where else ''}"
+    return f"{told}{'' if told.endswith(('.', '!', '?')) else '.'} {advice}".rstrip()
+
+
+def _at_line(file: str, line: int) -> str:
+    return f"{file}, line {line}"
+
+
+def _see_the_settings(variables: Sequence[str]) -> str:
+    return f"Change it there, or in the environment: {', '.join(variables)}." if variables else "Change it there."

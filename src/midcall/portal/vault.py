@@ -98,7 +98,7 @@ class Vault:
             except VaultLocked:
                 locked += 1
         if locked:
-            raise VaultLocked(wording.still_locked(locked, resealed), advice=wording.vault_locked_advice())
+            raise VaultLocked(_still_locked(locked, resealed), advice=wording.vault_locked_advice())
         return resealed
 
     async def _reseal(self, owner: str, name: str) -> bool:
@@ -173,3 +173,8 @@ async def forget_value(store: Store | str, owner: str, name: str) -> bool:
 
 def _kept(value: Value) -> Kept:
     return Kept(value.owner, value.name, value.updated)
+
+
+def _still_locked(count: int, resealed: int) -> str:
+    values = "value" if count == 1 else "values"
+    return f"{count} {values} could not be opened with any of these keys; {resealed} were sealed anew."

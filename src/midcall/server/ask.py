@@ -16,7 +16,6 @@ from midcall.core.replay import parse_answer
 from midcall.errors import InvalidAnswer, InvalidQuestion, TimedOut
 from midcall.server.channels.request import visit_id
 from midcall.server.channels.table import Asking, Channel, beyond_doubt, channel_for
-from midcall.wording import questions as wording
 from midcall.wording import unanswered
 
 if TYPE_CHECKING:
@@ -178,5 +177,11 @@ def _look_at_links(call: Call, question: Question[Any] | Visit) -> None:
     if not links:
         return
     if call.installation.strict:
-        raise InvalidQuestion(wording.link_in_form(links))
-    call.installation.warn_once(f"link:{question.digest}", wording.link_in_form(links))
+        raise InvalidQuestion(_link_in_form(links))
+    call.installation.warn_once(f"link:{question.digest}", _link_in_form(links))
+
+
+def _link_in_form(links: tuple[str, ...]) -> str:
+    return (
+        f"A form question contains a link ({', '.join(links)}). Users cannot tell where it leads: use visit() instead."
+    )

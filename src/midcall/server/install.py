@@ -21,7 +21,6 @@ from midcall.server.sealing import Principal, Seal, Whose, seal_for
 from midcall.server.sealing_keys import Key, given_keys, machine_keys, portal_keys
 from midcall.settings import flag, number, whole
 from midcall.stores import open_store
-from midcall.wording import installing as wording
 from midcall.wording.forms import not_a_reason
 
 if TYPE_CHECKING:
@@ -224,7 +223,7 @@ def _check_number(name: str, value: Any) -> None:
         return
     is_number = isinstance(value, int if name.startswith("max_") else (int, float)) and not isinstance(value, bool)
     if not is_number or not (value >= 0 if name == "doubt" else value >= 1 if name.startswith("max_") else value > 0):
-        raise InstallError(wording.bad_number(name, value))
+        raise InstallError(_bad_number(name, value))
 
 
 def _store(store: Store | str | None, portal: Portal | None) -> Store | None:
@@ -247,3 +246,8 @@ def _place(server: Server[Any], seal: Seal, installation: Installation) -> None:
     index = next((i for i, mw in enumerate(middleware) if isinstance(mw, RequestStateBoundary)), len(middleware))
     middleware[index : index + 1] = [seal]
     middleware.append(Calls(installation).serve)
+
+
+def _bad_number(name: str, value: object) -> str:
+    told = {"doubt": "0 or more seconds", "max_rounds": "a whole number from 1 on, or None"}
+    return f"{name}={value!r} must be {told.get(name, 'more than 0 seconds')}."

@@ -26,7 +26,6 @@ from midcall.server.call import Call, running_call
 from midcall.server.channels import table
 from midcall.server.frameworks.errors import stamped
 from midcall.server.verbs import elicit, once
-from midcall.wording.doctor import probe as wording
 
 __all__ = ["FILLED", "FORMS", "SAMPLE", "Finding", "Findings", "Probe"]
 
@@ -115,14 +114,14 @@ class Findings:
     def as_text(self) -> str:
         """The same as text, with a table in Markdown."""
         rows = [_row(finding) for finding in self.found]
-        head = wording.columns()
+        head = _columns()
         lines = [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
         return "\n".join(
             [
                 f"{self.client or 'A client without a name'}, protocol {self.protocol}",
                 f"Declared: {self.declared}",
-                wording.channels("form", self.forms),
-                wording.channels("url", self.visits),
+                _channels("form", self.forms),
+                _channels("url", self.visits),
                 "",
                 *lines,
             ]
@@ -178,18 +177,18 @@ async def _probed(timeout: float) -> dict[str, Any]:
 def _declared(call: Call) -> str:
     """What the client said about being asked, as it said it."""
     if call.elicitation is None:
-        return wording.elicitation(None)
-    return wording.elicitation(list(call.elicitation.model_dump(mode="json", by_alias=True, exclude_none=True)))
+        return _elicitation(None)
+    return _elicitation(list(call.elicitation.model_dump(mode="json", by_alias=True, exclude_none=True)))
 
 
 async def _findings(call: Call, timeout: float) -> tuple[Finding, ...]:
     found: list[Finding] = []
     for kind, form in FORMS.items():
         # An answer that does not fit is what we want to hear of, so it is not asked for again.
-        found.append(await _asked(kind, Question(wording.message(kind), form, timeout=timeout, attempts=1)))
+        found.append(await _asked(kind, Question(_message(kind), form, timeout=timeout, attempts=1)))
     if (portal := call.installation.portal) is not None:
         await portal.start()
-        visit = Visit(wording.message("visit"), lambda _: f"{portal.url}/health", timeout=timeout)
+        visit = Visit(_message("visit"), lambda _: f"{portal.url}/health", timeout=timeout)
         found.append(await _asked("visit", visit))
     return tuple(found)
 
@@ -239,3 +238,28 @@ def _unanswered(kind: str, error: MidcallError, timeout: float) -> Finding:
 def _one_line(error: MidcallError) -> str:
     """For a cell of a table."""
     return " ".join(error.text.split()).replace("|", "/")
+
+
+def _message(kind: str) -> str:
+    return {
+        "text": "Test, question 1: type any word.",
+        "integer": "Test, question 2: choose any whole number from 1 to 10.",
+        "yes/no": "Test, question 3: answer yes or no, as you like.",
+        "choice": "Test, question 4: choose any one of these.",
+        "choices": "Test, question 5: choose any of these, or none.",
+        "defaults": "Test, question 6: this is filled in already. Send it as it is.",
+        "visit": "Test, question 7: open a page of this server. It only says that it is there.",
+    }[kind]
+
+
+def _elicitation(modes: Sequence[str] | None) -> str:
+    return "no elicitation" if modes is None else f"elicitation {{{', '.join(modes)}}}"
+
+
+def _channels(mode: str, names: Sequence[str]) -> str:
+    what = "Forms" if mode == "form" else "Visits"
+    return f"{what} get there by: {', '.join(names) or 'nothing'}"
+
+
+def _columns() -> tuple[str, ...]:
+    return "question", "asked by", "answer", "seconds", "remarks"

@@ -116,7 +116,7 @@ class Address:
         given = dict(parse_qsl(self.parts.query, keep_blank_values=True))
         for name in given:
             if name not in names:
-                raise StoreError(words.unknown_option(names), advice=words.accepted_urls())
+                raise StoreError(_unknown_option(names), advice=words.accepted_urls())
         return Options(given)
 
 
@@ -124,3 +124,8 @@ def _in_place(parts: SplitResult) -> bool:
     hosts = parts.netloc.rpartition("@")[2]
     misplaced = "@" in f"{parts.path}{parts.query}" or parts.fragment or parts.netloc.count("@") > 1
     return not misplaced and _HOSTS.fullmatch(hosts) is not None
+
+
+def _unknown_option(options: Sequence[str]) -> str:
+    known = f"only {', '.join(options)}" if options else "none"
+    return f"The URL of the store has an option that is not known here: it can have {known}"

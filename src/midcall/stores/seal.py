@@ -45,7 +45,7 @@ class Seal:
                     "have."
                 ),
                 advice=wording.vault_locked_advice(),
-                for_model=wording.vault_locked_for_model(),
+                for_model=_vault_locked_for_model(),
             )
         content = json.loads(opened)
         if (content["owner"], content["name"]) != (owner, name):
@@ -55,7 +55,7 @@ class Seal:
                     "Somebody copied or moved it within the store, so it is not opened. Nothing was deleted. "
                     "`midcall vault forget OWNER NAME` removes it."
                 ),
-                for_model=wording.vault_locked_for_model(),
+                for_model=_vault_locked_for_model(),
             )
         return content["value"]
 
@@ -75,3 +75,10 @@ def _check_texts(value: Mapping[str, str]) -> None:
     """The value itself is in no message: it is a secret."""
     if not isinstance(value, Mapping) or not all(isinstance(part, str) for pair in value.items() for part in pair):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise Misuse("The vault keeps named texts: a mapping of str to str.")
+
+
+def _vault_locked_for_model() -> str:
+    return (
+        "Something that the user entrusted to this server cannot be opened at the moment, and whoever runs the "
+        "server must put that right. Nothing was lost. Trying again now does not help."
+    )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 import httpx2
 
 from midcall.testing.page import Page
-from midcall.wording import testing as wording
 
 __all__ = ["Button", "press"]
 
@@ -45,4 +44,8 @@ async def press(
         origin = urlsplit(url)._replace(path="", query="", fragment="").geturl()
         done = await browser.post(url, data={**page.sent(), **typed, "do": button}, headers={"origin": origin})
     if not done.is_success:
-        raise AssertionError(wording.page_not_taken(done.status_code, Page(done.text).problems))
+        raise AssertionError(_page_not_taken(done.status_code, Page(done.text).problems))
+
+
+def _page_not_taken(status: int, problems: Sequence[str]) -> str:
+    return f"the page did not take it: {status} {' '.join(problems)}".strip()

@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 from midcall.core.urls import is_loopback
 from midcall.errors import InstallError
-from midcall.wording.portal import place as wording
 
 __all__ = ["Place", "place_at"]
 
@@ -47,9 +46,11 @@ class Place:
         return headers.get("origin", "").lower() == self.origin and site == "same-origin"
 
 
-def place_at(
-    base_url: str, hosts: tuple[str, ...] = (), *, wrong: Callable[[str, str], str] = wording.bad_base_url
-) -> Place:
+def _bad_base_url(url: str, why: str) -> str:
+    return f"A portal cannot be at {url!r}: {why}."
+
+
+def place_at(base_url: str, hosts: tuple[str, ...] = (), *, wrong: Callable[[str, str], str] = _bad_base_url) -> Place:
     """The place with this address, if a portal may be there; or whatever it is, which `wrong` then knows.
 
     Raises:

@@ -14,13 +14,6 @@ def option(value: str, title: str | None) -> str:
     return value if title is None or title == value else f"{value} ({title})"
 
 
-def type_your_choices(options: Sequence[str], least: int | None, most: int | None) -> str:
-    """For clients that cannot show a multiple choice: it becomes a line of text."""
-    bounds = [f"at least {least}" if least else "", f"at most {most}" if most is not None else ""]
-    how_many = " and ".join(bound for bound in bounds if bound) or "any number"
-    return f"Type {how_many} of these, separated by commas: {', '.join(options)}."
-
-
 def is_type_your_choices(description: str | None) -> bool:
     """Whether this says so: for a script, whose list is then one answer."""
     return _TYPE_YOUR_CHOICES.search(description or "") is not None

@@ -15,11 +15,6 @@ def bad_keys_advice() -> str:
     )
 
 
-def bad_number(name: str, value: object) -> str:
-    told = {"doubt": "0 or more seconds", "max_rounds": "a whole number from 1 on, or None"}
-    return f"{name}={value!r} must be {told.get(name, 'more than 0 seconds')}."
-
-
 def only_on_mounted(server: str) -> str:
     return (
         f"A call has come to {server}, which is mounted in a server that midcall.install(...) was not called on. "

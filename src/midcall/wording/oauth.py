@@ -29,7 +29,3 @@ def provider_failed_advice() -> str:
 
 
 # --- for the author --------------------------------------------------------------------------
-
-
-def metadata_missing_advice() -> str:
-    return "Check issuer=, or describe the provider by its authorize_url= and token_url=."

@@ -7,10 +7,6 @@ def result_lost(name: str) -> str:
     return f"once({name!r}) returned what could not be recorded."
 
 
-def has_run() -> str:
-    return "The function has run, and its result is lost."
-
-
 def not_recordable_advice() -> str:
     return "Return plain data, a pydantic model, a dataclass or a TypedDict, and annotate it."
 

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 
 def model_secret_not_right(name: str) -> str:
     return (
         f"What the user entered for {name!r} was not accepted. Ask them to look for the right one before you try again."
     )
-
-
-def unknown_provider(provider: str, known: Sequence[str]) -> str:
-    names = ", ".join(map(repr, known)) or "none"
-    return f"the portal has no provider {provider!r}; it has {names}. Name it in Portal(providers=[...])"
 
 
 def model_no_token(provider: str) -> str:

@@ -31,11 +31,6 @@ def encode_the_password() -> str:
     return "Write special characters of a user name or a password in percent encoding: %40 for @, %2F for /, %3A for :."
 
 
-def unknown_option(options: Sequence[str]) -> str:
-    known = f"only {', '.join(options)}" if options else "none"
-    return f"The URL of the store has an option that is not known here: it can have {known}"
-
-
 def wrong_option(option: str, expected: str) -> str:
     return f"The option {option!r} in the URL of the store must be {expected}"
 
@@ -49,10 +44,6 @@ def install_extra(extra: str) -> str:
 
 
 # --- every store -----------------------------------------------------------------------------
-def name_too_long(what: str, size: int, longest: int) -> str:
-    return f"A store keeps an {what} of at most {longest:,} bytes, and this one has {size:,}".replace(
-        "an name", "a name"
-    )
 
 
 def open_it_again() -> str:
@@ -60,38 +51,6 @@ def open_it_again() -> str:
 
 
 # --- SQLite ----------------------------------------------------------------------------------
-def no_directory(path: str) -> str:
-    return f"There is no directory {path} for the store"
-
-
-def sqlite_failed(error: str, path: str) -> str:
-    known = {
-        "SQLITE_BUSY": f"Another process keeps {path} locked",
-        "SQLITE_LOCKED": f"Another process keeps {path} locked",
-        "SQLITE_FULL": f"There is no space left for {path}",
-        "SQLITE_READONLY": f"{path} cannot be written",
-        "SQLITE_CANTOPEN": f"{path} cannot be opened",
-        "SQLITE_NOTADB": f"{path} is not a SQLite database",
-        "SQLITE_CORRUPT": f"{path} is damaged",
-        "SQLITE_IOERR": f"{path} could not be read or written",
-    }
-    found = next((text for start, text in known.items() if error.startswith(start)), None)
-    what = found or f"SQLite failed with {error or 'an error'} on {path}"
-    return f"{what}. Nothing was changed"
-
-
-def sqlite_advice(error: str) -> str:
-    known = {
-        "SQLITE_BUSY": "Try again; if it stays, see which process holds the file open.",
-        "SQLITE_LOCKED": "Try again; if it stays, see which process holds the file open.",
-        "SQLITE_FULL": "Make room on the disk; it goes on by itself then.",
-        "SQLITE_READONLY": "This user must be able to write the file and its directory.",
-        "SQLITE_CANTOPEN": "This user must be able to read and write the file and its directory.",
-        "SQLITE_NOTADB": "Choose another file for the store.",
-        "SQLITE_CORRUPT": "Restore it from a backup, or move it away to begin anew.",
-        "SQLITE_IOERR": "See whether the disk is there and healthy. A network drive is no place for SQLite.",
-    }
-    return next((text for start, text in known.items() if error.startswith(start)), "")
 
 
 # --- PostgreSQL and Redis --------------------------------------------------------------------

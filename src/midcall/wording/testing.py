@@ -15,7 +15,3 @@ def ended_otherwise(tool: str, how: str, text: str, pushed: str) -> str:
 
 def _what_changes() -> str:
     return "Put what changes between runs (time, random numbers, reads, the order of a set) into once()."
-
-
-def page_not_taken(status: int, problems: Sequence[str]) -> str:
-    return f"the page did not take it: {status} {' '.join(problems)}".strip()

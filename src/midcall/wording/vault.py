@@ -29,15 +29,3 @@ def vault_locked_advice() -> str:
         "`midcall vault rotate` seals everything anew, and the earlier key can go. If it is lost, "
         "`midcall vault forget OWNER NAME` lets the user enter the value again."
     )
-
-
-def vault_locked_for_model() -> str:
-    return (
-        "Something that the user entrusted to this server cannot be opened at the moment, and whoever runs the "
-        "server must put that right. Nothing was lost. Trying again now does not help."
-    )
-
-
-def still_locked(count: int, resealed: int) -> str:
-    values = "value" if count == 1 else "values"
-    return f"{count} {values} could not be opened with any of these keys; {resealed} were sealed anew."

@@ -75,7 +75,7 @@ def _answerer(ways: Ways, console: Console) -> tuple[Answerer, bool]:
     if place() == "nowhere":
         from midcall.client.headless import Headless
 
-        return Headless("cancel", tell=lambda sentence: console.say(f"{sentence} {wording.how_to_answer()}")), False
+        return Headless("cancel", tell=lambda sentence: console.say(f"{sentence} {_how_to_answer()}")), False
     return _terminal(console, drawn=place() == "form"), False
 
 
@@ -92,3 +92,7 @@ def _terminal(console: Console, *, drawn: bool) -> Answerer:
     if drawn:
         console.say(console.ink.dim("Questions are asked line by line. For forms: pip install 'midcall[terminal]'"))
     return lines
+
+
+def _how_to_answer() -> str:
+    return "Run it in a terminal, or with --answers FILE or --browser."

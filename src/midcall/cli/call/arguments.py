@@ -12,7 +12,6 @@ from typing import Any, Final, cast
 
 from midcall.cli.call.schemas import Kind, described, kinds_of, type_of
 from midcall.core.text import plain_line
-from midcall.wording import cli as wording
 
 __all__ = ["BadArgument", "Given", "given", "read"]
 
@@ -70,7 +69,7 @@ def read(typed: Sequence[Given], schema: Mapping[str, Any]) -> dict[str, Any]:
     arguments: dict[str, Any] = {}
     for name in dict.fromkeys(each.name for each in typed):
         if name not in kinds and not _takes_more(schema, kinds):
-            raise BadArgument(wording.unknown_argument(name, _near(name, kinds), sorted(kinds)))
+            raise BadArgument(_unknown_argument(name, _near(name, kinds), sorted(kinds)))
         values = [each for each in typed if each.name == name]
         arguments[name] = _value(kinds.get(name, Kind()), values)
     _check(arguments, schema)
@@ -116,7 +115,7 @@ def _single(kind: Kind, typed: Given) -> Any:
         return typed.text
     if not kind.types:
         return _guessed(typed.text)
-    raise BadArgument(wording.wrong_type(typed.name, described(kind), plain_line(typed.text)))
+    raise BadArgument(_wrong_type(typed.name, described(kind), plain_line(typed.text)))
 
 
 _NO: Final = object()
@@ -160,7 +159,7 @@ def _option(kind: Kind, typed: Given) -> Any:
         for name, option in names:
             if same(name) == same(typed.text):
                 return option
-    raise BadArgument(wording.wrong_type(typed.name, described(kind), plain_line(typed.text)))
+    raise BadArgument(_wrong_type(typed.name, described(kind), plain_line(typed.text)))
 
 
 def _guessed(text: str) -> Any:
@@ -180,7 +179,7 @@ def _check(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
     missing = [str(name) for name in cast("Iterable[Any]", required) if name not in arguments]
     if missing:
         kinds = kinds_of(schema)
-        raise BadArgument(wording.missing_arguments({name: described(kinds.get(name, Kind())) for name in missing}))
+        raise BadArgument(_missing_arguments({name: described(kinds.get(name, Kind())) for name in missing}))
     if not _is_plain(arguments, schema) and (problem := _problem(arguments, schema)) is not None:
         raise BadArgument(plain_line(problem))
 
@@ -217,4 +216,24 @@ def _problem(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str | N
     if error is None:
         return None
     place = ".".join(str(step) for step in cast("Iterable[Any]", error.absolute_path))
-    return wording.does_not_fit(place, str(error.message)[:300])
+    return _does_not_fit(place, str(error.message)[:300])
+
+
+def _wrong_type(name: str, expected: str, text: str) -> str:
+    return f"{name}: must be {expected}, and not {text!r}"
+
+
+def _does_not_fit(place: str, problem: str) -> str:
+    return f"{place}: {problem}" if place else problem
+
+
+def _unknown_argument(name: str, near: str | None, known: list[str]) -> str:
+    if near is not None:
+        return f"{name}: the tool has no such argument. Did you mean {near!r}?"
+    takes = f"It takes {', '.join(known)}." if known else "It takes none."
+    return f"{name}: the tool has no such argument. {takes}"
+
+
+def _missing_arguments(expected: dict[str, str]) -> str:
+    listed = ", ".join(f"{name} ({kind})" for name, kind in expected.items())
+    return f"missing: {listed}"

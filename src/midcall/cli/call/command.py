@@ -92,7 +92,7 @@ def _found(tools: Sequence[Tool], name: str) -> Tool:
     names = [tool.name for tool in tools]
     alike = [each for each in names if name.casefold() in each.casefold()]
     near = next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.5) or alike), None)
-    raise Ends(USAGE, wording.usage("midcall call", plain_line(wording.unknown_tool(name, near, names))))
+    raise Ends(USAGE, wording.usage("midcall call", plain_line(_unknown_tool(name, near, names))))
 
 
 def _is_mistake(said: str) -> bool:
@@ -154,3 +154,11 @@ def _show_waiting(said: str, code: str, link: Link) -> None:
 def _is_here(said: str) -> bool:
     """Whether this leads to a page on this machine."""
     return any(is_loopback(host.strip("[]")) for host in _HOST.findall(said))
+
+
+def _unknown_tool(name: str, near: str | None, names: list[str]) -> str:
+    if near is not None:
+        return f"there is no tool {name!r}. Did you mean {near[:100]!r}?"
+    if len(names) <= 5:
+        return f"there is no tool {name!r}. There are: {', '.join(each[:100] for each in names) or 'none'}."
+    return f"there is no tool {name!r}. `midcall tools` lists those that there are ({len(names)})."

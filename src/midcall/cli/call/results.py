@@ -17,8 +17,6 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from midcall.wording import cli as wording
-
 __all__ = ["as_json", "as_text"]
 
 
@@ -41,14 +39,14 @@ def _blocks(result: CallToolResult) -> Iterable[str]:
             case TextContent():
                 yield block.text
             case ImageContent() | AudioContent():
-                yield wording.a_file(block.type, block.mime_type, _size(block.data))
+                yield _a_file(block.type, block.mime_type, _size(block.data))
             case ResourceLink():
                 yield f"[link: {block.title or block.name}, {block.uri!s}]"
             case EmbeddedResource(resource=TextResourceContents() as resource):
-                yield f"{wording.a_resource(str(resource.uri))}\n{resource.text}"
+                yield f"{_a_resource(str(resource.uri))}\n{resource.text}"
             case EmbeddedResource(resource=resource):
                 size = _size(getattr(resource, "blob", ""))
-                yield wording.a_file(str(resource.uri), resource.mime_type or "", size)
+                yield _a_file(str(resource.uri), resource.mime_type or "", size)
             case _:
                 yield f"[{block.type}]"
 
@@ -87,3 +85,12 @@ def _parsed(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+def _a_file(name: str, kind: str, size: int) -> str:
+    shown = f"{size / 1024:.1f} KB" if size >= 1024 else f"{size} bytes"
+    return f"[{', '.join(piece for piece in (name, kind, shown) if piece)}]"
+
+
+def _a_resource(uri: str) -> str:
+    return f"[{uri}]"

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from midcall.wording import cli as wording
-
 __all__ = ["Kind", "described", "kind_of", "kinds_of", "type_of"]
 
 _DEEPEST: Final = 20
@@ -93,8 +91,29 @@ def type_of(value: Any) -> str:
 def described(kind: Kind) -> str:
     """The kind in a word or two."""
     if kind.options:
-        return wording.one_of([option if isinstance(option, str) else json.dumps(option) for option in kind.options])
+        return _one_of([option if isinstance(option, str) else json.dumps(option) for option in kind.options])
     if kind.items is not None and "array" in kind.types:
         return f"a list of {described(kind.items).removeprefix('a ')}"
-    named = [wording.json_type(each) for each in kind.types if each != "null"]
-    return wording.any_of(named)
+    named = [_json_type(each) for each in kind.types if each != "null"]
+    return _any_of(named)
+
+
+def _json_type(name: str) -> str:
+    return {
+        "string": "text",
+        "integer": "a whole number",
+        "number": "a number",
+        "boolean": "yes or no",
+        "array": "a list",
+        "object": "an object, as JSON",
+    }.get(name, name)
+
+
+def _any_of(kinds: list[str]) -> str:
+    return " or ".join(kinds) if kinds else "anything"
+
+
+def _one_of(options: list[str]) -> str:
+    shown = options[:12]
+    more = f" … ({len(options)} in all)" if len(options) > len(shown) else ""
+    return f"one of {', '.join(shown)}{more}"

@@ -24,7 +24,6 @@ from midcall.doctor.surroundings import Surroundings
 from midcall.doctor.target import is_source, why_nothing
 from midcall.server.installation import Installation
 from midcall.wording import cli as usage
-from midcall.wording.doctor import installation as wording
 
 __all__ = ["run"]
 
@@ -54,7 +53,7 @@ def _examine(path: str, name: str | None, *, as_json: bool) -> int:
     try:
         report = asyncio.run(_looked_at(installation))
     except Exception as error:  # of a store, an identity or a name service of somebody's own
-        raise Ends(TOOL_FAILED, masked(plain_line(wording.unexpected(type(error).__name__, str(error))))) from None
+        raise Ends(TOOL_FAILED, masked(plain_line(_unexpected(type(error).__name__, str(error))))) from None
     _print(report, as_json=as_json)
     return TOOL_FAILED if report.broken else DONE
 
@@ -82,3 +81,10 @@ def _print(report: Report, *, as_json: bool) -> None:
     print_out(f"{ink.bold(plain_line(report.server))}\n")
     for heading, findings in report.sections().items():
         print_out(f"\n{ink.bold(heading)}\n{told(findings, ink)}")
+
+
+def _unexpected(kind: str, text: str) -> str:
+    return (
+        f"Looking at the server failed with {kind}{f': {text}' if text else ''}. If it has a store, an identity or a "
+        "principal of its own, look there; else it is a mistake in midcall."
+    )

@@ -100,7 +100,7 @@ async def _names(client: Client, link: Link) -> list[str]:
 
 def _print(title: str, version: str, findings: Sequence[Finding], probe: CallToolResult | str | None) -> None:
     ink = Ink.on_stream(sys.stdout)
-    print_out(f"{ink.bold(title)}  {ink.dim(version)}\n\n{ink.bold(wording.heading())}\n{told(findings, ink)}")
+    print_out(f"{ink.bold(title)}  {ink.dim(version)}\n\n{ink.bold(_heading())}\n{told(findings, ink)}")
     if isinstance(probe, CallToolResult) and not probe.is_error:
         print_out(f"\n{_text(probe)}\n")
 
@@ -135,7 +135,7 @@ def _offers(names: Sequence[str], probe: CallToolResult | str | None) -> list[Fi
     own = [plain_line(name) for name in names]
     goes_on = CONTINUE in names
     return [
-        Finding("tools", "ok" if names else "off", wording.tools(own)),
+        Finding("tools", "ok" if names else "off", _tools(own)),
         Finding(
             "later",
             *(
@@ -157,7 +157,7 @@ def _of_probe(probe: CallToolResult | str | None) -> Finding:
                 "midcall_probe is not listed. With install(..., probe=True) its result would stand here.",
             )
         case str():
-            return Finding("probe", "broken", wording.probe_failed(probe), wording.probe_failed_advice())
+            return Finding("probe", "broken", _probe_failed(probe), _probe_failed_advice())
         case _ if (probe.meta or {}).get(CODE):
             return Finding(
                 "probe",
@@ -169,10 +169,26 @@ def _of_probe(probe: CallToolResult | str | None) -> Finding:
                 ),
             )
         case _ if probe.is_error:
-            return Finding("probe", "broken", wording.probe_failed(_text(probe)), wording.probe_failed_advice())
+            return Finding("probe", "broken", _probe_failed(_text(probe)), _probe_failed_advice())
         case _:
             return Finding(
                 "probe",
                 "ok",
                 "midcall_probe was called, and answered by this command; a page was agreed to and not opened.",
             )
+
+
+def _heading() -> str:
+    return "What the server offers"
+
+
+def _tools(names: Sequence[str]) -> str:
+    return f"{len(names)}: {', '.join(names)}" if names else "none"
+
+
+def _probe_failed(why: str) -> str:
+    return f"midcall_probe failed: {why}"
+
+
+def _probe_failed_advice() -> str:
+    return "The log of the server says more; --verbose shows that of a command."

@@ -27,21 +27,19 @@ def read_script(path: str | PathLike[str]) -> dict[str, Answer] | list[Answer]:
     """The answers in this file, or `BadScript`."""
     path = Path(path)
     if path.suffix.lower() not in (".yaml", ".yml", ".json"):
-        raise BadScript(wording.bad_script(str(path), None, "a file of answers must end in .yaml, .yml or .json"))
+        raise BadScript(_bad_script(str(path), None, "a file of answers must end in .yaml, .yml or .json"))
     try:
         text = path.read_text("utf-8-sig")
     except UnicodeDecodeError:
-        raise BadScript(wording.bad_script(str(path), None, "the file is not text in UTF-8")) from None
+        raise BadScript(_bad_script(str(path), None, "the file is not text in UTF-8")) from None
     except OSError as error:
-        raise BadScript(
-            wording.bad_script(str(path), None, f"the file cannot be read ({error.strerror or ''})")
-        ) from None
+        raise BadScript(_bad_script(str(path), None, f"the file cannot be read ({error.strerror or ''})")) from None
     answers = _Json(path).read(text) if path.suffix.lower() == ".json" else _Yaml(path).read(text)
     if answers is None:
         return {}
     if not isinstance(answers, (dict, list)):
         raise BadScript(
-            wording.bad_script(
+            _bad_script(
                 str(path), 1, "expected questions (or names of fields) and their answers, or a list of answers in order"
             )
         )
@@ -56,17 +54,17 @@ class _Json:
         try:
             return json.loads(text, object_pairs_hook=self._mapping) if text.strip() else None
         except json.JSONDecodeError as error:
-            raise BadScript(wording.bad_script(str(self._path), error.lineno, error.msg)) from None
+            raise BadScript(_bad_script(str(self._path), error.lineno, error.msg)) from None
         except RecursionError:
-            raise BadScript(wording.bad_script(str(self._path), None, wording.script_too_deep())) from None
+            raise BadScript(_bad_script(str(self._path), None, _script_too_deep())) from None
 
     def _mapping(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         mapping = dict(pairs)
         if len(mapping) < len(pairs):
             twice = next(name for place, (name, _) in enumerate(pairs) if name in dict(pairs[:place]))
-            raise BadScript(wording.bad_script(str(self._path), None, wording.named_twice(twice)))
+            raise BadScript(_bad_script(str(self._path), None, _named_twice(twice)))
         if (why := _bad_action(mapping)) is not None:
-            raise BadScript(wording.bad_script(str(self._path), None, why))
+            raise BadScript(_bad_script(str(self._path), None, why))
         return mapping
 
 
@@ -82,7 +80,7 @@ class _Yaml:
             import yaml
         except ImportError:
             raise BadScript(
-                wording.bad_script(
+                _bad_script(
                     str(self._path),
                     None,
                     'to read YAML, install it with: pip install "midcall[cli]" (JSON is read without)',
@@ -94,11 +92,11 @@ class _Yaml:
             return None if node is None else self._value(node)
         except yaml.MarkedYAMLError as error:
             line = error.problem_mark.line + 1 if error.problem_mark is not None else None
-            raise BadScript(wording.bad_script(str(self._path), line, error.problem or wording.not_yaml())) from None
+            raise BadScript(_bad_script(str(self._path), line, error.problem or _not_yaml())) from None
         except yaml.YAMLError:
-            raise BadScript(wording.bad_script(str(self._path), None, wording.not_yaml())) from None
+            raise BadScript(_bad_script(str(self._path), None, _not_yaml())) from None
         except RecursionError:
-            raise BadScript(wording.bad_script(str(self._path), None, wording.script_too_deep())) from None
+            raise BadScript(_bad_script(str(self._path), None, _script_too_deep())) from None
 
     def _value(self, node: Any) -> Any:
         """What this node says. One that stands in several places is read once."""
@@ -124,14 +122,14 @@ class _Yaml:
             if key.id != "scalar":
                 raise self._bad(key, "expected a question or the name of a field before the colon")
             if key.value in mapping:
-                raise self._bad(key, wording.named_twice(key.value))
+                raise self._bad(key, _named_twice(key.value))
             mapping[key.value] = self._value(value)
         if (why := _bad_action(mapping)) is not None:
             raise self._bad(node, why)
         return mapping
 
     def _bad(self, node: Any, why: str) -> BadScript:
-        return BadScript(wording.bad_script(str(self._path), node.start_mark.line + 1, why))
+        return BadScript(_bad_script(str(self._path), node.start_mark.line + 1, why))
 
 
 def _bad_action(mapping: dict[str, Any]) -> str | None:
@@ -139,3 +137,19 @@ def _bad_action(mapping: dict[str, Any]) -> str | None:
     if mapping.keys() == {"action"} and mapping["action"] not in ACTIONS:
         return wording.bad_action(list(ACTIONS))
     return None
+
+
+def _bad_script(path: str, line: int | None, why: str) -> str:
+    return f"{path}{f', line {line}' if line is not None else ''}: {why}"
+
+
+def _script_too_deep() -> str:
+    return "this is nested too deeply to be a file of answers"
+
+
+def _named_twice(name: str) -> str:
+    return f"{name!r} stands here twice; for successive askings, give one list of answers"
+
+
+def _not_yaml() -> str:
+    return "this is not YAML"

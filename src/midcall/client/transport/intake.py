@@ -30,7 +30,6 @@ from pydantic import ValidationError
 from midcall.client.lines.columns import one_line
 from midcall.client.transport.tool_list import usable
 from midcall.client.transport.wrapper import Around, Incoming
-from midcall.wording.client import answering
 
 __all__ = ["UNREADABLE", "Intake"]
 
@@ -121,7 +120,7 @@ def _readable(request: Any) -> Any:
         methods.validate_server_result("tools/call", LATEST_MODERN_VERSION, alone)
         ElicitRequest.model_validate(request, by_name=False)
     except ValidationError:
-        return _empty(answering.malformed())
+        return _empty(_malformed())
     return cast("Any", request)
 
 
@@ -130,7 +129,7 @@ def _pushed(params: Any, version: str) -> Any:
     try:
         methods.parse_server_request("elicitation/create", version, params)
     except ValidationError:
-        return _empty(answering.malformed())["params"]
+        return _empty(_malformed())["params"]
     except (KeyError, ValueError):  # a version in which nothing is pushed, or that nobody knows
         pass
     return params
@@ -142,3 +141,7 @@ def _empty(why: str) -> dict[str, Any]:
         "method": "elicitation/create",
         "params": {"mode": "form", "message": "", "requestedSchema": form, "_meta": {UNREADABLE: why}},
     }
+
+
+def _malformed() -> str:
+    return "the question is malformed"

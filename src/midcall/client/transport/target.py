@@ -100,7 +100,7 @@ def _url(url: str, ways: Ways) -> Reached:
     except ValueError:
         usable = False
     if not usable:
-        raise CannotConnect.because(url, wording.bad_url())
+        raise CannotConnect.because(url, _bad_url())
     seen = Seen()
     return Reached(_http(url, ways, seen), _without_userinfo(url), seen=seen)
 
@@ -144,7 +144,7 @@ def _split(line: str) -> list[str]:
             return [part.strip('"') for part in shlex.split(line, posix=False)]
         return shlex.split(line)
     except ValueError as error:
-        raise CannotConnect.because(line, wording.bad_command_line(str(error))) from None
+        raise CannotConnect.because(line, _bad_command_line(str(error))) from None
 
 
 def _command(parts: Sequence[str], ways: Ways) -> Reached:
@@ -160,7 +160,7 @@ def _process(parameters: StdioServerParameters, ways: Ways) -> Reached:
         parameters = parameters.model_copy(update={"cwd": Path(ways.cwd)})
     name = shlex.join([parameters.command, *parameters.args])
     if parameters.cwd is not None and not Path(parameters.cwd).is_dir():
-        raise CannotConnect.because(name, wording.no_such_folder(str(parameters.cwd)))
+        raise CannotConnect.because(name, _no_such_folder(str(parameters.cwd)))
     return Reached(_started(parameters, ways.errlog), name, parameters.command)
 
 
@@ -191,3 +191,15 @@ async def _fastmcp(server: object, lowlevel: Any, ways: Ways) -> AsyncGenerator[
     entered: AbstractAsyncContextManager[Any] = lifespan()
     async with entered, InMemoryTransport(lowlevel, raise_exceptions=ways.raise_exceptions) as streams:
         yield streams
+
+
+def _no_such_folder(folder: str) -> tuple[str, str]:
+    return f"there is no folder {folder}", "The working directory of the server must be there."
+
+
+def _bad_url() -> tuple[str, str]:
+    return "it is not a web address", "An address looks like http://localhost:8000/mcp"
+
+
+def _bad_command_line(detail: str) -> tuple[str, str]:
+    return f"the command cannot be read ({detail})", "Check its quotes."

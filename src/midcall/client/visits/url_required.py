@@ -74,7 +74,7 @@ class Required:
             return await send(said)
         except MCPError as error:
             if error.code == URL_ELICITATION_REQUIRED:
-                error.add_note(wording.still_required(RETRIES))
+                error.add_note(_still_required(RETRIES))
             raise
 
     def _said(self, session: ClientSession) -> Mapping[str, Any]:
@@ -127,7 +127,7 @@ class Required:
                 text, advice = wording.visit_given_up(one_line(server_of(session)[0]))
                 raise UserCancelled(text, advice=advice)
             case None:
-                error.add_note(wording.not_done_within(self._patience))
+                error.add_note(_not_done_within(self._patience))
                 raise error
 
     async def _word(self, waiting: Waiting) -> bool | None:
@@ -149,7 +149,7 @@ async def _first(waiting: Waiting, answerer: Waits) -> bool | None:
         try:
             said.append(await answerer.wait(waiting))
         except Exception as error:
-            _log.error(wording.wait_failed(type(error).__name__))
+            _log.error(_wait_failed(type(error).__name__))
             said.append(None)
         group.cancel_scope.cancel()
 
@@ -183,3 +183,16 @@ def code_in(error: MCPError) -> Mapping[str, Any]:
     said: Any = cast("dict[str, Any]", data).get("_meta") if isinstance(data, dict) else None
     code: Any = cast("dict[str, Any]", said).get(protocol.CODE) if isinstance(said, dict) else None
     return {protocol.CODE: code} if isinstance(code, str) else {}
+
+
+def _not_done_within(seconds: float | None) -> str:
+    within = "" if seconds is None else f" within {seconds:g} s"
+    return f"The server did not say{within} that the visit is done. When it is, call again."
+
+
+def _still_required(times: int) -> str:
+    return f"The call was made {times} more times, and the server still wants the visit."
+
+
+def _wait_failed(error: str) -> str:
+    return f"the answerer failed with {error} while a visit was waited for"

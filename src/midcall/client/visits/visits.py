@@ -12,7 +12,6 @@ from mcp.client.session import IncomingMessage, MessageHandlerFnT
 from mcp_types import ElicitCompleteNotification
 
 from midcall.client.visits.waiting import Waiting
-from midcall.wording.client import required as wording
 
 __all__ = ["OnComplete", "Visits"]
 
@@ -112,4 +111,8 @@ async def _told(listener: OnComplete, id: str) -> None:
         if inspect.isawaitable(result):
             await result
     except Exception as error:
-        _log.warning(wording.listener_failed(type(error).__name__))
+        _log.warning(_listener_failed(type(error).__name__))
+
+
+def _listener_failed(error: str) -> str:
+    return f"a handler for finished visits failed with {error}"

@@ -6,7 +6,7 @@ choice. What they cannot show is put into words; what they cannot check, our own
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
@@ -74,7 +74,7 @@ def _in_words(field: Text | Number | Choice | Choices) -> Iterator[str]:
     """What the lowered schema cannot say, for the field's description."""
     shown = ""
     if isinstance(field, Choices):
-        yield wording.type_your_choices(field.shown, field.min_items, field.max_items)
+        yield _type_your_choices(field.shown, field.min_items, field.max_items)
         shown = ", ".join(field.default or ())
     elif isinstance(field, Choice) and field.default is not None:
         shown = wording.option(field.default, field.labels[field.default])
@@ -141,3 +141,10 @@ def _first_wins(pairs: Iterable[tuple[str, str]]) -> Mapping[str, str]:
     for text, value in pairs:
         found.setdefault(text, value)
     return found
+
+
+def _type_your_choices(options: Sequence[str], least: int | None, most: int | None) -> str:
+    """For clients that cannot show a multiple choice: it becomes a line of text."""
+    bounds = [f"at least {least}" if least else "", f"at most {most}" if most is not None else ""]
+    how_many = " and ".join(bound for bound in bounds if bound) or "any number"
+    return f"Type {how_many} of these, separated by commas: {', '.join(options)}."

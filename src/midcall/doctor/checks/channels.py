@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from midcall.core.outcome import Via
 from midcall.doctor.checks.report import Finding
 from midcall.server.channels.table import CHANNELS
-from midcall.wording.doctor import channels as wording
 from midcall.wording.doctor import keeping
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def _channel(installation: Installation, via: Via) -> Finding:
         "ok",
         "Clients on 2025-11-25 over stateless HTTP get the error -32042: install() says that all call again."
         if everybody
-        else wording.has(via),
+        else _has(via),
     )
 
 
@@ -60,7 +59,7 @@ def _for_apps(installation: Installation) -> Missing:
 def _for_relay(installation: Installation) -> Missing:
     if installation.relay:
         return None
-    return "It is switched off.", wording.no_relay_advice(installation.keeping is not None)
+    return "It is switched off.", _no_relay_advice(installation.keeping is not None)
 
 
 def _for_required(installation: Installation) -> Missing:
@@ -76,3 +75,24 @@ _MISSING: Final[Mapping[str, Callable[[Installation], Missing]]] = {
     "link": _for_pages,
     "relay": _for_relay,
 }
+
+
+def _has(via: str) -> str:
+    return {
+        "push": "Clients up to 2025-11-25 that declare elicitation, over stdio or stateful HTTP.",
+        "round": "Clients on 2026-07-28 that declare elicitation.",
+        "page": "Clients that declare URL mode and no forms get a page of the portal.",
+        "required": "Clients on 2025-11-25 over stateless HTTP that say that they call again get the error -32042.",
+        "app": "Clients that show MCP Apps and declare no elicitation get the form as an App.",
+        "link": "All other clients get a link to a page, and go on with midcall_continue.",
+        "relay": "Questions with 'relay' in their via= can be asked by the model, in the chat.",
+        "default": "Where nobody can be asked, a question with default= takes it.",
+    }.get(via, "It is there.")
+
+
+def _no_relay_advice(store: bool) -> str:
+    needed = "relay=True" if store else "relay=True, store=..."
+    return (
+        f"Only if a model may carry answers: install(..., {needed}), and via={{*STRONG, 'relay'}} at each question "
+        "that allows it."
+    )

@@ -6,7 +6,6 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from midcall.doctor.checks.report import SECONDS, Finding
-from midcall.wording.doctor import portal as wording
 
 if TYPE_CHECKING:
     from midcall.portal.app import Portal
@@ -24,7 +23,7 @@ def identity(installation: Installation, portal: Portal) -> Finding:
             "identity",
             "doubtful",
             "Nobody can be identified there: only plain forms are served, no secrets, authorizations or approvals.",
-            wording.everybody_is_nobody_advice(),
+            _everybody_is_nobody_advice(),
         )
     known_by = f"It tells who is looking by {type(portal.identity).__name__}."
     if installation.knows_callers is False and not portal.local:
@@ -38,7 +37,7 @@ def identity(installation: Installation, portal: Portal) -> Finding:
             "Give the server auth= and token_verifier=, or install(..., principal=...): see docs/identity.md.",
         )
     if installation.knows_callers and portal.local:
-        advice = wording.everybody_is_nobody_advice()
+        advice = _everybody_is_nobody_advice()
         return Finding(
             "identity",
             "doubtful",
@@ -79,3 +78,7 @@ async def _trouble(portal: Portal) -> str | None:
             return await portal.identity.trouble()
     except TimeoutError:
         return f"the issuer that signs users in did not answer within {SECONDS:g} s"
+
+
+def _everybody_is_nobody_advice() -> str:
+    return "Portal(..., identity=Oidc(...)) or ProxyJwt(...): see docs/identity.md."

@@ -33,10 +33,10 @@ async def store_now(installation: Installation, before: Finding) -> list[Finding
             store = await installation.keeping.store()
             await store.read("doctor")
     except StoreError as error:
-        return [Finding("store", "broken", f"It cannot be used. {error!s}", wording.away_advice())]
+        return [Finding("store", "broken", f"It cannot be used. {error!s}", _away_advice())]
     except TimeoutError:
-        silent = wording.held if isinstance(installation.store, SQLite) else wording.silent
-        return [Finding("store", "broken", silent(before.text, SECONDS), wording.away_advice())]
+        silent = _held if isinstance(installation.store, SQLite) else _silent
+        return [Finding("store", "broken", silent(before.text, SECONDS), _away_advice())]
     answered = Finding("store", before.state, f"It answers. {before.text}", before.advice)
     return [answered, *await _vault(installation, store, until)]
 
@@ -67,9 +67,7 @@ async def _try(vault: Vault, store: Store, found: Counter[str]) -> bool:
 def _told(found: Counter[str], every: bool, whose: str) -> Finding:
     tried, locked, older = found.total(), found["locked"], found["older"]
     if locked:
-        return Finding(
-            "vault", "broken", wording.vault_locked(locked, tried, every), wording.vault_locked_advice(whose)
-        )
+        return Finding("vault", "broken", wording.vault_locked(locked, tried, every), _vault_locked_advice(whose))
     if older:
         return Finding(
             "vault",
@@ -83,4 +81,26 @@ def _told(found: Counter[str], every: bool, whose: str) -> Finding:
         Finding("vault", "ok", "Nothing is kept in it yet.")
         if every
         else Finding("vault", "doubtful", "It was not read in time, so nobody knows whether these keys open it.")
+    )
+
+
+def _silent(about: str, seconds: float) -> str:
+    return f"No answer within {seconds:g} s: it hangs, or something on the way drops what is sent there. {about}"
+
+
+def _held(about: str, seconds: float) -> str:
+    return f"No answer within {seconds:g} s: another process holds the file, or its disk hangs. {about}"
+
+
+def _away_advice() -> str:
+    return "`midcall store check URL` looks at a store by itself, and waits for as long as a server does."
+
+
+def _vault_locked_advice(whose: str) -> str:
+    lost = "If it is lost, `midcall vault forget OWNER NAME` lets users enter their values again."
+    if whose == "author":
+        return f"Add the key that sealed them behind those in MIDCALL_KEYS, or keys=, as in a rotation. {lost}"
+    return (
+        "No key was given here, so that of this user on this machine is tried. Set MIDCALL_KEYS as it is where the "
+        f"server runs, or run this as the server's own user. {lost}"
     )

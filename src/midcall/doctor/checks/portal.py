@@ -11,7 +11,6 @@ from midcall.doctor.checks.knocking import Answer, Trouble, knock
 from midcall.doctor.checks.report import Finding, State
 from midcall.errors import InstallError, Misuse
 from midcall.wording import certificates
-from midcall.wording.doctor import portal as wording
 
 if TYPE_CHECKING:
     from midcall.doctor.surroundings import Surroundings
@@ -86,12 +85,12 @@ def _told(url: str, alone: bool, came: Answer | Trouble, here: Surroundings) -> 
         return _answered(url, alone, came)
     state, text, advice = _unanswered(url, came)
     if came in ("nobody", "no answer") and here.container and not is_loopback(urlsplit(url).hostname or ""):
-        advice = f"{advice} {wording.from_inside(url)}"
+        advice = f"{advice} {_from_inside(url)}"
     return Finding("portal", state, text, advice)
 
 
 def _answered(url: str, alone: bool, answer: Answer) -> Finding:
-    elsewhere = wording.something_else_advice(urlsplit(url).path)
+    elsewhere = _something_else_advice(urlsplit(url).path)
     match answer.status:
         case 200 if _is_ours(answer):
             return Finding(
@@ -110,7 +109,7 @@ def _answered(url: str, alone: bool, answer: Answer) -> Finding:
             )
         case 503:
             return Finding(
-                "portal", "broken", f"{url} answers, and says that its store is away.", wording.store_away_advice(alone)
+                "portal", "broken", f"{url} answers, and says that its store is away.", _store_away_advice(alone)
             )
         case status:
             return Finding("portal", "broken", f"Something else answers at {url} ({status}).", elsewhere)
@@ -156,3 +155,19 @@ def _unanswered(url: str, trouble: Trouble) -> tuple[State, str, str]:
         case fault:
             state: State = "doubtful" if fault in _OF_OTHERS else "broken"
             return state, f"{url} was not opened: {certificates.wrong(fault)}.", certificates.advice(fault)
+
+
+def _from_inside(url: str) -> str:
+    return f"A container may not reach its own public address: open {url}/health where a user is."
+
+
+def _store_away_advice(alone: bool) -> str:
+    return "See the store." if alone else "The running server has another store, or lost it: see its log."
+
+
+def _something_else_advice(path: str) -> str:
+    where = f"app.mount({path!r}, portal)" if path else "app.mount('/', portal), behind all other routes"
+    return (
+        f"Mount the portal where its address says: {where}. A proxy in front must hand this path on; if it strips "
+        "the front of it, mount the portal at what is left."
+    )

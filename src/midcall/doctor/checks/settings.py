@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
@@ -13,7 +13,6 @@ from midcall.doctor.checks.report import Finding
 from midcall.doctor.surroundings import SETTINGS, Surroundings
 from midcall.stores.memory import Memory
 from midcall.stores.sqlite import SQLite
-from midcall.wording.doctor import installation as wording
 from midcall.wording.doctor import keeping, portal
 
 if TYPE_CHECKING:
@@ -46,9 +45,7 @@ def misnamed(names: Sequence[str]) -> list[Finding]:
     """Nobody reads these, and whoever has set them believes otherwise."""
     meant = {name: next(iter(get_close_matches(name.upper(), SETTINGS, 1)), None) for name in names}
     return (
-        [Finding("settings", "doubtful", wording.misnamed(meant), "docs/operations.md lists the variables.")]
-        if names
-        else []
+        [Finding("settings", "doubtful", _misnamed(meant), "docs/operations.md lists the variables.")] if names else []
     )
 
 
@@ -108,8 +105,8 @@ def _store(installation: Installation, here: Surroundings) -> Finding:
             "In the memory of this process: what waits is gone after a restart, and other replicas do not see it.",
             keeping.no_store_advice(),
         )
-    of_here = keeping.in_this_container if here.container else keeping.on_this_machine
-    about = of_here if isinstance(store, SQLite) else keeping.shared
+    of_here = _in_this_container if here.container else _on_this_machine
+    about = of_here if isinstance(store, SQLite) else _shared
     return Finding("store", "ok", about(repr(store).strip("<>")))
 
 
@@ -136,7 +133,7 @@ def _portal(installation: Installation, here: Surroundings) -> Sequence[Finding]
                 _how_to_add(here),
             )
         ]
-    return [Finding("portal", "ok", portal.there(address_of(there))), identity(installation, there)]
+    return [Finding("portal", "ok", _there(address_of(there))), identity(installation, there)]
 
 
 def _how_to_add(here: Surroundings) -> str:
@@ -178,3 +175,24 @@ def _secrets(installation: Installation) -> Sequence[Finding]:
     text = f"Forms of existing tools ask for {', '.join(map(repr, names))}: the answers pass through the client."
     advice = 'Ask with secret() instead, or give the reason why it is not a secret: install(..., not_secret="...").'
     return [Finding("secrets", "doubtful", text, advice)]
+
+
+def _misnamed(meant: Mapping[str, str | None]) -> str:
+    each = (f"{name} (meant {near}?)" if near else name for name, near in meant.items())
+    return f"No setting of midcall is called {', '.join(each)}: it is not read."
+
+
+def _on_this_machine(name: str) -> str:
+    return f"{name}: for all processes of this machine."
+
+
+def _in_this_container(name: str) -> str:
+    return f"{name}: for all processes of this container, and gone with it unless the file is on a volume."
+
+
+def _shared(name: str) -> str:
+    return f"{name}: for all replicas."
+
+
+def _there(url: str | None) -> str:
+    return "It starts by itself, on loopback, when it is first needed." if url is None else f"At {url}."

@@ -59,7 +59,7 @@ class Directory:
             if answer.status_code >= 500:
                 raise ProviderFailed(wording.provider_silent(provider.title), advice=wording.provider_failed_advice())
         missing = f"{provider.title} publishes no metadata under {provider.issuer or ''}."
-        raise ProviderFailed(missing, advice=wording.metadata_missing_advice())
+        raise ProviderFailed(missing, advice=_metadata_missing_advice())
 
     async def _get(self, provider: Provider, url: str) -> httpx2.Response:
         try:
@@ -87,7 +87,7 @@ def _object(provider: Provider, answer: httpx2.Response) -> Mapping[str, Any]:
     except ValueError:
         content = None
     if not isinstance(content, dict):
-        raise ProviderFailed(wording.provider_garbled(provider.title), advice=wording.metadata_missing_advice())
+        raise ProviderFailed(wording.provider_garbled(provider.title), advice=_metadata_missing_advice())
     return cast("dict[str, Any]", content)
 
 
@@ -146,3 +146,7 @@ def _token_auth(provider: Provider, metadata: Mapping[str, Any]) -> TokenAuth:
     raise ProviderFailed(
         f"{provider.title} authenticates clients by {', '.join(methods)} only, which is not supported."
     )
+
+
+def _metadata_missing_advice() -> str:
+    return "Check issuer=, or describe the provider by its authorize_url= and token_url=."

@@ -129,5 +129,9 @@ def _unknown(name: str) -> OnceUnknown:
 def not_recorded(name: str, why: str) -> NotRecordable:
     """The error for an effect that has run, and whose result is lost."""
     return NotRecordable(
-        f"{why} {wording.has_run()}", advice=wording.not_recordable_advice(), for_model=wording.model_not_recorded(name)
+        f"{why} {_has_run()}", advice=wording.not_recordable_advice(), for_model=wording.model_not_recorded(name)
     )
+
+
+def _has_run() -> str:
+    return "The function has run, and its result is lost."

@@ -8,7 +8,6 @@ from typing import Any, cast, get_origin
 
 from midcall.core.types.options import Optioned, of_enum
 from midcall.errors import InvalidQuestion
-from midcall.wording import questions as wording
 
 __all__ = ["default_of", "offered_by"]
 
@@ -22,7 +21,7 @@ def offered_by(options: Any) -> Optioned:
     if isinstance(options, (set, frozenset)):
         raise InvalidQuestion("The options are a set, which has no order: hand over sorted(...) of it, or a list.")
     if get_origin(options) is not None:  # iterating over one gives itself, unpacked
-        raise InvalidQuestion(wording.type_as_options(str(options).removeprefix("typing.")))
+        raise InvalidQuestion(_type_as_options(str(options).removeprefix("typing.")))
     each = _several(options)
     if each is None:
         raise InvalidQuestion(
@@ -84,3 +83,7 @@ def _text(option: object) -> str:
         "address, which is another one in every run. Give the class a __str__, or let the user choose among "
         "names."
     )
+
+
+def _type_as_options(named: str) -> str:
+    return f"choose() takes the options themselves, and not the type {named}. ask(message, {named}) takes the type."

@@ -11,7 +11,7 @@ import json
 import logging
 import time
 from base64 import urlsafe_b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
@@ -111,7 +111,7 @@ async def token_of(call: Call, provider: str, message: str | None, timeout: floa
     portal = _portal(call, "authorize")
     known = portal.provider(provider)
     if known is None:
-        raise InvalidQuestion(wording.unknown_provider(provider, [each.name for each in portal.providers]))
+        raise InvalidQuestion(_unknown_provider(provider, [each.name for each in portal.providers]))
     identity = call.replay.identify_mark("authorize", provider)
     if call.replay.noted(identity) is None and (token := await portal.oauth.token(provider, call.owner)):
         return token
@@ -240,3 +240,8 @@ def _check_shown(what: str, shown: Mapping[str, Any]) -> None:
 def _digest(message: str, details: Mapping[str, Any]) -> str:
     text = json.dumps([message, details], sort_keys=True, separators=(",", ":"))
     return urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).decode().rstrip("=")
+
+
+def _unknown_provider(provider: str, known: Sequence[str]) -> str:
+    names = ", ".join(map(repr, known)) or "none"
+    return f"the portal has no provider {provider!r}; it has {names}. Name it in Portal(providers=[...])"

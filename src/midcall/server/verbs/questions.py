@@ -22,7 +22,6 @@ from midcall.server.verbs.awaitable import Verb, begin, name_of, recall
 from midcall.server.verbs.choices import default_of, offered_by
 from midcall.server.verbs.value import refused, value_of
 from midcall.stores.interactions import Ending
-from midcall.wording import questions as wording
 
 __all__ = ["ask", "ask_all", "choose", "confirm", "elicit", "visit"]
 
@@ -298,9 +297,7 @@ def _no_question(given: tuple[object, ...]) -> str:
             f"ask_all() takes questions, and {verb}(...) asks one by itself: write Question(message, type), and "
             "Visit(...) for a visit."
         )
-    return wording.not_a_question(
-        next(type(each).__name__ for each in given if not isinstance(each, (Question, Visit)))
-    )
+    return _not_a_question(next(type(each).__name__ for each in given if not isinstance(each, (Question, Visit))))
 
 
 async def _visit(
@@ -322,3 +319,7 @@ def _went_well(ending: Ending) -> None:
     """A page may say that the user declined there, or closed it."""
     if ending.action != "accept":
         refused(ending.action)
+
+
+def _not_a_question(kind: str) -> str:
+    return f"ask_all() takes Question(...) values, not {kind}."

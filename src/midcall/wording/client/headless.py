@@ -13,8 +13,3 @@ def headless(server: str, message: str, how: str) -> str:
 
 def headless_log(server: str, digest: str, how: str) -> str:
     return f"question {digest} of {server or unnamed_server()} {how}: nobody is here to answer"
-
-
-def no_defaults(fields: list[str], count: int) -> str:
-    more = f" and {count - len(fields)} more" if count > len(fields) else ""
-    return f"was cancelled, since it has no default for {', '.join(fields)}{more}"

@@ -38,19 +38,3 @@ def _listed(names: list[str]) -> str:
 
 def _and_more(names: list[str], more: int) -> str:
     return ", ".join(names) + (f" and {more} more" if more else "")
-
-
-def bad_script(path: str, line: int | None, why: str) -> str:
-    return f"{path}{f', line {line}' if line is not None else ''}: {why}"
-
-
-def script_too_deep() -> str:
-    return "this is nested too deeply to be a file of answers"
-
-
-def named_twice(name: str) -> str:
-    return f"{name!r} stands here twice; for successive askings, give one list of answers"
-
-
-def not_yaml() -> str:
-    return "this is not YAML"
