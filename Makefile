@@ -23,9 +23,10 @@ demo: $(VENV) ## Show it: a game and a booking, answered in forms in your termin
 test: $(VENV) ## Run the tests; what this machine lacks is skipped, with a reason
 	$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
-check: $(VENV) ## Lint, formatting and strict types
+check: $(VENV) ## Lint, formatting, layers and strict types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/pyright
 
 bench: $(VENV) ## Measure (BENCH_ARGS=--short for a quick look)

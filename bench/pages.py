@@ -14,12 +14,12 @@ from starlette.routing import Mount, Route
 
 from bench.measure import WALL, best_of
 from bench.report import Target, milliseconds, row
-from midcall.client.browser.listening import Listening, bound
-from midcall.core.fields import Choice, Number, Text
-from midcall.core.form import Form
+from midcall.core.forms.fields import Choice, Number, Text
+from midcall.core.forms.form import Form
 from midcall.portal.app import Portal
-from midcall.portal.interactions import Interaction
+from midcall.stores.interactions import Interaction
 from midcall.stores.memory import Memory
+from midcall.web.serving import Listening, bound
 
 LIMIT: Final = 2.0
 OWNER: Final = "https://id.example.com ada"

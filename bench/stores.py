@@ -22,9 +22,9 @@ from typing import Any, Final
 
 from bench.clients import Wrong
 from bench.report import Target, milliseconds, row
-from midcall.portal.interactions import Interaction, digest_of
 from midcall.stores import Record, Store, StoreError, open_store
-from midcall.stores.rows import row_of
+from midcall.stores.interactions import Interaction, digest_of
+from midcall.stores.sql.rows import row_of
 
 _POSTGRES: Final = os.environ.get("BENCH_POSTGRES", "postgresql://postgres@127.0.0.1:5432/test")
 _REDIS: Final = os.environ.get("BENCH_REDIS", "redis://127.0.0.1:6379/0")

@@ -3,8 +3,8 @@ from typing import Any
 
 from midcall import Accepted, Cancelled, Choice, Choices, Declined, Flag, Number, Outcome, Text
 from midcall.client import Asked
-from midcall.client.plain import plain, plain_line
-from midcall.core.check import check
+from midcall.core.forms.check import check
+from midcall.core.text import plain, plain_line
 
 Say = Callable[[str], Awaitable[str | None]]
 """Writes into the chat, and comes back with the user's reply, or None if they left."""

@@ -2,7 +2,7 @@ from typing import Any
 
 from midcall import Accepted, Declined, Outcome
 from midcall.client import Asked, Waiting
-from midcall.client.consent import look
+from midcall.client.urls.consent import look
 
 
 class Kiosk:

@@ -15,7 +15,7 @@ from typing import Any
 from mcp import Client, MCPError
 
 from midcall.client import Asked, Headless, connect
-from midcall.core.outcomes import Accepted, Outcome
+from midcall.core.outcome import Accepted, Outcome
 
 
 class Agrees(Headless):

@@ -17,9 +17,9 @@ from playwright.async_api import Page, async_playwright
 
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
 from midcall.client.browser import Browser
-from midcall.client.waiting import Waiting
-from midcall.core.fields import Choice, Choices, Flag, Number, Text
-from midcall.core.form import Form
+from midcall.client.visits.waiting import Waiting
+from midcall.core.forms.fields import Choice, Choices, Flag, Number, Text
+from midcall.core.forms.form import Form
 
 ROOT = Path(__file__).parent.parent
 SECONDS = 20.0

@@ -15,15 +15,15 @@ from playwright.async_api import Page, async_playwright
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from midcall.client.browser.listening import Listening, bound
-from midcall.core.fields import Choice, Flag, Number, Text
-from midcall.core.form import Form
+from midcall.core.forms.fields import Choice, Flag, Number, Text
+from midcall.core.forms.form import Form
 from midcall.portal.app import Portal
 from midcall.portal.identity import FromCallable
-from midcall.portal.interactions import Ending, Interaction, Kind
-from midcall.portal.limits import LIMIT
 from midcall.portal.oauth import Provider
+from midcall.stores.interactions import Ending, Interaction, Kind
 from midcall.stores.memory import Memory
+from midcall.web.limits import LIMIT
+from midcall.web.serving import Listening, bound
 
 ROOT = Path(__file__).parent.parent
 ADA = "https://id.example.com ada"

@@ -16,8 +16,8 @@ from textual.pilot import Pilot
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
 from midcall.client.terminal.app import Asking
 from midcall.client.terminal.flow import Flow, Step
-from midcall.core.fields import Choice, Choices, Flag, Number, Text
-from midcall.core.form import Form
+from midcall.core.forms.fields import Choice, Choices, Flag, Number, Text
+from midcall.core.forms.form import Form
 
 ROOT = Path(__file__).parent.parent
 PICTURES = ROOT / "docs/images"

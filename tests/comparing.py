@@ -9,8 +9,8 @@ from typing import Any
 from mcp import Client, MCPError
 from mcp_types import ElicitRequestParams, ElicitResult, ErrorData
 
-from midcall.client.offer import Offer
-from midcall.client.target import Ways, reach
+from midcall.client.transport.offer import Offer
+from midcall.client.transport.target import Ways, reach
 from midcall.testing import Era
 from tests.rounds import text
 

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 
 import midcall
 from midcall import ask, ask_all, choose, confirm, elicit, from_thread, once, suspending
-from midcall.core.questions import Question
+from midcall.core.question import Question
 from midcall.testing import Answers
 from tests.kinds import Kind, server_with
 

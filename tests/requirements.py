@@ -24,6 +24,7 @@ FOLLOWING = "tests/server/running/test_following.py::"
 VARIABLES = "tests/server/running/test_context_variables.py::"
 OVER_HTTP = "tests/server/running/test_over_http.py::"
 CANCELLING = "tests/server/running/test_cancelling.py::"
+FASTMCP_VERSION = "tests/server/test_fastmcp_version.py::"
 ENDING = "tests/server/running/test_ending.py::"
 LIVE_THREADS = "tests/server/running/test_threads_live.py::"
 LIVE_GROUPS = "tests/server/running/test_groups_live.py::"
@@ -78,7 +79,7 @@ PENDING = "tests/client/test_pending.py::"
 SCRIPT = "tests/client/test_script.py::"
 HEADLESS = "tests/client/test_headless.py::"
 GUARD = "tests/client/test_guard.py::"
-DRAW = "tests/render/test_draw.py::"
+DRAW = "tests/web/test_draw.py::"
 CALL = "tests/cli/test_call.py::"
 STORE = "tests/server/test_store.py::"
 INSTALLING = "tests/server/test_install.py::"
@@ -291,6 +292,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     "RUN-7": (
         CANCELLING + "test_cancelling_the_request_that_is_served_cancels_the_run",
         CANCELLING + "test_cancelling_over_stdio_cancels_the_run",
+        CANCELLING + "test_a_def_tool_that_checks_for_cancellation_is_told_of_it",
         OVER_HTTP + "test_a_retry_that_breaks_off_can_be_sent_again_and_joins_its_run",
         OVER_HTTP + "test_a_run_whose_retry_broke_off_and_is_not_sent_again_is_cancelled_after_a_while",
     ),
@@ -310,6 +312,12 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     "RUN-10": (
         SAMPLING + "test_a_tool_that_samples_and_lists_roots_works_with_the_one_line",
         SAMPLING + "test_in_a_replay_their_results_come_from_the_journal",
+    ),
+    "RUN-11": (
+        FASTMCP_VERSION + "test_a_tool_sees_the_version_that_was_negotiated_before_and_after_a_question",
+        FASTMCP_VERSION + "test_a_branch_sees_it_while_another_one_asks",
+        FASTMCP_VERSION + "test_middleware_sees_it_too",
+        FOLLOWING + "test_a_tool_that_reads_the_protocol_version_sees_the_clients",
     ),
     "RPL-1": (
         MESSY + "test_a_messy_tool_works_on_every_version",

@@ -150,10 +150,10 @@ def listen_to_audits(said: Said, patch: pytest.MonkeyPatch) -> None:
 # --- what is hidden ----------------------------------------------------------------------------
 def learn(hidden: Hidden, patch: pytest.MonkeyPatch) -> None:
     """Ids where pages and visits begin, codes where they are made, values where they are sealed."""
-    from midcall.portal.interactions import Interactions
-    from midcall.portal.seal import Seal
-    from midcall.server.keeping import Keeping
-    from midcall.server.visits import Visits
+    from midcall.server.resuming.storage import Keeping
+    from midcall.server.resuming.visits import Visits
+    from midcall.stores.interactions import Interactions
+    from midcall.stores.seal import Seal
 
     def sealed(_: Seal, owner: str, name: str, value: Mapping[str, Any]) -> None:
         for part, text in value.items() if isinstance(value, Mapping) else ():

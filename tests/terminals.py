@@ -11,10 +11,10 @@ from textual.widget import Widget
 
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
 from midcall.client.terminal import Terminal
-from midcall.client.terminal.fields import FieldBox
-from midcall.client.terminal.window import Window
-from midcall.core.form import Form
-from midcall.core.outcomes import Outcome
+from midcall.client.terminal.widgets.fields import FieldBox
+from midcall.client.terminal.widgets.window import Window
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Outcome
 
 SECONDS = 20.0
 

@@ -18,10 +18,10 @@ import midcall
 from midcall import Form, Text, UrlElicitationRequired, Visit
 from midcall.client.asked import Asked, FormQuestion
 from midcall.client.pending import DoesNotFit, NotPending
-from midcall.client.script import NoAnswer
-from midcall.core.check import Problem
+from midcall.client.scripts.script import NoAnswer
+from midcall.core.forms.check import Problem
 from midcall.errors import ClientFailed, InvalidAnswer, InvalidForm, MidcallError, NoCall, NoChannel, UserDeclined
-from midcall.server.surface import let_through, surfaced
+from midcall.server.frameworks.errors import let_through, surfaced
 from midcall.testing import ERAS, Era
 from tests.comparing import accepting, seen
 from tests.kinds import KINDS, Kind, server_with

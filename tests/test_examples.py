@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from mcp_types import TextContent
 
-from midcall.core.outcomes import Declined
+from midcall.core.outcome import Declined
 from midcall.testing import ERAS, Asked, Era, connect, run
 from tests.serving import ROOT, serving, stdio
 

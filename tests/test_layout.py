@@ -50,12 +50,12 @@ def imported(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("path", CORE, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_core_is_pure(path: Path) -> None:
-    allowed = PURE | (
-        PYDANTIC if "from_types" in path.parts else {"pydantic_core"} if path.name == "journal.py" else set()
-    )
+    allowed = PURE | (PYDANTIC if "types" in path.parts else {"pydantic_core"} if path.name == "journal.py" else set())
     for name in imported(path):
         if name.startswith("midcall"):
-            assert name in ("midcall", "midcall.errors", "midcall.wording") or name.startswith("midcall.core"), name
+            assert name in ("midcall", "midcall.errors", "midcall.protocol") or name.startswith(
+                ("midcall.core", "midcall.wording")
+            ), name
         else:
             assert name.partition(".")[0] in allowed, f"{path.name} imports {name}"
 
@@ -67,7 +67,7 @@ def loaded_by(code: str) -> set[str]:
 
 
 def test_core_can_be_used_without_an_event_loop_or_mcp() -> None:
-    loaded = loaded_by("import midcall.core.replay, midcall.core.from_types")
+    loaded = loaded_by("import midcall.core.replay, midcall.core.types")
     assert not loaded & {"mcp", "mcp_types", "anyio", "starlette", "httpx2"}
 
 

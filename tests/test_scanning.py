@@ -18,7 +18,7 @@ import pytest
 from opentelemetry import trace
 
 from midcall.client.guard.records import Recorder
-from midcall.portal.interactions import Interaction, Interactions
+from midcall.stores.interactions import Interaction, Interactions
 from midcall.portal.vault import Vault
 from midcall.stores.memory import Memory
 

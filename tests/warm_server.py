@@ -39,9 +39,9 @@ def imports() -> None:
     import textual.widgets  # noqa: F401
     import uvicorn  # noqa: F401
 
-    import midcall.cli.call
+    import midcall.cli.call.command
     import midcall.cli.commands
-    import midcall.client.lines
+    import midcall.client.lines.lines
     import midcall.testing  # noqa: F401
     from midcall import install  # noqa: F401
     from midcall.client import Browser, Guard, Headless, Pending, Script, Terminal, attach, connect  # noqa: F401

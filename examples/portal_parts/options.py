@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 from midcall.portal import Provider
-from midcall.portal.keys import Key, find_keys
 from midcall.stores import Store, open_store
+from midcall.stores.keys import Key, find_keys
 from midcall.stores.memory import Memory
 from midcall.stores.sqlite import SQLite
 

@@ -25,9 +25,9 @@ from fastapi.staticfiles import StaticFiles
 from calls import CallFailed, text_of
 from midcall.client import Asked, CannotConnect, Pending, connect
 from midcall.client.pending import DoesNotFit
-from midcall.core.check import Problem
+from midcall.core.forms.check import Problem
 from midcall.errors import MalformedAnswer
-from midcall.render import Pages, draw, read, stylesheet
+from midcall.web.forms import Pages, draw, read, stylesheet
 from travel import mcp
 
 CONNECT = partial(connect, mcp)  # a URL or a command does as well

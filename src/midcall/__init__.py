@@ -56,14 +56,14 @@ if TYPE_CHECKING:
     from midcall import client as client
     from midcall import from_thread as from_thread
     from midcall import testing as testing
-    from midcall.core.check import Problem
-    from midcall.core.fields import Choice, Choices, Flag, Number, Text
-    from midcall.core.form import Form
-    from midcall.core.outcomes import STRONG, Accepted, Cancelled, Declined, Outcome, Via
-    from midcall.core.questions import Question, Visit
+    from midcall.core.forms.check import Problem
+    from midcall.core.forms.fields import Choice, Choices, Flag, Number, Text
+    from midcall.core.forms.form import Form
+    from midcall.core.outcome import STRONG, Accepted, Cancelled, Declined, Outcome, Via
+    from midcall.core.question import Question, Visit
     from midcall.server.install import install
     from midcall.server.installation import Installation
-    from midcall.server.required import UrlElicitationRequired
+    from midcall.server.resuming.url_required import UrlElicitationRequired
     from midcall.server.verbs import (
         approve,
         ask,
@@ -86,14 +86,14 @@ _MODULES = ("client", "from_thread", "testing")
 """Loaded when they are first used, too."""
 
 _HOMES = {
-    "midcall.core.check": ("Problem",),
-    "midcall.core.fields": ("Choice", "Choices", "Flag", "Number", "Text"),
-    "midcall.core.form": ("Form",),
-    "midcall.core.outcomes": ("STRONG", "Accepted", "Cancelled", "Declined", "Outcome", "Via"),
-    "midcall.core.questions": ("Question", "Visit"),
+    "midcall.core.forms.check": ("Problem",),
+    "midcall.core.forms.fields": ("Choice", "Choices", "Flag", "Number", "Text"),
+    "midcall.core.forms.form": ("Form",),
+    "midcall.core.outcome": ("STRONG", "Accepted", "Cancelled", "Declined", "Outcome", "Via"),
+    "midcall.core.question": ("Question", "Visit"),
     "midcall.server.install": ("install",),
     "midcall.server.installation": ("Installation",),
-    "midcall.server.required": ("UrlElicitationRequired",),
+    "midcall.server.resuming.url_required": ("UrlElicitationRequired",),
     "midcall.server.verbs": (
         "approve",
         "ask",

@@ -43,7 +43,7 @@
 What a tool can meet is defined here, and `midcall` has it; what only one part raises is defined there.
 
 This module imports nothing of MCP, so that the pure core can raise. Where a server would hide
-the text of an exception it does not know, `midcall.server.surface` gives it the base class that
+the text of an exception it does not know, `midcall.server.frameworks.errors` gives it the base class that
 the server lets through; `except UserDeclined` works either way.
 """
 
@@ -53,11 +53,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from midcall.restoring import restored
-from midcall.wording import oauth as _oauth_words
-from midcall.wording import stores as _store_words
 
 if TYPE_CHECKING:
-    from midcall.core.check import Problem
+    from midcall.core.forms.check import Problem
 
 __all__ = [
     "CallbackRefused",
@@ -269,7 +267,15 @@ class StoreError(MidcallError):
     """
 
     def __init__(self, message: str, *, advice: str = "", for_model: str = "") -> None:
-        super().__init__(message, advice=advice, for_model=for_model or _store_words.for_model())
+        super().__init__(
+            message,
+            advice=advice,
+            for_model=for_model
+            or (
+                "This server cannot reach the place where it keeps what its calls need. That is not the user's "
+                "fault, and nothing that was kept is lost. Make the call again in a little while."
+            ),
+        )
 
     @property
     def docs(self) -> str:
@@ -287,7 +293,12 @@ class OAuthError(MidcallError):
     """What a page that shows it answers with."""
 
     def __init__(self, message: str, *, advice: str = "", for_model: str = "") -> None:
-        super().__init__(message, advice=advice, for_model=for_model or _oauth_words.for_model(message))
+        super().__init__(
+            message,
+            advice=advice,
+            for_model=for_model
+            or f"{message} Nothing was done, and nothing was lost: the tool can be called again in a little while.",
+        )
 
 
 class CallbackRefused(OAuthError):

@@ -23,11 +23,11 @@ import anyio.from_thread
 from midcall.errors import Misuse, NoCall
 from midcall.server import verbs
 from midcall.server.call import Call, current_call, running_call
+from midcall.server.frameworks.errors import surfaced
 from midcall.server.running.threads import block_on, is_worker, run_aside, run_for_worker
-from midcall.server.surface import surfaced
 from midcall.server.verbs import can_ask, suspending
-from midcall.server.verbs.around import loop_for
 from midcall.server.verbs.once import Keyed
+from midcall.server.verbs.status import loop_for
 from midcall.wording import mistakes as wording
 
 __all__ = [
@@ -76,7 +76,11 @@ def _call_of_thread(verb: str) -> Call:
         return found
     except NoCall as exc:
         if call is None:
-            exc.advice = wording.no_call_in_thread_advice()
+            exc.advice = (
+                "A thread knows its call by its context: use asyncio.to_thread(...), or hand the context to an "
+                "executor, pool.submit(contextvars.copy_context().run, ...), while the tool is running. "
+                "midcall.install(...) must have been called on the server that clients connect to."
+            )
         raise surfaced(exc, call) from None
     except Misuse as exc:
         raise surfaced(exc, call) from None
@@ -145,5 +149,17 @@ def complete(id: str) -> bool:
         return anyio.from_thread.run(verbs.complete, id)
     loop = call.loop if call is not None and call.loop.is_running() else loop_for(id)
     if loop is None:
-        raise surfaced(Misuse(wording.no_loop(), advice=wording.no_loop_advice()), call)
+        raise surfaced(
+            Misuse(
+                (
+                    "midcall.from_thread.complete() found no server that is running in this process, and has sent "
+                    "anybody anywhere."
+                ),
+                advice=(
+                    "Where no server runs, as in a worker of its own, write asyncio.run(midcall.complete(id)): with a "
+                    "store that the servers share, they hear of it."
+                ),
+            ),
+            call,
+        )
     return block_on(loop, verbs.complete(id), call)

@@ -11,7 +11,6 @@ from math import isfinite
 from typing import Final
 
 from midcall.errors import InstallError
-from midcall.wording import settings as wording
 
 __all__ = ["flag", "number", "text", "whole"]
 
@@ -39,7 +38,7 @@ def number(name: str, *, zero: bool = False) -> float | None:
     except ValueError:
         found = float("nan")
     if not isfinite(found) or not (found >= 0 if zero else found > 0):
-        raise _wrong(wording.not_a_number(name, value, zero=zero))
+        raise _wrong(f"{name}={value!r} must be a number {'from 0 on' if zero else 'above 0'}.")
     return found
 
 
@@ -54,7 +53,7 @@ def whole(name: str, *, least: int = 0, most: int | None = None) -> int | None:
         return None
     found = int(float(value)) if _WHOLE.fullmatch(value) else None
     if found is None or found < least or (most is not None and found > most):
-        raise _wrong(wording.not_a_whole_number(name, value, least, most))
+        raise _wrong(_not_a_whole_number(name, value, least, most))
     return found
 
 
@@ -68,9 +67,13 @@ def flag(name: str) -> bool | None:
     if value is None:
         return None
     if value.lower() not in (*_YES, *_NO):
-        raise _wrong(wording.neither_yes_nor_no(name, value))
+        raise _wrong(f"{name}={value!r} must be 1 or 0.")
     return value.lower() in _YES
 
 
 def _wrong(sentence: str) -> InstallError:
-    return InstallError(sentence, advice=wording.change_the_variable())
+    return InstallError(sentence, advice="Change the environment variable, or take it away.")
+
+
+def _not_a_whole_number(name: str, value: str, least: int, most: int | None) -> str:
+    return f"{name}={value!r} must be a whole number from {least} {'on' if most is None else f'to {most}'}."

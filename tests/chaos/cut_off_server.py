@@ -13,7 +13,7 @@ from mcp.server import MCPServer
 
 import midcall
 from midcall import ask, once
-from midcall.server import claims
+from midcall.server.once import claims
 
 
 def build(store: str, files: Path) -> MCPServer:

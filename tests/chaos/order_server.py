@@ -24,7 +24,7 @@ from pydantic import BaseModel
 
 import midcall
 from midcall import once
-from midcall.server import claims
+from midcall.server.once import claims
 
 PAUSE = 0.05
 """How long the tool works after each effect: the time in which it can be hit after its claim."""

@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
-from midcall.client.browser.listening import Listening, bound
+from midcall.web.serving import Listening, bound
 
 METHODS = ["GET", "POST", "DELETE"]
 ITS_OWN = {"connection", "keep-alive", "transfer-encoding", "content-length", "date", "server"}

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given as given_any
 from hypothesis import strategies as st
 
-from midcall.cli.arguments import BadArgument, given, read
-from midcall.cli.schemas import described, kinds_of
+from midcall.cli.call.arguments import BadArgument, given, read
+from midcall.cli.call.schemas import described, kinds_of
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -201,7 +201,7 @@ def test_a_plain_type_is_judged_as_a_validator_does(kind: str, data: Any) -> Non
 
 def test_where_types_are_all_there_is_no_validator_is_loaded() -> None:
     program = (
-        "import sys; from midcall.cli.arguments import given, read; "
+        "import sys; from midcall.cli.call.arguments import given, read; "
         "read(given(['a=x', 'b=1']), {'properties': {'a': {'type': 'string'}, 'b': {'type': 'integer'}}}); "
         "sys.exit('jsonschema' in sys.modules)"
     )

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 import pytest
 
 from midcall.cli import ERAS
-from midcall.cli.games import GAMES
+from midcall.cli.demo.games import GAMES
 from tests.cli.shell import SECONDS, Screen, here, midcall, screen
 from tests.client.test_terminal_tmux import QUICKEST, Pane
 from tests.client.test_terminal_tmux import pytestmark as needs_tmux

@@ -12,9 +12,9 @@ from mcp_types import TextContent
 
 from midcall.client.answerer import Answerer, callback
 from midcall.client.asked import Asked
-from midcall.client.offer import Offer
-from midcall.client.waiting import Waiting
-from midcall.core.outcomes import Accepted, Outcome
+from midcall.client.transport.offer import Offer
+from midcall.client.visits.waiting import Waiting
+from midcall.core.outcome import Accepted, Outcome
 
 
 class Answers:

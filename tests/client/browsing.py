@@ -9,10 +9,10 @@ from typing import Any
 
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
 from midcall.client.browser import Browser
-from midcall.client.waiting import Waiting
-from midcall.core.fields import Choice, Choices, Flag, Number, Text
-from midcall.core.form import Form
-from midcall.core.outcomes import Outcome
+from midcall.client.visits.waiting import Waiting
+from midcall.core.forms.fields import Choice, Choices, Flag, Number, Text
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Outcome
 
 SECONDS = 20.0
 

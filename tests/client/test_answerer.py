@@ -8,7 +8,7 @@ import pytest
 
 from midcall.client import CannotAnswer, connect
 from midcall.client.guard import Guard
-from midcall.core.outcomes import Accepted, Cancelled, Declined
+from midcall.core.outcome import Accepted, Cancelled, Declined
 from tests.client.answerers import Answers
 from tests.client.raw import MODERN, Raw, final, form, round_of, told
 from tests.rounds import text

@@ -12,7 +12,7 @@ from mcp_types import ElicitResult, ToolListChangedNotification
 import midcall
 from midcall import ask, visit
 from midcall.client import attach
-from midcall.core.outcomes import Accepted
+from midcall.core.outcome import Accepted
 from midcall.errors import Misuse
 from tests.client.answerers import Answers
 from tests.client.raw import Raw, Refusal, told

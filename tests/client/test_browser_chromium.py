@@ -17,11 +17,11 @@ import midcall
 from midcall import Question, ask, ask_all, confirm, visit
 from midcall.client.answerer import callback
 from midcall.client.asked import Asked, FormQuestion
-from midcall.client.offer import Offer
-from midcall.client.waiting import Waiting
-from midcall.core.fields import Choices
-from midcall.core.form import Form
-from midcall.core.outcomes import Accepted, Cancelled, Declined
+from midcall.client.transport.offer import Offer
+from midcall.client.visits.waiting import Waiting
+from midcall.core.forms.fields import Choices
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Accepted, Cancelled, Declined
 from tests.client.browsing import TRIP, a_visit, desk, short, soon, trip
 from tests.client.chromium import LIVE, PHONE, Seen, looking
 from tests.skips import needs_chromium

@@ -23,12 +23,12 @@ import pytest
 from midcall.client.answerer import Answerer, modes_of
 from midcall.client.asked import Asked, FormQuestion
 from midcall.client.browser import Browser
-from midcall.client.waiting import Waits
-from midcall.core.fields import Choices, Text
-from midcall.core.form import Form
-from midcall.core.outcomes import Accepted, Cancelled, Declined
+from midcall.client.visits.waiting import Waits
+from midcall.core.forms.fields import Choices, Text
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Accepted, Cancelled, Declined
 from tests.client.browsing import Desk, a_visit, desk, short, soon, trip
-from tests.render.submitting import Page, Pairs
+from tests.web.submitting import Page, Pairs
 
 
 class Visitor:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midcall.client.columns import clipped, cut, padded, width, wrapped
-from midcall.client.plain import plain
+from midcall.client.lines.columns import clipped, cut, padded, width, wrapped
+from midcall.core.text import plain
 
 
 @pytest.mark.parametrize(

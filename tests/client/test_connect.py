@@ -20,7 +20,7 @@ import midcall
 import midcall.client
 from midcall import ask
 from midcall.client import CannotConnect, connect
-from midcall.core.outcomes import Accepted
+from midcall.core.outcome import Accepted
 from tests.client.answerers import Answers
 from tests.client.raw import MODERN, Raw, final, told
 from tests.rounds import text

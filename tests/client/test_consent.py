@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midcall.client import hosts
-from midcall.client.consent import LONGEST, look, open_in_browser
+from midcall.client.urls import hosts
+from midcall.client.urls.consent import LONGEST, look, open_in_browser
 
 HOST_TEXT = st.text(st.sampled_from("abz019.-xn@:[]/?#%\\ \u0430\u3002\u202e\uff0e\u05d0é𝐚"), max_size=30)
 WEB_LIKE = st.builds("{}://{}{}".format, st.sampled_from(["http", "https", "HTTPS", "ftp"]), HOST_TEXT, st.text())
@@ -205,7 +205,7 @@ def test_what_does_not_show_where_it_leads_is_not_offered(url: str) -> None:
 
 # --- opening ---------------------------------------------------------------------------------
 
-OPENS = "import sys; from midcall.client.consent import open_in_browser; print(open_in_browser(sys.argv[1]))"
+OPENS = "import sys; from midcall.client.urls.consent import open_in_browser; print(open_in_browser(sys.argv[1]))"
 
 
 def opens(url: str, **env: str) -> str:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from midcall.client.crowd import Crowd
+from midcall.client.queue_limit import Crowd
 
 
 class Clock:

@@ -22,11 +22,11 @@ from midcall.client.answerer import Answerer, CannotAnswer, modes_of
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
 from midcall.client.guard import Guard, Rate
 from midcall.client.headless import Headless
-from midcall.client.script import Script
-from midcall.client.waiting import Waiting, Waits
-from midcall.core.fields import Number
-from midcall.core.form import Form
-from midcall.core.outcomes import Outcome
+from midcall.client.scripts.script import Script
+from midcall.client.visits.waiting import Waiting, Waits
+from midcall.core.forms.fields import Number
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Outcome
 from midcall.testing import ERAS
 from tests.client.answerers import result_of
 

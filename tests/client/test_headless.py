@@ -12,8 +12,8 @@ from midcall import Accepted, Cancelled, Declined, Question, ask_all, visit
 from midcall.client.answerer import Answerer, CannotAnswer
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
 from midcall.client.headless import Headless, Policy
-from midcall.core.fields import Choices, Flag, Number, Text
-from midcall.core.form import Form
+from midcall.core.forms.fields import Choices, Flag, Number, Text
+from midcall.core.forms.form import Form
 from midcall.testing import ERAS
 from tests.client.answerers import result_of
 

@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from midcall.client.keyboard import Keyboard
+from midcall.client.lines.keyboard import Keyboard
 
 
 class Typist:
@@ -128,7 +128,7 @@ async def test_a_line_for_a_prompt_that_is_gone_is_not_taken_for_the_next() -> N
 def test_a_program_can_end_while_the_keyboard_still_reads() -> None:
     program = """
 import asyncio, threading
-from midcall.client.keyboard import Keyboard
+from midcall.client.lines.keyboard import Keyboard
 reading = threading.Event()
 def read():
     reading.set()

@@ -23,17 +23,17 @@ import midcall
 from midcall import Accepted, Cancelled, Declined, Question, UrlElicitationRequired, ask, ask_all, choose, visit
 from midcall.client.answerer import Answerer, callback
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
-from midcall.client.columns import width
-from midcall.client.connecting import connect
-from midcall.client.ink import Ink
-from midcall.client.keyboard import Keyboard
-from midcall.client.lines import Lines
-from midcall.client.offer import Offer
-from midcall.client.waiting import Waiting, Waits
-from midcall.core import fields
-from midcall.core.form import Form
-from midcall.core.outcomes import Outcome
-from midcall.core.questions import Visit
+from midcall.client.connection import connect
+from midcall.client.lines.colors import Ink
+from midcall.client.lines.columns import width
+from midcall.client.lines.keyboard import Keyboard
+from midcall.client.lines.lines import Lines
+from midcall.client.transport.offer import Offer
+from midcall.client.visits.waiting import Waiting, Waits
+from midcall.core.forms import fields
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Outcome
+from midcall.core.question import Visit
 from midcall.testing import ERAS
 
 TRIP = Form(
@@ -514,7 +514,7 @@ async def test_on_a_narrow_terminal_nothing_is_wider() -> None:
 ASKS = """
 import asyncio
 from midcall.client.asked import Asked, FormQuestion
-from midcall.client.lines import Lines
+from midcall.client.lines.lines import Lines
 print(asyncio.run(Lines().answer(Asked(FormQuestion("Go on?", None), id="1", server="Hotel"))))
 """
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from midcall.client import connect
-from midcall.client.listing import usable
+from midcall.client.transport.tool_list import usable
 from midcall.testing import ERAS
 from tests.client.answerers import Answers
 from tests.warm import PYTHON

@@ -17,11 +17,11 @@ import midcall
 from midcall import Question, ask_all, visit
 from midcall.client.answerer import Answerer, callback, modes_of
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
-from midcall.client.connecting import Era, connect
+from midcall.client.connection import Era, connect
 from midcall.client.pending import Change, DoesNotFit, NotPending, Pending
-from midcall.core.fields import Choices, Number, Text
-from midcall.core.form import Form
-from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
+from midcall.core.forms.fields import Choices, Number, Text
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.errors import MalformedAnswer
 from tests.core.strategies import forms
 

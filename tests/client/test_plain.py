@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midcall.client.plain import plain, plain_line
+from midcall.core.text import plain, plain_line
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import pytest
 from mcp import Client, MCPError
 
 from midcall.client import connect
-from midcall.client.visits import Visits
-from midcall.client.waiting import Waiting
-from midcall.core.outcomes import Accepted, Cancelled, Declined
+from midcall.client.visits.visits import Visits
+from midcall.client.visits.waiting import Waiting
+from midcall.core.outcome import Accepted, Cancelled, Declined
 from midcall.errors import UserCancelled, UserDeclined
 from tests.client.answerers import Answers, Watcher
 from tests.client.raw import Raw, Refusal, told

@@ -18,13 +18,13 @@ import midcall
 from midcall import Accepted, Cancelled, Declined, Question, ask, ask_all, choose, confirm, visit
 from midcall.client.answerer import Answerer, CannotAnswer
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
-from midcall.client.connecting import connect
+from midcall.client.connection import connect
 from midcall.client.headless import Headless
-from midcall.client.script import NoAnswer, Script
-from midcall.client.script_file import BadScript
-from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
-from midcall.core.form import Form
-from midcall.core.outcomes import Outcome
+from midcall.client.scripts.file import BadScript
+from midcall.client.scripts.script import NoAnswer, Script
+from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Outcome
 from midcall.testing import ERAS, Era
 from tests.client.answerers import result_of
 from tests.kinds import server_with

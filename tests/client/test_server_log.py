@@ -27,7 +27,7 @@ import asyncio, sys
 from mcp import Client, StdioServerParameters
 from midcall.client import Headless, Terminal, attach, connect
 from contextlib import nullcontext
-from midcall.client.meanwhile import asking
+from midcall.client.lines.backlog import asking
 
 async def main(server, era, folder):
     async with connect([sys.executable, server], Terminal(), era=era) as client:

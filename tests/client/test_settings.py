@@ -12,7 +12,7 @@ from midcall.client import connect
 from midcall.client.answerer import callback, fastmcp_handler
 from midcall.client.guard import Guard, Rate
 from midcall.client.pending import Pending
-from midcall.client.script import Script
+from midcall.client.scripts.script import Script
 from tests.client.answerers import Answers
 
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 import midcall
 from midcall import Question, ask, ask_all, visit
 from midcall.client import callback
-from midcall.client.offer import Offer
+from midcall.client.transport.offer import Offer
 from midcall.testing import ERAS
 from tests.terminals import Desk, Hands
 

@@ -10,9 +10,9 @@ from textual import _wait
 
 from midcall.client.terminal import Terminal
 from midcall.client.terminal.waits import WaitingRoom
-from midcall.client.waiting import Waiting, Waits
-from midcall.core.fields import Flag, Number, Text
-from midcall.core.outcomes import Accepted, Cancelled, Declined
+from midcall.client.visits.waiting import Waiting, Waits
+from midcall.core.forms.fields import Flag, Number, Text
+from midcall.core.outcome import Accepted, Cancelled, Declined
 from tests.terminals import SECONDS, Desk, Hands, form, visit
 
 NAME = form(Text("name", title="Name"), message="Who travels?", id="1")

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from textual import _wait
 
 from midcall.client.terminal.draft import Draft
-from midcall.core.check import check
-from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
-from midcall.core.form import Form
-from midcall.core.outcomes import Accepted, Cancelled, Declined
+from midcall.core.forms.check import check
+from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Accepted, Cancelled, Declined
 from tests.core.strategies import forms
 from tests.terminals import Desk, Hands, fill, form
 
@@ -281,7 +281,7 @@ async def test_the_mouse_does_the_same(button: str, kind: type) -> None:
 
 async def test_yes_and_no_can_be_clicked() -> None:
     async def person(hands: Hands) -> None:
-        from midcall.client.terminal.entries import YesNo
+        from midcall.client.terminal.widgets.entries import YesNo
 
         yes, no = hands.app.screen.query(YesNo)
         await hands.pilot.click(yes, offset=(2, 0))

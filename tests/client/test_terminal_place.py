@@ -77,7 +77,7 @@ def test_forms_are_for_terminals_that_can_show_them(
 
 WRITE_MEANWHILE = """
 import logging, os, subprocess, sys
-from midcall.client.terminal.aside import aside
+from midcall.client.terminal.output import aside
 logging.basicConfig(format="%(message)s")
 print("before")
 with aside():
@@ -98,7 +98,7 @@ def test_what_the_program_writes_while_a_form_is_shown_comes_after_it_and_in_ord
 
 
 WRITE_VERY_MUCH = """
-from midcall.client.terminal.aside import aside
+from midcall.client.terminal.output import aside
 with aside():
     for number in range(500_000):
         print(f"line {number:>20}")

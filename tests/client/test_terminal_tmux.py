@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from midcall.client.terminal.window import Window
+from midcall.client.terminal.widgets.window import Window
 from tests.client.test_terminal_place import environment
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux (apt-get install tmux)")
@@ -31,7 +31,7 @@ from pydantic import BaseModel, Field
 import midcall
 from midcall import Question, ask, ask_all, visit
 from midcall.client import Terminal, callback
-from midcall.client.offer import Offer
+from midcall.client.transport.offer import Offer
 
 mcp = MCPServer("hotel", title="Grand Hotel", version="2.0")
 midcall.install(mcp)

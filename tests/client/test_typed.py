@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from midcall.client import typed
-from midcall.core.check import check
-from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
-from midcall.core.form import Form
+from midcall.core.forms import typed
+from midcall.core.forms.check import check
+from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
+from midcall.core.forms.form import Form
 
 SEATS = {"w": "Window", "a": "Aisle"}
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from midcall.stores import Record, Store, StoreError, Value, open_store
-from midcall.stores.trying import try_out
+from midcall.stores.health import try_out
 from tests.contract.waiters import waking, watched
 
 PENDING = Record("an-id", "approve", "ann", '{"message": "Pay 40 EUR"}', created=1000.0, expires=1900.5)

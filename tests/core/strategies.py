@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
-from midcall.core.form import Form
+from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
+from midcall.core.forms.form import Form
 
 PATTERNS = {
     "^[A-Z]{3}$": ["ABC", "XYZ"],

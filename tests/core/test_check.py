@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from midcall.core.check import Problem, check, fill, tidy
-from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
-from midcall.core.form import Form
+from midcall.core.forms.check import Problem, check, fill, tidy
+from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
+from midcall.core.forms.form import Form
 from tests.core.strategies import content_for, forms
 
 SOME_CASES = settings(max_examples=80)

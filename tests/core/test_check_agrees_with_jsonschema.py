@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, FormatChecker
 
-from midcall.core.check import check
-from midcall.core.form import Form
-from midcall.core.formats import FORMATS
+from midcall.core.forms.check import check
+from midcall.core.forms.form import Form
+from midcall.core.forms.formats import FORMATS
 from tests.core.strategies import content_for, forms, json_values
 
 FORMAT_CHECKER = FormatChecker(formats=())

@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
-from midcall.core.fields import Choice, Choices, Field, Flag, Number, Text
+from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.errors import InvalidForm
 
 EVERY_KIND: list[Field] = [

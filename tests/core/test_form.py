@@ -15,11 +15,11 @@ from mcp_types import _v2025_11_25 as era_2025
 from mcp_types import _v2026_07_28 as era_2026
 from pydantic import TypeAdapter
 
-from midcall.core.check import check, fill, tidy
-from midcall.core.fields import Choice, Choices, Flag, Number, Text
-from midcall.core.form import Form
-from midcall.core.schema import FULL_SINCE, NEWEST
+from midcall.core.forms.check import check, fill, tidy
+from midcall.core.forms.fields import Choice, Choices, Flag, Number, Text
+from midcall.core.forms.form import Form
 from midcall.errors import InvalidForm
+from midcall.protocol import FULL_FORMS, NEWEST
 from tests.core.strategies import fitting_content, forms
 
 OLD = "2025-06-18"
@@ -122,7 +122,7 @@ def test_a_default_that_an_old_version_cannot_pre_fill_is_suggested_where_the_fi
 
 @pytest.mark.parametrize(
     ("version", "lowered"),
-    [("2024-11-05", True), (OLD, True), (FULL_SINCE, False), (NEWEST, False), ("2027-01-01", False)],
+    [("2024-11-05", True), (OLD, True), (FULL_FORMS, False), (NEWEST, False), ("2027-01-01", False)],
 )
 def test_versions_before_2025_11_25_are_lowered(version: str, lowered: bool) -> None:
     assert (TRIP.schema(version) == TRIP.schema(OLD)) == lowered
@@ -132,7 +132,7 @@ def test_versions_before_2025_11_25_are_lowered(version: str, lowered: bool) -> 
 @SOME_FORMS
 @given(forms)
 def test_the_sdk_takes_every_property_on_every_version(form: Form) -> None:
-    for version, era in ((OLD, era_2025), (FULL_SINCE, era_2025), (NEWEST, era_2026)):
+    for version, era in ((OLD, era_2025), (FULL_FORMS, era_2025), (NEWEST, era_2026)):
         properties = form.schema(version)["properties"]
         for prop in properties.values():
             TypeAdapter[Any](era.PrimitiveSchemaDefinition).validate_python(prop)
@@ -148,7 +148,7 @@ def test_a_lowered_form_holds_nothing_that_2025_06_18_does_not_know(form: Form) 
 
 
 def test_the_schema_is_made_once() -> None:
-    assert TRIP.schema() is TRIP.schema(FULL_SINCE)
+    assert TRIP.schema() is TRIP.schema(FULL_FORMS)
     assert TRIP.schema(OLD) is TRIP.schema("2024-11-05")
 
 
@@ -227,7 +227,8 @@ def test_the_digest_never_changes_since_calls_under_way_are_known_by_it() -> Non
 
 def test_the_digest_is_the_same_in_another_process() -> None:
     script = (
-        "from midcall.core.form import *; from midcall.core.fields import *; print(Form(Text('a', title='é')).digest)"
+        "from midcall.core.forms.form import *; from midcall.core.forms.fields import *; "
+        "print(Form(Text('a', title='é')).digest)"
     )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONHASHSEED": "7"}
     ran = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)

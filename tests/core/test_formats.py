@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from midcall.core.formats import FORMATS, is_date, is_date_time, is_email, is_uri
+from midcall.core.forms.formats import FORMATS, is_date, is_date_time, is_email, is_uri
 
 FITTING = {
     "email": """name@example.com a.b+c@x.org te~st@a-b.co x@localhost "joe..x"@x.org

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from rfc3339_validator import validate_rfc3339
 from rfc3986_validator import validate_rfc3986
 
-from midcall.core.formats import is_date, is_date_time, is_email, is_uri
+from midcall.core.forms.formats import is_date, is_date_time, is_email, is_uri
 
 thorough = settings(max_examples=300)
 

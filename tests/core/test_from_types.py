@@ -31,10 +31,10 @@ from pydantic.alias_generators import to_camel
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 from typing_extensions import Doc, ReadOnly, TypeAliasType
 
-from midcall.core.check import check, tidy
-from midcall.core.fields import Choice, Choices, Flag, Number, Text
-from midcall.core.form import Form
-from midcall.core.from_types import Unfit, typed_form
+from midcall.core.forms.check import check, tidy
+from midcall.core.forms.fields import Choice, Choices, Flag, Number, Text
+from midcall.core.forms.form import Form
+from midcall.core.types import Unfit, typed_form
 from midcall.errors import InvalidForm, SecretInForm
 
 NO_OPTIONS = {"title": "Answer"}

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from midcall.core.fields import Choice, Choices, Flag, Text
-from midcall.core.form import Form
-from midcall.core.links import form_texts, links_in
+from midcall.core.forms.fields import Choice, Choices, Flag, Text
+from midcall.core.forms.form import Form
+from midcall.core.forms.links import form_texts, links_in
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from pydantic import AnyUrl, BaseModel, EmailStr, Field
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from midcall import Question
-from midcall.core.from_types import typed_form
+from midcall.core.types import typed_form
 from midcall.errors import InvalidForm
 
 

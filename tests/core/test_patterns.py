@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from midcall.core.check import check
-from midcall.core.form import Form
-from midcall.core.patterns import is_tame
+from midcall.core.forms.check import check
+from midcall.core.forms.form import Form
+from midcall.core.forms.patterns import is_tame
 
 FEARED = [
     "^(a+)+$",

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import pytest
 
-from midcall.core.questions import Question, plain_question
+from midcall.core.question import Question, plain_question
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midcall.core.check import Problem
+from midcall.core.forms.check import Problem
 from midcall.core.journal import Entry, Journal, decode, effect_name, encode
-from midcall.core.questions import MISSING, Question, Visit
+from midcall.core.question import MISSING, Question, Visit
 from midcall.core.replay import Replay, parse_answer
 from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from midcall.core.fields import Choice, Choices, Flag, Number, Text
-from midcall.core.form import Form
-from midcall.core.questions import Question
-from midcall.core.secrets import refuse_secrets, secret_fields
+from midcall.core.forms.fields import Choice, Choices, Flag, Number, Text
+from midcall.core.forms.form import Form
+from midcall.core.forms.secrets import refuse_secrets, secret_fields
+from midcall.core.question import Question
 from midcall.errors import InvalidForm, InvalidQuestion, SecretInForm
 
 SECRETS = [

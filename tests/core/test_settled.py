@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pytest
 
 from midcall.core.journal import VERSION, Journal, decode, encode
-from midcall.core.questions import MISSING, Question
+from midcall.core.question import MISSING, Question
 from midcall.core.replay import Replay
 from midcall.errors import InvalidJournal, ReplayMismatch
 from tests.core.test_journal import SWAP

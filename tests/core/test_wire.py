@@ -14,8 +14,8 @@ from pydantic import BaseModel, Field
 
 from midcall import Choice, Choices, Flag, Form, Number, Question, Text
 from midcall.core.adopted import AdoptedQuestion
-from midcall.core.check import check
-from midcall.core.questions import Visit
+from midcall.core.forms.check import check
+from midcall.core.question import Visit
 from midcall.core.wire import broken_at, stuck_at
 from midcall.errors import InvalidForm, InvalidQuestion
 

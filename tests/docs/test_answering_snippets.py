@@ -19,8 +19,8 @@ from mcp import Client
 from midcall import Declined
 from midcall.client import Asked, Script, VisitQuestion
 from midcall.client.answerer import modes_of
-from midcall.client.waiting import Waiting
-from midcall.core.outcomes import Accepted, Cancelled, Outcome
+from midcall.client.visits.waiting import Waiting
+from midcall.core.outcome import Accepted, Cancelled, Outcome
 from midcall.testing import ERAS
 from scripts.check_docs import FENCE
 from tests.client.answerers import Answers, Watcher

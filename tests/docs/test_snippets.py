@@ -36,7 +36,7 @@ from starlette.applications import Starlette
 
 import midcall
 from midcall import Cancelled, Declined
-from midcall.client.connecting import connect as client_connect
+from midcall.client.connection import connect as client_connect
 from midcall.portal import Caller
 from midcall.stores import StoreError
 from midcall.testing import ERAS, Answers, Asked, Era, NotReplayable, Script, connect, replayed, run
@@ -843,7 +843,7 @@ async def test_only_what_was_approved_is_paid(era: Era) -> None:
 @pytest.mark.usefixtures("portal_settings")
 @pytest.mark.parametrize("era", WITH_URLS)
 async def test_a_call_goes_on_with_its_code(era: Era, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("midcall.server.waiting.HOLD_SECONDS", 0.01)
+    monkeypatch.setattr("midcall.server.resuming.holding.HOLD_SECONDS", 0.01)
     seen: list[str] = []
 
     def reads(asked: Asked) -> object:
@@ -863,7 +863,7 @@ async def test_a_call_goes_on_with_its_code(era: Era, monkeypatch: pytest.Monkey
 @shows("once_store")
 @pytest.mark.usefixtures("portal_settings")
 async def test_an_effect_that_was_cut_off_is_looked_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from midcall.server import claims
+    from midcall.server.once import claims
     from midcall.server.running.handover import Handover
 
     monkeypatch.setenv("MIDCALL_STORE", f"sqlite:///{tmp_path}/post.db")

@@ -20,8 +20,8 @@ from starlette.staticfiles import StaticFiles
 
 import midcall
 from midcall import Accepted, Question, ask, ask_all, elicit
-from midcall.server import waiting
 from midcall.server.channels import app as channel
+from midcall.server.resuming import holding
 from midcall.stores.memory import Memory
 from scripts.peers import PEERS
 from tests.skips import chromium, needs_chromium, needs_peer
@@ -304,7 +304,7 @@ async def test_a_finished_form_that_is_kept_around_cannot_be_sent_again(
 async def test_what_is_being_typed_survives_the_end_of_the_held_call(
     hosted: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting, "HOLD_SECONDS", 1.5)
+    monkeypatch.setattr(holding, "HOLD_SECONDS", 1.5)
     async with hosted() as host:
         call = host.call("book")
         await host.fill(city="Oslo")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 
-from midcall.core.dialect import compiled, python_only
+from midcall.core.forms.dialect import compiled, python_only
 from scripts.peers import node
 from tests.skips import needs_peer
 

@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from midcall.client.browser.listening import Listening, bound
+from midcall.web.serving import Listening, bound
 
 SERVE = """
 import warnings

@@ -12,8 +12,8 @@ from urllib.parse import urljoin, urlsplit
 import httpx2
 
 from midcall.client import Asked
-from midcall.client.waiting import Waiting
-from midcall.core.outcomes import Accepted, Declined, Outcome
+from midcall.client.visits.waiting import Waiting
+from midcall.core.outcome import Accepted, Declined, Outcome
 
 WITHIN = 30.0
 

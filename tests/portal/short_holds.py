@@ -10,12 +10,13 @@ import runpy
 import sys
 from pathlib import Path
 
-from midcall.server import claims, waiting
+from midcall.server.once import claims
+from midcall.server.resuming import holding
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
 if __name__ == "__main__":
-    vars(waiting)["HOLD_SECONDS"] = float(os.environ["HOLD"])
+    vars(holding)["HOLD_SECONDS"] = float(os.environ["HOLD"])
     vars(claims)["_OTHER_SECONDS"] = 1.0
     example = EXAMPLES / sys.argv[1]
     sys.argv[:] = [str(example), *sys.argv[2:]]

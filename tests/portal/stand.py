@@ -12,14 +12,14 @@ import httpx2
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from midcall.client.browser.listening import Listening, bound
-from midcall.core.fields import Choice, Number, Text
-from midcall.core.form import Form
+from midcall.core.forms.fields import Choice, Number, Text
+from midcall.core.forms.form import Form
 from midcall.portal.app import Portal
 from midcall.portal.identity import FromCallable
-from midcall.portal.interactions import Ending, Interaction, Kind
+from midcall.stores.interactions import Ending, Interaction, Kind
 from midcall.stores.memory import Memory
-from tests.render.submitting import Page
+from midcall.web.serving import Listening, bound
+from tests.web.submitting import Page
 
 KEY = "k" * 40
 ADA, BOB = "https://id.example.com ada", "https://id.example.com bob"

@@ -11,10 +11,10 @@ import httpx2
 import pytest
 from starlette.applications import Starlette
 
-from midcall.portal.headers import HEADERS
-from midcall.portal.interactions import Kind, short
-from midcall.portal.limits import LIMIT, BadOpens, network
 from midcall.portal.logs import masked
+from midcall.stores.interactions import Kind, short
+from midcall.web.headers import HEADERS
+from midcall.web.limits import LIMIT, BadOpens, network
 from tests.portal.stand import ADA, BASE, BOB, Stand, stand, visiting
 
 KINDS: list[Kind] = ["secret", "authorize", "approve", "form"]

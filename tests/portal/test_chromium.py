@@ -21,11 +21,11 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
-from midcall.client.browser.listening import Listening, bound
 from midcall.portal.identity import Caller, Oidc
-from midcall.portal.interactions import Kind
-from midcall.portal.limits import LIMIT
 from midcall.portal.oauth import Provider
+from midcall.stores.interactions import Kind
+from midcall.web.limits import LIMIT
+from midcall.web.serving import Listening, bound
 from tests.portal.authorization_server import CLIENT, authorization_server
 from tests.portal.issuers import provider_mock
 from tests.portal.stand import ADA, BOB, SECONDS, Stand, served, stand

@@ -18,7 +18,7 @@ from keyring.backends import fail
 from keyring.errors import KeyringLocked, PasswordSetError
 
 from midcall.errors import InstallError
-from midcall.portal.keys import derive, find_keys, of_this_machine
+from midcall.stores.keys import derive, find_keys, of_this_machine
 from tests.serving import environment
 
 LONG = "a key that is long enough to be one"
@@ -172,7 +172,7 @@ def test_where_no_file_can_be_made_the_error_says_what_to_do(tmp_path: Path) -> 
 
 
 def test_processes_that_start_at_once_agree_on_one_key(tmp_path: Path) -> None:
-    code = "import sys, pathlib; from midcall.portal.keys import of_this_machine as keys\n"
+    code = "import sys, pathlib; from midcall.stores.keys import of_this_machine as keys\n"
     code += "print(keys(pathlib.Path(sys.argv[1]))[0])"
     alone = environment(PYTHON_KEYRING_BACKEND="keyring.backends.fail.Keyring")
     started = [

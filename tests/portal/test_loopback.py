@@ -17,8 +17,8 @@ import httpx2
 import pytest
 
 from midcall.errors import InstallError, Misuse
-from midcall.portal import peer
 from midcall.portal.identity import Caller, Loopback
+from midcall.web import peer
 from tests.portal.stand import Stand, Visitor, stand
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose program is at the other end")

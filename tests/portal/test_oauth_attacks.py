@@ -112,7 +112,7 @@ async def test_an_answer_within_ten_minutes_is_taken(here: Replica, clock: Clock
 
 
 async def test_the_id_of_an_interaction_is_no_state(here: Replica, store: Watched, clock: Clock) -> None:
-    from midcall.portal.interactions import Interaction, Interactions
+    from midcall.stores.interactions import Interaction, Interactions
 
     await Interactions(store).begin(ID, Interaction("form", OWNER, "s", "c", "m", clock(), clock() + 900))
     await refused(here, {"state": ID, "code": "c"}, 400, "nothing that was started here")

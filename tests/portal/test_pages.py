@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from midcall.portal.drawn import Drawn
-from midcall.portal.interactions import Kind
+from midcall.portal.pages.cache import Drawn
 from midcall.stores.base import StoreError
+from midcall.stores.interactions import Kind
 from midcall.stores.memory import Memory
 from tests.portal.stand import ADA, BASE, BOB, KEY, controls_of, stand, visiting
 
@@ -343,7 +343,7 @@ async def test_health_does_not_wait_for_a_store_that_does_not_answer(monkeypatch
         async def read(self, id: str) -> Any:
             await asyncio.Event().wait()
 
-    monkeypatch.setattr("midcall.portal.site._PROMPT", 0.01)
+    monkeypatch.setattr("midcall.portal.routes._PROMPT", 0.01)
     at = stand(store=Silent())
     async with asyncio.timeout(5), visiting(at) as prober:
         answer = await prober.get("/health")

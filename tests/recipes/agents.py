@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from midcall.client.attaching import attach
-from midcall.client.connecting import Era, connect
+from midcall.client.attachment import attach
+from midcall.client.connection import Era, connect
 from midcall.client.pending import Pending
 
 HELLO = "Book me a trip."

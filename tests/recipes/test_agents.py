@@ -18,7 +18,7 @@ from mcp.server import MCPServer
 
 import midcall
 from midcall.client.answerer import fastmcp_handler
-from midcall.client.connecting import Era
+from midcall.client.connection import Era
 from midcall.client.pending import Pending
 from midcall.wording import unanswered as wording
 from tests.recipes.agents import AGENTS, Talking, langgraph, openai_agents, pydantic_ai, recipe, two_at_once

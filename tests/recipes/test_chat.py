@@ -17,7 +17,7 @@ import httpx2
 import pytest
 import uvicorn
 
-from midcall.client.connecting import Era, connect
+from midcall.client.connection import Era, connect
 from midcall.wording import unanswered as wording
 from tests.skips import chromium, needs_chromium
 

@@ -24,7 +24,7 @@ from pydantic import BaseModel, Field
 
 import midcall
 from midcall import ClientFailed, NoChannel, ask
-from midcall.client.target import Ways, reach
+from midcall.client.transport.target import Ways, reach
 from midcall.testing import ERAS, Era, connect
 from tests.comparing import Reply, Seen, accepting, seen
 from tests.kinds import KINDS, Kind, bare_server, server_with

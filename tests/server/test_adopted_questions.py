@@ -201,7 +201,7 @@ async def test_a_reason_given_to_install_silences_the_warning(strict: bool, capl
 
 
 async def test_doctor_names_the_forms_that_asked_for_a_secret() -> None:
-    from midcall.server.doctor import examined
+    from midcall.doctor.checks import examined
 
     server = bare_server("mcpserver", log_in)
     installation = midcall.install(server)

@@ -14,8 +14,8 @@ from mcp.server.connection import Connection
 from mcp_types import ElicitCompleteNotification
 
 from midcall import StoreError, complete, visit
-from midcall.portal.interactions import digest_of
 from midcall.server.installation import installations
+from midcall.stores.interactions import digest_of
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, Script, run
 from tests.kinds import server_with

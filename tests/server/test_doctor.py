@@ -17,17 +17,17 @@ from pydantic import AnyHttpUrl
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 
-from midcall.client.browser.listening import Listening, bound
+from midcall.doctor.checks import Finding, Report, examined, looked_at
+from midcall.doctor.surroundings import SETTINGS, Surroundings
 from midcall.portal.app import Portal
 from midcall.portal.identity import Oidc, ProxyJwt
-from midcall.server.doctor import Finding, Report, examined, looked_at
+from midcall.server.channels.table import CHANNELS
 from midcall.server.install import install, installation_on
 from midcall.server.installation import Installation, installations
-from midcall.server.reach import CHANNELS
-from midcall.server.surroundings import SETTINGS, Surroundings
 from midcall.stores.memory import Memory
 from midcall.stores.redis import Redis
 from midcall.stores.sqlite import SQLite
+from midcall.web.serving import Listening, bound
 from tests.kinds import KINDS, Kind, server_with
 from tests.portal.issuers import issuing
 

@@ -15,13 +15,13 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 
-from midcall.client.browser.listening import bound
+from midcall.doctor.surroundings import Surroundings
 from midcall.portal.app import Portal
 from midcall.portal.identity import Oidc
-from midcall.server.surroundings import Surroundings
 from midcall.stores.memory import Memory
 from midcall.stores.postgres import PostgreSQL
 from midcall.stores.sqlite import SQLite
+from midcall.web.serving import bound
 from tests.certificates import certificate, page_behind
 from tests.server.test_doctor import KEYS, by_name, look
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from midcall.doctor.checks import Finding
+from midcall.doctor.surroundings import Surroundings
 from midcall.portal.app import Portal
-from midcall.server.doctor import Finding
-from midcall.server.surroundings import Surroundings
 from midcall.stores.memory import Memory
 from tests.server.test_doctor import KEYS, by_name, look
 from tests.serving import free_port

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from midcall.doctor.checks import Finding
+from midcall.doctor.surroundings import Surroundings
 from midcall.portal.app import Portal
 from midcall.portal.vault import Vault, rotate_keys
-from midcall.server.doctor import Finding
-from midcall.server.surroundings import Surroundings
 from midcall.stores.sqlite import SQLite
 from tests.server.test_doctor import by_name, look
 

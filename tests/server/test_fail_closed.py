@@ -23,8 +23,8 @@ from mcp_types import INVALID_PARAMS, JSONRPCResponse
 from pydantic import BaseModel
 
 from midcall import Form, Text, ask, confirm, from_thread, once
-from midcall.client.around import Around
-from midcall.client.target import Ways, reach
+from midcall.client.transport.target import Ways, reach
+from midcall.client.transport.wrapper import Around
 from midcall.testing import Era, connect, run
 from tests.kinds import KINDS, Kind, server_with
 from tests.mistakes import BROKEN, logged_mistake, mistake_in

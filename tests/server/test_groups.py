@@ -35,7 +35,7 @@ from midcall import (
     from_thread,
     once,
 )
-from midcall.server.inside import look_inside
+from midcall.server.frameworks.failures import look_inside
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, Script, connect, run
 from tests import every_way

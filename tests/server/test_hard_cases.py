@@ -17,7 +17,7 @@ from mcp_types import ElicitResult, InputRequiredResult
 
 from midcall import NoCall, Question, ask, ask_all, from_thread, once, suspending
 from midcall.errors import InvalidQuestion
-from midcall.server.effects import _digest_of
+from midcall.server.once.effects import _digest_of
 from midcall.server.running import run as running
 from midcall.testing import connect, replayed, run
 from tests.kinds import server_with
@@ -469,7 +469,7 @@ async def test_a_sync_tool_that_went_past_a_recorded_effect_is_a_mismatch() -> N
 
 
 DIGEST = """
-from midcall.server.effects import _digest_of
+from midcall.server.once.effects import _digest_of
 from midcall.server.running import run as running
 print(_digest_of(({"ada", "bo", "cem"}, {"x": 1}), {"y": b"\\xff"}))
 """

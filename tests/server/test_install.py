@@ -248,8 +248,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("MIDCALL_KEYS", raising=False)
-    monkeypatch.setattr("midcall.portal.keys._from_keyring", lambda: None)
-    monkeypatch.setattr("midcall.portal.keys._into_keyring", lambda key: False)
+    monkeypatch.setattr("midcall.stores.keys._from_keyring", lambda: None)
+    monkeypatch.setattr("midcall.stores.keys._into_keyring", lambda key: False)
     return tmp_path
 
 
@@ -266,7 +266,7 @@ async def waits() -> str:
 async def test_on_one_machine_a_server_that_is_started_again_goes_on_with_its_states_and_codes(
     home: Path, kind: Kind, with_portal: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("midcall.server.waiting.HOLD_SECONDS", 0.01)
+    monkeypatch.setattr("midcall.server.resuming.holding.HOLD_SECONDS", 0.01)
 
     def started() -> tuple[Any, midcall.Installation]:
         portal = Portal() if with_portal else None

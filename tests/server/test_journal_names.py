@@ -22,9 +22,9 @@ from midcall.core.journal import (
     required_name,
     wire_key,
 )
-from midcall.core.questions import Question
+from midcall.core.question import Question
 from midcall.server.call import current_call
-from midcall.server.claims import claimed
+from midcall.server.once.claims import claimed
 from midcall.stores.memory import Memory
 from midcall.testing import connect, run
 from tests.kinds import server_with

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, computed_field
 
 from midcall import NotRecordable, ask, once
-from midcall.server.recording import record_of
+from midcall.server.once.codec import record_of
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, run
 from tests.kinds import KINDS, Kind, server_with

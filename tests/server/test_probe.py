@@ -11,7 +11,8 @@ from mcp_types import CallToolResult
 
 from midcall import Cancelled, Declined
 from midcall.portal.app import Portal
-from midcall.server.probe import FILLED, FORMS, PROBE
+from midcall.protocol import PROBE
+from midcall.server.probe import FILLED, FORMS
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect
 from tests.kinds import KINDS, Kind, server_with

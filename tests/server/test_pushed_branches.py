@@ -19,10 +19,10 @@ from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp_types import ElicitRequestParams, ElicitResult
 
 from midcall import TimedOut, ask, ask_all, from_thread
-from midcall.client.target import Ways, reach
-from midcall.core.questions import Question
-from midcall.server import sending
+from midcall.client.transport.target import Ways, reach
+from midcall.core.question import Question
 from midcall.server.call import current_call
+from midcall.server.channels import sending
 from midcall.stores.memory import Memory
 from tests.garbage import collected
 from tests.kinds import Kind, server_with

@@ -34,14 +34,14 @@ from midcall import (
     visit,
 )
 from midcall.client import connect
-from midcall.client.browser.listening import Listening, bound
 from midcall.portal.app import Portal
 from midcall.portal.oauth import Provider
-from midcall.server import waiting
 from midcall.server.install import installation_on
+from midcall.server.resuming import holding as waiting
 from midcall.stores.memory import Memory
 from midcall.testing import Era
 from midcall.testing import connect as stock
+from midcall.web.serving import Listening, bound
 from tests.kinds import KINDS, Kind, server_with
 from tests.portal.authorization_server import CLIENT, authorization_server
 from tests.portal.people import Act, Attentive, Person, Surfer, presses

@@ -22,7 +22,7 @@ from mcp_types import ElicitRequestParams, ElicitResult
 
 import midcall
 from midcall import Misuse, NoCall, UserDeclined, ask, from_thread, once, suspending, visit
-from midcall.core.outcomes import Declined
+from midcall.core.outcome import Declined
 from midcall.server import install
 from midcall.server.call import current_call
 from midcall.server.running import threads

@@ -44,9 +44,9 @@ async def test_a_timeout_ends_the_question_and_tells_the_client(era: Era) -> Non
 
     from mcp import Client
 
-    from midcall.client.offer import Offer
-    from midcall.client.target import Ways
-    from midcall.client.target import reach as reached
+    from midcall.client.transport.offer import Offer
+    from midcall.client.transport.target import Ways
+    from midcall.client.transport.target import reach as reached
 
     transport = Offer(reached(server_with(tool), Ways()).transport, version=era)
     async with Client(transport, mode="legacy", elicitation_callback=slow) as client:

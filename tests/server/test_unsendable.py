@@ -27,7 +27,7 @@ from midcall import (
     secret,
     visit,
 )
-from midcall.core.questions import Visit
+from midcall.core.question import Visit
 from midcall.testing import ERAS, Era, Script, connect, run
 from tests.kinds import KINDS, Kind, server_with
 from tests.mistakes import BROKEN, logged_mistake, mistake_in

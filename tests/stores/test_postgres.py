@@ -15,10 +15,10 @@ import asyncpg
 import pytest
 
 from midcall.stores import Record, Store, StoreError, Value, open_store
+from midcall.stores.health import try_out
 from midcall.stores.postgres import SCHEMA, PostgreSQL, schema, schema_sql
 from midcall.stores.postgres import store as store_module
 from midcall.stores.postgres.failures import explained
-from midcall.stores.trying import try_out
 from tests.contract import servers
 from tests.contract.conftest import place
 from tests.stores import pgbouncer

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from midcall.stores import Record, StoreError
-from midcall.stores.waking import Waking
+from midcall.stores.background.wakeup import Waking
 
 PENDING = Record("an-id", "form", "ann", "{}", 1000.0, 2000.0)
 DONE = replace(PENDING, outcome="{}", version=2)

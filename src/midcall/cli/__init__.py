@@ -14,13 +14,13 @@ from typing import Final, NoReturn
 
 from midcall.cli.exits import INTERRUPTED, USAGE, Ends
 from midcall.cli.hangup import let_go
-from midcall.client.screen import print_error
-from midcall.wording import cli as wording
+from midcall.client.lines.screen import print_error
+from midcall.protocol import VERSIONS
 
 __all__ = ["ERAS", "GAMES", "main"]
 
 GAMES: Final = ("guess", "trip")
-ERAS: Final = ("2025-06-18", "2025-11-25", "2026-07-28")
+ERAS: Final = VERSIONS
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "click":
             raise
-        print(f"midcall: error: {wording.needs_extra('cli', 'The command line')}", file=sys.stderr)
+        print(f"midcall: error: {_needs_extra('cli', 'The command line')}", file=sys.stderr)
         return USAGE
     try:
         return run(argv)
@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, BaseExceptionGroup) as error:
         if isinstance(error, BaseExceptionGroup) and error.subgroup(KeyboardInterrupt) is None:
             raise
-        print_error(f"\n{wording.interrupted()}\n")  # in a group, if it was pressed again while the call ended
+        print_error(f"\n{_interrupted()}\n")  # in a group, if it was pressed again while the call ended
         if argv is None:
             _end_at_once(INTERRUPTED)
         return INTERRUPTED
@@ -58,3 +58,11 @@ def _end_at_once(code: int) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         let_go(stream)
     os._exit(code)
+
+
+def _needs_extra(extra: str, what: str) -> str:
+    return f"{what} needs more packages: pip install 'midcall[{extra}]'"
+
+
+def _interrupted() -> str:
+    return "Cancelled."

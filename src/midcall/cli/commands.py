@@ -12,7 +12,6 @@ import click
 from midcall import __version__
 from midcall.cli import ERAS, GAMES
 from midcall.cli.exits import USAGE
-from midcall.wording.cli import two_stores
 
 __all__ = ["run"]
 
@@ -63,7 +62,7 @@ def demo(game: str | None, era: str | None, scripted: bool) -> int:
 
     Without a terminal, or with --scripted, a scripted run plays everything on every version.
     """
-    from midcall.cli.demo import run
+    from midcall.cli.demo.play import run
 
     return run(game, era, scripted=scripted)
 
@@ -102,7 +101,7 @@ def tools(target: str, as_json: bool, **options: Any) -> int:
       midcall tools http://localhost:8000/mcp
       midcall tools "python server.py"
     """
-    from midcall.cli.link import Link
+    from midcall.cli.connection import Link
     from midcall.cli.tools import run
 
     return run(Link.of(target, **options), as_json=as_json)
@@ -132,9 +131,9 @@ def call(target: str, tool: str, arguments: tuple[str, ...], as_json: bool, **op
     Questions are shown in the terminal. Without one, and without --answers or --browser, they are
     cancelled.
     """
-    from midcall.cli.answering import Ways
-    from midcall.cli.call import run
-    from midcall.cli.link import Link
+    from midcall.cli.call.answering import Ways
+    from midcall.cli.call.command import run
+    from midcall.cli.connection import Link
 
     ways = Ways(options.pop("answers"), options.pop("browser"), options.pop("audit"))
     return run(Link.of(target, **options), tool, arguments, ways, as_json=as_json)
@@ -159,8 +158,8 @@ def doctor(target: str, as_json: bool, **options: Any) -> int:
     Where the tool midcall_probe is listed it is called, and its questions are answered here. Ends with 1
     if something does not work.
     """
-    from midcall.cli.doctor import run
-    from midcall.cli.link import Link
+    from midcall.cli.connection import Link
+    from midcall.cli.doctor.command import run
 
     return run(Link.of(target, **options), as_json=as_json)
 
@@ -257,7 +256,7 @@ def looking_after(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def with_one_url(url: str | None, store: str | None, **options: Any) -> int:
         if url is not None and store is not None:
-            raise click.UsageError(two_stores(), click.get_current_context())
+            raise click.UsageError("Name the store once: by URL, or by --store URL.", click.get_current_context())
         return command(store if url is None else url, **options)
 
     option = click.option("--store", metavar="URL", help="The same as URL.")

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from typing import Final
 
 from midcall.cli.hangup import let_go, outlive_terminal
-from midcall.client.ink import Ink
-from midcall.client.meanwhile import LastLines
-from midcall.client.screen import print_error, print_text
+from midcall.client.lines.backlog import LastLines
+from midcall.client.lines.colors import Ink
+from midcall.client.lines.screen import print_error, print_text
 
 __all__ = ["Console", "print_out"]
 

@@ -10,7 +10,6 @@ from typing import Final
 import midcall
 from midcall.cli.console import print_out
 from midcall.cli.exits import DONE, USAGE, Ends
-from midcall.wording import cli as wording
 
 __all__ = ["run", "sections"]
 
@@ -27,13 +26,13 @@ def run(name: str | None) -> int:
     """Print what the page says of this error; without a name, which errors there are."""
     known = sections()
     if name is None:
-        print_out(f"{wording.errors_to_explain(list(known))}\n")
+        print_out(f"{_errors_to_explain(list(known))}\n")
         return DONE
     wanted = name.rpartition(".")[2].rpartition("#")[2]
     names = {each.lower(): each for each in known}
     if (found := names.get(wanted.lower())) is None:
         near = get_close_matches(wanted.lower(), names, n=1, cutoff=_NEAR)
-        raise Ends(USAGE, wording.unknown_error(wanted, names[near[0]] if near else None))
+        raise Ends(USAGE, _unknown_error(wanted, names[near[0]] if near else None))
     print_out(f"{found}\n\n{_LINK.sub(_told, known[found]).replace('**', '')}\n")
     return DONE
 
@@ -48,3 +47,12 @@ def _told(link: re.Match[str]) -> str:
     """A link, for a terminal: other pages are named, and what is on this one needs no name."""
     words, target = link.groups()
     return words if target.startswith("#") else f"{words} (docs/{target})".replace("docs/../", "")
+
+
+def _errors_to_explain(names: list[str]) -> str:
+    return "\n".join(["midcall explain ERROR tells what happened and what to do. The errors are:", "", *names])
+
+
+def _unknown_error(name: str, near: str | None) -> str:
+    meant = f" Did you mean {near}?" if near is not None else " `midcall explain` lists them."
+    return f"midcall explain: there is no error {name[:100]!r}.{meant}"

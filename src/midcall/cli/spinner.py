@@ -9,8 +9,7 @@ from time import monotonic
 from typing import Final
 
 from midcall.cli.console import Console
-from midcall.client.plain import plain_line
-from midcall.wording import cli as wording
+from midcall.core.text import plain_line
 
 __all__ = ["Spinner", "spinning"]
 
@@ -29,11 +28,11 @@ class Spinner:
 
     async def progressed(self, progress: float, total: float | None, message: str | None) -> None:
         """The tool tells how far it is. Use it as a `progress_callback`."""
-        share = wording.percent(progress / total) if total else ""
+        share = f"{min(max(progress / total, 0), 1):.0%}" if total else ""
         self._progress = "".join(f" · {piece}" for piece in (share, plain_line(message or "")) if piece)
 
     def turn(self, frame: str) -> None:
-        running = wording.running(self._name, int(monotonic() - self._begun))
+        running = f"{self._name} · {int(monotonic() - self._begun)} s"
         self._console.status(f"{frame} {running}{self._progress}")
 
     async def spin(self) -> None:

@@ -10,11 +10,11 @@ from urllib.parse import parse_qs, urlsplit
 
 from midcall.cli.console import Console, print_out
 from midcall.cli.exits import DONE, NOT_CONNECTED, TOOL_FAILED, USAGE, Ends
-from midcall.client.plain import plain
+from midcall.core.text import plain
 from midcall.errors import InstallError, MidcallError, StoreError, VaultLocked
 from midcall.stores import Store, Sweeper, open_store
 from midcall.stores.address import scheme_of
-from midcall.stores.trying import try_out
+from midcall.stores.health import try_out
 from midcall.wording import cli as wording
 from midcall.wording import stores as words
 
@@ -28,7 +28,7 @@ def check(url: str | None) -> int:
 
     async def work(store: Store) -> str:
         await try_out(store)
-        return words.store_works(repr(store))
+        return f"{store!r} works."
 
     return _told(with_store(url, work))
 
@@ -47,7 +47,13 @@ def schema(url: str | None, name: str | None) -> int:
     from midcall.stores.postgres.schema import schema_sql
 
     if url is not None and not _is_postgresql(url):
-        raise Ends(USAGE, wording.usage("midcall store schema", wording.schema_only_for_postgresql()))
+        raise Ends(
+            USAGE,
+            wording.usage(
+                "midcall store schema",
+                "only PostgreSQL needs its tables made beforehand; SQLite and Redis need nothing",
+            ),
+        )
     meant = url or os.environ.get("MIDCALL_STORE", "")
     named = parse_qs(urlsplit(meant).query).get("schema", [None])[-1] if _is_postgresql(meant) else None
     print_out(schema_sql(name or named))

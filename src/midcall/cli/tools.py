@@ -11,16 +11,16 @@ from typing import Any, Final, cast
 
 from mcp_types import Tool
 
+from midcall.cli.call.results import as_json as json_text
+from midcall.cli.call.schemas import described, kinds_of
+from midcall.cli.connection import Link, tools_of, unusable_of
 from midcall.cli.console import print_out
 from midcall.cli.exits import DONE, TOOL_FAILED
-from midcall.cli.link import Link, tools_of, unusable_of
-from midcall.cli.results import as_json as json_text
-from midcall.cli.schemas import described, kinds_of
 from midcall.client.asked import Asked
-from midcall.client.columns import one_line
-from midcall.client.ink import Ink
-from midcall.client.plain import plain
-from midcall.core.outcomes import Cancelled
+from midcall.client.lines.colors import Ink
+from midcall.client.lines.columns import one_line
+from midcall.core.outcome import Cancelled
+from midcall.core.text import plain
 from midcall.wording import cli as wording
 from midcall.wording.client.questions import unnamed_server
 
@@ -54,7 +54,7 @@ async def _list(link: Link, *, as_json: bool) -> int:
     name = one_line((info.title or info.name) if info else "") or unnamed_server()
     about = " · ".join(piece for piece in (one_line((info and info.version) or "", 30), version) if piece)
     print_out(f"{ink.bold(name)}  {ink.dim(about)}\n")
-    print_out("".join(_told(tool, ink) for tool in tools) if tools else f"{wording.no_tools()}\n")
+    print_out("".join(_told(tool, ink) for tool in tools) if tools else f"{_no_tools()}\n")
     return _end(link, unusable)
 
 
@@ -82,9 +82,9 @@ def _arguments(schema: Mapping[str, Any], ink: Ink) -> Iterable[str]:
         part = _part(schema["properties"][name])
         notes = [one_line(described(kind))]
         if name in required:
-            notes.append(wording.required())
+            notes.append("required")
         elif part.get("default") is not None:
-            notes.append(wording.default_is(one_line(_value(part["default"]))))
+            notes.append(f"default {one_line(_value(part['default']))}")
         yield f"  {ink.bold(names[name])}{' ' * (widest - len(names[name]))}  {ink.dim(' · '.join(notes))}\n"
         for line in _wrapped(str(part.get("description") or ""), widest + 4):
             yield f"{' ' * (widest + 4)}{line}\n"
@@ -103,3 +103,7 @@ def _wrapped(text: str, indent: int) -> list[str]:
     columns = max(30, min(shutil.get_terminal_size().columns, _WIDEST) - indent)
     shown = plain(text[:_MOST_TEXT]).strip() + ("…" if len(text) > _MOST_TEXT else "")
     return [piece for line in shown.splitlines() for piece in (textwrap.wrap(line, columns) or [""])]
+
+
+def _no_tools() -> str:
+    return "It has no tools."

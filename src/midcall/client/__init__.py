@@ -16,34 +16,34 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from midcall.client.answerer import Answerer, CannotAnswer, callback, fastmcp_handler
     from midcall.client.asked import Asked, FormQuestion, VisitQuestion
-    from midcall.client.attaching import attach
+    from midcall.client.attachment import attach
     from midcall.client.browser import Browser
-    from midcall.client.connecting import CannotConnect, connect
-    from midcall.client.consent import look, open_in_browser
+    from midcall.client.connection import CannotConnect, connect
     from midcall.client.guard import Guard, Rate
     from midcall.client.headless import Headless
-    from midcall.client.lines import Lines
+    from midcall.client.lines.lines import Lines
     from midcall.client.pending import Change, DoesNotFit, NotPending, Pending
-    from midcall.client.script import NoAnswer, Script
-    from midcall.client.script_file import BadScript
+    from midcall.client.scripts.file import BadScript
+    from midcall.client.scripts.script import NoAnswer, Script
     from midcall.client.terminal import Terminal
-    from midcall.client.waiting import Waiting, Waits
+    from midcall.client.urls.consent import look, open_in_browser
+    from midcall.client.visits.waiting import Waiting, Waits
 
 _HOMES = {
     "midcall.client.answerer": ("Answerer", "CannotAnswer", "callback", "fastmcp_handler"),
     "midcall.client.asked": ("Asked", "FormQuestion", "VisitQuestion"),
-    "midcall.client.attaching": ("attach",),
+    "midcall.client.attachment": ("attach",),
     "midcall.client.browser": ("Browser",),
-    "midcall.client.connecting": ("CannotConnect", "connect"),
-    "midcall.client.consent": ("look", "open_in_browser"),
+    "midcall.client.connection": ("CannotConnect", "connect"),
+    "midcall.client.urls.consent": ("look", "open_in_browser"),
     "midcall.client.guard": ("Guard", "Rate"),
     "midcall.client.headless": ("Headless",),
-    "midcall.client.lines": ("Lines",),
+    "midcall.client.lines.lines": ("Lines",),
     "midcall.client.pending": ("Change", "DoesNotFit", "NotPending", "Pending"),
-    "midcall.client.script": ("NoAnswer", "Script"),
-    "midcall.client.script_file": ("BadScript",),
+    "midcall.client.scripts.script": ("NoAnswer", "Script"),
+    "midcall.client.scripts.file": ("BadScript",),
     "midcall.client.terminal": ("Terminal",),
-    "midcall.client.waiting": ("Waiting", "Waits"),
+    "midcall.client.visits.waiting": ("Waiting", "Waits"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

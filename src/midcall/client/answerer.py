@@ -33,15 +33,16 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from midcall.client.asked import Asked, Carrier, FormQuestion, Mode, VisitQuestion
-from midcall.client.columns import one_line
-from midcall.client.intake import UNREADABLE
-from midcall.client.plain import plain_line
-from midcall.client.settings import BOTH, check_modes, check_seconds
-from midcall.client.visits import Visits
-from midcall.core.check import check
-from midcall.core.form import Form
-from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
+from midcall.client.lines.columns import one_line
+from midcall.client.transport.intake import UNREADABLE
+from midcall.client.validation import BOTH, check_modes, check_seconds
+from midcall.client.visits.visits import Visits
+from midcall.core.forms.check import check
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
+from midcall.core.text import plain_line
 from midcall.errors import InvalidForm, MidcallError
+from midcall.protocol import has_mode
 from midcall.wording.client import answering as wording
 
 __all__ = [
@@ -92,14 +93,14 @@ def modes_of(answerer: Answerer) -> tuple[Mode, ...]:
 def check_answerer(answerer: object) -> None:
     """Raise `TypeError` for what cannot answer. A slip would otherwise be found only when a question comes."""
     if isinstance(answerer, type):
-        raise TypeError(wording.answerer_class(answerer.__name__))
+        raise TypeError(_answerer_class(answerer.__name__))
     if not isinstance(answerer, Answerer):
-        raise TypeError(wording.no_answerer(type(answerer).__name__))
+        raise TypeError(_no_answerer(type(answerer).__name__))
 
 
 def modes_at(version: str | None) -> tuple[Mode, ...]:
     """The modes that this protocol version knows."""
-    return BOTH if version is None or version >= "2025-11-25" else ("form",)
+    return BOTH if version is None or has_mode(version, "url") else ("form",)
 
 
 def callback(
@@ -189,7 +190,7 @@ class Answering:
             refused()
         self._refusals += 1
         if self._refusals == _MOST_TOLD:
-            sentence = f"{sentence.rstrip('.')}. {wording.no_more_of_these()}"
+            sentence = f"{sentence.rstrip('.')}. {_no_more_of_these()}"
         if self._refusals <= _MOST_TOLD:
             _log.warning(sentence)
 
@@ -233,10 +234,10 @@ async def answered(answerer: Answerer, asked: Asked) -> Outcome[Any]:
     """
     answer = cast("object", answerer.answer(asked))
     if not isawaitable(answer):
-        raise NoOutcome(wording.not_async())
+        raise NoOutcome(_not_async())
     outcome = cast("object", await answer)
     if not isinstance(outcome, (Accepted, Declined, Cancelled)):
-        raise NoOutcome(wording.returned(type(outcome).__name__))
+        raise NoOutcome(_returned(type(outcome).__name__))
     return cast("Outcome[Any]", outcome)
 
 
@@ -268,7 +269,7 @@ def asked_by(
         raise InvalidForm(str(why))
     question = question_of(params)
     if question.mode not in modes or question.mode not in modes_at(context.session.protocol_version):
-        raise InvalidForm(wording.mode_not_declared(question.mode))
+        raise InvalidForm(_mode_not_declared(question.mode))
     via: Carrier = "round" if in_rounds(context.session) else "push"
     return asked_on(context.session, question, via, timeout, key=str(context.request_id))
 
@@ -344,7 +345,7 @@ def result_of(asked: Asked, outcome: Outcome[Any]) -> ElicitResult:
         case Accepted(value=value):
             content = _content(value)
             if asked.form is not None and (problems := check(asked.form, content)):
-                raise Unfit(wording.unfit([f"{problem.field}: {problem.code}" for problem in problems]))
+                raise Unfit(_unfit([f"{problem.field}: {problem.code}" for problem in problems]))
             return ElicitResult(action="accept", content=content)
 
 
@@ -352,5 +353,38 @@ def _content(value: object) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise NoOutcome(wording.no_content(type(value).__name__))
+        raise NoOutcome(_no_content(type(value).__name__))
     return dict(cast("Mapping[str, Any]", value))
+
+
+def _no_more_of_these() -> str:
+    return "More of this kind is no longer told."
+
+
+def _mode_not_declared(mode: str) -> str:
+    return f"this client did not offer to be asked in {mode} mode"
+
+
+def _unfit(problems: list[str]) -> str:
+    return f"the answer does not fit the form and was not sent ({', '.join(problems)})"
+
+
+def _answerer_class(name: str) -> str:
+    return f"an answerer is an object: write {name}() instead of {name}"
+
+
+def _no_answerer(kind: str) -> str:
+    return f"an answerer has a method answer(asked), and {kind} has none"
+
+
+def _returned(kind: str) -> str:
+    what = "None" if kind == "NoneType" else kind
+    return f"its answerer returned {what}. An answerer returns Accepted(content) with a dict, Declined() or Cancelled()"
+
+
+def _no_content(kind: str) -> str:
+    return f"its answerer returned Accepted with {kind}. The content of Accepted(content) is a dict"
+
+
+def _not_async() -> str:
+    return "the method answer of its answerer is not async. Make it async: async def answer(self, asked)"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias
 
-from midcall.core.form import Form
+from midcall.core.forms.form import Form
 
 __all__ = ["Asked", "Carrier", "FormQuestion", "Mode", "VisitQuestion"]
 

@@ -8,10 +8,10 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from midcall.client.answerer import CannotAnswer
 from midcall.client.asked import Asked, Mode
-from midcall.client.columns import one_line
-from midcall.core.check import check, fill
-from midcall.core.form import Form
-from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
+from midcall.client.lines.columns import one_line
+from midcall.core.forms.check import check, fill
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.wording.client import headless as wording
 
 __all__ = ["Headless", "Policy"]
@@ -39,7 +39,7 @@ class Headless:
 
     def __init__(self, policy: Policy = "cancel", *, tell: Callable[[str], object] | None = None) -> None:
         if policy not in get_args(Policy):
-            raise ValueError(wording.unknown_policy(policy, list(get_args(Policy))))
+            raise ValueError(f"policy={policy!r} is none of: {', '.join(list(get_args(Policy)))}.")
         self.policy: Policy = policy
         self.modes: tuple[Mode, ...] = ("form",) if policy == "defaults" else ("form", "url")
         self._tell = tell
@@ -51,26 +51,31 @@ class Headless:
         if self._tell is not None:
             self._tell(wording.headless(one_line(asked.server), one_line(asked.message), how))
         if outcome is None:
-            raise CannotAnswer(wording.nobody_answers())
+            raise CannotAnswer("Nobody is there to answer questions at this client.")
         return outcome
 
     def _decided(self, asked: Asked) -> tuple[Outcome[Any] | None, str]:
         match self.policy:
             case "fail" if asked.via == "round":
-                return Cancelled(), wording.cancelled_in_a_round()
+                return Cancelled(), "was cancelled, since a question of a round cannot end with an error"
             case "fail":
-                return None, wording.ended_with_an_error()
+                return None, "ended with an error"
             case "decline":
-                return Declined(), wording.was_declined()
+                return Declined(), "was declined, as this host is set up to do"
             case "defaults" if asked.form is not None:
                 return _with_defaults(asked.form)
             case _:
-                return Cancelled(), wording.was_cancelled()
+                return Cancelled(), "was cancelled"
 
 
 def _with_defaults(form: Form) -> tuple[Outcome[Any], str]:
     content = fill(form, {})
     problems = check(form, content)
     if problems:
-        return Cancelled(), wording.no_defaults([one_line(problem.field) for problem in problems[:5]], len(problems))
-    return Accepted(content), wording.took_defaults()
+        return Cancelled(), _no_defaults([one_line(problem.field) for problem in problems[:5]], len(problems))
+    return Accepted(content), "was answered with its defaults"
+
+
+def _no_defaults(fields: list[str], count: int) -> str:
+    more = f" and {count - len(fields)} more" if count > len(fields) else ""
+    return f"was cancelled, since it has no default for {', '.join(fields)}{more}"

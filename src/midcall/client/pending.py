@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from midcall.client.asked import Asked, Mode
-from midcall.client.columns import one_line
-from midcall.client.settings import BOTH, check_modes
-from midcall.core.check import Problem, check, tidy
-from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
+from midcall.client.lines.columns import one_line
+from midcall.client.validation import BOTH, check_modes
+from midcall.core.forms.check import Problem, check, tidy
+from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.errors import MalformedAnswer, MidcallError
 from midcall.wording.client import pending as wording
 
@@ -38,7 +38,7 @@ class NotPending(MidcallError, LookupError):
     """No question is open under this id: it was answered or withdrawn, or never asked."""
 
     def __init__(self, id: str) -> None:
-        super().__init__(wording.not_pending(id))
+        super().__init__(_not_pending(id))
         self.id = id
 
 
@@ -46,7 +46,7 @@ class DoesNotFit(MidcallError, ValueError):
     """The content does not fit the form. The question stays open; `problems` says all that is wrong."""
 
     def __init__(self, problems: Collection[Problem]) -> None:
-        super().__init__(wording.does_not_fit([str(problem) for problem in problems]))
+        super().__init__(_does_not_fit([str(problem) for problem in problems]))
         self.problems = tuple(problems)
 
     def as_data(self) -> list[dict[str, str]]:
@@ -85,7 +85,7 @@ class Pending:
 
     def __init__(self, *, limit: int = 100, modes: Collection[Mode] = BOTH) -> None:
         if not _is_count(limit):
-            raise ValueError(wording.bad_limit(repr(limit)))
+            raise ValueError(_bad_limit(repr(limit)))
         self.modes: tuple[Mode, ...] = check_modes(modes)
         self.limit = limit
         self.turned_away = 0
@@ -99,7 +99,7 @@ class Pending:
     async def answer(self, asked: Asked) -> Outcome[Any]:
         """Keep the question open until it is settled. When this is cancelled, it is withdrawn."""
         if asked.id in self._open:
-            raise ValueError(wording.asked_twice(asked.id))
+            raise ValueError(_asked_twice(asked.id))
         if self._closed or self.full:
             return self._turn_away(asked)
         self._open[asked.id] = waiting = _Open(asked, asyncio.get_running_loop().create_future())
@@ -267,11 +267,11 @@ def _checked(asked: Asked, content: object) -> dict[str, Any]:
 
 def _read(data: object) -> tuple[str, Outcome[Any]]:
     if not isinstance(data, Mapping):
-        raise MalformedAnswer(wording.not_a_reply("it is no object"))
+        raise MalformedAnswer(_not_a_reply("it is no object"))
     reply = cast("Mapping[str, Any]", data)
     id, action = reply.get("id"), reply.get("action")
     if not isinstance(id, str):
-        raise MalformedAnswer(wording.not_a_reply('"id" must be text'))
+        raise MalformedAnswer(_not_a_reply('"id" must be text'))
     match action:
         case "accept":
             return id, Accepted(reply.get("content"))
@@ -280,4 +280,24 @@ def _read(data: object) -> tuple[str, Outcome[Any]]:
         case "cancel":
             return id, Cancelled()
         case _:
-            raise MalformedAnswer(wording.not_a_reply('"action" must be accept, decline or cancel'))
+            raise MalformedAnswer(_not_a_reply('"action" must be accept, decline or cancel'))
+
+
+def _not_pending(id: str) -> str:
+    return f"no question is open under the id {id[:64]!r}: it was answered or withdrawn, or never asked"
+
+
+def _does_not_fit(problems: list[str]) -> str:
+    return f"the answer does not fit the form, and the question stays open ({'; '.join(problems)})"
+
+
+def _not_a_reply(why: str) -> str:
+    return f'this is no answer to a question: {why}. One looks like {{"id": ..., "action": "accept", "content": {{}}}}'
+
+
+def _asked_twice(id: str) -> str:
+    return f"a question with the id {id[:64]!r} is open already"
+
+
+def _bad_limit(given: str) -> str:
+    return f"limit={given}: it takes the number of questions that may be open at once, at least 1"

@@ -12,11 +12,11 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from midcall.core.fields import Field
-from midcall.core.form import Form
+from midcall.core.forms.fields import Field
+from midcall.core.forms.form import Form
+from midcall.core.forms.secrets import secret_properties
 from midcall.core.journal import ADOPTED
-from midcall.core.questions import MISSING, Question, Visit
-from midcall.core.secrets import secret_properties
+from midcall.core.question import MISSING, Question, Visit
 from midcall.errors import InvalidForm
 
 __all__ = ["AdoptedQuestion", "AdoptedVisit", "OpaqueForm"]

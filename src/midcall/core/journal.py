@@ -396,7 +396,10 @@ def decode(state: str) -> Journal:
 def _unread(line: str) -> str:
     """Why this is not read: it is of another version, or of none."""
     if line.startswith(_ANY_MARK):
-        return wording.unknown_journal_version(line[len(_ANY_MARK) :][:16].partition(" ")[0], VERSION)
+        return (
+            f"The state of this call has version {line[len(_ANY_MARK) :][:16].partition(' ')[0]}; this midcall "
+            f"reads version {VERSION}."
+        )
     return wording.damaged_journal()
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any, Final, NoReturn, TypeVar, cast
 
-from midcall.core.check import Problem, tidy
+from midcall.core.forms.check import Problem, tidy
 from midcall.core.journal import (
     ADOPTED,
     EFFECTS,
@@ -30,7 +30,7 @@ from midcall.core.journal import (
     request_name,
     wire_key,
 )
-from midcall.core.questions import MISSING, Missing, Question, Visit
+from midcall.core.question import MISSING, Missing, Question, Visit
 from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
 from midcall.wording import replay as wording
 
@@ -65,19 +65,19 @@ def parse_answer(answer: object) -> tuple[Kind, dict[str, Any] | None]:
         MalformedAnswer: It has no known action, or content of the wrong shape.
     """
     if not isinstance(answer, (dict, Mapping)):  # `dict` first: it is quicker to tell
-        raise MalformedAnswer(wording.malformed_answer("it is not an object"))
+        raise MalformedAnswer(_malformed_answer("it is not an object"))
     fields = cast("Mapping[str, Any]", answer)
     action = fields.get("action")
     kind = _ACTIONS.get(action) if isinstance(action, str) else None
     if kind is None:
-        raise MalformedAnswer(wording.malformed_answer("its action is none of accept, decline and cancel"))
+        raise MalformedAnswer(_malformed_answer("its action is none of accept, decline and cancel"))
     if kind != "accept":
         return kind, None
     content = fields.get("content")
     if content is None:
         return kind, {}
     if not isinstance(content, (dict, Mapping)):
-        raise MalformedAnswer(wording.malformed_answer("its content is not an object"))
+        raise MalformedAnswer(_malformed_answer("its content is not an object"))
     return kind, dict(cast("Mapping[str, Any]", content))
 
 
@@ -103,7 +103,10 @@ class Replay:
         if question.key is None:
             return self._numbered(question.base)
         if question.key in self._keys:
-            raise DuplicateKey(wording.duplicate_key(question.key), advice=wording.duplicate_key_advice())
+            raise DuplicateKey(
+                f"The key {question.key!r} was used for another question of this call.",
+                advice="Keys are unique within a call: leave key= out, or put a counter into it.",
+            )
         self._keys |= {question.key}
         return key_name(question.key)
 
@@ -214,7 +217,15 @@ class Replay:
         if effects or self.journal.strays:
             alike = any(kind not in EFFECTS and label == question[:_LABEL] for _, kind, label in unused)
             whole = len(question) < _LABEL
-            differs = (wording.differs_in_form() if whole else wording.differs_further_on()) if alike else ""
+            differs = (
+                (
+                    "with the same message, but its form differs"
+                    if whole
+                    else "which begins alike, but its message differs further on, or its form differs"
+                )
+                if alike
+                else ""
+            )
             self._mismatch([label for _, _, label in unused], question[:_LABEL], effects, differs)
         self.journal.strays += 1
         self.journal.forget(*(identity for identity, _, _ in unused))
@@ -231,7 +242,9 @@ class Replay:
         """
         effects = [label for _, kind, label in self._unused() if kind in EFFECTS]
         if effects:
-            self._mismatch(effects, name, effects, wording.differs_in_arguments() if name in effects else "")
+            self._mismatch(
+                effects, name, effects, "with the same name, but its arguments differ" if name in effects else ""
+            )
 
     def _unused(self) -> list[tuple[str, str, str]]:
         """What the tool's own task wrote in an earlier run, and has not met in this one."""
@@ -255,7 +268,7 @@ class Replay:
     @staticmethod
     def _mismatch(recorded: list[str], met: str, effects: list[str], differs: str) -> NoReturn:
         raise ReplayMismatch(
-            wording.replay_mismatch(recorded, met, effects, differs),
+            _replay_mismatch(recorded, met, effects, differs),
             advice=wording.replay_mismatch_advice(),
             for_model=wording.model_start_again(),
         )
@@ -433,7 +446,20 @@ def unused_answers(unused: list[str]) -> ReplayMismatch:
 def _read_reply(entry: Entry, response: object) -> tuple[Kind, Any]:
     if entry.kind == "requested":
         if not isinstance(response, (dict, Mapping)):
-            raise MalformedAnswer(wording.malformed_answer("it is not an object"))
+            raise MalformedAnswer(_malformed_answer("it is not an object"))
         return "reply", dict(cast("Mapping[str, Any]", response))
     kind, content = parse_answer(response)
     return kind, dict(cast("Mapping[str, Any]", response)) if entry.shape == ADOPTED else content
+
+
+def _malformed_answer(why: str) -> str:
+    return f"Malformed answer to a question: {why}."
+
+
+def _replay_mismatch(recorded: list[str], tried: str, effects: list[str], differs: str) -> str:
+    """`differs` says in what, where both read the same."""
+    past = f", past the effect {', '.join(map(repr, effects))}" if effects else ", and not for the first time"
+    return (
+        f"The tool did not go the way that was recorded{past}: "
+        f"recorded was {', '.join(map(repr, recorded))}, met was {tried!r}{differs and ', '}{differs}."
+    )

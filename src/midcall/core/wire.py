@@ -39,7 +39,7 @@ def stuck_at(data: Any) -> Stuck | None:
     try:
         return _first_offender(data)
     except RecursionError:
-        return Stuck("", wording.too_deep())
+        return Stuck("", "is nested too deep to be written")
 
 
 def _first_offender(data: Any) -> Stuck | None:
@@ -54,13 +54,13 @@ def _odd_keys(data: Any, path: str) -> Iterator[Stuck]:
     """JSON would write these as text, and they would come back as something else."""
     for where, key, value in _inside(data, path):
         if not isinstance(key, str):
-            yield Stuck(path, wording.key_not_text(type(key).__name__))
+            yield Stuck(path, f"has a key that is a {type(key).__name__}, and JSON has only text for keys")
         yield from _odd_keys(value, where)
 
 
 def _offenders(data: Any, path: str, holders: tuple[int, ...]) -> Iterator[Stuck]:
     if id(data) in holders:
-        yield Stuck(path, wording.holds_itself())
+        yield Stuck(path, "holds itself, which JSON cannot write")
         return
     if isinstance(data, (dict, list, tuple)):
         for where, key, value in _inside(data, path):
@@ -79,7 +79,7 @@ def _why_not(value: Any) -> str | None:
     except TypeError:
         return wording.not_plain(type(value).__name__)
     except ValueError:
-        return wording.not_finite()
+        return "is no finite number, and JSON has no other"
     return None
 
 

@@ -19,8 +19,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from midcall.core.caller import Caller
     from midcall.portal.app import Portal
-    from midcall.portal.caller import Caller
     from midcall.portal.identity import FromCallable, Identity, Loopback, Oidc, ProxyJwt
     from midcall.portal.oauth import Provider
 
@@ -28,7 +28,7 @@ __all__ = ["Caller", "FromCallable", "Identity", "Loopback", "Oidc", "Portal", "
 
 _HOME = {
     "Portal": "midcall.portal.app",
-    "Caller": "midcall.portal.caller",
+    "Caller": "midcall.core.caller",
     "Provider": "midcall.portal.oauth",
     **dict.fromkeys(["FromCallable", "Identity", "Loopback", "Oidc", "ProxyJwt"], "midcall.portal.identity"),
 }
@@ -44,9 +44,7 @@ def __getattr__(name: str) -> Any:
     except ImportError as exc:
         if exc.name is not None and exc.name.partition(".")[0] not in _PACKAGES:
             raise
-        from midcall.wording.portal.settings import needs_extra
-
-        raise ImportError(needs_extra()) from None
+        raise ImportError('The portal needs packages that are not installed: pip install "midcall[portal]"') from None
     return value
 
 

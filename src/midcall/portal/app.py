@@ -16,40 +16,39 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from midcall.core.addresses import is_loopback
+from midcall.core.urls import is_loopback
 from midcall.errors import InstallError, Misuse
-from midcall.portal.checks import Check, Given
-from midcall.portal.cookies import Cookies, Signing
-from midcall.portal.csrf import Tokens
-from midcall.portal.desk import Desk, OnFinish
-from midcall.portal.door import Door
+from midcall.portal.access.permission import Door
 from midcall.portal.identity.base import Caller, Ground, Grounded, Identity
 from midcall.portal.identity.calling import FromCallable
 from midcall.portal.identity.loopback import Loopback
 from midcall.portal.identity.nobody import Nobody
-from midcall.portal.interactions import Interactions, Kind
-from midcall.portal.kinds import Page
-from midcall.portal.kinds.approve import Approve
-from midcall.portal.kinds.authorize import Authorize
-from midcall.portal.kinds.hosted import Hosted
-from midcall.portal.kinds.secret import Secret
-from midcall.portal.limits import BadOpens
 from midcall.portal.logs import logger, mask_access_logs
-from midcall.portal.mine import Mine
 from midcall.portal.oauth import OAuth, Provider
-from midcall.portal.place import Place, place_at
-from midcall.portal.settings import LAST_PORT, checks_of, hosts_of, port_of, providers_of, seconds_of
-from midcall.portal.site import site_of
+from midcall.portal.pages.account import Mine
+from midcall.portal.pages.interaction import Desk, OnFinish
+from midcall.portal.pages.kinds import Page
+from midcall.portal.pages.kinds.approve import Approve
+from midcall.portal.pages.kinds.authorize import Authorize
+from midcall.portal.pages.kinds.hosted import Hosted
+from midcall.portal.pages.kinds.secret import Secret
+from midcall.portal.routes import site_of
+from midcall.portal.validation import LAST_PORT, checks_of, hosts_of, port_of, providers_of, seconds_of
 from midcall.portal.vault import Vault
 from midcall.portal.views import Views, pages
 from midcall.settings import number, whole
 from midcall.settings import text as setting
 from midcall.stores.base import Store
-from midcall.wording.portal import logs, told
-from midcall.wording.portal import settings as wording
+from midcall.stores.interactions import Interactions, Kind
+from midcall.web.cookies import Cookies, Signing
+from midcall.web.csrf import Tokens
+from midcall.web.limits import BadOpens
+from midcall.web.public_url import Place, place_at
+from midcall.web.secret_checks import Check, Given
+from midcall.wording.portal import told
 
 if TYPE_CHECKING:
-    from midcall.client.browser.listening import Listening
+    from midcall.web.serving import Listening
 
 __all__ = ["Portal"]
 
@@ -107,7 +106,10 @@ class Portal:
         self._hosts = hosts_of(hosts)
         self._place = None if base_url is None else place_at(base_url, self._hosts)
         if base_url is None and not is_loopback(host):
-            raise InstallError(wording.bad_loopback_host(host))
+            raise InstallError(
+                f"A portal without a base_url listens on this machine only, and {host!r} is not loopback. Give "
+                "it a base_url."
+            )
         self.identity = _identity(identity, self._place)
         self.providers = providers_of(providers)
         self.ttl = ttl
@@ -132,7 +134,7 @@ class Portal:
             InstallError: It was bound before, or the keys are no good.
         """
         if self._bound is not None:
-            raise InstallError(wording.two_portals())
+            raise InstallError("This portal is installed on a server already; each server needs one of its own.")
         vault = Vault(store, keys)
         oauth = OAuth(store, vault, self.providers, self._redirect_uri, clock=self._clock)
         self._bound = _Bound(store, server_name, Signing(keys), Interactions(store), vault, oauth)
@@ -156,7 +158,7 @@ class Portal:
     def url(self) -> str:
         """The address that users know it by. Without a `base_url`, only after `start`."""
         if self._place is None:
-            raise Misuse(wording.not_started())
+            raise Misuse("This portal has no address before it listens: await portal.start() first.")
         return self._place.url
 
     @property
@@ -173,8 +175,18 @@ class Portal:
         if kind == "form":
             return None
         if isinstance(self.identity, Nobody):
-            return wording.only_forms()
-        return None if owner else wording.owner_unknown()
+            return (
+                "This portal cannot tell who is looking, so it serves only plain forms: give it "
+                "identity=Oidc(...) or another identity."
+            )
+        return (
+            None
+            if owner
+            else (
+                "It is not known who made this call, so nobody can be recognised on the page: let MCP "
+                "authorization tell."
+            )
+        )
 
     @property
     def local(self) -> bool:
@@ -203,19 +215,19 @@ class Portal:
         """
         if (self._place is not None and self._listening is None) or (self._listening and not self._listening.ended):
             return
-        from midcall.client.browser.listening import Listening, bound
+        from midcall.web.serving import Listening, bound
 
         self._ready()
         host, port = self._listen
         try:
             where = bound(host, port)
         except OSError as exc:
-            raise InstallError(wording.not_listening(str(exc))) from None
+            raise InstallError(f"The portal cannot listen on this machine: {exc!s}.") from None
         name = f"[{host}]" if ":" in host else host.lower()
         self._place = place_at(f"http://{name}:{where.getsockname()[1]}", self._hosts)
         self._site = self._built(self._place, secrets.token_hex(5))
         self._listening = Listening(self, where)
-        logger.info(logs.listening_at(self._place.url))
+        logger.info(f"the portal listens at {self._place.url}")
 
     async def close(self) -> None:
         """Stop listening. What waits in the store stays there."""
@@ -236,7 +248,7 @@ class Portal:
 
     def _ready(self) -> _Bound:
         if self._bound is None:
-            raise Misuse(wording.not_bound())
+            raise Misuse("This portal is not installed yet: pass it to midcall.install(..., portal=portal).")
         return self._bound
 
     def _redirect_uri(self) -> str:
@@ -289,12 +301,12 @@ def _identity(given: Identity | Callable[[Request], Any] | None, place: Place | 
     if given is None:
         return Loopback() if loopback else Nobody()
     if isinstance(given, Loopback) and not loopback:
-        raise InstallError(wording.loopback_needs_loopback())
+        raise InstallError("Loopback() tells who sits at this machine: it needs a base_url on loopback, or none.")
     if hasattr(given, "visitor") and hasattr(given, "owner"):
         return cast("Identity", given)
     if inspect.iscoroutinefunction(given) or inspect.iscoroutinefunction(getattr(given, "__call__", None)):  # noqa: B004
         return FromCallable(cast("Any", given))
-    raise InstallError(wording.bad_identity())
+    raise InstallError("identity= takes Oidc(...), ProxyJwt(...), Loopback(), or an async function of the request.")
 
 
 def _instance(place: Place, server: str) -> str:

@@ -6,7 +6,7 @@ import logging
 import re
 from typing import Any, Final
 
-from midcall.portal.interactions import short
+from midcall.stores.interactions import short
 
 __all__ = ["logger", "mask_access_logs", "masked"]
 

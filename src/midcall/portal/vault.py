@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from midcall.errors import Misuse
-from midcall.portal.keys import Key
-from midcall.portal.seal import Seal, VaultLocked
 from midcall.stores import open_store
 from midcall.stores.base import Store, Value
+from midcall.stores.keys import Key
+from midcall.stores.seal import Seal, VaultLocked
 from midcall.wording import vault as wording
 
 __all__ = ["Entry", "Kept", "Vault", "VaultLocked", "forget_value", "kept_values", "rotate_keys"]
@@ -98,7 +98,7 @@ class Vault:
             except VaultLocked:
                 locked += 1
         if locked:
-            raise VaultLocked(wording.still_locked(locked, resealed), advice=wording.vault_locked_advice())
+            raise VaultLocked(_still_locked(locked, resealed), advice=wording.vault_locked_advice())
         return resealed
 
     async def _reseal(self, owner: str, name: str) -> bool:
@@ -128,7 +128,7 @@ class Vault:
 
     def _sealed(self, owner: str, name: str, value: Mapping[str, str], now: float) -> Value:
         if not owner:
-            raise Misuse(wording.vault_needs_an_owner())
+            raise Misuse("The vault keeps nothing for nobody: a value without an owner would be everybody's.")
         return Value(owner, name, self._seal.close(owner, name, value), now)
 
 
@@ -173,3 +173,8 @@ async def forget_value(store: Store | str, owner: str, name: str) -> bool:
 
 def _kept(value: Value) -> Kept:
     return Kept(value.owner, value.name, value.updated)
+
+
+def _still_locked(count: int, resealed: int) -> str:
+    values = "value" if count == 1 else "values"
+    return f"{count} {values} could not be opened with any of these keys; {resealed} were sealed anew."

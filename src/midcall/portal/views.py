@@ -12,8 +12,8 @@ from typing import Any, Final
 from starlette.responses import HTMLResponse
 
 from midcall.errors import InstallError
-from midcall.render import Pages, shown, stylesheet
-from midcall.wording.portal import approve, authorize, hosted, interaction, mine, page, secret, settings, told
+from midcall.web.forms import Pages, shown, stylesheet
+from midcall.wording.portal import approve, authorize, hosted, interaction, mine, page, secret, told
 
 __all__ = ["Views", "hour", "icon", "moment", "pages", "style"]
 
@@ -79,7 +79,7 @@ def pages(overrides: Path | None) -> Pages:
         InstallError: There is no such directory.
     """
     if overrides is not None and not overrides.is_dir():
-        raise InstallError(settings.no_such_templates(str(overrides)))
+        raise InstallError(f"templates={str(overrides)!r} is no directory.")
     return Pages(_HERE / "templates", overrides=overrides)
 
 

@@ -18,7 +18,7 @@ from typing import Final
 from urllib.parse import parse_qs, urlencode
 
 from midcall.errors import MidcallError
-from midcall.portal.keys import Key, derive
+from midcall.stores.keys import Key, derive
 
 __all__ = ["BadCallback", "Callbacks"]
 

@@ -21,9 +21,9 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from midcall.core.journal import Foreign, Journal
 from midcall.core.replay import Replay, unused_answers
 from midcall.errors import MidcallError, Misuse, NoCall, ReplayMismatch
+from midcall.server.frameworks.session import AskingSession
 from midcall.server.running.following import follow_request, with_params, with_session
 from midcall.server.running.run import Run
-from midcall.server.session import AskingSession
 from midcall.wording import mistakes as wording
 
 if TYPE_CHECKING:
@@ -331,7 +331,15 @@ def running_call(verb: str) -> Call:
         )
     call = current_call.get()
     if call is None:
-        raise NoCall(wording.no_call(verb), advice=wording.no_call_advice(), for_model=wording.model_broken())
+        raise NoCall(
+            f"{verb}() was used outside an MCP call.",
+            advice=(
+                "Use it in a tool, prompt or resource of a server that midcall.install(...) was called on, and in "
+                "a task that the tool started. Of servers that are mounted in each other, install it on the outer "
+                "one, which clients connect to. The server must run on asyncio: on trio, tools cannot ask."
+            ),
+            for_model=wording.model_broken(),
+        )
     if call.ended and call.run.ending is None:  # a run that was ended goes on to fail: raising at once could spin
         raise NoCall(wording.call_is_over(verb), advice=wording.call_is_over_advice(), for_model=wording.model_broken())
     if inside_effect.get():

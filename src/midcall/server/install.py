@@ -12,22 +12,21 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.request_state import RequestStateBoundary
 from mcp.shared.exceptions import MCPError
 
-from midcall.core.questions import MISSING, Missing
+from midcall.core.question import MISSING, Missing
 from midcall.errors import InstallError
-from midcall.server.inside import look_inside
+from midcall.server.frameworks.failures import look_inside
 from midcall.server.installation import Installation, installations
-from midcall.server.keys import Key, given_keys, machine_keys, portal_keys
 from midcall.server.middleware import Calls
 from midcall.server.sealing import Principal, Seal, Whose, seal_for
+from midcall.server.sealing_keys import Key, given_keys, machine_keys, portal_keys
 from midcall.settings import flag, number, whole
 from midcall.stores import open_store
-from midcall.wording import installing as wording
 from midcall.wording.forms import not_a_reason
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
 
-    from midcall.portal.app import Portal
+    from midcall.server.portal import Portal
     from midcall.stores.base import Store
 
 __all__ = ["install", "installation_on"]
@@ -103,7 +102,7 @@ def install(
     """
     lowlevel, error_base = _lowlevel(server)
     if installation_on(server) is not None:
-        raise InstallError(wording.installed_twice())
+        raise InstallError("midcall is installed on this server already. Call install() once per server.")
     max_rounds = (whole("MIDCALL_MAX_ROUNDS", least=1) or MAX_ROUNDS) if isinstance(max_rounds, Missing) else max_rounds
     heartbeat = (number("MIDCALL_HEARTBEAT") or HEARTBEAT) if heartbeat is None else heartbeat
     doubt = (number("MIDCALL_DOUBT", zero=True) or 0.0) if doubt is None else doubt
@@ -119,15 +118,18 @@ def install(
     for name, value in numbers.items():
         _check_number(name, value)
     if portal is not None and (isinstance(portal, type) or not hasattr(portal, "bind")):
-        raise InstallError(wording.bad_portal(_named(portal)))
+        raise InstallError(f"portal= must be a Portal, not {_named(portal)}: install(server, portal=Portal(...)).")
     if principal is not None and not callable(principal):
-        raise InstallError(wording.bad_principal(type(principal).__name__))
+        raise InstallError(
+            "principal= must be a function that takes the request's context and names the user, not "
+            f"{type(principal).__name__}."
+        )
     if not_secret is not None and not (isinstance(not_secret, str) and not_secret.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InstallError(not_a_reason(not_secret))
     given = given_keys(keys)
     kept = _store(store, portal)
     if relay and kept is None:
-        raise InstallError(wording.relay_needs_store())
+        raise InstallError("relay=True needs a store: install(server, relay=True, store='sqlite://').")
     of_here = [] if given else machine_keys(kept, portal)
     seal, whose, ttl = seal_for(lowlevel, given, of_here, state_ttl, principal)
     live, why_live = _live(flag("MIDCALL_LIVE") if live is None else live, whose, kept)
@@ -166,7 +168,7 @@ def install(
     if isinstance(server, MCPServer):
         look_inside(server, "call_tool", "read_resource")
     elif not isinstance(server, Server):
-        from midcall.server.fastmcp import prepare
+        from midcall.server.frameworks.fastmcp import prepare
 
         prepare(server, installation)
     installations.add(installation)
@@ -203,7 +205,9 @@ def _lowlevel(server: object) -> tuple[Server[Any], type[Exception]]:
         from fastmcp.exceptions import ToolError
 
         return cast("Any", server)._mcp_server, ToolError
-    raise InstallError(wording.not_a_server(type(server).__name__))
+    raise InstallError(
+        f"install() takes an MCPServer, a low-level Server or a FastMCP server, not {type(server).__name__}."
+    )
 
 
 def _has_authorization(server: object) -> bool | None:
@@ -219,7 +223,7 @@ def _check_number(name: str, value: Any) -> None:
         return
     is_number = isinstance(value, int if name.startswith("max_") else (int, float)) and not isinstance(value, bool)
     if not is_number or not (value >= 0 if name == "doubt" else value >= 1 if name.startswith("max_") else value > 0):
-        raise InstallError(wording.bad_number(name, value))
+        raise InstallError(_bad_number(name, value))
 
 
 def _store(store: Store | str | None, portal: Portal | None) -> Store | None:
@@ -227,7 +231,7 @@ def _store(store: Store | str | None, portal: Portal | None) -> Store | None:
     if store is None:
         store = os.environ.get("MIDCALL_STORE") or ("sqlite://" if portal is not None else None)
     if store is not None and not isinstance(store, str) and (isinstance(store, type) or not hasattr(store, "open")):
-        raise InstallError(wording.bad_store(_named(store)))
+        raise InstallError(f"store= must be a URL such as sqlite:///path, or a store, not {_named(store)}.")
     return open_store(store) if isinstance(store, str) else store
 
 
@@ -242,3 +246,8 @@ def _place(server: Server[Any], seal: Seal, installation: Installation) -> None:
     index = next((i for i, mw in enumerate(middleware) if isinstance(mw, RequestStateBoundary)), len(middleware))
     middleware[index : index + 1] = [seal]
     middleware.append(Calls(installation).serve)
+
+
+def _bad_number(name: str, value: object) -> str:
+    told = {"doubt": "0 or more seconds", "max_rounds": "a whole number from 1 on, or None"}
+    return f"{name}={value!r} must be {told.get(name, 'more than 0 seconds')}."

@@ -12,17 +12,16 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.request_state import RequestStateCodec
 
-from midcall.server.keeping import Keeping
-from midcall.server.owner import caller, is_own, key_of
+from midcall.server.identity import caller, is_own, key_of
+from midcall.server.resuming.storage import Keeping
+from midcall.server.resuming.visits import Visits
 from midcall.server.running.handover import Handover
 from midcall.server.running.runs import Runs
-from midcall.server.visits import Visits
 from midcall.stores.memory import Memory
-from midcall.wording import installing as wording
 
 if TYPE_CHECKING:
-    from midcall.portal.app import Portal
     from midcall.server.call import Call
+    from midcall.server.portal import Portal
     from midcall.server.sealing import Principal, Whose
     from midcall.stores.base import Store
 
@@ -138,7 +137,16 @@ class Installation:
     def look_at_keys(self, ctx: ServerRequestContext[Any, Any]) -> None:
         """Over HTTP, a process-local key loses calls."""
         if ctx.request is not None and self.whose_keys == "process":
-            self.warn_once("local-key", wording.process_local_key())
+            self.warn_once(
+                "local-key",
+                (
+                    "midcall: as far as can be seen, this HTTP server seals the state of its calls with a key of "
+                    "this process alone. Calls that wait for an answer are lost on a restart and cannot move to "
+                    "another replica. Set MIDCALL_KEYS, or pass keys= to install(), even if the server has keys of "
+                    "its own; and set MIDCALL_STORE, or pass live=True for a single replica, so that tools run "
+                    "once."
+                ),
+            )
 
     def warn_once(self, what: str, message: str) -> None:
         if self.is_new(what):

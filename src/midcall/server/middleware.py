@@ -20,20 +20,21 @@ from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
 from midcall.core.journal import Foreign, Head, Journal, decode, encode, read_head
 from midcall.core.replay import Replay
 from midcall.errors import InvalidJournal, JournalTooLarge, MalformedAnswer, MidcallError, StoreError, TooManyRounds
-from midcall.server import audit, later
-from midcall.server.apps import serving as apps
-from midcall.server.apps.listing import ABOUT
+from midcall.server import telemetry
 from midcall.server.call import Call, handed_down, input_of
-from midcall.server.keeping import is_kept
-from midcall.server.required import check_required, leave_with_visits
-from midcall.server.retrying import forget_request
+from midcall.server.channels.apps import serving as apps
+from midcall.server.channels.apps.listing import ABOUT
+from midcall.server.channels.sending import take_back
+from midcall.server.frameworks.errors import Ours, ending, find_ours, protocol_error, stamped
+from midcall.server.resuming import codes
+from midcall.server.resuming.retry import forget_request
+from midcall.server.resuming.storage import is_kept
+from midcall.server.resuming.url_required import check_required, leave_with_visits
 from midcall.server.running.following import with_params
 from midcall.server.running.handover import Claim, Handover
 from midcall.server.running.run import CANCELLED, ROUND, STOPPED
 from midcall.server.running.runs import GRACE_SECONDS
 from midcall.server.running.turns import PAST, WAS_CANCELLED, Given, Outcome, OwnState, Turn
-from midcall.server.sending import take_back
-from midcall.server.surface import Ours, ending, find_ours, protocol_error, stamped
 from midcall.wording import journal as wording
 from midcall.wording import limits, mistakes
 
@@ -82,7 +83,7 @@ class Calls:
         if ctx.request is not None:
             self._installation.look_at_keys(ctx)
         params = ctx.params
-        if self._installation.keeping is None and not later.has_code(ctx) and "requestState" not in (params or ()):
+        if self._installation.keeping is None and not codes.has_code(ctx) and "requestState" not in (params or ()):
             return self._start(ctx, call_next)
         return self._route(ctx, call_next)
 
@@ -94,7 +95,7 @@ class Calls:
             result = await call_next(ctx)
             if ctx.method != "tools/list" or not installation.resumes(ctx):
                 return result
-            return later.listed(result, relay=installation.relay)
+            return codes.listed(result, relay=installation.relay)
 
         if installation.keeping is None:
             return await listing(ctx)
@@ -108,7 +109,7 @@ class Calls:
         state, responses = input_of(ctx.params)
         if isinstance(state, OwnState):
             return await self._continue(ctx, call_next, state, Given(responses))
-        if state is None and (code := later.code_in(ctx)) is not None:
+        if state is None and (code := codes.code_in(ctx)) is not None:
             return await self._resume(ctx, call_next, code)
         return await self._start(ctx, call_next)
 
@@ -237,9 +238,9 @@ class Calls:
     def _answer(self, call: Call, given: Given) -> tuple[str, ...]:
         """Give the open questions of this call their answers."""
         if given.relayed is not None:
-            later.take_answer(self._installation, call.journal, given.relayed)
+            codes.take_answer(self._installation, call.journal, given.relayed)
         ours = call.replay.take_answers(given.responses, time.time(), self._installation.doubt)
-        audit.settled(len(ours), call.journal.rounds)
+        telemetry.settled(len(ours), call.journal.rounds)
         return ours
 
     async def _replayed(self, request: _Request) -> Call:
@@ -270,14 +271,14 @@ class Calls:
     async def _resume(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, code: str) -> HandlerResult:
         """A code brings a call back: its live run, here or at another replica, or what was recorded of it."""
         try:
-            taken = await later.taken(self._installation, ctx, code)
+            taken = await codes.taken(self._installation, ctx, code)
         except MalformedAnswer as exc:
-            return later.not_understood(Call(self._installation, ctx), exc)
+            return codes.not_understood(Call(self._installation, ctx), exc)
         except MidcallError as exc:
             raise protocol_error(exc, None) from exc
         if taken is None:
-            return later.nothing_under(Call(self._installation, ctx))
-        return await self._continue(ctx, call_next, taken, Given({}, later.relayed_in(ctx)))
+            return codes.nothing_under(Call(self._installation, ctx))
+        return await self._continue(ctx, call_next, taken, Given({}, codes.relayed_in(ctx)))
 
     # --- a request waits for its run ----------------------------------------------------------
 
@@ -488,7 +489,7 @@ class Calls:
     async def _result(self, call: Call, requests: Mapping[str, Mapping[str, Any]] | None = None) -> HandlerResult:
         try:
             if call.later:
-                return await later.unfinished(call, call.later)
+                return await codes.unfinished(call, call.later)
             return await self._round(call, call.run.requests() if requests is None else requests)
         except UrlElicitationRequiredError as exc:
             raise await check_required(call, exc) from None
@@ -499,7 +500,7 @@ class Calls:
 
     async def _round(self, call: Call, requests: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         if call.later:
-            return await later.unfinished(call, call.later)
+            return await codes.unfinished(call, call.later)
         call.journal.foreign = call.foreign
         limit = self._installation.max_rounds
         if limit is not None and call.journal.rounds >= limit:
@@ -513,10 +514,10 @@ class Calls:
         """Clients give up after this many rounds: the call ends with a resume code, if there is one to be had."""
         only_here = not call.ended or self._installation.whose_keys == "process"
         if call.can_go_on_later or (call.method == "tools/call" and only_here):
-            return await later.unfinished(call, limits.waits_for_more_rounds(), now=True)
+            return await codes.unfinished(call, "There is more to ask than one call allows.", now=True)
         raise TooManyRounds(
-            limits.too_many_rounds(limit),
-            advice=limits.too_many_rounds_advice(),
+            f"This call needs more than {limit} rounds, and clients give up after that.",
+            advice="Ask together what belongs together: ask_all(...) puts many questions into one round.",
             for_model=limits.model_too_many_rounds(),
         )
 
@@ -545,8 +546,14 @@ class Calls:
         if not call.ended:
             return OwnState(text.partition("\n")[0])
         raise JournalTooLarge(
-            limits.journal_too_large(len(text), STATE_LIMIT),
-            advice=limits.journal_too_large_advice(),
+            (
+                f"The state of this call has grown to {len(text):,} bytes; at most {STATE_LIMIT:,} travel with a "
+                "request."
+            ),
+            advice=(
+                "With a store the state stays on the server: install(..., store=...). Or record less: let `once` "
+                "return an id or a summary, and bound what users can type (max_length)."
+            ),
             for_model=mistakes.model_broken(),
         )
 

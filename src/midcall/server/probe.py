@@ -16,20 +16,19 @@ from typing import Any, Final, cast
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp_types import ListToolsResult, Tool
 
-from midcall.core.fields import Choice, Choices, Flag, Number, Text
-from midcall.core.form import Form
-from midcall.core.outcomes import Accepted, Declined, Outcome, Via
-from midcall.core.questions import Question, Visit
+from midcall.core.forms.fields import Choice, Choices, Flag, Number, Text
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Accepted, Declined, Outcome, Via
+from midcall.core.question import Question, Visit
 from midcall.errors import InvalidAnswer, MidcallError, NoChannel, TimedOut
-from midcall.server import reach
+from midcall.protocol import PROBE
 from midcall.server.call import Call, running_call
-from midcall.server.surface import stamped
+from midcall.server.channels import table
+from midcall.server.frameworks.errors import stamped
 from midcall.server.verbs import elicit, once
-from midcall.wording.doctor import probe as wording
 
-__all__ = ["FILLED", "FORMS", "PROBE", "SAMPLE", "Finding", "Findings", "Probe"]
+__all__ = ["FILLED", "FORMS", "SAMPLE", "Finding", "Findings", "Probe"]
 
-PROBE: Final = "midcall_probe"
 
 READING: Final = 0.25
 """Nobody reads a question and answers it in so few seconds."""
@@ -38,8 +37,12 @@ _LONGEST: Final = 3600.0
 
 _TOOL: Final = Tool(
     name=PROBE,
-    title=wording.title(),
-    description=wording.description(),
+    title="Try out how this client asks its user",
+    description=(
+        "Asks the user one harmless question of each kind, and reports what came of each: whether this client can "
+        "be asked, how the question got there, and how it was answered. Changes nothing. For the author of this "
+        "server."
+    ),
     input_schema={
         "type": "object",
         "properties": {
@@ -48,7 +51,7 @@ _TOOL: Final = Tool(
                 "exclusiveMinimum": 0,
                 "maximum": _LONGEST,
                 "default": _TIMEOUT,
-                "description": wording.timeout(),
+                "description": "For how many seconds each question may wait",
             }
         },
         "additionalProperties": False,
@@ -111,14 +114,14 @@ class Findings:
     def as_text(self) -> str:
         """The same as text, with a table in Markdown."""
         rows = [_row(finding) for finding in self.found]
-        head = wording.columns()
+        head = _columns()
         lines = [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
         return "\n".join(
             [
-                wording.heading(self.client, self.protocol),
-                wording.declared(self.declared),
-                wording.channels("form", self.forms),
-                wording.channels("url", self.visits),
+                f"{self.client or 'A client without a name'}, protocol {self.protocol}",
+                f"Declared: {self.declared}",
+                _channels("form", self.forms),
+                _channels("url", self.visits),
                 "",
                 *lines,
             ]
@@ -163,8 +166,8 @@ async def _probed(timeout: float) -> dict[str, Any]:
         call.client_name,
         call.version,
         _declared(call),
-        reach.channels(call, "form", None),
-        reach.channels(call, "url", None),
+        table.channels(call, "form", None),
+        table.channels(call, "url", None),
         await _findings(call, timeout),
     )
     content = [{"type": "text", "text": findings.as_text()}]
@@ -174,18 +177,18 @@ async def _probed(timeout: float) -> dict[str, Any]:
 def _declared(call: Call) -> str:
     """What the client said about being asked, as it said it."""
     if call.elicitation is None:
-        return wording.elicitation(None)
-    return wording.elicitation(list(call.elicitation.model_dump(mode="json", by_alias=True, exclude_none=True)))
+        return _elicitation(None)
+    return _elicitation(list(call.elicitation.model_dump(mode="json", by_alias=True, exclude_none=True)))
 
 
 async def _findings(call: Call, timeout: float) -> tuple[Finding, ...]:
     found: list[Finding] = []
     for kind, form in FORMS.items():
         # An answer that does not fit is what we want to hear of, so it is not asked for again.
-        found.append(await _asked(kind, Question(wording.message(kind), form, timeout=timeout, attempts=1)))
+        found.append(await _asked(kind, Question(_message(kind), form, timeout=timeout, attempts=1)))
     if (portal := call.installation.portal) is not None:
         await portal.start()
-        visit = Visit(wording.message("visit"), lambda _: f"{portal.url}/health", timeout=timeout)
+        visit = Visit(_message("visit"), lambda _: f"{portal.url}/health", timeout=timeout)
         found.append(await _asked("visit", visit))
     return tuple(found)
 
@@ -204,18 +207,26 @@ def _answered(kind: str, outcome: Outcome[Any], seconds: float) -> Finding:
     remarks = ""
     if isinstance(outcome, Accepted):
         if seconds < READING:
-            remarks = wording.scripted()
+            remarks = "a program answered"
         elif kind == "defaults" and outcome.value != FILLED:
-            remarks = wording.defaults_lost()
+            remarks = "it was not sent as it was filled in"
         return Finding(kind, outcome.via, "accepted", seconds, remarks)
     answer = "declined" if isinstance(outcome, Declined) else "cancelled"
-    return Finding(kind, outcome.via, answer, seconds, wording.too_fast() if seconds < READING else "")
+    return Finding(
+        kind,
+        outcome.via,
+        answer,
+        seconds,
+        "faster than a person reads: probably nobody saw it" if seconds < READING else "",
+    )
 
 
 def _unanswered(kind: str, error: MidcallError, timeout: float) -> Finding:
     match error:
         case TimedOut():
-            return Finding(kind, None, "no answer", timeout, wording.no_answer(timeout))
+            return Finding(
+                kind, None, "no answer", timeout, f"nothing came within {timeout:g} s: perhaps nobody saw it"
+            )
         case InvalidAnswer():
             return Finding(kind, None, "does not fit", None, "; ".join(map(str, error.problems)))
         case NoChannel():
@@ -227,3 +238,28 @@ def _unanswered(kind: str, error: MidcallError, timeout: float) -> Finding:
 def _one_line(error: MidcallError) -> str:
     """For a cell of a table."""
     return " ".join(error.text.split()).replace("|", "/")
+
+
+def _message(kind: str) -> str:
+    return {
+        "text": "Test, question 1: type any word.",
+        "integer": "Test, question 2: choose any whole number from 1 to 10.",
+        "yes/no": "Test, question 3: answer yes or no, as you like.",
+        "choice": "Test, question 4: choose any one of these.",
+        "choices": "Test, question 5: choose any of these, or none.",
+        "defaults": "Test, question 6: this is filled in already. Send it as it is.",
+        "visit": "Test, question 7: open a page of this server. It only says that it is there.",
+    }[kind]
+
+
+def _elicitation(modes: Sequence[str] | None) -> str:
+    return "no elicitation" if modes is None else f"elicitation {{{', '.join(modes)}}}"
+
+
+def _channels(mode: str, names: Sequence[str]) -> str:
+    what = "Forms" if mode == "form" else "Visits"
+    return f"{what} get there by: {', '.join(names) or 'nothing'}"
+
+
+def _columns() -> tuple[str, ...]:
+    return "question", "asked by", "answer", "seconds", "remarks"

@@ -30,11 +30,10 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
 
 from midcall.errors import InstallError
-from midcall.server.keys import Key
 from midcall.server.running.following import with_params
 from midcall.server.running.turns import OwnState
+from midcall.server.sealing_keys import Key
 from midcall.wording import installing
-from midcall.wording import journal as wording
 
 if TYPE_CHECKING:
     from midcall.server.installation import Installation
@@ -144,7 +143,11 @@ class Seal:
 
     def _refuse(self, method: str, why: str) -> MCPError:
         """Say why in the log. The client is told no more than the SDK tells it."""
-        logger.warning(wording.state_refused(method, why, self.installation.state_ttl))
+        logger.warning(
+            f"Refused the state of a call on {method}: {why}. States live for "
+            f"{self.installation.state_ttl / 60:g} minutes, and replicas need the same keys: install(..., "
+            "state_ttl=..., keys=...)."
+        )
         return MCPError(INVALID_PARAMS, "Invalid or expired requestState", data={"reason": "invalid_request_state"})
 
 

@@ -80,7 +80,13 @@ class Address:
             raise StoreError(words.broken_url(scheme), advice=words.encode_the_password())
         address = cls(parts)
         if not all(1 <= int(port) <= _LAST_PORT for port in _PORTS.findall(address.hosts)):
-            raise StoreError(words.no_such_port(scheme), advice=words.correct_the_port(_LAST_PORT))
+            raise StoreError(
+                f"The {scheme}:// URL of the store names a port that does not exist",
+                advice=(
+                    "Correct the port, which stands behind the host and a colon: it is a number from 1 to "
+                    f"{_LAST_PORT}."
+                ),
+            )
         return address
 
     @property
@@ -110,7 +116,7 @@ class Address:
         given = dict(parse_qsl(self.parts.query, keep_blank_values=True))
         for name in given:
             if name not in names:
-                raise StoreError(words.unknown_option(names), advice=words.accepted_urls())
+                raise StoreError(_unknown_option(names), advice=words.accepted_urls())
         return Options(given)
 
 
@@ -118,3 +124,8 @@ def _in_place(parts: SplitResult) -> bool:
     hosts = parts.netloc.rpartition("@")[2]
     misplaced = "@" in f"{parts.path}{parts.query}" or parts.fragment or parts.netloc.count("@") > 1
     return not misplaced and _HOSTS.fullmatch(hosts) is not None
+
+
+def _unknown_option(options: Sequence[str]) -> str:
+    known = f"only {', '.join(options)}" if options else "none"
+    return f"The URL of the store has an option that is not known here: it can have {known}"

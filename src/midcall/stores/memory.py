@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
+from midcall.stores.background.wakeup import Waking
 from midcall.stores.base import Completion, Record, Value, verdict
 from midcall.stores.texts import check_name, check_record
-from midcall.stores.waking import Waking
 
 __all__ = ["Memory"]
 

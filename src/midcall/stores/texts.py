@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 
 from midcall.stores.base import Record, StoreError
-from midcall.wording import stores as words
 
 __all__ = ["LONGEST", "check_name", "check_record", "given", "kept"]
 
@@ -34,9 +33,15 @@ def given(text: str) -> str:
 def check_name(what: str, text: str) -> None:
     """Refuse what would be too long for an index. All stores do it alike, so that tests see it."""
     if len(text) * 4 > LONGEST and (size := len(kept(text).encode())) > LONGEST:
-        raise StoreError(words.name_too_long(what, size, LONGEST), advice=words.shorten_it())
+        raise StoreError(_name_too_long(what, size, LONGEST), advice="Use a digest of it.")
 
 
 def check_record(record: Record) -> None:
     for what, text in (("id", record.id), ("kind", record.kind), ("owner", record.owner)):
         check_name(what, text)
+
+
+def _name_too_long(what: str, size: int, longest: int) -> str:
+    return f"A store keeps an {what} of at most {longest:,} bytes, and this one has {size:,}".replace(
+        "an name", "a name"
+    )

@@ -53,7 +53,7 @@ class Page(HTMLParser):
         return {name: control.values for name, control in self._controls.items()}
 
     def _set(self, label: str, control: _Control, value: Any) -> None:
-        from midcall.render.moments import split  # drawing pages is an extra
+        from midcall.web.forms.moments import split  # drawing pages is an extra
 
         if control.options is not None:
             several: Sequence[Any] = cast("list[Any]", value) if isinstance(value, list) else [value]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 import httpx2
 
 from midcall.testing.page import Page
-from midcall.wording import testing as wording
 
 __all__ = ["Button", "press"]
 
@@ -32,17 +31,21 @@ async def press(
         AssertionError: There is no such page, it has other fields, or it did not take what was sent.
     """
     if url is None:
-        raise AssertionError(wording.page_of_a_form())
+        raise AssertionError("there is no page to open: the question is a form")
     async with httpx2.AsyncClient(follow_redirects=True) as browser:
         shown = await browser.get(url)
         if not shown.is_success:
-            raise AssertionError(wording.page_not_shown(url, shown.status_code))
+            raise AssertionError(f"the page at {url} was answered with {shown.status_code}")
         page = Page(shown.text)
         if button == "accept" and len(secrets) != len(page.secrets):
-            raise AssertionError(wording.other_fields(len(page.secrets), len(secrets)))
+            raise AssertionError(f"the page has {len(page.secrets)} fields for secrets, and {len(secrets)} were given")
         page.fill(fields or {})
         typed = {name: [value] for name, value in zip(page.secrets, secrets, strict=False)}
         origin = urlsplit(url)._replace(path="", query="", fragment="").geturl()
         done = await browser.post(url, data={**page.sent(), **typed, "do": button}, headers={"origin": origin})
     if not done.is_success:
-        raise AssertionError(wording.page_not_taken(done.status_code, Page(done.text).problems))
+        raise AssertionError(_page_not_taken(done.status_code, Page(done.text).problems))
+
+
+def _page_not_taken(status: int, problems: Sequence[str]) -> str:
+    return f"the page did not take it: {status} {' '.join(problems)}".strip()

@@ -101,7 +101,7 @@ async def _look_for(server: object, tool: str, **options: Any) -> None:
         listed = await client.list_tools()
     names = [each.name for each in listed.tools]
     if tool not in names and not listed.next_cursor:
-        raise AssertionError(wording.no_such_tool(tool, names))
+        raise AssertionError(f"the server has no tool {tool!r}; it has: {', '.join(sorted(names)) or 'none'}")
 
 
 def _compare(tool: str, pushed: Run, other: Run, how: str) -> None:

@@ -5,28 +5,27 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Collection, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from mcp import Client
 from mcp_types import CallToolResult, ElicitRequest, InputRequiredResult, TextContent
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from midcall.client.connecting import entered
-from midcall.client.offer import Mode, Offer
-from midcall.client.settings import check_modes
-from midcall.client.target import Reached, Ways, reach
-from midcall.meta import CODE, CONTINUE, NOW
+from midcall.client.connection import entered
+from midcall.client.transport.offer import Mode, Offer
+from midcall.client.transport.target import Reached, Ways, reach
+from midcall.client.validation import check_modes
+from midcall.protocol import CODE, CONTINUE, NOW, VERSIONS, Version
 from midcall.server.install import installation_on
 from midcall.server.running.runs import chosen_live
 from midcall.testing.importing import imported
 from midcall.testing.script import Answers, Asked, Script
-from midcall.wording import testing as wording
 from midcall.wording.client import connecting
 
 __all__ = ["ERAS", "Era", "Made", "NotReplayable", "Run", "connect", "live_runs", "run"]
 
-Era: TypeAlias = Literal["2025-06-18", "2025-11-25", "2026-07-28"]
-ERAS: Final[tuple[Era, ...]] = ("2025-06-18", "2025-11-25", "2026-07-28")
+Era: TypeAlias = Version
+ERAS: Final = VERSIONS
 
 _MANY_ROUNDS: Final = 1000
 
@@ -90,7 +89,10 @@ def _reached(server: object, *, raise_exceptions: bool) -> Reached:
     try:
         return reach(server, Ways(raise_exceptions=raise_exceptions))
     except TypeError:
-        raise TypeError(wording.no_server(type(server).__name__)) from None
+        raise TypeError(
+            "a server to test is a server object, a URL, a command, StdioServerParameters or a transport, and "
+            f"not {type(server).__name__}"
+        ) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +199,7 @@ class Made:
                 return result
             self.rounds += 1
             if self.rounds > _MANY_ROUNDS:
-                raise NotReplayable(wording.asks_without_end(tool, _MANY_ROUNDS))
+                raise NotReplayable(f"{tool!r} still asks after {_MANY_ROUNDS} rounds")
             state, responses = result.request_state, await self._responses(result)
 
     async def _responses(self, result: InputRequiredResult) -> dict[str, Any]:

@@ -12,9 +12,8 @@ from mcp.client.session import ClientRequestContext
 from mcp_types import ElicitRequestFormParams, ElicitRequestParams, ElicitRequestURLParams, ElicitResult
 from pydantic_core import to_jsonable_python
 
-from midcall.client.offer import Mode
-from midcall.core.outcomes import Accepted, Cancelled, Declined
-from midcall.wording import testing as wording
+from midcall.client.transport.offer import Mode
+from midcall.core.outcome import Accepted, Cancelled, Declined
 from midcall.wording.forms import is_type_your_choices
 
 __all__ = ["Answers", "Asked", "Script"]
@@ -49,7 +48,10 @@ class Script:
     def restart(self, answers: Answers) -> None:
         """Begin anew with these answers."""
         if not callable(answers) and (isinstance(answers, str) or not isinstance(answers, (Mapping, Sequence))):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(wording.no_script(type(answers).__name__))
+            raise TypeError(
+                "answers= is a mapping by message or field, a list, or a function of what is asked; and not "
+                f"{type(answers).__name__}."
+            )
         self._answers = answers
         self._taken: dict[str, int] = {}
         self.asked: list[Asked] = []
@@ -79,7 +81,7 @@ class Script:
                 return _whole(by_field, len(asked.fields))
         elif len(self.asked) <= len(self._answers):
             return self._answers[len(self.asked) - 1]
-        raise AssertionError(wording.no_answer(asked.message, asked.fields))
+        raise AssertionError(f"no answer for {asked.message!r} (fields: {', '.join(asked.fields) or 'none'})")
 
     def _next(self, name: str, answer: Answer, is_multiple: bool) -> Answer:
         """The answer for this time, where there is one for each; the options of a multiple choice are one."""
@@ -129,13 +131,18 @@ def _result(asked: Asked, answer: Answer) -> ElicitResult:
         case Accepted():
             return _result(asked, cast("Accepted[Any]", answer).value)
         case False if asked.mode == "url":
-            raise AssertionError(wording.no_to_a_visit(asked.message))
+            raise AssertionError(
+                f"the answer to {asked.message!r} is False; to a visit, Declined() or Cancelled() is a no"
+            )
         case _ if asked.mode == "url":
             return ElicitResult(action="accept")
         case dict():
             return ElicitResult(action="accept", content=_content(asked, cast("dict[str, Any]", answer)))
         case _ if len(asked.fields) > 1:
-            raise AssertionError(wording.not_by_field(asked.message, asked.fields, answer))
+            raise AssertionError(
+                f"the answer to {asked.message!r} has to be a dict of its fields ({', '.join(asked.fields)}), "
+                f"and is {answer!r}"
+            )
         case _:
             [name] = asked.fields or ("answer",)
             return ElicitResult(action="accept", content=_content(asked, {name: answer}))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from midcall.portal.caller import Caller
-from midcall.portal.checks import ONE
+from midcall.core.caller import Caller
 from midcall.server.install import installation_on
 from midcall.server.installation import Installation
 from midcall.testing.importing import imported
+from midcall.web.secret_checks import ONE
 
 if TYPE_CHECKING:
     from midcall.portal.app import Portal
@@ -39,7 +39,7 @@ async def fill_vault(
         ValueError: The server has no portal, the portal has no such provider, or the owner isn't known.
     """
     installation = installation_on(imported(server))
-    portal = None if installation is None else installation.portal
+    portal = None if installation is None else cast("Portal | None", installation.portal)
     if installation is None or portal is None:
         raise ValueError("This server has no vault. Give it one with midcall.install(server, portal=Portal(), ...).")
     owner = owner or _owner(installation)

@@ -14,47 +14,14 @@ def option(value: str, title: str | None) -> str:
     return value if title is None or title == value else f"{value} ({title})"
 
 
-def type_your_choices(options: Sequence[str], least: int | None, most: int | None) -> str:
-    """For clients that cannot show a multiple choice: it becomes a line of text."""
-    bounds = [f"at least {least}" if least else "", f"at most {most}" if most is not None else ""]
-    how_many = " and ".join(bound for bound in bounds if bound) or "any number"
-    return f"Type {how_many} of these, separated by commas: {', '.join(options)}."
-
-
 def is_type_your_choices(description: str | None) -> bool:
     """Whether this says so: for a script, whose list is then one answer."""
     return _TYPE_YOUR_CHOICES.search(description or "") is not None
 
 
-def default_is(shown: str) -> str:
-    """For clients that cannot pre-fill a field."""
-    return f"If left empty: {shown}."
-
-
-def suggested(shown: str) -> str:
-    """The same, for a field that may not be left empty."""
-    return f"Suggested: {shown}."
-
-
-def unfit_default(default: object, said: Sequence[str]) -> str:
-    return f"default {default!r} {' and '.join(said)}"
-
-
-def unfit_default_advice() -> str:
-    return "Give a default that an answer could be; where it means that there is none, write `X | None = None`."
-
-
 def secrets_in_form(names: Sequence[str]) -> str:
     which = "this field asks" if len(names) == 1 else "these fields ask"
     return f"{which} for a secret, and a form passes through the client and may pass through the model."
-
-
-def secret_type_advice() -> str:
-    return "Ask with secret() instead."
-
-
-def secrets_advice() -> str:
-    return 'Ask with secret() instead; if it is no secret, say why with not_secret="the reason".'
 
 
 def not_a_reason(given: object) -> str:

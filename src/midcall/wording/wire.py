@@ -14,32 +14,8 @@ def half_a_character_advice() -> str:
     )
 
 
-def address_advice() -> str:
-    return "Encode what goes into a URL: urllib.parse.quote(...)."
-
-
-def not_a_mapping() -> str:
-    return "must be a mapping from names to plain data"
-
-
 def not_plain(kind: str) -> str:
     return f"is of type {kind}, which JSON cannot hold"
-
-
-def not_finite() -> str:
-    return "is no finite number, and JSON has no other"
-
-
-def key_not_text(kind: str) -> str:
-    return f"has a key that is a {kind}, and JSON has only text for keys"
-
-
-def holds_itself() -> str:
-    return "holds itself, which JSON cannot write"
-
-
-def too_deep() -> str:
-    return "is nested too deep to be written"
 
 
 def plain_data_advice() -> str:

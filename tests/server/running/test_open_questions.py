@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from midcall import ask_all
-from midcall.core.questions import Question
+from midcall.core.question import Question
 from midcall.testing import connect
 from tests.calling import MEANS, Elicit, Means, asking, begin, finish, proceed
 from tests.kinds import server_with

@@ -7,9 +7,9 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from midcall.client.ink import Ink
-from midcall.client.plain import plain_line
-from midcall.server.doctor import Finding, State
+from midcall.client.lines.colors import Ink
+from midcall.core.text import plain_line
+from midcall.doctor.checks import Finding, State
 
 __all__ = ["told"]
 

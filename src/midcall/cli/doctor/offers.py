@@ -13,21 +13,21 @@ from typing import Any, Final
 from mcp import Client, MCPError
 from mcp_types import CallToolResult, TextContent
 
+from midcall.cli.call.results import as_json as json_text
+from midcall.cli.connection import Link, tools_of
 from midcall.cli.console import print_out
 from midcall.cli.doctor.findings import told
 from midcall.cli.doctor.impatient import hurry
 from midcall.cli.exits import DONE, NOT_CONNECTED, TOOL_FAILED, Ends
-from midcall.cli.link import Link, tools_of
-from midcall.cli.results import as_json as json_text
 from midcall.client.asked import Asked
-from midcall.client.ink import Ink
-from midcall.client.plain import plain, plain_line
-from midcall.client.target import is_url
-from midcall.core.fields import Field, Text
-from midcall.core.outcomes import Accepted, Cancelled, Outcome
-from midcall.server.doctor import Finding
-from midcall.server.later import CODE_META, CONTINUE
-from midcall.server.probe import PROBE, SAMPLE
+from midcall.client.lines.colors import Ink
+from midcall.client.transport.target import is_url
+from midcall.core.forms.fields import Field, Text
+from midcall.core.outcome import Accepted, Cancelled, Outcome
+from midcall.core.text import plain, plain_line
+from midcall.doctor.checks import Finding
+from midcall.protocol import CODE, CONTINUE, PROBE
+from midcall.server.probe import SAMPLE
 from midcall.wording import cli as usage
 from midcall.wording.doctor import offers as wording
 
@@ -100,7 +100,7 @@ async def _names(client: Client, link: Link) -> list[str]:
 
 def _print(title: str, version: str, findings: Sequence[Finding], probe: CallToolResult | str | None) -> None:
     ink = Ink.on_stream(sys.stdout)
-    print_out(f"{ink.bold(title)}  {ink.dim(version)}\n\n{ink.bold(wording.heading())}\n{told(findings, ink)}")
+    print_out(f"{ink.bold(title)}  {ink.dim(version)}\n\n{ink.bold(_heading())}\n{told(findings, ink)}")
     if isinstance(probe, CallToolResult) and not probe.is_error:
         print_out(f"\n{_text(probe)}\n")
 
@@ -122,7 +122,7 @@ async def _probed(client: Client, link: Link) -> CallToolResult | str:
     try:
         async with asyncio.timeout(link.timeout):
             result = await client.call_tool(PROBE, {"timeout": _PROBE_SECONDS})
-            if code := (result.meta or {}).get(CODE_META):  # a version without URL mode: the visit is shown as a link
+            if code := (result.meta or {}).get(CODE):  # a version without URL mode: the visit is shown as a link
                 result = await client.call_tool(CONTINUE, {"code": code})
             return result
     except TimeoutError:
@@ -135,8 +135,15 @@ def _offers(names: Sequence[str], probe: CallToolResult | str | None) -> list[Fi
     own = [plain_line(name) for name in names]
     goes_on = CONTINUE in names
     return [
-        Finding("tools", "ok" if names else "off", wording.tools(own)),
-        Finding("later", *(("ok", wording.goes_on()) if goes_on else ("off", wording.does_not_go_on()))),
+        Finding("tools", "ok" if names else "off", _tools(own)),
+        Finding(
+            "later",
+            *(
+                ("ok", "midcall_continue is listed: a call that could not be finished goes on later.")
+                if goes_on
+                else ("off", "midcall_continue is not listed: the server has no store, or does not use midcall.")
+            ),
+        ),
         _of_probe(probe),
     ]
 
@@ -144,12 +151,44 @@ def _offers(names: Sequence[str], probe: CallToolResult | str | None) -> list[Fi
 def _of_probe(probe: CallToolResult | str | None) -> Finding:
     match probe:
         case None:
-            return Finding("probe", "off", wording.no_probe())
+            return Finding(
+                "probe",
+                "off",
+                "midcall_probe is not listed. With install(..., probe=True) its result would stand here.",
+            )
         case str():
-            return Finding("probe", "broken", wording.probe_failed(probe), wording.probe_failed_advice())
-        case _ if (probe.meta or {}).get(CODE_META):
-            return Finding("probe", "doubtful", wording.probe_unfinished())
+            return Finding("probe", "broken", _probe_failed(probe), _probe_failed_advice())
+        case _ if (probe.meta or {}).get(CODE):
+            return Finding(
+                "probe",
+                "doubtful",
+                (
+                    "midcall_probe asked by a link, which this command does not open: nothing can be pushed to "
+                    "this client. Over HTTP that is so where the server is stateless, on versions before "
+                    "2026-07-28."
+                ),
+            )
         case _ if probe.is_error:
-            return Finding("probe", "broken", wording.probe_failed(_text(probe)), wording.probe_failed_advice())
+            return Finding("probe", "broken", _probe_failed(_text(probe)), _probe_failed_advice())
         case _:
-            return Finding("probe", "ok", wording.probe_was_run())
+            return Finding(
+                "probe",
+                "ok",
+                "midcall_probe was called, and answered by this command; a page was agreed to and not opened.",
+            )
+
+
+def _heading() -> str:
+    return "What the server offers"
+
+
+def _tools(names: Sequence[str]) -> str:
+    return f"{len(names)}: {', '.join(names)}" if names else "none"
+
+
+def _probe_failed(why: str) -> str:
+    return f"midcall_probe failed: {why}"
+
+
+def _probe_failed_advice() -> str:
+    return "The log of the server says more; --verbose shows that of a command."

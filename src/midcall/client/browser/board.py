@@ -12,8 +12,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 from midcall.client.asked import Asked
 from midcall.client.pending import Pending
-from midcall.client.waiting import Waiting
-from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
+from midcall.client.visits.waiting import Waiting
+from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 
 __all__ = ["Board", "Draft", "End", "Ended", "Held"]
 

@@ -11,11 +11,11 @@ from typing import Any, Final
 from midcall.client.asked import Asked, Mode
 from midcall.client.browser.session import Session
 from midcall.client.browser.views import Views
-from midcall.client.consent import open_in_browser
-from midcall.client.settings import BOTH
-from midcall.client.waiting import Waiting
-from midcall.core.addresses import is_loopback
-from midcall.core.outcomes import Cancelled, Outcome
+from midcall.client.urls.consent import open_in_browser
+from midcall.client.validation import BOTH
+from midcall.client.visits.waiting import Waiting
+from midcall.core.outcome import Cancelled, Outcome
+from midcall.core.urls import is_loopback
 from midcall.wording.client import page as wording
 
 __all__ = ["Browser"]

@@ -11,13 +11,13 @@ import anyio.to_thread
 from midcall.client.asked import Asked
 from midcall.client.browser.board import Board
 from midcall.client.browser.gate import Gate
-from midcall.client.browser.listening import Listening, bound
 from midcall.client.browser.presence import Presence
 from midcall.client.browser.site import site
 from midcall.client.browser.views import Views
 from midcall.client.pending import Pending
-from midcall.client.waiting import Waiting
-from midcall.core.outcomes import Outcome
+from midcall.client.visits.waiting import Waiting
+from midcall.core.outcome import Outcome
+from midcall.web.serving import Listening, bound
 from midcall.wording.client import page as wording
 
 __all__ = ["Session"]

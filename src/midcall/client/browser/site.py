@@ -22,9 +22,9 @@ from midcall.client.browser.board import Board, Draft
 from midcall.client.browser.gate import HEADERS, Gate
 from midcall.client.browser.presence import Presence
 from midcall.client.browser.views import Views
-from midcall.client.consent import look
 from midcall.client.pending import DoesNotFit, NotPending
-from midcall.render import read, stylesheet, too_large
+from midcall.client.urls.consent import look
+from midcall.web.forms import read, stylesheet, too_large
 from midcall.wording.client import page as wording
 
 __all__ = ["site"]

@@ -10,10 +10,10 @@ from typing import Any
 from midcall.client.asked import Asked
 from midcall.client.browser.board import Board, Draft, Held
 from midcall.client.browser.gate import Gate
-from midcall.client.consent import look
-from midcall.core.check import check
-from midcall.render import Pages, too_large
-from midcall.render import shown as safe
+from midcall.client.urls.consent import look
+from midcall.core.forms.check import check
+from midcall.web.forms import Pages, too_large
+from midcall.web.forms import shown as safe
 from midcall.wording.client import page as wording
 
 __all__ = ["Views"]

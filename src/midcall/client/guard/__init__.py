@@ -17,13 +17,13 @@ from typing import Any, Final
 
 from midcall.client.answerer import Answerer, CannotAnswer, answered, check_answerer, modes_of
 from midcall.client.asked import Asked, Mode
-from midcall.client.columns import one_line
-from midcall.client.consent import look
 from midcall.client.guard.lists import Hosts, Servers
 from midcall.client.guard.rates import Rate, Rates, Waiters
 from midcall.client.guard.records import Recorder, Sink
-from midcall.client.waiting import Waits
-from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
+from midcall.client.lines.columns import one_line
+from midcall.client.urls.consent import look
+from midcall.client.visits.waiting import Waits
+from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.wording.client import guard as wording
 
 __all__ = ["Guard", "Rate"]
@@ -112,14 +112,26 @@ class Guard:
         """Which rule stops this question, or nothing."""
         server = one_line(asked.server) or wording.unnamed_server()
         if not self._servers.allow(asked.server):
-            return self._stop("server", wording.server_not_allowed(server))
+            return self._stop("server", f"{server} may not ask questions here: what it asks is cancelled.")
         if not self._rates.allow(asked.server, self._clock()):
             first = self._rates.is_first(asked.server)
-            return self._stop("rate", wording.asks_too_often(server), first)
+            return self._stop(
+                "rate", f"{server} asks too often: until it slows down, what it asks is cancelled.", first
+            )
         if not self._waiters.allow(asked.server):
-            return self._stop("waiting", wording.too_many_wait(server), self._waiters.is_first(asked.server))
+            return self._stop(
+                "waiting",
+                f"Too many questions wait for you: what {server} asks is cancelled until some are answered.",
+                self._waiters.is_first(asked.server),
+            )
         if asked.url is not None and not self._hosts.allow(address := look(asked.url)):
-            return self._stop("host", wording.host_not_allowed(server, address.host or wording.unnamed_site()))
+            return self._stop(
+                "host",
+                (
+                    f"{server} wanted to send you to {address.host or wording.unnamed_site()}, which is not allowed "
+                    "here: it was cancelled."
+                ),
+            )
         return ""
 
     def _stop(self, rule: str, sentence: str, first: bool | None = None) -> str:
@@ -137,7 +149,7 @@ class Guard:
         try:
             self._tell(sentence)
         except Exception as error:  # whoever cannot be told must not cost an answer
-            _log.warning(wording.tell_failed(type(error).__name__))
+            _log.warning(f"the user could not be told that a question was stopped ({type(error).__name__})")
 
 
 def _action(outcome: Outcome[Any]) -> str:

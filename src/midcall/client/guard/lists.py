@@ -5,10 +5,9 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Collection, Iterable
 
-from midcall.client.consent import Address
-from midcall.client.hosts import BadHost, read_host
-from midcall.client.plain import plain_line
-from midcall.wording.client import guard as wording
+from midcall.client.urls.consent import Address
+from midcall.client.urls.hosts import BadHost, read_host
+from midcall.core.text import plain_line
 
 __all__ = ["Hosts", "Servers"]
 
@@ -57,7 +56,9 @@ def _host(entry: str) -> str:
     try:
         return f"{'*.' if name != entry else ''}{read_host(name).name}"
     except BadHost:
-        raise ValueError(wording.bad_host(entry)) from None
+        raise ValueError(
+            f"{entry!r} is no host: write example.com, login.example.com or *.example.com, without https:// and path."
+        ) from None
 
 
 def _named(server: str) -> str:
@@ -66,5 +67,5 @@ def _named(server: str) -> str:
 
 def _several(names: Collection[str]) -> Collection[str]:
     if isinstance(names, str):
-        raise TypeError(wording.not_a_list(names))
+        raise TypeError(f"Write [{names!r}], and not {names!r}: this takes several names.")
     return names

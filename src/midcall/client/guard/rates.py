@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from midcall.wording.client import guard as wording
-
 __all__ = ["Rate", "Rates", "Waiters"]
 
 _MOST_SERVERS: Final = 1_000
@@ -24,7 +22,10 @@ class Rate:
 
     def __post_init__(self) -> None:
         if not (_is_number(self.count) and _is_number(self.per) and self.count >= 1 and self.per > 0):
-            raise ValueError(wording.bad_rate(self.count, self.per))
+            raise ValueError(
+                f"Rate({self.count!r}, per={self.per!r}): it takes at least one question, and a positive number "
+                "of seconds."
+            )
 
 
 def _is_number(value: object) -> bool:
@@ -34,7 +35,9 @@ def _is_number(value: object) -> bool:
 def check_rate(rate: object) -> Rate | None:
     """This rate; None for any number of questions."""
     if rate is not None and not isinstance(rate, Rate):
-        raise TypeError(wording.not_a_rate(repr(rate)))
+        raise TypeError(
+            f"rate={rate!r}: a rate is written as Rate(5, per=60), for 5 questions in 60 seconds, or None for no limit."
+        )
     return rate
 
 

@@ -11,8 +11,7 @@ from os import PathLike
 from typing import Any, Final, TypeAlias
 
 from midcall.client.asked import Asked
-from midcall.client.columns import one_line
-from midcall.wording.client import guard as wording
+from midcall.client.lines.columns import one_line
 
 __all__ = ["Recorder", "Sink"]
 
@@ -43,7 +42,7 @@ class Recorder:
         try:
             self._write(record | {"stopped": stopped} if stopped else record)
         except Exception as error:
-            _log.error(wording.audit_failed(type(error).__name__))
+            _log.error(f"the audit log could not be written ({type(error).__name__}); the answer was not held back")
 
 
 class _Lines:

@@ -6,6 +6,6 @@
 Textual is loaded when the first form is shown.
 """
 
-from midcall.client.terminal.answering import Terminal
+from midcall.client.terminal.terminal import Terminal
 
 __all__ = ["Terminal"]

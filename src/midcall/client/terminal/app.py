@@ -7,11 +7,11 @@ from typing import Final
 
 from textual.widgets import OptionList
 
+from midcall.client.terminal.excerpt import server_name
 from midcall.client.terminal.flow import Behind, Flow, Step
-from midcall.client.terminal.page import Page
 from midcall.client.terminal.pages import QuestionPage, ReviewPage, portion_of
-from midcall.client.terminal.shown import server_name
-from midcall.client.terminal.window import Window
+from midcall.client.terminal.widgets.page import Page
+from midcall.client.terminal.widgets.window import Window
 from midcall.wording.client import terminal as wording
 
 __all__ = ["Asking"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias, cast
 
-from midcall.client import typed
-from midcall.core.check import Problem, check
-from midcall.core.fields import Choices, Field, Number, Text
-from midcall.core.form import Form
+from midcall.core.forms import typed
+from midcall.core.forms.check import Problem, check
+from midcall.core.forms.fields import Choices, Field, Number, Text
+from midcall.core.forms.form import Form
 
 __all__ = ["Draft", "Entry"]
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from midcall.client.asked import Asked
 from midcall.client.terminal.draft import Draft
-from midcall.core.outcomes import Accepted, Cancelled, Declined, Outcome
+from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 
 __all__ = ["NOBODY", "Behind", "Flow", "Step"]
 

@@ -11,16 +11,16 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from midcall.client import typed
-from midcall.client.consent import Address, look
-from midcall.client.terminal.bar import Act, Bar
-from midcall.client.terminal.entries import GoOn
-from midcall.client.terminal.fields import FieldBox, needs_answer
+from midcall.client.terminal.excerpt import brief, server_name, whole
 from midcall.client.terminal.flow import NOBODY, Behind, Flow, Step
-from midcall.client.terminal.page import Page
-from midcall.client.terminal.shown import brief, server_name, whole
-from midcall.core.fields import Field
-from midcall.core.outcomes import Accepted, Declined
+from midcall.client.terminal.widgets.bar import Act, Bar
+from midcall.client.terminal.widgets.entries import GoOn
+from midcall.client.terminal.widgets.fields import FieldBox, needs_answer
+from midcall.client.terminal.widgets.page import Page
+from midcall.client.urls.consent import Address, look
+from midcall.core.forms import typed
+from midcall.core.forms.fields import Field
+from midcall.core.outcome import Accepted, Declined
 from midcall.wording.client import terminal as wording
 
 __all__ = ["FIELDS", "QuestionPage", "ReviewPage", "portion_of"]

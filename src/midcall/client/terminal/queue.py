@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from midcall.client.terminal.flow import Step
-from midcall.core.outcomes import Cancelled, Outcome
+from midcall.core.outcome import Cancelled, Outcome
 
 __all__ = ["Queue", "Waiter"]
 

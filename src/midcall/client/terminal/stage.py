@@ -11,9 +11,9 @@ from typing import Any, Final, Protocol
 
 import anyio
 
-from midcall.client.meanwhile import asking
-from midcall.client.terminal.aside import KEEPS_ALL, aside
-from midcall.client.terminal.window import Window
+from midcall.client.lines.backlog import asking
+from midcall.client.terminal.output import KEEPS_ALL, aside
+from midcall.client.terminal.widgets.window import Window
 
 __all__ = ["OwnTerminal", "Stage"]
 

@@ -9,11 +9,11 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from midcall.client.plain import plain_line
-from midcall.client.terminal.page import Page
-from midcall.client.terminal.shown import brief, server_name
-from midcall.client.terminal.window import Window
-from midcall.client.waiting import Waiting
+from midcall.client.terminal.excerpt import brief, server_name
+from midcall.client.terminal.widgets.page import Page
+from midcall.client.terminal.widgets.window import Window
+from midcall.client.visits.waiting import Waiting
+from midcall.core.text import plain_line
 from midcall.wording.client import terminal as wording
 
 __all__ = ["WaitingRoom"]

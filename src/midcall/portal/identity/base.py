@@ -10,10 +10,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from midcall.portal.caller import Caller
-from midcall.portal.cookies import Cookies
-from midcall.portal.place import Place
+from midcall.core.caller import Caller
 from midcall.portal.views import Views
+from midcall.web.cookies import Cookies
+from midcall.web.public_url import Place
 
 __all__ = ["Caller", "Ground", "Grounded", "Identity", "Key", "caller_key", "key_of"]
 

@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from midcall.portal import peer
 from midcall.portal.identity.base import Caller, Ground
+from midcall.web import peer
 
 __all__ = ["Loopback"]
 

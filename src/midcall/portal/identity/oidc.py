@@ -22,9 +22,8 @@ from midcall.errors import InstallError
 from midcall.portal.identity.base import Caller, Ground, Key, caller_key, key_of
 from midcall.portal.identity.tokens import ALGORITHMS, Away, InvalidToken, Keys, fetch, problem
 from midcall.portal.logs import logger
-from midcall.portal.place import place_at
-from midcall.portal.posted import posted
-from midcall.wording.portal import identity as wording
+from midcall.portal.pages.posted import posted
+from midcall.web.public_url import place_at
 
 __all__ = ["Oidc"]
 
@@ -70,9 +69,9 @@ class Oidc:
         scopes: Sequence[str] = ("openid", "profile", "email"),
         session: float = _SESSION,
     ) -> None:
-        place_at(issuer, wrong=wording.bad_issuer)  # https, or loopback
+        place_at(issuer, wrong=_bad_issuer)  # https, or loopback
         if not client_id or "openid" not in scopes or not session > 0:
-            raise InstallError(wording.bad_oidc())
+            raise InstallError(_bad_oidc())
         self._issuer = issuer
         self._client_id = client_id
         self._client_secret = client_secret
@@ -114,7 +113,7 @@ class Oidc:
         try:
             await self._discovered()
         except Away as exc:
-            return wording.issuer_away(str(exc))
+            return _issuer_away(str(exc))
         return None
 
     # --- signing in -----------------------------------------------------------------------------
@@ -143,18 +142,18 @@ class Oidc:
         """The issuer sends the browser back here."""
         begun = self._begun(request)
         if begun is None:
-            logger.warning(wording.sign_in_lost())
+            logger.warning(_sign_in_lost())
             return self._told("sign_in_lost", 400, drop=True)
         said = request.query_params
         if "code" not in said or said.get("iss", self._issuer) != self._issuer:
-            logger.info(wording.sign_in_refused(said.get("error", "no code")[:40] if "error" in said else "no code"))
+            logger.info(_sign_in_refused(said.get("error", "no code")[:40] if "error" in said else "no code"))
             return self._told("sign_in_refused", 403, drop=True, again=begun["back"])
         try:
             claims = await self._exchange(said["code"], begun)
         except Away as exc:
             return self._unavailable(str(exc))
         except InvalidToken as exc:
-            logger.warning(wording.id_token_refused(str(exc)))
+            logger.warning(_id_token_refused(str(exc)))
             return self._told("sign_in_refused", 403, drop=True, again=begun["back"])
         return self._welcome(claims, begun["back"])
 
@@ -196,7 +195,7 @@ class Oidc:
     def _welcome(self, claims: Mapping[str, Any], back: str) -> Response:
         key = key_of(claims, self._key)
         if not key:
-            logger.error(wording.no_identity_key())
+            logger.error(_no_identity_key())
             return self._told("sign_in_refused", 403, drop=True)
         name = str(claims.get("email") or claims.get("preferred_username") or claims.get("name") or claims["sub"])
         response = RedirectResponse(f"{self._ground.place.path}{back}", 303)
@@ -225,7 +224,7 @@ class Oidc:
 
     def _described(self, said: Mapping[str, Any]) -> _Issuer:
         if said.get("issuer") != self._issuer:
-            raise Away(wording.other_issuer(str(said.get("issuer"))[:200], self._issuer))
+            raise Away(_other_issuer(str(said.get("issuer"))[:200], self._issuer))
         try:
             endpoints = [str(said[name]) for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")]
             for each in endpoints:
@@ -257,7 +256,7 @@ class Oidc:
     # --- what is said ---------------------------------------------------------------------------
 
     def _unavailable(self, why: str) -> Response:
-        logger.error(wording.issuer_away(why))
+        logger.error(_issuer_away(why))
         return self._told("sign_in_away", 503)
 
     def _told(self, what: str, status: int, *, drop: bool = False, again: str = "") -> Response:
@@ -265,3 +264,38 @@ class Oidc:
         if drop:
             self._ground.cookies.drop(response, "signing-in")
         return response
+
+
+def _bad_issuer(url: str, why: str) -> str:
+    return f"An issuer cannot be at {url!r}: {why}."
+
+
+def _bad_oidc() -> str:
+    return 'Oidc(...) needs an issuer, a client_id, scopes with "openid", and a positive session.'
+
+
+def _issuer_away(why: str) -> str:
+    return f"the issuer that signs users in cannot be used: {why}"
+
+
+def _other_issuer(named: str, wanted: str) -> str:
+    return f"its metadata names the issuer {named!r}, and {wanted!r} was set: they must be the same to the letter"
+
+
+def _sign_in_lost() -> str:
+    return (
+        "a sign-in came back that was not begun here: in another browser, too long ago, or with a replica that has "
+        "other keys or another time"
+    )
+
+
+def _id_token_refused(why: str) -> str:
+    return f"an id token was refused: {why}"
+
+
+def _sign_in_refused(why: str) -> str:
+    return f"a sign-in was refused by the issuer: {why}"
+
+
+def _no_identity_key() -> str:
+    return "the id token has no identity key: see key= of Oidc"

@@ -16,8 +16,7 @@ from midcall.errors import InstallError
 from midcall.portal.identity.base import Caller, Ground, Key, caller_key, key_of
 from midcall.portal.identity.tokens import ALGORITHMS, Away, InvalidToken, Keys, problem
 from midcall.portal.logs import logger
-from midcall.portal.place import place_at
-from midcall.wording.portal import identity as wording
+from midcall.web.public_url import place_at
 
 __all__ = ["ProxyJwt"]
 
@@ -52,18 +51,18 @@ class ProxyJwt:
         algorithms: Sequence[str] = ALGORITHMS,
     ) -> None:
         if (jwks_url is None) == (keys is None) or not (header and issuer and audience):
-            raise InstallError(wording.bad_proxy_jwt())
+            raise InstallError(_bad_proxy_jwt())
         if weak := [each for each in algorithms if each not in ALGORITHMS]:
-            raise InstallError(wording.weak_algorithms(weak))
+            raise InstallError(_weak_algorithms(weak))
         if jwks_url is not None:
             # https, or loopback: whoever can change the keys can be anyone
-            place_at(jwks_url.partition("?")[0], wrong=wording.bad_key_set)
+            place_at(jwks_url.partition("?")[0], wrong=_bad_key_set)
         self._header = header.lower()
         self._registry = {"issuer": issuer, "audience": audience}
         try:
             self._keys = Keys(jwks_url, given=keys)
         except Away:
-            raise InstallError(wording.bad_proxy_jwt()) from None
+            raise InstallError(_bad_proxy_jwt()) from None
         self._key = key
         self._algorithms = algorithms
 
@@ -95,7 +94,7 @@ class ProxyJwt:
             claims, _ = await self._keys.claims(tokens[0].removeprefix("Bearer "), algorithms=self._algorithms)
             self._check(claims)
         except (InvalidToken, JoseError, Away) as exc:
-            logger.warning(wording.assertion_refused(problem(exc)))
+            logger.warning(_assertion_refused(problem(exc)))
             return None
         return claims
 
@@ -107,3 +106,19 @@ class ProxyJwt:
             aud={"essential": True, "value": self._registry["audience"]},
             exp={"essential": True},
         ).validate(claims)
+
+
+def _bad_key_set(url: str, why: str) -> str:
+    return f"The keys of a proxy cannot be at {url!r}: {why}."
+
+
+def _bad_proxy_jwt() -> str:
+    return "ProxyJwt(...) needs a header, an issuer, an audience, and either jwks_url= or keys= with a JWK set."
+
+
+def _weak_algorithms(names: Sequence[str]) -> str:
+    return f"These signatures prove nothing here: {', '.join(names)}."
+
+
+def _assertion_refused(why: str) -> str:
+    return f"the proxy's assertion was refused: {why}"

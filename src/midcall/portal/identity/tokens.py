@@ -11,7 +11,7 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
-from midcall.certificates import fault_of
+from midcall.web.certificates import fault_of
 from midcall.wording import certificates
 
 __all__ = ["ALGORITHMS", "Away", "InvalidToken", "Keys", "decode", "fetch", "problem"]

@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 from starlette.datastructures import QueryParams
 
 from midcall.errors import InstallError, Misuse
-from midcall.portal.interactions import short
 from midcall.portal.oauth.endpoint import Endpoint, error_code
 from midcall.portal.oauth.errors import CallbackRefused, ProviderFailed
 from midcall.portal.oauth.metadata import Directory, Endpoints
@@ -24,6 +23,7 @@ from midcall.portal.oauth.states import Started, States
 from midcall.portal.oauth.tokens import Tokens, vault_name
 from midcall.portal.vault import Vault
 from midcall.stores.base import Store
+from midcall.stores.interactions import short
 from midcall.wording import oauth as wording
 
 __all__ = ["Finished", "OAuth"]
@@ -83,7 +83,9 @@ class OAuth:
     def provider(self, name: str) -> Provider:
         """Raises `Misuse` if there is none of this name."""
         if name not in self._providers:
-            raise Misuse(wording.provider_unknown(name, list(self._providers)))
+            raise Misuse(
+                f"There is no provider {name!r}; this portal has {', '.join(list(self._providers)) or 'none'}."
+            )
         return self._providers[name]
 
     async def begin(self, id: str, provider_name: str, owner: str, browser: str) -> Begun:
@@ -130,7 +132,7 @@ class OAuth:
         if "error" in params:
             return _not_granted(params["error"], provider, started)
         if not params.get("code"):
-            raise ProviderFailed(wording.provider_without_code(provider.title))
+            raise ProviderFailed(f"{provider.title} did not connect the account (its answer is incomplete).")
         tokens = await self._endpoint.exchange(
             provider, code=params["code"], verifier=started.verifier, redirect_uri=started.redirect_uri
         )
@@ -187,14 +189,17 @@ class OAuth:
         try:
             await self._endpoint.revoke(provider, tokens)
         except ProviderFailed:
-            told = wording.not_revoked(provider.title), wording.not_revoked_advice(provider.title)
+            told = (
+                f"The account at {provider.title} is forgotten here, but {provider.title} could not be told.",
+                f"Remove the access in the account's settings at {provider.title}, too.",
+            )
             raise ProviderFailed(told[0], advice=told[1]) from None
 
 
 def _by_name(providers: Sequence[Provider]) -> dict[str, Provider]:
     for name, count in Counter(provider.name for provider in providers).items():
         if count > 1:
-            raise InstallError(wording.provider_twice(name))
+            raise InstallError(f"Two providers are called {name!r}.")
     return {provider.name: provider for provider in providers}
 
 
@@ -203,7 +208,7 @@ def _check_once_each(params: Mapping[str, str]) -> None:
     if isinstance(params, QueryParams):
         for name, count in Counter(name for name, _ in params.multi_items()).items():
             if count > 1 and name in ("state", "code", "error", "iss"):
-                raise CallbackRefused(wording.callback_repeated(name))
+                raise CallbackRefused(f"This answer says {name!r} twice, so nothing was connected.")
 
 
 def _is_denial_alone(params: Mapping[str, str]) -> bool:
@@ -212,12 +217,21 @@ def _is_denial_alone(params: Mapping[str, str]) -> bool:
 
 def _check_issuer(said: str | None, provider: Provider, endpoints: Endpoints) -> None:
     """Whether the provider that was asked is the one that answers (RFC 9207): else its code would go to another."""
-    refused = wording.callback_wrong_issuer(provider.title)
+    refused = f"This answer does not come from {provider.title}, where it was asked for. Nothing was connected."
     expected = endpoints.issuer or _origin(endpoints.authorize)
     if said is None and endpoints.sends_issuer:
-        raise CallbackRefused(refused, status=403, advice=wording.no_issuer_advice(expected))
+        raise CallbackRefused(
+            refused, status=403, advice=f"It does not say that it comes from {expected}, as it should."
+        )
     if said is not None and expected != (said if endpoints.issuer else _origin(said)):
-        raise CallbackRefused(refused, status=403, advice=wording.wrong_issuer_advice(repr(said), repr(expected)))
+        raise CallbackRefused(
+            refused,
+            status=403,
+            advice=(
+                f"It says that it comes from {said!r}, and {expected!r} was expected. If both are the same, "
+                "set issuer=."
+            ),
+        )
 
 
 def _origin(url: str) -> str:

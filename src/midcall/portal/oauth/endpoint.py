@@ -112,7 +112,7 @@ class Endpoint:
         except AuthlibError as exc:
             failure = _refused(provider, error_code(exc.error))
         except httpx2.HTTPStatusError as exc:
-            status = wording.provider_status(provider.title, exc.response.status_code)
+            status = f"{provider.title} did not do its part (it answered with HTTP {exc.response.status_code})."
             failure = ProviderFailed(status, advice=wording.provider_failed_advice())
         except (httpx2.TransportError, TimeoutError):
             failure = ProviderFailed(wording.provider_silent(provider.title), advice=wording.provider_failed_advice())

@@ -58,8 +58,8 @@ class Directory:
                 return _object(provider, answer)
             if answer.status_code >= 500:
                 raise ProviderFailed(wording.provider_silent(provider.title), advice=wording.provider_failed_advice())
-        missing = wording.metadata_missing(provider.title, provider.issuer or "")
-        raise ProviderFailed(missing, advice=wording.metadata_missing_advice())
+        missing = f"{provider.title} publishes no metadata under {provider.issuer or ''}."
+        raise ProviderFailed(missing, advice=_metadata_missing_advice())
 
     async def _get(self, provider: Provider, url: str) -> httpx2.Response:
         try:
@@ -87,7 +87,7 @@ def _object(provider: Provider, answer: httpx2.Response) -> Mapping[str, Any]:
     except ValueError:
         content = None
     if not isinstance(content, dict):
-        raise ProviderFailed(wording.provider_garbled(provider.title), advice=wording.metadata_missing_advice())
+        raise ProviderFailed(wording.provider_garbled(provider.title), advice=_metadata_missing_advice())
     return cast("dict[str, Any]", content)
 
 
@@ -106,11 +106,16 @@ def _published(provider: Provider, metadata: Mapping[str, Any]) -> Endpoints:
     """What it publishes, if it is this provider that does: anybody can publish somebody else's endpoints."""
     issuer = metadata.get("issuer")
     if issuer != provider.issuer:
-        wrong = wording.metadata_wrong_issuer(provider.title, repr(issuer), repr(provider.issuer))
-        raise ProviderFailed(wrong, advice=wording.metadata_wrong_issuer_advice())
+        wrong = f"The metadata of {provider.title} is for the issuer {issuer!r}, and not for {provider.issuer!r}."
+        raise ProviderFailed(
+            wrong,
+            advice="issuer= must be written exactly as the provider writes it, with or without a slash at the end.",
+        )
     methods = metadata.get("code_challenge_methods_supported")
     if isinstance(methods, list) and "S256" not in methods:
-        raise ProviderFailed(wording.metadata_no_pkce(provider.title))
+        raise ProviderFailed(
+            f"{provider.title} does not support PKCE with S256, without which no account is connected."
+        )
     return Endpoints(
         authorize=_endpoint(provider, metadata, "authorization_endpoint"),
         token=_endpoint(provider, metadata, "token_endpoint"),
@@ -124,7 +129,7 @@ def _published(provider: Provider, metadata: Mapping[str, Any]) -> Endpoints:
 def _endpoint(provider: Provider, metadata: Mapping[str, Any], name: str) -> str:
     url = metadata.get(name)
     if not isinstance(url, str) or not is_safe(url):
-        raise ProviderFailed(wording.metadata_bad_url(provider.title, name))
+        raise ProviderFailed(f"The metadata of {provider.title} has no usable {name}: it must be an https URL.")
     return url
 
 
@@ -138,4 +143,10 @@ def _token_auth(provider: Provider, metadata: Mapping[str, Any]) -> TokenAuth:
         return "client_secret_basic"
     if "client_secret_post" in methods:
         return "client_secret_post"
-    raise ProviderFailed(wording.metadata_no_method(provider.title, methods))
+    raise ProviderFailed(
+        f"{provider.title} authenticates clients by {', '.join(methods)} only, which is not supported."
+    )
+
+
+def _metadata_missing_advice() -> str:
+    return "Check issuer=, or describe the provider by its authorize_url= and token_url=."

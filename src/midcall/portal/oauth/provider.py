@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, get_args
 from urllib.parse import parse_qsl, urlsplit
 
-from midcall.core.addresses import is_loopback
+from midcall.core.urls import is_loopback
 from midcall.errors import InstallError
-from midcall.wording import oauth as wording
 
 __all__ = ["Provider", "TokenAuth", "is_safe"]
 
@@ -139,34 +138,51 @@ class Provider:
 
 def _check_name(provider: Provider) -> None:
     if not _NAME.fullmatch(provider.name):
-        raise InstallError(wording.provider_bad_name(provider.name))
+        raise InstallError(
+            f"{provider.name!r} cannot name a provider: use 1 to 40 lower-case letters, digits, - and _, and "
+            "begin with a letter."
+        )
 
 
 def _check_urls(provider: Provider) -> None:
     given = (provider.authorize_url, provider.token_url)
     if not all(given) and (any(given) or not provider.issuer):
-        raise InstallError(wording.provider_no_urls(provider.name))
+        raise InstallError(
+            f"{provider.name}: authorize_url= and token_url= are both needed. Provider.discover(...) finds them "
+            "by its issuer."
+        )
     for name in ("authorize_url", "token_url", "revoke_url", "issuer"):
         url: str | None = getattr(provider, name)
         if url is not None and not is_safe(url):
-            raise InstallError(wording.provider_bad_url(provider.name, name, url))
+            raise InstallError(
+                f"{provider.name}: {name}={url!r} must be an https URL without user and fragment (http only on "
+                "loopback)."
+            )
 
 
 def _check_client(provider: Provider) -> None:
     if not provider.client_id:
-        raise InstallError(wording.provider_no_client(provider.name))
+        raise InstallError(
+            f"{provider.name}: client_id= is missing. The provider gives it to you when you register this server there."
+        )
     method = provider.token_auth
     if method is not None and method not in get_args(TokenAuth):
-        raise InstallError(wording.provider_bad_method(provider.name, method, get_args(TokenAuth)))
+        raise InstallError(f"{provider.name}: token_auth={method!r} must be one of {', '.join(get_args(TokenAuth))}.")
     if method is not None and (method == "none") == bool(provider.client_secret):
-        raise InstallError(wording.provider_secret_needed(provider.name, method))
+        raise InstallError(
+            f"{provider.name}: token_auth={method!r} needs client_secret=, and client_secret= needs a method "
+            "other than 'none'."
+        )
 
 
 def _check_request(provider: Provider) -> None:
     scopes = provider.scopes
     if isinstance(scopes, str) or not all(scope and not re.search(r"\s", scope) for scope in scopes):
-        raise InstallError(wording.provider_bad_scopes(provider.name, scopes))
+        raise InstallError(
+            f"{provider.name}: scopes={scopes!r} must be a list of scopes without spaces, such as ['repo', "
+            "'read:user']."
+        )
     query = parse_qsl(urlsplit(provider.authorize_url or "").query, keep_blank_values=True)
     for parameter in (*provider.extra, *(name for name, _ in query)):
         if parameter in _RESERVED:
-            raise InstallError(wording.provider_reserved(provider.name, parameter))
+            raise InstallError(f"{provider.name}: extra= must not set {parameter!r}, which is set for you.")

@@ -107,7 +107,10 @@ class Renewing:
             return None
         tokens = Tokens.of(latest.value)
         if tokens.renew <= self._clock():
-            raise ProviderFailed(wording.renewal_failed(provider.title), advice=wording.provider_failed_advice())
+            raise ProviderFailed(
+                f"The access to {provider.title} could not be renewed just now.",
+                advice=wording.provider_failed_advice(),
+            )
         return tokens
 
 

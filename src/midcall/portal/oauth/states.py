@@ -50,7 +50,7 @@ class States:
     async def start(self, started: Started, *, owner: str, browser: str) -> str:
         """The state under which this flow is known from now on."""
         if not owner or not browser:
-            raise Misuse(wording.connect_needs_owner_and_browser())
+            raise Misuse("An account is connected only for a known user, in a browser that is known by its cookie.")
         state, now = secrets.token_urlsafe(32), self._clock()
         sealed = self._vault.seal(owner, _known_as(state), {"id": started.id, "verifier": started.verifier})
         data = {
@@ -81,14 +81,28 @@ class States:
         if record is None:
             raise CallbackRefused(wording.callback_unknown())
         if record.expires <= now:
-            raise CallbackRefused(wording.callback_expired(), status=410)
+            raise CallbackRefused(
+                "This took too long. Nothing was connected; start again from the page you came from.", status=410
+            )
         data: dict[str, str] = json.loads(record.data)
         if not browser or not hmac.compare_digest(data["browser"], _mark(state, browser)):
-            raise CallbackRefused(wording.callback_other_browser(), status=403)
+            raise CallbackRefused(
+                (
+                    "This was started in another browser, so nothing was connected. If it was you, go on there. If "
+                    "somebody sent you here, close this page."
+                ),
+                status=403,
+            )
         if not owner or record.owner != owner:
-            raise CallbackRefused(wording.callback_other_user(), status=403)
+            raise CallbackRefused("This was started by somebody else, so nothing was connected.", status=403)
         if await self._store.consume(known_as, owner=owner, now=now) is None:
-            raise CallbackRefused(wording.callback_used(), status=410)
+            raise CallbackRefused(
+                (
+                    "This answer was used already. If you are still asked to connect, start again from the page "
+                    "you came from."
+                ),
+                status=410,
+            )
         try:
             sealed = self._vault.unseal(owner, known_as, data["sealed"])
         except VaultLocked:  # its key is gone, or somebody moved it: the user starts again

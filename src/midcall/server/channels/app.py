@@ -15,22 +15,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from midcall.core.adopted import OpaqueForm
 from midcall.core.journal import Entry, asking_mark
-from midcall.core.outcomes import Via
-from midcall.core.questions import Question, Visit
+from midcall.core.outcome import Via
+from midcall.core.question import Question, Visit
 from midcall.errors import TimedOut
-from midcall.portal.interactions import Ending
-from midcall.server import waiting
-from midcall.server.apps.frames import findable
-from midcall.server.apps.listing import META, shows_apps
-from midcall.server.apps.opening import Opened, closed, looked, nonce_of, opened
+from midcall.server.channels.apps.frames import findable
+from midcall.server.channels.apps.listing import META, shows_apps
+from midcall.server.channels.apps.opening import Opened, closed, looked, nonce_of, opened
+from midcall.server.channels.hosted_form import settled
 from midcall.server.channels.link import Link
 from midcall.server.channels.push import signs_of_life
-from midcall.server.hosting import settled
+from midcall.server.resuming import holding
+from midcall.stores.interactions import Ending
 from midcall.wording import later, unanswered
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
-    from midcall.server.reach import Asking
+    from midcall.server.channels.table import Asking
 
 __all__ = ["App"]
 
@@ -71,7 +71,7 @@ class App:
 
     async def _endings(self, call: Call, askings: Sequence[Asking], those: Opened) -> list[Ending | None] | None:
         """What came of them; for one of them None where its time is over, for all of them where the call's is."""
-        call.held_until = call.held_until or time.time() + waiting.HOLD_SECONDS
+        call.held_until = call.held_until or time.time() + holding.HOLD_SECONDS
         if not await looked(call, those.step, min(LOOK_SECONDS, _left(call.held_until))):
             over = any(map(_is_past_deadline, askings))
             return [*(None for _ in askings)] if over else None
@@ -111,7 +111,7 @@ def _not_drawn(question: Question[Any] | Visit) -> str | None:
         return "its schema is none that an App can draw"
     if not _can_draw():
         return "drawing it needs the extra midcall[browser]"
-    from midcall.render import too_large
+    from midcall.web.forms import too_large
 
     return "it is too large for an App" if too_large(question.form) else None
 

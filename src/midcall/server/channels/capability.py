@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from midcall.protocol import has_mode, has_visit_errors
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
 __all__ = ["lacks", "lacks_the_error"]
 
-_FIRST_WITH_ELICITATION: Final = "2025-06-18"
-_FIRST_WITH_URLS: Final = "2025-11-25"
-
 
 def lacks(call: Call, mode: str) -> str | None:
     """Why this client cannot be asked in this mode; None if it can. `{}` means form only."""
-    if call.version < (_FIRST_WITH_URLS if mode == "url" else _FIRST_WITH_ELICITATION):
+    if not has_mode(call.version, mode):
         return f"protocol {call.version} has no {mode} elicitation"
     declared = call.elicitation
     if declared is None:
@@ -32,5 +31,5 @@ def lacks_the_error(call: Call) -> str | None:
 
     A stateless server does not know what its client declared; there this error is all that it has.
     """
-    unknown = call.version == _FIRST_WITH_URLS and call.session.client_capabilities is None
+    unknown = has_visit_errors(call.version) and call.session.client_capabilities is None
     return None if unknown else lacks(call, "url")

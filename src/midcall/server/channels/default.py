@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from midcall.core.journal import Entry
-from midcall.core.outcomes import Via
-from midcall.core.questions import MISSING, Question, Visit
+from midcall.core.outcome import Via
+from midcall.core.question import MISSING, Question, Visit
 from midcall.wording import reaching as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
-    from midcall.server.reach import Asking
+    from midcall.server.channels.table import Asking
 
 __all__ = ["Default"]
 

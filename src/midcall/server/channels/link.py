@@ -10,17 +10,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from midcall.core.journal import Entry, asking_mark
-from midcall.core.outcomes import Via
-from midcall.core.questions import Question, Visit
+from midcall.core.outcome import Via
+from midcall.core.question import Question, Visit
 from midcall.errors import TimedOut
-from midcall.server import waiting
+from midcall.server.channels.hosted_form import host, not_hosted, page_id, settled
 from midcall.server.channels.push import signs_of_life
-from midcall.server.hosting import host, not_hosted, page_id, settled
+from midcall.server.resuming import holding
 from midcall.wording import later, reaching, unanswered
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
-    from midcall.server.reach import Asking
+    from midcall.server.channels.table import Asking
 
 __all__ = ["Link"]
 
@@ -51,10 +51,10 @@ class Link:
         while True:
             left = max(0.0, page.until - time.time())
             async with signs_of_life(call):
-                ending = await call.installation.visits.wait(page_id(call, asking), min(waiting.HOLD_SECONDS, left))
+                ending = await call.installation.visits.wait(page_id(call, asking), min(holding.HOLD_SECONDS, left))
             if ending is not None:
                 return settled(call, asking, ending, self.via)
-            if left <= waiting.HOLD_SECONDS:
+            if left <= holding.HOLD_SECONDS:
                 raise TimedOut(unanswered.visit_not_done(), for_model=unanswered.model_visit_not_done())
             await call.go_on_later(later.needs_a_page([(page.message, page.address)]))
 

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from midcall.core.journal import Entry, mark_name
-from midcall.core.outcomes import Accepted, Declined, Outcome, Via
-from midcall.core.questions import Question, Visit
-from midcall.portal.interactions import Ending
+from midcall.core.outcome import Accepted, Declined, Outcome, Via
+from midcall.core.question import Question, Visit
 from midcall.server.channels.capability import lacks
+from midcall.server.channels.hosted_form import Hosted, host, not_hosted, page_id, settled
 from midcall.server.channels.required import not_sent_away
-from midcall.server.hosting import Hosted, host, not_hosted, page_id, settled
-from midcall.server.retrying import comes_back
-from midcall.server.waiting import wait_for_ending
+from midcall.server.resuming.holding import wait_for_ending
+from midcall.server.resuming.retry import comes_back
+from midcall.stores.interactions import Ending
 from midcall.wording import reaching as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
-    from midcall.server.reach import Asking
+    from midcall.server.channels.table import Asking
 
 __all__ = ["Page"]
 
@@ -42,7 +42,7 @@ class Page:
         return not_sent_away(call)
 
     async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
-        from midcall.server.asking import put_all  # which chooses among the channels
+        from midcall.server.ask import put_all  # which chooses among the channels
 
         pages = [await host(call, asking) for asking in askings]
         ids = [page_id(call, asking) for asking in askings]

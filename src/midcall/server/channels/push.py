@@ -15,19 +15,19 @@ from mcp_types.methods import validate_client_result
 
 from midcall.core.adopted import AdoptedQuestion
 from midcall.core.journal import Entry, Kind
-from midcall.core.outcomes import Via
-from midcall.core.questions import Question, Visit
+from midcall.core.outcome import Via
+from midcall.core.question import Question, Visit
 from midcall.core.replay import parse_answer
 from midcall.errors import ClientFailed
-from midcall.server import audit
+from midcall.server import telemetry
 from midcall.server.channels.capability import lacks
 from midcall.server.channels.request import elicitation_params
-from midcall.server.sending import send
+from midcall.server.channels.sending import send
 from midcall.wording import reaching as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
-    from midcall.server.reach import Asking
+    from midcall.server.channels.table import Asking
 
 __all__ = ["Push", "signs_of_life"]
 
@@ -54,7 +54,7 @@ class Push:
                 await call.installation.visits.asked(call, params["elicitationId"])
             begun = time.monotonic()
             try:
-                with audit.watched(call, asking, self.via) as tell:
+                with telemetry.watched(call, asking, self.via) as tell:
                     answer = await _answer(call, asking.question.timeout, params)
                     kind, content = ("timeout", None) if answer is None else _parsed(call, asking.question, answer)
                     tell(kind)

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from midcall.core.journal import Entry, mark_name
-from midcall.core.outcomes import Via
-from midcall.core.questions import Question, Visit
+from midcall.core.outcome import Via
+from midcall.core.question import Question, Visit
 from midcall.server.channels.request import asked_again
 from midcall.wording import later as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
-    from midcall.server.reach import Asking
+    from midcall.server.channels.table import Asking
 
 __all__ = ["RELAYED", "Relay"]
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from midcall.core.adopted import AdoptedQuestion
 from midcall.core.journal import Entry
-from midcall.core.questions import Question, Visit
+from midcall.core.question import Question, Visit
+from midcall.protocol import names_modes
 from midcall.wording import reaching as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
-    from midcall.server.reach import Asking
+    from midcall.server.channels.table import Asking
 
 __all__ = ["asked_again", "elicitation_params", "refilled", "visit_id"]
-
-_WITH_MODES: Final = "2025-11-25"
 
 
 def visit_id(call: Call, identity: str, visit: Visit) -> str:
@@ -43,7 +42,7 @@ def _form_params(call: Call, question: Question[Any], entry: Entry) -> dict[str,
     message, schema = question.message, question.form.schema(call.version)
     if entry.problems:
         message = asked_again(question, entry)
-    if call.version < _WITH_MODES:
+    if not names_modes(call.version):
         return {"message": message, "requestedSchema": schema}
     if entry.problems:
         schema = refilled(schema, entry)

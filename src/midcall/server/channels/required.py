@@ -11,19 +11,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from midcall.core.journal import Entry, mark_name
-from midcall.core.outcomes import Via
-from midcall.core.questions import Question, Visit
+from midcall.core.outcome import Via
+from midcall.core.question import Question, Visit
 from midcall.errors import NoChannel
-from midcall.server import audit
+from midcall.server import telemetry
 from midcall.server.channels.capability import lacks_the_error
 from midcall.server.channels.link import Link
 from midcall.server.channels.request import elicitation_params, visit_id
-from midcall.server.retrying import comes_back, retries_of
+from midcall.server.resuming.retry import comes_back, retries_of
 from midcall.wording import later, reaching
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
-    from midcall.server.reach import Asking
+    from midcall.server.channels.table import Asking
 
 __all__ = ["Recognised", "Required", "not_sent_away"]
 
@@ -62,7 +62,7 @@ class Required:
     async def _send_away(self, call: Call, askings: Sequence[Asking]) -> None:
         call.requires = call.requires or {}
         for asking in askings:
-            audit.leaves(call, asking, self.via)
+            telemetry.leaves(call, asking, self.via)
             call.replay.mark(_sent(asking), "required", True)
             params = elicitation_params(call, asking)
             call.requires[params["elicitationId"]] = params

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from midcall.core.journal import Entry
-from midcall.core.outcomes import Via
-from midcall.core.questions import Question, Visit
-from midcall.server import audit
+from midcall.core.outcome import Via
+from midcall.core.question import Question, Visit
+from midcall.server import telemetry
 from midcall.server.channels.capability import lacks
 from midcall.server.channels.request import elicitation_params
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
-    from midcall.server.reach import Asking
+    from midcall.server.channels.table import Asking
 
 __all__ = ["Round"]
 
@@ -32,7 +32,7 @@ class Round:
     async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
         requests: dict[str, dict[str, Any]] = {}
         for asking in askings:
-            audit.leaves(call, asking)
+            telemetry.leaves(call, asking)
             wire = call.replay.wire_key(asking.identity, asking.entry.attempt)
             requests[wire] = {"method": "elicitation/create", "params": elicitation_params(call, asking)}
         deadlines = [asking.entry.deadline for asking in askings if asking.entry.deadline is not None]

@@ -38,14 +38,14 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, ErrorData
 
 from midcall.core.journal import Head
-from midcall.portal.interactions import digest_of
 from midcall.server.running.turns import CONTINUED, Given, Outcome
 from midcall.stores.base import Record, Store, StoreError
+from midcall.stores.interactions import digest_of
 
 if TYPE_CHECKING:
     from mcp.server.request_state import RequestStateCodec
 
-    from midcall.server.keeping import Keeping
+    from midcall.server.resuming.storage import Keeping
 
 __all__ = ["BEAT_SECONDS", "Claim", "Handover"]
 

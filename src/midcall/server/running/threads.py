@@ -17,8 +17,8 @@ import anyio.from_thread
 
 from midcall.errors import Misuse
 from midcall.server.call import aside
+from midcall.server.frameworks.errors import surfaced
 from midcall.server.running.run import in_thread
-from midcall.server.surface import surfaced
 from midcall.wording import mistakes as wording
 
 if TYPE_CHECKING:

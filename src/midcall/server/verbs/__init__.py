@@ -1,9 +1,9 @@
 """The verbs: all that a tool needs to ask."""
 
-from midcall.server.verbs.around import can_ask, complete, suspending
-from midcall.server.verbs.asking import ask, ask_all, choose, confirm, elicit, visit
 from midcall.server.verbs.once import once
 from midcall.server.verbs.pages import approve, authorize, secret
+from midcall.server.verbs.questions import ask, ask_all, choose, confirm, elicit, visit
+from midcall.server.verbs.status import can_ask, complete, suspending
 
 __all__ = [
     "approve",

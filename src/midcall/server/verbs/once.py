@@ -8,10 +8,10 @@ from typing import Any, Final, ParamSpec, Protocol, TypeVar, overload
 
 from midcall.errors import MidcallError, Misuse
 from midcall.server.call import current_call, running_call
-from midcall.server.effects import run_once
-from midcall.server.surface import surfaced
-from midcall.server.verb import Verb, begin
-from midcall.server.verbs import asking, pages
+from midcall.server.frameworks.errors import surfaced
+from midcall.server.once.effects import run_once
+from midcall.server.verbs import pages, questions
+from midcall.server.verbs.awaitable import Verb, begin
 from midcall.wording import mistakes as wording
 
 __all__ = ["InThread", "Keyed", "once"]
@@ -95,7 +95,7 @@ async def _once(
         raise surfaced(exc, current_call.get()) from exc.__cause__
 
 
-_VERBS: Final = tuple(getattr(module, name) for module in (asking, pages) for name in module.__all__)
+_VERBS: Final = tuple(getattr(module, name) for module in (questions, pages) for name in module.__all__)
 
 
 def _verb_in(fn: object) -> str | None:

@@ -6,12 +6,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, overload
 
 from midcall.errors import InvalidQuestion, MidcallError
-from midcall.portal.checks import ONE, Check, Given, look
 from midcall.server.call import current_call, running_call
-from midcall.server.out_of_band import approved, secret_of, token_of
-from midcall.server.surface import surfaced
-from midcall.server.verb import Verb, begin
-from midcall.wording import out_of_band as wording
+from midcall.server.frameworks.errors import surfaced
+from midcall.server.verbs.awaitable import Verb, begin
+from midcall.server.verbs.out_of_band import approved, secret_of, token_of
+from midcall.web.secret_checks import ONE, Check, Given, look
 
 __all__ = ["approve", "authorize", "secret"]
 
@@ -88,7 +87,10 @@ async def _secret(
     try:
         call = running_call("secret")
         if check is not None and not callable(check):
-            raise InvalidQuestion(wording.not_a_check(type(check).__name__))
+            raise InvalidQuestion(
+                "check= takes a function of the secret, which returns what is wrong with it, or None; not "
+                f"{type(check).__name__}"
+            )
         if fields is None:
             return (await secret_of(call, name, message, {ONE: name}, _on_the_value(check), timeout))[ONE]
         named = dict(fields) if isinstance(fields, Mapping) else {field: field for field in fields}

@@ -50,11 +50,20 @@ def explained(error: Exception, what: str, *, connecting: bool = False) -> Store
         case pg.UndefinedObjectError() if connecting:  # it takes what the driver does not know for a setting
             return StoreError(words.unknown_to_the_server(what), advice=words.look_at_the_options(OPTIONS))
         case pg.TooManyConnectionsError():
-            return StoreError(words.too_many_connections(what), advice=words.fewer_connections())
+            return StoreError(
+                f"{what} takes no more connections",
+                advice="Make the pool smaller with ?pool=2 in the URL, or let the database take more.",
+            )
         case pg.CannotConnectNowError():
             return StoreError(words.cannot_reach(what), advice=words.is_it_running())
         case pg.InsufficientPrivilegeError():
-            return StoreError(words.may_not(what), advice=words.grant_rights())
+            return StoreError(
+                words.may_not(what),
+                advice=(
+                    "Grant SELECT, INSERT, UPDATE and DELETE on midcall_records and midcall_values, SELECT on "
+                    "midcall_schema, and USAGE on the schema that they are in."
+                ),
+            )
         case pg.ReadOnlySQLTransactionError():
             return StoreError(words.server_read_only(what), advice=words.primary_or_later())
         case pg.DiskFullError():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from midcall.stores.versions import OLDEST
+from midcall.stores.sql.versions import OLDEST
 
 __all__ = ["SCHEMA", "STEPS", "VERSION_TABLE", "make_schema", "schema_sql", "set_version", "within"]
 

@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from midcall.stores.address import Address
+from midcall.stores.background.lifecycle import Life
+from midcall.stores.background.wakeup import Waking
 from midcall.stores.base import Completion, Record, StoreError, Value, verdict
-from midcall.stores.life import Life
-from midcall.stores.postgres.ear import CHANNEL, PostgresEar
 from midcall.stores.postgres.failures import OPTIONS, driver, explained, is_lost
+from midcall.stores.postgres.listener import CHANNEL, PostgresEar
 from midcall.stores.postgres.schema import STEPS, VERSION_TABLE, make_schema, schema_sql, set_version, within
-from midcall.stores.rows import RECORD, VALUE, before_consuming, change_of, record_of, row_of, value_of
+from midcall.stores.sql.rows import RECORD, VALUE, before_consuming, change_of, record_of, row_of, value_of
+from midcall.stores.sql.versions import Found, missing_steps
 from midcall.stores.texts import check_name, check_record, given, kept
-from midcall.stores.versions import Found, missing_steps
-from midcall.stores.waking import Waking
 from midcall.wording import stores as words
 
 __all__ = ["PostgreSQL"]
@@ -314,11 +314,11 @@ class PostgreSQL:
         if not missing_steps(await self._found(connection), STEPS):
             return
         if not self._create:
-            raise self._tables_missing(words.tables_missing(self._what))
+            raise self._tables_missing(f"{self._what}: the tables of the store are missing or of an older version")
         try:
             await self._migrate(connection)
         except self._pg.InsufficientPrivilegeError as error:
-            raise self._tables_missing(words.may_not_create(self._what)) from error
+            raise self._tables_missing(f"{self._what}: this user may not create the tables of the store") from error
 
     async def _found(self, connection: _Connection) -> Found | None:
         try:
@@ -335,7 +335,9 @@ class PostgreSQL:
                 await connection.execute(within(step + set_version(version), self._schema))
 
     def _tables_missing(self, text: str) -> StoreError:
-        return StoreError(text, advice=words.run_this(schema_sql(self._schema)))
+        return StoreError(
+            text, advice=f"Let somebody who may create tables run this, once:\n\n{schema_sql(self._schema)}"
+        )
 
 
 async def _nothing(_connection: object) -> None:

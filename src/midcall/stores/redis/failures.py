@@ -44,7 +44,13 @@ def explained(error: Exception, what: str) -> StoreError:
         case redis.AuthenticationError() | redis.AuthenticationWrongNumberOfArgsError():
             return StoreError(words.refused_login(what), advice=words.check_the_login())
         case redis.NoPermissionError():
-            return StoreError(words.may_not(what), advice=words.grant_commands())
+            return StoreError(
+                words.may_not(what),
+                advice=(
+                    "Let this user run scripts and publish, on the keys and channels that begin with the store's "
+                    "prefix."
+                ),
+            )
         case redis.ResponseError() if isinstance(error, redis.ReadOnlyError) or "-READONLY" in str(error):
             return StoreError(words.server_read_only(what), advice=words.primary_or_later())
         case redis.ResponseError() if isinstance(error, redis.OutOfMemoryError) or "-OOM" in str(error):
@@ -54,7 +60,10 @@ def explained(error: Exception, what: str) -> StoreError:
         case TypeError():  # a connection is made with what the URL says, and does not know it
             return StoreError(words.unknown_to_the_server(what), advice=words.look_at_the_options(OPTIONS))
         case redis.MovedError() | redis.ClusterDownError():
-            return StoreError(words.is_a_cluster(what), advice=words.no_cluster())
+            return StoreError(
+                f"{what} is a cluster that sends its clients from node to node",
+                advice="Use a Redis with one primary, or an endpoint that routes for its clients.",
+            )
         case redis.TimeoutError() | redis.ConnectionError() | OSError() if connecting:
             return StoreError(words.cannot_reach(what), advice=words.is_it_running())
         case redis.TimeoutError() | TimeoutError():

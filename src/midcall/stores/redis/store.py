@@ -14,15 +14,15 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
 from midcall.stores.address import Address
+from midcall.stores.background.lifecycle import Life
+from midcall.stores.background.wakeup import Waking
 from midcall.stores.base import Completion, Record, StoreError, Value
-from midcall.stores.life import Life
 from midcall.stores.redis import scripts
 from midcall.stores.redis.cancelling import heeding
-from midcall.stores.redis.ear import RedisEar
 from midcall.stores.redis.failures import OPTIONS, driver, explained, is_lost, never_again
+from midcall.stores.redis.listener import RedisEar
+from midcall.stores.sql.versions import OLDEST, Found, missing_steps
 from midcall.stores.texts import check_name, check_record, given, kept
-from midcall.stores.versions import OLDEST, Found, missing_steps
-from midcall.stores.waking import Waking
 from midcall.wording import stores as words
 
 __all__ = ["Redis"]
@@ -218,7 +218,13 @@ class Redis:
             return  # some do not let everybody ask
         policy = memory.get("maxmemory_policy", "noeviction")
         if memory.get("maxmemory") and policy != "noeviction" and not self._told:
-            log.warning("%s.", words.may_evict(self._what, policy))
+            log.warning(
+                "%s.",
+                (
+                    f"{self._what} may throw away records and secrets when its memory is full (maxmemory-policy "
+                    f"{policy}). Set maxmemory-policy to noeviction, or use another Redis"
+                ),
+            )
             self._told = True
 
     # --- commands ------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 from midcall.stores.base import StoreError
-from midcall.wording import stores as words
 
 __all__ = ["default_file", "make_default_file", "make_file"]
 
@@ -33,16 +32,25 @@ def make_default_file() -> Path:
         path.parent.parent.mkdir(parents=True, exist_ok=True)
         path.parent.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
-        raise StoreError(words.no_directory(str(path.parent)), advice=words.choose_a_file()) from error
+        raise StoreError(
+            _no_directory(str(path.parent)),
+            advice="Name a file in MIDCALL_STORE, as in sqlite:///var/lib/app/midcall.db.",
+        ) from error
     return make_file(path)
 
 
 def make_file(path: Path) -> Path:
     """See to it that the file is there. One that is made here only this user can read."""
     if not path.parent.is_dir():
-        raise StoreError(words.no_directory(str(path.parent)), advice=words.make_the_directory())
+        raise StoreError(_no_directory(str(path.parent)), advice="Make the directory, or correct the path.")
     try:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
-        raise StoreError(words.cannot_open_file(str(path)), advice=words.check_the_file()) from error
+        raise StoreError(
+            f"The store cannot open {path!s}", advice="It must be a file that this user can read and write."
+        ) from error
     return path
+
+
+def _no_directory(path: str) -> str:
+    return f"There is no directory {path} for the store"

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from midcall.stores.background.lifecycle import Life
+from midcall.stores.background.wakeup import Waking
 from midcall.stores.base import Completion, Record, Value, verdict
-from midcall.stores.life import Life
-from midcall.stores.rows import RECORD, VALUE, before_consuming, change_of, record_of, row_of, value_of
+from midcall.stores.sql.rows import RECORD, VALUE, before_consuming, change_of, record_of, row_of, value_of
 from midcall.stores.sqlite.places import default_file, make_default_file, make_file
 from midcall.stores.sqlite.thread import Thread, transaction
 from midcall.stores.texts import check_name, check_record, given, kept
-from midcall.stores.waking import Waking
 
 __all__ = ["SQLite"]
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from midcall.stores.base import StoreError
-from midcall.stores.versions import OLDEST, Found, missing_steps
-from midcall.wording import stores as words
+from midcall.stores.sql.versions import OLDEST, Found, missing_steps
 
 __all__ = ["STEPS", "Thread", "transaction"]
 
@@ -78,7 +77,7 @@ class Thread:
             name = getattr(error, "sqlite_errorname", None) or ""
             if name.startswith(_BROKEN):
                 self._disconnect()  # the next one tries again from the start
-            raise StoreError(words.sqlite_failed(name, str(self._path)), advice=words.sqlite_advice(name)) from error
+            raise StoreError(_sqlite_failed(name, str(self._path)), advice=_sqlite_advice(name)) from error
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
@@ -102,7 +101,10 @@ def transaction(connection: sqlite3.Connection) -> Generator[None]:
 
 def _connect(path: Path, busy: float) -> sqlite3.Connection:
     if sqlite3.sqlite_version_info < _NEEDED:
-        raise StoreError(words.sqlite_too_old(sqlite3.sqlite_version), advice=words.another_python())
+        raise StoreError(
+            f"This Python has SQLite {sqlite3.sqlite_version}, and the store needs 3.35 or newer",
+            advice="Use another build of Python, or PostgreSQL or Redis.",
+        )
     connection = sqlite3.connect(path, timeout=busy, isolation_level=None)
     try:
         _use_wal(connection, busy)
@@ -144,3 +146,33 @@ def _migrate(connection: sqlite3.Connection) -> None:
 def _statements(step: str) -> Sequence[str]:
     """One by one: `executescript` would end the transaction."""
     return [statement for each in step.split(";") if (statement := each.strip())]
+
+
+def _sqlite_failed(error: str, path: str) -> str:
+    known = {
+        "SQLITE_BUSY": f"Another process keeps {path} locked",
+        "SQLITE_LOCKED": f"Another process keeps {path} locked",
+        "SQLITE_FULL": f"There is no space left for {path}",
+        "SQLITE_READONLY": f"{path} cannot be written",
+        "SQLITE_CANTOPEN": f"{path} cannot be opened",
+        "SQLITE_NOTADB": f"{path} is not a SQLite database",
+        "SQLITE_CORRUPT": f"{path} is damaged",
+        "SQLITE_IOERR": f"{path} could not be read or written",
+    }
+    found = next((text for start, text in known.items() if error.startswith(start)), None)
+    what = found or f"SQLite failed with {error or 'an error'} on {path}"
+    return f"{what}. Nothing was changed"
+
+
+def _sqlite_advice(error: str) -> str:
+    known = {
+        "SQLITE_BUSY": "Try again; if it stays, see which process holds the file open.",
+        "SQLITE_LOCKED": "Try again; if it stays, see which process holds the file open.",
+        "SQLITE_FULL": "Make room on the disk; it goes on by itself then.",
+        "SQLITE_READONLY": "This user must be able to write the file and its directory.",
+        "SQLITE_CANTOPEN": "This user must be able to read and write the file and its directory.",
+        "SQLITE_NOTADB": "Choose another file for the store.",
+        "SQLITE_CORRUPT": "Restore it from a backup, or move it away to begin anew.",
+        "SQLITE_IOERR": "See whether the disk is there and healthy. A network drive is no place for SQLite.",
+    }
+    return next((text for start, text in known.items() if error.startswith(start)), "")

@@ -24,10 +24,6 @@ def bad_action(actions: list[str]) -> str:
     return f"an action is one of {', '.join(actions)}, and nothing but content may stand beside it"
 
 
-def takes_yes_or_no() -> str:
-    return "this question takes only yes or no (true or false)"
-
-
 def takes_fields(names: list[str]) -> str:
     return f"this question has {len(names)} fields, so its answer must name them: {_listed(names)}"
 
@@ -42,51 +38,3 @@ def _listed(names: list[str]) -> str:
 
 def _and_more(names: list[str], more: int) -> str:
     return ", ".join(names) + (f" and {more} more" if more else "")
-
-
-def bad_script(path: str, line: int | None, why: str) -> str:
-    return f"{path}{f', line {line}' if line is not None else ''}: {why}"
-
-
-def no_script() -> str:
-    return "Script() takes a dict, a list or a function; for a file use Script.from_file(path)."
-
-
-def script_suffix() -> str:
-    return "a file of answers must end in .yaml, .yml or .json"
-
-
-def script_not_text() -> str:
-    return "the file is not text in UTF-8"
-
-
-def script_not_there(why: str) -> str:
-    return f"the file cannot be read ({why})"
-
-
-def script_shape() -> str:
-    return "expected questions (or names of fields) and their answers, or a list of answers in order"
-
-
-def script_key() -> str:
-    return "expected a question or the name of a field before the colon"
-
-
-def script_too_deep() -> str:
-    return "this is nested too deeply to be a file of answers"
-
-
-def named_twice(name: str) -> str:
-    return f"{name!r} stands here twice; for successive askings, give one list of answers"
-
-
-def not_yaml() -> str:
-    return "this is not YAML"
-
-
-def yaml_tag() -> str:
-    return "expected plain text, a list or a mapping, and no tag"
-
-
-def yaml_missing() -> str:
-    return 'to read YAML, install it with: pip install "midcall[cli]" (JSON is read without)'

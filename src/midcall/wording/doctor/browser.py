@@ -2,19 +2,7 @@
 
 from __future__ import annotations
 
-
 # --- in a container ------------------------------------------------------------------------------
-def contained() -> str:
-    return "This is a container: its loopback is not that of the user's machine."
-
-
-def contained_alone_advice() -> str:
-    """It listens by itself: what is published goes to another address of the container."""
-    return (
-        "To publish a port (-p) does not help, since that does not lead to loopback. On the user's own Linux, run it "
-        'with --network=host --user "$(id -u)". Else mount the portal in your HTTP app, with the address that users '
-        "know in MIDCALL_PORTAL_URL."
-    )
 
 
 def contained_mounted_advice(port: int, local: bool) -> str:
@@ -34,12 +22,6 @@ def _comes_from_outside() -> str:
 
 
 # --- elsewhere -----------------------------------------------------------------------------------
-def remote() -> str:
-    return "This server is reached over SSH, and the user's browser may be on another machine: loopback ends here."
-
-
-def no_display() -> str:
-    return "This machine has no display: where the user's browser is, loopback is another machine's."
 
 
 def forward_advice(host: str, port: int) -> str:

@@ -1,0 +1,1 @@
+"""`midcall call`: call a tool, and answer what it asks."""

@@ -1,0 +1,239 @@
+"""`key=value` on the command line, as the arguments that a tool's schema wants."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, cast
+
+from midcall.cli.call.schemas import Kind, described, kinds_of, type_of
+from midcall.core.text import plain_line
+
+__all__ = ["BadArgument", "Given", "given", "read"]
+
+_FLAGS: Final = {"yes": True, "y": True, "true": True, "no": False, "n": False, "false": False}
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,300}")
+_NUMBER: Final = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
+_SAYS_NOTHING: Final = frozenset({"type", "title", "description", "default", "$schema"})
+
+
+class BadArgument(ValueError):
+    """An argument that cannot be sent. Names it, and says what is expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One argument as it was typed. `raw` is JSON."""
+
+    name: str
+    text: str
+    raw: bool = False
+
+
+def given(texts: Iterable[str]) -> list[Given]:
+    """The arguments that these texts give, before anything is known of the tool."""
+    return [_given(text) for text in texts]
+
+
+def _given(text: str) -> Given:
+    before, equals, value = text.partition("=")
+    name = before.removesuffix(":")
+    if not equals or not name:
+        raise BadArgument(f"{text!r}: an argument is written as key=value, or key:=json")
+    if value.startswith("@"):
+        value = _contents(name, value[1:])
+    return Given(name, value, raw=before.endswith(":"))
+
+
+def _contents(name: str, path: str) -> str:
+    try:
+        return Path(path).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else "it is no text in UTF-8"
+        raise BadArgument(
+            f"{name}: the file {path!r} cannot be read ({why}). For a text that begins with @ write {name}:='\"@...\"'"
+        ) from None
+
+
+def read(typed: Sequence[Given], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments, typed by the tool's own schema.
+
+    Raises:
+        BadArgument: One is unknown, missing, or not what the tool wants.
+    """
+    kinds = kinds_of(schema)
+    arguments: dict[str, Any] = {}
+    for name in dict.fromkeys(each.name for each in typed):
+        if name not in kinds and not _takes_more(schema, kinds):
+            raise BadArgument(_unknown_argument(name, _near(name, kinds), sorted(kinds)))
+        values = [each for each in typed if each.name == name]
+        arguments[name] = _value(kinds.get(name, Kind()), values)
+    _check(arguments, schema)
+    return arguments
+
+
+def _takes_more(schema: Mapping[str, Any], kinds: Mapping[str, Kind]) -> bool:
+    """Whether the tool says that other names are welcome. Where it says nothing, a new name is a slip."""
+    more = schema.get("additionalProperties")
+    return bool(more) or (more is None and not kinds and "properties" not in schema)
+
+
+def _near(name: str, kinds: Mapping[str, Kind]) -> str | None:
+    return next(iter(difflib.get_close_matches(name, kinds, n=1, cutoff=0.5)), None)
+
+
+# --- one value ---------------------------------------------------------------------------------
+
+
+def _value(kind: Kind, values: Sequence[Given]) -> Any:
+    first = values[0]
+    if len(values) > 1:
+        if "array" not in kind.types:
+            raise BadArgument(f"{first.name}: given more than once, and it is no list")
+        return [_json(each) if each.raw else _single(kind.items or Kind(), each) for each in values]
+    return _json(first) if first.raw else _single(kind, first)
+
+
+def _json(typed: Given) -> Any:
+    try:
+        return json.loads(typed.text)
+    except ValueError:
+        raise BadArgument(f"{typed.name}: this is not JSON") from None
+
+
+def _single(kind: Kind, typed: Given) -> Any:
+    if kind.options:
+        return _option(kind, typed)
+    for candidate in ("null", "boolean", "integer", "number", "array", "object"):
+        if candidate in kind.types and (found := _as(candidate, kind, typed)) is not _NO:
+            return found
+    if "string" in kind.types:
+        return typed.text
+    if not kind.types:
+        return _guessed(typed.text)
+    raise BadArgument(_wrong_type(typed.name, described(kind), plain_line(typed.text)))
+
+
+_NO: Final = object()
+
+
+def _as(candidate: str, kind: Kind, typed: Given) -> Any:
+    """The text as a value of this type, if it is one."""
+    text = typed.text.strip()
+    match candidate:
+        case "null":
+            return None if text == "null" or (not text and "string" not in kind.types) else _NO
+        case "boolean":
+            return _FLAGS.get(text.casefold(), _NO)
+        case "integer":
+            return int(text) if _INTEGER.fullmatch(text) else _NO
+        case "number":
+            return _number(text)
+        case _:
+            return _structure(candidate, kind, typed)
+
+
+def _number(text: str) -> Any:
+    if not _NUMBER.fullmatch(text):
+        return _NO
+    return int(text) if _INTEGER.fullmatch(text) else float(text)
+
+
+def _structure(candidate: str, kind: Kind, typed: Given) -> Any:
+    opening, type_ = ("[", list) if candidate == "array" else ("{", dict)
+    if typed.text.lstrip().startswith(opening):
+        value = _json(typed)
+        return cast("Any", value) if isinstance(value, type_) else _NO
+    if candidate == "array" and typed.text and "string" not in kind.types:
+        return [_single(kind.items or Kind(), typed)]  # a list of one
+    return _NO
+
+
+def _option(kind: Kind, typed: Given) -> Any:
+    names = [(option if isinstance(option, str) else json.dumps(option), option) for option in kind.options]
+    for same in (str, str.casefold):
+        for name, option in names:
+            if same(name) == same(typed.text):
+                return option
+    raise BadArgument(_wrong_type(typed.name, described(kind), plain_line(typed.text)))
+
+
+def _guessed(text: str) -> Any:
+    """Where the schema says nothing: JSON if it is, else text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+# --- all of them -------------------------------------------------------------------------------
+
+
+def _check(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
+    """What the schema says beyond types: what is required, bounds, patterns."""
+    required: Any = schema.get("required") or ()
+    missing = [str(name) for name in cast("Iterable[Any]", required) if name not in arguments]
+    if missing:
+        kinds = kinds_of(schema)
+        raise BadArgument(_missing_arguments({name: described(kinds.get(name, Kind())) for name in missing}))
+    if not _is_plain(arguments, schema) and (problem := _problem(arguments, schema)) is not None:
+        raise BadArgument(plain_line(problem))
+
+
+def _is_plain(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
+    """Whether types are all that this schema wants, and are right. A validator, slow to load, is not needed then."""
+    properties: Any = schema.get("properties") or {}
+    if schema.keys() - _SAYS_NOTHING - {"properties", "required"} or not isinstance(properties, Mapping):
+        return False
+    parts = cast("Mapping[str, Any]", properties)
+    return all(_has_plain_type(value, parts.get(name)) for name, value in arguments.items())
+
+
+def _has_plain_type(value: Any, part: Any) -> bool:
+    if not isinstance(part, Mapping) or cast("Mapping[str, Any]", part).keys() - _SAYS_NOTHING:
+        return False
+    return type_of(value) == cast("Mapping[str, Any]", part).get("type")
+
+
+def _problem(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str | None:
+    from jsonschema import SchemaError, exceptions
+    from jsonschema.validators import validator_for
+    from referencing import Registry
+    from referencing.exceptions import Unresolvable
+
+    try:
+        kind: Any = validator_for(dict(schema))
+        kind.check_schema(schema)
+        nothing_fetched: Any = Registry()  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        errors = kind(schema, registry=nothing_fetched).iter_errors(dict(arguments))
+        error = cast("Any", exceptions.best_match(errors))  # pyright: ignore[reportUnknownMemberType]
+    except (SchemaError, Unresolvable, RecursionError):
+        return None  # the schema is the server's, and so is the last word
+    if error is None:
+        return None
+    place = ".".join(str(step) for step in cast("Iterable[Any]", error.absolute_path))
+    return _does_not_fit(place, str(error.message)[:300])
+
+
+def _wrong_type(name: str, expected: str, text: str) -> str:
+    return f"{name}: must be {expected}, and not {text!r}"
+
+
+def _does_not_fit(place: str, problem: str) -> str:
+    return f"{place}: {problem}" if place else problem
+
+
+def _unknown_argument(name: str, near: str | None, known: list[str]) -> str:
+    if near is not None:
+        return f"{name}: the tool has no such argument. Did you mean {near!r}?"
+    takes = f"It takes {', '.join(known)}." if known else "It takes none."
+    return f"{name}: the tool has no such argument. {takes}"
+
+
+def _missing_arguments(expected: dict[str, str]) -> str:
+    listed = ", ".join(f"{name} ({kind})" for name, kind in expected.items())
+    return f"missing: {listed}"

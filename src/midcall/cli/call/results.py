@@ -1,0 +1,96 @@
+"""The result of a tool, for people."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterable
+from typing import Any, cast
+
+from mcp_types import (
+    AudioContent,
+    CallToolResult,
+    EmbeddedResource,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+    TextResourceContents,
+)
+
+__all__ = ["as_json", "as_text"]
+
+
+def as_json(value: Any, *, ascii: bool) -> str:
+    """JSON on its own. On a terminal in ASCII, so that nothing in it can act there."""
+    return json.dumps(value, indent=2, ensure_ascii=ascii) + "\n"
+
+
+def as_text(result: CallToolResult, safe: Callable[[str], str]) -> str:
+    """What the tool gave. `safe` makes the server's text fit for where it goes."""
+    lines = [safe(line) for line in _blocks(result)]
+    if result.structured_content is not None and not _told(result.structured_content, result):
+        lines.append(safe(json.dumps(result.structured_content, indent=2, ensure_ascii=False)))
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
+def _blocks(result: CallToolResult) -> Iterable[str]:
+    for block in result.content:
+        match block:
+            case TextContent():
+                yield block.text
+            case ImageContent() | AudioContent():
+                yield _a_file(block.type, block.mime_type, _size(block.data))
+            case ResourceLink():
+                yield f"[link: {block.title or block.name}, {block.uri!s}]"
+            case EmbeddedResource(resource=TextResourceContents() as resource):
+                yield f"{_a_resource(str(resource.uri))}\n{resource.text}"
+            case EmbeddedResource(resource=resource):
+                size = _size(getattr(resource, "blob", ""))
+                yield _a_file(str(resource.uri), resource.mime_type or "", size)
+            case _:
+                yield f"[{block.type}]"
+
+
+def _size(data: str) -> int:
+    try:
+        return len(base64.b64decode(data))
+    except ValueError:
+        return len(data)
+
+
+def _told(structured: Any, result: CallToolResult) -> bool:
+    """Whether the content says the same: servers give both, for clients that know only one."""
+    fields = cast("dict[str, Any]", structured) if isinstance(structured, dict) else {}
+    value = cast("Any", fields["result"] if set(fields) == {"result"} else structured)
+    texts = [block.text for block in result.content if isinstance(block, TextContent)]
+    spoken = [_parsed(text) for text in texts]
+    blocks = [block.model_dump(mode="json", by_alias=True) for block in result.content]
+    same = [texts, spoken, _without_nulls(blocks)]
+    return structured in spoken or value in spoken or value in texts or _without_nulls(value) in same
+
+
+def _without_nulls(value: Any) -> Any:
+    match value:
+        case dict():
+            found = cast("dict[str, Any]", value).items()
+            return {name: _without_nulls(part) for name, part in found if part is not None}
+        case list():
+            return [_without_nulls(part) for part in cast("list[Any]", value)]
+        case _:
+            return value
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _a_file(name: str, kind: str, size: int) -> str:
+    shown = f"{size / 1024:.1f} KB" if size >= 1024 else f"{size} bytes"
+    return f"[{', '.join(piece for piece in (name, kind, shown) if piece)}]"
+
+
+def _a_resource(uri: str) -> str:
+    return f"[{uri}]"

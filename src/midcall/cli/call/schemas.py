@@ -1,0 +1,119 @@
+"""What a tool's own schema says about an argument: what it may be, and in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+__all__ = ["Kind", "described", "kind_of", "kinds_of", "type_of"]
+
+_DEEPEST: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The JSON types that a value may have (none: any), the values that it may be, the kind of its items."""
+
+    types: tuple[str, ...] = ()
+    options: tuple[Any, ...] = ()
+    items: Kind | None = None
+
+
+def kinds_of(schema: Mapping[str, Any]) -> dict[str, Kind]:
+    """The arguments of a tool, by name."""
+    properties: Any = schema.get("properties")
+    if not isinstance(properties, Mapping):
+        return {}
+    return {name: kind_of(value, schema) for name, value in cast("Mapping[str, Any]", properties).items()}
+
+
+def kind_of(schema: Any, root: Mapping[str, Any], depth: int = 0) -> Kind:
+    """What a value under this schema may be. What is not understood may be anything."""
+    if not isinstance(schema, Mapping) or depth > _DEEPEST:
+        return Kind()
+    part = cast("Mapping[str, Any]", schema)
+    if isinstance(reference := part.get("$ref"), str):
+        return kind_of(_referred(reference, root), root, depth + 1)
+    for way in ("anyOf", "oneOf", "allOf"):
+        if isinstance(branches := part.get(way), list):
+            return _merged(kind_of(branch, root, depth + 1) for branch in cast("list[Any]", branches))
+    options = _listed(part.get("enum")) or ((part["const"],) if "const" in part else ())
+    types = _listed(part.get("type")) or tuple(dict.fromkeys(map(type_of, options)))
+    items = kind_of(part["items"], root, depth + 1) if "items" in part else None
+    return Kind(tuple(each for each in types if isinstance(each, str)), options, items)
+
+
+def _merged(kinds: Iterable[Kind]) -> Kind:
+    found = list(kinds)
+    types = tuple(dict.fromkeys(each for kind in found for each in kind.types))
+    open_ended = any(not kind.options and kind.types != ("null",) for kind in found)
+    options = () if open_ended else tuple(option for kind in found for option in kind.options)
+    items = next((kind.items for kind in found if kind.items is not None), None)
+    return Kind(types, options, items)
+
+
+def _referred(reference: str, root: Mapping[str, Any]) -> Any:
+    """What stands at this place of the same schema. Others are not fetched."""
+    place: Any = root if reference.startswith("#") else {}
+    for step in reference.lstrip("#").split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        place = cast("Mapping[str, Any]", place).get(name) if isinstance(place, Mapping) else None
+    return place
+
+
+def _listed(value: Any) -> tuple[Any, ...]:
+    if isinstance(value, list):
+        return tuple(cast("list[Any]", value))
+    return () if value is None else (value,)
+
+
+def type_of(value: Any) -> str:
+    """What JSON calls it."""
+    match value:
+        case bool():
+            return "boolean"
+        case None:
+            return "null"
+        case int():
+            return "integer"
+        case float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case _:
+            return "object"
+
+
+def described(kind: Kind) -> str:
+    """The kind in a word or two."""
+    if kind.options:
+        return _one_of([option if isinstance(option, str) else json.dumps(option) for option in kind.options])
+    if kind.items is not None and "array" in kind.types:
+        return f"a list of {described(kind.items).removeprefix('a ')}"
+    named = [_json_type(each) for each in kind.types if each != "null"]
+    return _any_of(named)
+
+
+def _json_type(name: str) -> str:
+    return {
+        "string": "text",
+        "integer": "a whole number",
+        "number": "a number",
+        "boolean": "yes or no",
+        "array": "a list",
+        "object": "an object, as JSON",
+    }.get(name, name)
+
+
+def _any_of(kinds: list[str]) -> str:
+    return " or ".join(kinds) if kinds else "anything"
+
+
+def _one_of(options: list[str]) -> str:
+    shown = options[:12]
+    more = f" … ({len(options)} in all)" if len(options) > len(shown) else ""
+    return f"one of {', '.join(shown)}{more}"

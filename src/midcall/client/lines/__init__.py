@@ -1,0 +1,1 @@
+"""Line prompts: questions answered at any terminal, one line at a time."""

@@ -1,0 +1,1 @@
+"""Answers from a script: a dict, a list, a function or a file."""

@@ -1,0 +1,273 @@
+"""`Terminal`: questions that come in, forms that are shown, outcomes that go back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+
+from midcall.client.asked import Asked
+from midcall.client.lines.screen import print_error
+from midcall.client.queue_limit import MOST_WAITING, Crowd
+from midcall.client.terminal.excerpt import brief
+from midcall.client.terminal.flow import Behind, Flow, Step
+from midcall.client.terminal.place import Place, place
+from midcall.client.terminal.queue import Queue, Waiter
+from midcall.client.terminal.summary import Account
+from midcall.client.urls.consent import open_in_browser
+from midcall.client.visits.waiting import Waiting
+from midcall.core.outcome import Cancelled, Outcome
+from midcall.errors import Misuse
+from midcall.wording.client import terminal as wording
+
+if TYPE_CHECKING:
+    from midcall.client.lines.lines import Lines
+    from midcall.client.terminal.app import Asking
+    from midcall.client.terminal.stage import Stage
+    from midcall.client.terminal.waits import WaitingRoom
+
+__all__ = ["Terminal"]
+
+_log: Final = logging.getLogger("midcall.client")
+
+_TOGETHER: Final = 0.02
+"""Seconds in which the questions of one round come in."""
+_CLOSING: Final = 5.0
+
+
+class Terminal:
+    """Answers questions with forms in the terminal: `callback(Terminal())`, `connect(url, Terminal())`.
+
+    The whole form is on one page, with the answers checked while they are typed. Nothing leaves
+    before the user sends it; decline and cancel are always at hand. The questions of one round
+    become one flow, with a review at its end. A web page is opened only after a yes.
+
+    Where the terminal cannot show a form (too small, TERM=dumb) or the user wants plain text (NO_COLOR,
+    MIDCALL_PLAIN, ACCESSIBLE), line prompts do the same. Where there is no terminal, questions are
+    cancelled, and standard error says so.
+
+    Args:
+        open_url: Opens an address that the user agreed to visit, and tells whether it could.
+        lines: The line prompts to fall back on.
+        inline: Show forms below what is on the screen already, and leave one line of each. Windows
+            and `inline=False` take the whole screen, and give it back.
+        place: Decides how to ask; by default, by looking at this process and its terminal.
+        stage: Where forms are shown; by default, at the terminal of this process.
+        write: Takes the lines that are left of each question; by default, standard error.
+        most_waiting: How many questions of one server may wait at once; None for any number. What comes on
+            top is cancelled, and the user is told.
+    """
+
+    modes: Final = ("form", "url")
+
+    def __init__(
+        self,
+        *,
+        open_url: Callable[[str], bool] | None = None,
+        lines: Lines | None = None,
+        inline: bool = True,
+        place: Callable[[], Place] = place,
+        stage: Stage | None = None,
+        write: Callable[[str], None] | None = None,
+        most_waiting: int | None = MOST_WAITING,
+    ) -> None:
+        _need_textual()
+        self._lines = lines
+        self._inline = inline
+        self._place = place
+        self._stage = stage
+        self._open_url = open_url or open_in_browser
+        self._account = Account(write or print_error, self._open_url)
+        self._crowd = Crowd(most_waiting)
+        self._queue = Queue()
+        self._shown: dict[Step, Waiter] = {}
+        self._app: Asking | None = None
+        self._room: WaitingRoom | None = None
+        self._server: asyncio.Task[None] | None = None
+        self._teller: asyncio.Task[None] | None = None
+        self._turn = asyncio.Lock()
+        self._over = asyncio.Event()
+
+    async def answer(self, asked: Asked) -> Outcome[Any]:
+        """Ask the user this, and return what became of it."""
+        match self._place():
+            case "nowhere":
+                self._account.nobody_there(asked)
+                return Cancelled(asked.via)
+            case "lines":
+                return await self._line_prompts().answer(asked)
+            case "form":
+                return await self._by_form(asked)
+
+    async def wait(self, waiting: Waiting) -> bool:
+        """Show what a call waits for, until the user wants to try again (True) or gives up (False)."""
+        match self._place():
+            case "nowhere":
+                return False
+            case "lines":
+                return await self._line_prompts().wait(waiting)
+            case "form":
+                return await self._waiting_room(waiting)
+
+    # --- one question -------------------------------------------------------------------------
+
+    async def _by_form(self, asked: Asked) -> Outcome[Any]:
+        with self._crowd.one_more(asked.server) as may_wait:
+            return await self._in_turn(asked) if may_wait else self._turned_away(asked)
+
+    async def _in_turn(self, asked: Asked) -> Outcome[Any]:
+        waiter = Waiter(Step(asked))
+        self._queue.join(waiter)
+        self._call_in()
+        try:
+            return await waiter.answered
+        except asyncio.CancelledError:
+            await self._withdraw(waiter)
+            raise
+
+    def _call_in(self) -> None:
+        """See to it that the questions are asked."""
+        if self._room is not None:  # it comes again after the questions
+            self._room.call_later(self._room.exit)
+        if self._server is None or self._server.done():
+            self._server = asyncio.create_task(self._serve(), name="midcall terminal")
+
+    async def _withdraw(self, waiter: Waiter) -> None:
+        """Close the form of a question that was given up, and have it gone before the program goes on."""
+        if waiter in self._queue:
+            self._queue.leave(waiter)  # the user has never seen it
+        elif self._app is not None and waiter.step in self._shown:
+            last = all(each is waiter or each.answered.cancelled() for each in self._shown.values())
+            self._app.call_later(self._app.withdraw, waiter.step)
+            if last:
+                with anyio.move_on_after(_CLOSING, shield=True):
+                    await self._over.wait()
+
+    # --- all questions ------------------------------------------------------------------------
+
+    async def _serve(self) -> None:
+        await asyncio.sleep(_TOGETHER)
+        while self._queue:
+            async with self._turn:
+                if self._queue:  # it may have been withdrawn meanwhile
+                    await self._ask(self._queue.next())
+
+    async def _ask(self, batch: list[Waiter]) -> None:
+        flow = Flow(waiter.step for waiter in batch)
+        self._shown = {waiter.step: waiter for waiter in batch}
+        self._over = asyncio.Event()
+        try:
+            if flow.steps:
+                await self._show(flow)
+            if flow.all_cancelled:
+                self._cancel_all(flow)
+            else:
+                await self._finish(flow)
+            self._tell_turned_away()
+        finally:
+            self._over.set()
+            self._shown = {}
+            for waiter in batch:
+                waiter.settle()
+
+    async def _show(self, flow: Flow) -> None:
+        from midcall.client.terminal.app import Asking
+
+        app = self._app = Asking(flow, self._behind)
+        try:
+            await self._on_stage().show(app)
+        except Exception as error:
+            app.failure = error
+        finally:
+            self._app = None
+        if app.failure is not None:
+            _log.warning(wording.form_failed(type(app.failure).__name__))
+            _log.debug("the form's failure", exc_info=app.failure)
+            await self._by_lines(flow)
+
+    async def _by_lines(self, flow: Flow) -> None:
+        """The form broke down: what is not decided is asked at line prompts."""
+        for step in flow.steps:
+            if step.outcome is None:
+                step.outcome = await self._line_prompts().answer(step.asked)
+
+    async def _finish(self, flow: Flow) -> None:
+        """Hand the outcomes out, open what the user agreed to, and leave a line of each."""
+        for step in flow.withdrawn:
+            self._account.withdrawn(step.asked)
+        for step in flow.steps:
+            outcome = step.outcome if step.outcome is not None else Cancelled(step.asked.via)
+            note = "" if flow.alone else brief(step.asked.message.partition("\n")[0], 60)
+            await self._account.tell(step.asked, outcome, note)
+            self._shown[step].settle(outcome)
+
+    # --- very many questions ------------------------------------------------------------------
+
+    def _behind(self) -> Behind:
+        return Behind(len(self._queue), self._crowd.turned_away)
+
+    def _cancel_all(self, flow: Flow) -> None:
+        """The user wants none of them: neither those of the flow, nor those behind it."""
+        self._crowd.dismiss()
+        self._account.all_cancelled(len(flow.steps) + self._queue.cancel_all())
+
+    def _turned_away(self, asked: Asked) -> Cancelled:
+        if self._teller is None or self._teller.done():
+            self._teller = asyncio.create_task(self._tell_when_calm(), name="midcall terminal, turned away")
+        return Cancelled(asked.via)
+
+    async def _tell_when_calm(self) -> None:
+        await self._crowd.calm()
+        async with self._turn:  # it would be hidden by a form
+            self._tell_turned_away()
+
+    def _tell_turned_away(self) -> None:
+        if count := self._crowd.told():
+            self._account.turned_away(count)
+
+    # --- waiting ------------------------------------------------------------------------------
+
+    async def _waiting_room(self, waiting: Waiting) -> bool:
+        from midcall.client.terminal.waits import WaitingRoom
+
+        began = monotonic()
+        while True:
+            if self._server is not None:  # questions go first
+                await asyncio.wait({self._server})
+            async with self._turn:
+                room = self._room = WaitingRoom(waiting, began)
+                try:
+                    await self._on_stage().show(room)
+                finally:
+                    self._room = None
+            if room.choice is not None:
+                return room.choice
+            if room.failure is not None:
+                return await self._line_prompts().wait(waiting)
+
+    # --- where ---------------------------------------------------------------------------------
+
+    def _on_stage(self) -> Stage:
+        if self._stage is None:
+            from midcall.client.terminal.stage import OwnTerminal
+
+            self._stage = OwnTerminal(self._inline)
+        return self._stage
+
+    def _line_prompts(self) -> Lines:
+        if self._lines is None:
+            from midcall.client.lines.lines import Lines
+
+            self._lines = Lines(open_url=self._open_url, most_waiting=self._crowd.most)
+        return self._lines
+
+
+def _need_textual() -> None:
+    from importlib.util import find_spec
+
+    if find_spec("textual") is None:
+        raise Misuse(wording.needs_terminal_extra())

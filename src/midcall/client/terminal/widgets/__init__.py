@@ -1,0 +1,1 @@
+"""What the forms in the terminal are made of."""

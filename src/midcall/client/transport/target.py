@@ -1,0 +1,205 @@
+"""What can be connected to: a URL, a command, a server in this process, a transport."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shlex
+import sys
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, TypeAlias, cast
+from urllib.parse import urlsplit
+
+import httpx2
+from mcp.client._memory import InMemoryTransport
+from mcp.client._transport import Transport, TransportStreams
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.server.lowlevel.server import Server
+from mcp.server.mcpserver import MCPServer
+
+from midcall.client.transport.connection_errors import CannotConnect
+from midcall.client.transport.server_log import Errlog, server_log
+from midcall.core.text import plain
+from midcall.wording.client import connecting as wording
+
+__all__ = ["Reached", "Target", "Ways", "is_url", "reach"]
+
+Target: TypeAlias = str | Sequence[str] | StdioServerParameters | Server[Any] | MCPServer | Transport | object
+"""A URL; a command, as one line or as a list of its arguments; a server object; or a transport."""
+
+_HTTP_LOG: Final = logging.getLogger("mcp.client.streamable_http")
+_CONNECT_SECONDS: Final = 30.0
+_SILENT_SECONDS: Final = 3600.0
+"""People are slow: while one of them thinks, a stream may be silent for long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """How to get there. What a kind of target does not need is left aside."""
+
+    env: Mapping[str, str] | None = None
+    cwd: str | os.PathLike[str] | None = None
+    errlog: Errlog | None = None
+    headers: Mapping[str, str] | None = None
+    auth: httpx2.Auth | None = None
+    raise_exceptions: bool = False
+
+
+@dataclass(slots=True)
+class Seen:
+    """What is learnt about a server on the way: the status of its last HTTP response."""
+
+    status: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A transport, the name of what is at its other end, and the command that it runs."""
+
+    transport: Transport
+    name: str
+    command: str | None = None
+    seen: Seen = field(default_factory=Seen)
+
+
+def is_url(target: str) -> bool:
+    """Whether this is an address, and no command."""
+    return "://" in target.split(" ")[0]
+
+
+def reach(target: Target, ways: Ways) -> Reached:
+    """The transport to this target.
+
+    Raises:
+        CannotConnect: It is no target, or one that cannot be understood.
+    """
+    match target:
+        case str() if is_url(target):
+            return _url(target, ways)
+        case str():
+            return _command(_split(target), ways)
+        case StdioServerParameters():
+            return _process(target, ways)
+        case list() | tuple():
+            return _command([str(part) for part in cast("Sequence[object]", target)], ways)
+        case _:
+            return _object(target, ways)
+
+
+# --- over HTTP ---------------------------------------------------------------------------------
+
+
+def _url(url: str, ways: Ways) -> Reached:
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise CannotConnect.because(url, _bad_url())
+    seen = Seen()
+    return Reached(_http(url, ways, seen), _without_userinfo(url), seen=seen)
+
+
+@asynccontextmanager
+async def _http(url: str, ways: Ways, seen: Seen) -> AsyncGenerator[TransportStreams]:
+    async def remember(response: httpx2.Response) -> None:
+        seen.status = response.status_code
+
+    _HTTP_LOG.addFilter(_made_plain)
+
+    async with (
+        httpx2.AsyncClient(
+            headers=dict(ways.headers or {}),
+            auth=ways.auth,
+            timeout=httpx2.Timeout(_CONNECT_SECONDS, read=_SILENT_SECONDS),
+            event_hooks={"response": [remember]},
+        ) as http,
+        streamable_http_client(url, http_client=http) as streams,
+    ):
+        yield streams
+
+
+def _made_plain(record: logging.LogRecord) -> bool:
+    """The SDK logs what a server sends as it is. Who sets up no logging has that on the terminal."""
+    record.msg, record.args = plain(record.getMessage()), None
+    return True
+
+
+def _without_userinfo(url: str) -> str:
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+# --- a process ---------------------------------------------------------------------------------
+
+
+def _split(line: str) -> list[str]:
+    try:
+        if sys.platform == "win32":  # where a backslash is part of a path
+            return [part.strip('"') for part in shlex.split(line, posix=False)]
+        return shlex.split(line)
+    except ValueError as error:
+        raise CannotConnect.because(line, _bad_command_line(str(error))) from None
+
+
+def _command(parts: Sequence[str], ways: Ways) -> Reached:
+    if not parts or not parts[0]:
+        raise CannotConnect.because("''", wording.no_such_command())
+    return _process(StdioServerParameters(command=parts[0], args=list(parts[1:])), ways)
+
+
+def _process(parameters: StdioServerParameters, ways: Ways) -> Reached:
+    if ways.env is not None:
+        parameters = parameters.model_copy(update={"env": {**(parameters.env or {}), **ways.env}})
+    if ways.cwd is not None:
+        parameters = parameters.model_copy(update={"cwd": Path(ways.cwd)})
+    name = shlex.join([parameters.command, *parameters.args])
+    if parameters.cwd is not None and not Path(parameters.cwd).is_dir():
+        raise CannotConnect.because(name, _no_such_folder(str(parameters.cwd)))
+    return Reached(_started(parameters, ways.errlog), name, parameters.command)
+
+
+@asynccontextmanager
+async def _started(parameters: StdioServerParameters, errlog: Errlog | None) -> AsyncGenerator[TransportStreams]:
+    async with server_log(errlog) as file, stdio_client(parameters, errlog=file) as streams:
+        yield streams
+
+
+# --- in this process ---------------------------------------------------------------------------
+
+
+def _object(target: object, ways: Ways) -> Reached:
+    if isinstance(target, (Server, MCPServer)):
+        server = cast("Server[Any] | MCPServer", target)
+        return Reached(InMemoryTransport(server, raise_exceptions=ways.raise_exceptions), f"server {server.name!r}")
+    if (lowlevel := getattr(target, "_mcp_server", None)) is not None:
+        return Reached(_fastmcp(target, lowlevel, ways), f"server {lowlevel.name!r}")
+    if hasattr(target, "__aenter__") and hasattr(target, "__aexit__"):
+        return Reached(cast("Transport", target), f"{type(target).__name__} transport")
+    raise TypeError("a target is a URL, a command, a server object or a transport")
+
+
+@asynccontextmanager
+async def _fastmcp(server: object, lowlevel: Any, ways: Ways) -> AsyncGenerator[TransportStreams]:
+    """FastMCP keeps its lifespan outside of the server that it runs."""
+    lifespan = cast("Any", getattr(server, "_lifespan_manager", nullcontext))
+    entered: AbstractAsyncContextManager[Any] = lifespan()
+    async with entered, InMemoryTransport(lowlevel, raise_exceptions=ways.raise_exceptions) as streams:
+        yield streams
+
+
+def _no_such_folder(folder: str) -> tuple[str, str]:
+    return f"there is no folder {folder}", "The working directory of the server must be there."
+
+
+def _bad_url() -> tuple[str, str]:
+    return "it is not a web address", "An address looks like http://localhost:8000/mcp"
+
+
+def _bad_command_line(detail: str) -> tuple[str, str]:
+    return f"the command cannot be read ({detail})", "Check its quotes."

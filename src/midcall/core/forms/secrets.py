@@ -1,0 +1,149 @@
+"""Finds the fields that ask for a secret, by what they are called.
+
+A form passes through the client, and may pass through the model: no secret may be asked for in it.
+Names are read as whole words, so that `accessToken` is found and `max_tokens` is not. Only text and
+numbers can hold a secret: a flag or a choice has nothing in it that the author does not know.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+from midcall.core.forms.fields import Field, Number, Text
+from midcall.core.forms.form import Form
+from midcall.errors import InvalidQuestion, SecretInForm
+from midcall.wording import forms as wording
+
+__all__ = ["refuse_secrets", "secret_fields", "secret_properties", "secrets_refused"]
+
+_PHRASES: Final = (
+    # passwords, also in the languages that forms are most often written in
+    *("password", "passwords", "passwd", "pwd", "passphrase", "passcode", "passwort", "kennwort"),
+    *("mot de passe", "contraseña", "senha", "wachtwoord"),
+    # keys and tokens
+    *("secret", "secrets", "secret id", "credential", "credentials", "bearer", "connection string"),
+    *("api key", "api keys", "access key", "access keys", "private key", "private keys", "secret key", "signing key"),
+    *("encryption key", "master key", "recovery key", "ssh key", "service account key"),
+    *("access token", "api token", "auth token", "refresh token", "session token", "security token"),
+    *("access tokens", "api tokens", "auth tokens", "refresh tokens"),
+    *("seed phrase", "recovery phrase", "mnemonic phrase"),
+    # one-time codes
+    *("otp", "totp", "one time code", "2fa code", "mfa code", "verification code", "authentication code"),
+    *("auth code", "security code", "recovery code", "recovery codes", "backup code", "backup codes"),
+    # payment and identity numbers that are enough to act for someone
+    *("card number", "card no", "credit card", "debit card", "cvv", "cvc"),
+    *("social security number", "ssn"),
+)
+# What follows a secret's name when the field is about it: token_count, password_policy, api_key_name.
+_ABOUT: Final = frozenset(
+    {
+        *("age", "budget", "count", "counts", "days", "expiry", "expiration", "format", "hint", "id", "ids"),
+        *("length", "lifetime", "limit", "manager", "name", "names", "policy", "rotation", "strength", "ttl"),
+        *("type", "types", "url", "usage"),
+    }
+)
+# What stands beside `token` when it gives access to nothing: next_page_token, stop_token.
+_HARMLESS_TOKEN: Final = frozenset(
+    {
+        *("bos", "continuation", "cursor", "end", "eos", "mask", "max", "min", "next", "num", "pad", "page"),
+        *("paging", "special", "start", "stop", "sync", "unk"),
+    }
+)
+_AFTER_TOKEN: Final = frozenset({"for", "from", "of", "value"})
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_WORD = re.compile(r"[^\W\d_]+|\d+")
+
+
+def secret_fields(form: Form) -> tuple[str, ...]:
+    """The names of the fields whose name or title means a secret."""
+    return tuple(field.name for field in form if _asks_for_secret(field))
+
+
+def secret_properties(schema: Mapping[str, Any]) -> tuple[str, ...]:
+    """The same for a raw schema, including one that no form can hold."""
+    properties: Any = schema.get("properties")
+    if not isinstance(properties, Mapping):
+        return ()
+    return tuple(str(name) for name, prop in properties.items() if _property_asks_for_secret(str(name), prop))  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
+
+def _property_asks_for_secret(name: str, prop: Any) -> bool:
+    if not isinstance(prop, Mapping) or {"enum", "oneOf", "const"} & prop.keys():
+        return False
+    title: Any = prop.get("title")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    texts = (name, title) if isinstance(title, str) else (name,)
+    return prop.get("type") not in ("boolean", "array") and any(map(_means_secret, texts))  # pyright: ignore[reportUnknownMemberType]
+
+
+def secrets_refused(names: Sequence[str]) -> SecretInForm:
+    """The error for a form with these fields."""
+    return SecretInForm(
+        wording.secrets_in_form(names),
+        path=", ".join(names),
+        advice='Ask with secret() instead; if it is no secret, say why with not_secret="the reason".',
+    )
+
+
+def refuse_secrets(form: Form, reason: str | None = None) -> None:
+    """Raises `SecretInForm` if the form asks for a secret, unless a reason says that it does not."""
+    if reason is not None and not isinstance(reason, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidQuestion(wording.not_a_reason(reason))
+    if reason is not None and reason.strip():
+        return
+    if names := secret_fields(form):
+        raise secrets_refused(names)
+
+
+def _asks_for_secret(field: Field) -> bool:
+    if not isinstance(field, (Text, Number)):
+        return False
+    return any(_means_secret(text) for text in (field.name, field.title) if text)
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(_CAMEL.sub(" ", text))]
+
+
+@lru_cache(maxsize=4096)
+def _means_secret(text: str) -> bool:
+    words = _words(text)
+    return _is_token(words) or _is_pin(words) or any(_says(words, phrase) for phrase in _COMPILED)
+
+
+def _says(words: list[str], phrase: tuple[str, ...]) -> bool:
+    if "public" in words and phrase[-1] in ("key", "keys"):
+        return False
+    return any(words[end : end + 1] == [] or words[end] not in _ABOUT for end in _ends(words, phrase))
+
+
+def _ends(words: list[str], phrase: tuple[str, ...]) -> Iterator[int]:
+    size = len(phrase)
+    return (start + size for start in range(len(words) - size + 1) if tuple(words[start : start + size]) == phrase)
+
+
+def _is_token(words: list[str]) -> bool:
+    """`token` alone names a secret where it is the thing itself, and not one of many or a part of text."""
+    if "token" not in words or _HARMLESS_TOKEN.intersection(words):
+        return False
+    after = words[words.index("token") + 1 :]
+    return not after or after[0] in _AFTER_TOKEN
+
+
+def _is_pin(words: list[str]) -> bool:
+    """Two words only: `pincode` is a postal code to a billion people."""
+    return words[-1:] == ["pin"] or any(_says(words, ("pin", what)) for what in ("code", "number"))
+
+
+def _compiled() -> Iterator[tuple[str, ...]]:
+    for phrase in _PHRASES:
+        words = tuple(_words(phrase))
+        yield words
+        if len(words) > 1:
+            yield tuple(_words("".join(words)))  # apikey, cardnumber
+
+
+_COMPILED: Final = frozenset(_compiled())

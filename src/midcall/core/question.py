@@ -1,0 +1,341 @@
+"""What is asked: a form question carries a form, a visit carries a URL.
+
+A question is a value. Its `digest` names it over all the rounds of a call, so it depends on what
+the user sees and on nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
+from typing import Any, Final, Generic, cast, get_args
+
+from typing_extensions import TypeForm, TypeVar
+
+from midcall.core.forms.check import Problem, check, tidy
+from midcall.core.forms.form import Form
+from midcall.core.forms.links import form_texts, links_in
+from midcall.core.forms.secrets import refuse_secrets
+from midcall.core.journal import question_name
+from midcall.core.outcome import Via
+from midcall.core.types import TypedForm, Unfit, is_value, typed_form, written
+from midcall.core.urls import check_address
+from midcall.core.wire import broken_at, stuck_at
+from midcall.errors import InvalidQuestion
+from midcall.wording import questions as wording
+from midcall.wording import wire
+
+__all__ = [
+    "ATTEMPTS",
+    "MISSING",
+    "Missing",
+    "Question",
+    "Unfit",
+    "Visit",
+    "check_channels",
+    "check_id",
+    "plain_question",
+]
+
+T = TypeVar("T", default=Any)
+
+
+class Missing:
+    """The type of `MISSING`: no default was given."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+MISSING: Final = Missing()
+
+ATTEMPTS: Final = 3
+_CLASS: Final = type
+_LONG: Final = 1000
+"""What is longer is made anew each time: messages quote files and letters, and those are not to stay in memory."""
+_CHANNELS: Final[frozenset[str]] = frozenset(get_args(Via))
+_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}\Z")
+
+
+def _digest(kind: str, message: str, detail: str) -> str:
+    return (_digested if len(message) > _LONG else _kept_digest)(kind, message, detail)
+
+
+def _digested(kind: str, message: str, detail: str) -> str:
+    raw = hashlib.sha256(f"{kind}\0{message}\0{detail}".encode("utf-8", "surrogatepass")).digest()
+    return urlsafe_b64encode(raw[:9]).decode()
+
+
+_kept_digest = lru_cache(maxsize=4096)(_digested)
+
+
+def check_channels(via: Collection[Via]) -> frozenset[Via]:
+    """The channels that are named, alone or together.
+
+    Raises:
+        InvalidQuestion: There is no such channel.
+    """
+    try:
+        named: frozenset[Any] = frozenset((via,) if isinstance(via, str) else via)
+    except TypeError:  # nothing that holds names, or holds what is no name
+        named = frozenset({repr(via)})
+    if not named:
+        raise InvalidQuestion(
+            f"via= names no channel, so nobody could be asked. The channels are {', '.join(sorted(_CHANNELS))}."
+        )
+    if unknown := named - _CHANNELS:
+        raise InvalidQuestion(
+            f"via= names no channel: {', '.join(sorted(map(str, unknown)))}. The channels are "
+            f"{', '.join(sorted(_CHANNELS))}."
+        )
+    return named
+
+
+def _check_text(what: str, text: str) -> None:
+    if (at := broken_at(text)) is not None:
+        raise InvalidQuestion(
+            wording.unsendable(what, wire.half_a_character(at)), advice=wire.half_a_character_advice()
+        )
+
+
+def _check_meta(meta: Mapping[str, Any]) -> None:
+    """Here, and not where it is sent: there it would take the whole connection down."""
+    if not isinstance(meta, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidQuestion(
+            wording.unsendable("meta", "must be a mapping from names to plain data"), advice=wire.plain_data_advice()
+        )
+    if (stuck := stuck_at(dict(meta))) is not None:
+        raise InvalidQuestion(wording.unsendable(f"meta{stuck.path}", stuck.why), advice=wire.plain_data_advice())
+
+
+def _is_seconds(timeout: Any) -> bool:
+    return isinstance(timeout, (int, float)) and not isinstance(timeout, bool) and timeout > 0
+
+
+class _Options:
+    """What every kind of question may carry."""
+
+    __slots__ = ("attempts", "base", "default", "digest", "key", "message", "meta", "timeout", "via")
+
+    def __init__(
+        self,
+        message: str,
+        key: str | None,
+        timeout: float | None,
+        attempts: int,
+        default: Any,
+        via: Collection[Via] | None,
+        meta: Mapping[str, Any] | None,
+    ) -> None:
+        self._check_message(message)
+        if key is not None and not (isinstance(key, str) and _KEY.match(key)):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidQuestion(
+                f"{key!r} cannot be a key: use 1 to 64 letters, digits and _ . : - and begin with a letter, digit or _."
+            )
+        if timeout is not None and not _is_seconds(timeout):
+            raise InvalidQuestion(f"timeout={timeout!r} must be a positive number of seconds.")
+        if type(attempts) is not int or attempts < 1:
+            raise InvalidQuestion(f"attempts={attempts!r} must be a whole number, 1 or more.")
+        if not message.isascii():
+            _check_text("the message", message)
+        if meta is not None:
+            _check_meta(meta)
+        self.message = message
+        self.key = key
+        self.timeout = timeout
+        self.attempts = attempts
+        self.default = default
+        self.via: frozenset[Via] | None = None if via is None else check_channels(via)
+        self.meta = meta
+
+    def _check_message(self, message: str) -> None:
+        if not isinstance(message, str) or not message.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidQuestion(
+                "A question needs a message: one sentence that tells the user what is asked, and why."
+            )
+
+    def _name(self, digest: str) -> None:
+        """What the question is known by: its digest, and the beginning of its name in the journal."""
+        self.digest = digest
+        self.base = question_name(digest)
+
+
+class Question(_Options, Generic[T]):
+    """A form question, as a value: `Question("How many days?", int)`.
+
+    The second argument is a type (pydantic model, dataclass, TypedDict, scalar, `Literal`, `Enum`,
+    list of choices), a `Form`, or a raw schema dict. The options are those of `ask`.
+    """
+
+    __slots__ = ("_answered", "_links", "form", "typed")
+
+    mode: Final = "form"
+
+    def __init__(
+        self,
+        message: str,
+        type: TypeForm[T] | Form | Mapping[str, Any],
+        *,
+        key: str | None = None,
+        timeout: float | None = None,
+        attempts: int = ATTEMPTS,
+        default: T | Missing = MISSING,
+        via: Collection[Via] | None = None,
+        meta: Mapping[str, Any] | None = None,
+        not_secret: str | None = None,
+    ) -> None:
+        super().__init__(message, key, timeout, attempts, default, via, meta)
+        self.typed: TypedForm[T] = cast("TypedForm[T]", typed_form(type))
+        refuse_secrets(self.typed.form, not_secret)
+        self._carry_form(self.typed.form)
+        self._answered: Mapping[str, Any] | None = None
+        if default is not MISSING:
+            self._check_default(default, type)
+
+    def _carry_form(self, form: Form) -> None:
+        self.form = form
+        self._name(_digest("form", self.message, form.digest))
+        self._links: tuple[str, ...] | None = None
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """What a client might make clickable in this question."""
+        if self._links is None:
+            self._links = links_in(self.message, *form_texts(self.form))
+        return self._links
+
+    def _check_default(self, default: object, type: Any) -> None:
+        """A default is what the user could answer, or a value of the type; anything else is a mistake."""
+        names, named = self.form.names, default.__class__.__name__
+        answered: Mapping[str, Any] | None = None
+        if isinstance(default, Mapping):
+            answered = cast("Mapping[str, Any]", default)
+        elif len(names) == 1:
+            answered = {names[0]: default}
+        problems: tuple[Problem, ...] = ()
+        if answered is not None and stuck_at(dict(answered)) is None:
+            problems = self._problems_of(answered)
+            if not problems:
+                self._answered = answered
+                return
+        known = is_value(type, default)
+        if known is False or (known is None and problems):
+            said = [str(problem) for problem in problems] or [_no_value(named)]
+            raise InvalidQuestion(f"default= does not fit the form: {'; '.join(said)}.")
+
+    def _problems_of(self, answered: Mapping[str, Any]) -> tuple[Problem, ...]:
+        try:
+            return self.read(answered)[1]
+        except Exception as exc:  # of a validator of the author's, which this is not for
+            return (Problem("", "value", _no_value(exc.__class__.__name__)),)
+
+    def taken_default(self) -> T:
+        """The default as a value of the type: the author's own, or read as the answer that it is."""
+        if self._answered is None:
+            return cast("T", self.default)
+        value, _ = self.read(self._answered)  # which copies
+        return value
+
+    @property
+    def shape(self) -> str:
+        """Names the form alone: what must not change under a key."""
+        return self.form.digest
+
+    def lift(self, content: Mapping[str, Any], version: str) -> dict[str, Any]:
+        """What a client of this version answered, as content for the form itself."""
+        return self.form.lift(content, version)
+
+    def read(self, content: Mapping[str, Any]) -> tuple[T, tuple[Problem, ...]]:
+        """The value that this content stands for, or the problems with it."""
+        return self.read_tidy(tidy(self.form, content))
+
+    def read_tidy(self, content: Mapping[str, Any]) -> tuple[T, tuple[Problem, ...]]:
+        """The same for content that is tidy already."""
+        if problems := check(self.form, content):
+            return cast("T", None), problems
+        try:
+            return self.typed.read(content), ()
+        except Unfit as unfit:
+            return cast("T", None), unfit.problems
+
+    def __repr__(self) -> str:
+        return f"Question({self.message!r}, {', '.join(self.form.names)})"
+
+
+class Visit(_Options):
+    """A visit question, as a value: the user is sent to a URL, after consent.
+
+    `url` is an absolute https address (http on loopback), or a function that makes one from the
+    visit's id. The id is minted for you, once per call, unless you give your own.
+    """
+
+    __slots__ = ("id", "url")
+
+    mode: Final = "url"
+    shape: Final = "visit"
+    links: Final = ()
+
+    def __init__(
+        self,
+        message: str,
+        url: str | Callable[[str], str],
+        *,
+        id: str | None = None,
+        key: str | None = None,
+        timeout: float | None = None,
+        via: Collection[Via] | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message, key, timeout, 1, MISSING, via, meta)
+        if id is not None:
+            check_id(id)
+        if not callable(url):
+            check_address(url)
+        self.url = url
+        self.id = id
+        self._name(_digest("visit", message, _place(url, id)))
+
+    def address(self, id: str) -> str:
+        """The URL for this id, checked."""
+        if isinstance(self.url, str):
+            return self.url
+        return check_address(self.url(id))
+
+    def __repr__(self) -> str:
+        return f"Visit({self.message!r})"
+
+
+def check_id(id: str) -> None:
+    """Refuse what cannot be the id of a visit."""
+    if not isinstance(id, str) or not id.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidQuestion("A visit's id must be a text that is not empty; leave it out to have one minted.")
+    _check_text("the id of the visit", id)
+
+
+def _place(url: str | Callable[[str], str], id: str | None) -> str:
+    """Where a visit leads, whatever its id: existing tools draw a new one on every run."""
+    if not isinstance(url, str):
+        return ""
+    return url.replace(id, "{id}") if id else url
+
+
+def plain_question(message: str, type: Any) -> Question[Any]:
+    """A question without options, made once: replays ask the same ones over and over."""
+    if len(message) > _LONG:
+        return Question(message, type)
+    return _plain_question(message, type, None if isinstance(type, _CLASS) else written(type))
+
+
+@lru_cache(maxsize=1024)
+def _plain_question(message: str, type: Any, _: str | None) -> Question[Any]:
+    return Question(message, type)
+
+
+def _no_value(kind: str) -> str:
+    return f"it is {kind}, and neither a value of the type nor an answer"

@@ -1,0 +1,1 @@
+"""`midcall doctor`: checks of an installation, and of a server from outside."""

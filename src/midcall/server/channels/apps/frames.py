@@ -1,0 +1,160 @@
+"""How an App that is shown while its call is held finds that call.
+
+The host tells an App the arguments of the call, often the tool, at times the id of the request, and
+never anything of ours. So a call that waits for its App puts a note in the store, under its arguments
+and whoever calls: the user who is signed in, else the connection, which nobody else has. Of equal
+calls each has a note of its own, and of the frames that look for one, each takes another. The nonce in
+it is sealed with the keys of the server.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final, cast
+from weakref import WeakKeyDictionary, WeakSet
+
+import anyio
+from mcp.server.connection import Connection, NotifyOnlyOutbound
+from mcp.server.request_state import InvalidRequestState
+
+from midcall.core.caller import Caller
+from midcall.server.channels.apps.opening import nonce_of
+from midcall.server.resuming.holding import HOLD_SECONDS
+from midcall.stores.base import Record, Store
+from midcall.stores.interactions import digest_of
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+
+    from midcall.server.call import Call
+    from midcall.server.installation import Installation
+    from midcall.server.resuming.storage import Keeping
+
+__all__ = ["find", "findable"]
+
+_EQUAL: Final = 32
+"""How many equal calls can be found at a time. Those beyond show their form with their result."""
+_SAFE: Final = 2**53
+
+_found: WeakSet[Call] = WeakSet()
+_names: WeakKeyDictionary[object, str] = WeakKeyDictionary()
+
+
+@asynccontextmanager
+async def findable(call: Call) -> AsyncGenerator[None]:
+    """While this is open, an App finds this call. One that has found it keeps its nonce."""
+    keeping = call.installation.keeping
+    assert keeping is not None
+    id = None if call in _found else await _leave_note(call, await keeping.store())
+    try:
+        yield
+    finally:
+        if id is not None:
+            with anyio.move_on_after(1, shield=True):
+                await _take_back(call, await keeping.store(), id)
+
+
+async def _leave_note(call: Call, store: Store) -> str | None:
+    params = call.params or {}
+    place = _place(call.owner, call.installation, call.asking_session.connection, params.get("arguments"))
+    sealed = call.installation.codec.seal(nonce_of(call).encode())
+    note = {"nonce": sealed, "tool": params.get("name"), "request": call.request_id}
+    now = time.time()
+    for number in range(_EQUAL):
+        record = Record(_note(place, number), "frame", call.owner, json.dumps(note), now, now + HOLD_SECONDS + 15)
+        if (await store.create(record))[1]:
+            return record.id
+    return None
+
+
+async def _take_back(call: Call, store: Store, id: str) -> None:
+    """Who finds the call after this has the wrong one. A note that was taken stays, so that it is not taken again."""
+    record = await store.read(id)
+    if record is not None and not record.pending:
+        _found.add(call)
+    else:
+        await store.consume(id, owner=None, now=time.time())
+
+
+async def find(
+    keeping: Keeping, installation: Installation, ctx: ServerRequestContext[Any, Any], said: Mapping[str, Any]
+) -> str | None:
+    """The nonce of the call that this frame belongs to, once that waits for it."""
+    store = await keeping.store()
+    place = _place(installation.owner(ctx), installation, _connection(ctx), said.get("arguments"))
+    tool, request, frame = (said.get(name) for name in ("tool", "request", "frame"))
+    notes = [note async for note in _notes(store, place) if tool in (None, json.loads(note.data)["tool"])]
+    # The id of the request tells equal calls apart, where the host knows it.
+    notes.sort(key=lambda note: request is None or json.loads(note.data)["request"] != request)
+    for note in notes:
+        if await _takes(store, note, str(frame), request):
+            return _unsealed(installation, json.loads(note.data)["nonce"])
+    return None
+
+
+def _unsealed(installation: Installation, sealed: str) -> str | None:
+    try:
+        return installation.codec.unseal(sealed).decode()
+    except InvalidRequestState:  # it was left by a replica that has other keys
+        return None
+
+
+async def _notes(store: Store, place: str) -> AsyncIterator[Record]:
+    for number in range(_EQUAL):
+        record = await store.read(_note(place, number))
+        if record is None:
+            return
+        if not record.consumed and record.expires > time.time():
+            yield record
+
+
+async def _takes(store: Store, note: Record, frame: str, request: Any) -> bool:
+    """Whether the note is this frame's: it was, it is now, or it names the very request."""
+    done = await store.complete(note.id, json.dumps(frame), owner=None, now=time.time())
+    if done == "done" or (request is not None and json.loads(note.data)["request"] == request):
+        return True
+    now = await store.read(note.id)
+    return now is not None and now.outcome == json.dumps(frame)
+
+
+def _place(owner: str, installation: Installation, connection: Connection, arguments: Any) -> str:
+    portal = installation.portal
+    anybody = "" if portal is None else portal.owner_of(Caller())  # on loopback, all are the user of the machine
+    who = f"user:{owner}" if owner not in ("", anybody) else f"connection:{_name_of(connection)}"
+    plain = json.dumps(_as_javascript(arguments or {}), sort_keys=True)
+    return hashlib.sha256(f"{who}\0{plain}".encode()).hexdigest()
+
+
+def _note(place: str, number: int) -> str:
+    return digest_of(f"frame:{place}:{number}")
+
+
+def _name_of(connection: Connection) -> str:
+    """What nobody else's connection is called. One request over HTTP without a session is a connection of its own."""
+    pipe = connection.outbound  # on 2026-07-28 it outlives the request where it is a real pipe, and only there
+    lasting = pipe if isinstance(pipe, NotifyOnlyOutbound) else connection
+    return _names.setdefault(lasting, secrets.token_urlsafe(18))
+
+
+def _connection(ctx: ServerRequestContext[Any, Any]) -> Connection:
+    return ctx.session._connection  # pyright: ignore[reportPrivateUsage]
+
+
+def _as_javascript(value: Any) -> Any:
+    """The value as it looks after it went through a host, which has one kind of number."""
+    match value:
+        case dict():
+            return {str(name): _as_javascript(part) for name, part in cast("dict[Any, Any]", value).items()}
+        case list():
+            return [_as_javascript(part) for part in cast("list[Any]", value)]
+        case float() if value.is_integer() and abs(value) <= _SAFE:
+            return int(value)
+        case int() if not isinstance(value, bool) and abs(value) > _SAFE:
+            return float(value)
+        case _:
+            return value

@@ -1,0 +1,177 @@
+"""`midcall_app`: gives an App its question, and takes the answer. Only Apps call it; models do not see it.
+
+    find     the call that a frame belongs to, while it is held
+    look     what is open under a nonce
+    accept   an answer, which is checked like any other; what is wrong with it goes back to the App
+    decline, cancel
+
+Whoever has the nonce of a call, and is its owner, may answer its questions, each once. All that it says
+is in `_meta`, which no model reads.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
+
+from midcall.core.forms.check import check
+from midcall.core.forms.form import Form
+from midcall.server.channels.apps import frames
+from midcall.server.channels.apps.listing import META
+from midcall.server.channels.apps.opening import Step, step_of
+from midcall.stores.interactions import Action, Ending, Interaction, Interactions, digest_of
+from midcall.wording import apps as wording
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+
+    from midcall.server.installation import Installation
+    from midcall.server.resuming.storage import Keeping
+
+__all__ = ["serve"]
+
+Reply: TypeAlias = dict[str, Any]
+
+_PAIRS: Final = 50_000
+_STEPS: Final = 1_000
+
+
+class _Open(NamedTuple):
+    """A question that can be answered."""
+
+    step: Step
+    number: int
+    interaction: Interaction
+
+    @property
+    def id(self) -> str:
+        return self.step.ids[self.number]
+
+
+async def serve(installation: Installation, ctx: ServerRequestContext[Any, Any]) -> dict[str, Any]:
+    """The result of the tool."""
+    keeping = installation.keeping
+    assert keeping is not None
+    arguments: Any = (ctx.params or {}).get("arguments")
+    said: Mapping[str, Any] = cast("Mapping[str, Any]", arguments) if isinstance(arguments, Mapping) else {}
+    reply = await _Desk(installation, keeping, ctx).reply(said)
+    text = wording.tool_said(reply["state"])
+    return {"content": [{"type": "text", "text": text}], "isError": reply["state"] == "unknown", "_meta": {META: reply}}
+
+
+class _Desk:
+    """Serves one request."""
+
+    def __init__(self, installation: Installation, keeping: Keeping, ctx: ServerRequestContext[Any, Any]) -> None:
+        self._installation = installation
+        self._keeping = keeping
+        self._ctx = ctx
+        self._owner = installation.owner(ctx)
+
+    async def reply(self, said: Mapping[str, Any]) -> Reply:
+        action, nonce = said.get("action"), said.get("nonce")
+        if action == "find":
+            nonce = await frames.find(self._keeping, self._installation, self._ctx, said)
+            return {"state": "waiting"} if nonce is None else await self._look(nonce, 0, "")
+        if not isinstance(nonce, str):
+            return {"state": "unknown"}
+        if action in ("accept", "decline", "cancel"):
+            return await self._answer(nonce, said, action)
+        return await self._look(nonce, _number(said, "step"), said.get("code"))
+
+    # --- looking ------------------------------------------------------------------------------
+
+    async def _look(self, nonce: str, start: int, code: object) -> Reply:
+        """The first question that is open; else what came of the last."""
+        state, number = "unknown", start
+        while number < start + _STEPS and (step := await step_of(self._keeping, nonce, number, self._owner)):
+            for index in range(len(step.ids)):
+                found, state = await self._find(step, index)
+                if found is not None:
+                    return self._asking(nonce, found)
+            number += 1
+        reply: Reply = {"state": state, "nonce": nonce, "step": number}
+        if state == "unknown" and number:  # a step that nobody has come to yet
+            reply["state"] = "done" if await step_of(self._keeping, nonce, number - 1, self._owner) else "unknown"
+        if await self._waits(code):
+            reply["say"] = wording.says(str(code))
+        return reply
+
+    async def _find(self, step: Step, index: int) -> tuple[_Open | None, str]:
+        """The question if it can be answered, else what became of it."""
+        looked = await (await self._interactions()).look(step.ids[index])
+        if looked is None or looked[0].owner != self._owner:
+            return None, "late"
+        interaction, ending = looked
+        if ending is not None:
+            return None, "done"
+        return (None, "late") if interaction.expires <= time.time() else (_Open(step, index, interaction), "")
+
+    def _asking(self, nonce: str, found: _Open, tried: Mapping[str, Any] | None = None) -> Reply:
+        from midcall.web.forms.app import asking
+
+        about, form = found.interaction, _form(found.interaction)
+        problems = () if tried is None else check(form, tried)
+        place = (found.number + 1, len(found.step.ids))
+        html = asking(form, about.server, about.message, place, tried, problems)
+        step, question = found.step.number, found.number
+        return {"state": "asking", "nonce": nonce, "step": step, "question": question, "html": html}
+
+    async def _waits(self, code: object) -> bool:
+        """Whether the call waits for somebody to go on with this code."""
+        if not isinstance(code, str) or not code:
+            return False
+        record = await (await self._keeping.store()).read(digest_of(f"code:{code}"))
+        return record is not None and record.kind == "code" and not record.consumed and record.owner == self._owner
+
+    # --- answering ----------------------------------------------------------------------------
+
+    async def _answer(self, nonce: str, said: Mapping[str, Any], action: Action) -> Reply:
+        step = await step_of(self._keeping, nonce, _number(said, "step"), self._owner)
+        index = _number(said, "question")
+        if step is None or index >= len(step.ids):
+            return {"state": "unknown"}
+        found, state = await self._find(step, index)
+        if found is None:
+            return {"state": state, "nonce": nonce, "step": step.number}
+        content = None
+        if action == "accept":
+            form = _form(found.interaction)
+            content = _read(form, said.get("fields"))
+            if check(form, content):
+                return self._asking(nonce, found, content)
+        await self._finish(found, Ending(action, time.time(), content))
+        return await self._look(nonce, step.number, said.get("code"))
+
+    async def _finish(self, found: _Open, ending: Ending) -> None:
+        """Write the answer down. After a no, what was asked together with it is asked no more."""
+        interactions = await self._interactions()
+        await interactions.finish(found.id, ending, owner=self._owner)
+        if ending.action != "accept":
+            for id in found.step.ids[found.number + 1 :]:
+                await interactions.finish(id, Ending("cancel", ending.at), owner=self._owner)
+
+    async def _interactions(self) -> Interactions:
+        return Interactions(await self._keeping.store())
+
+
+def _form(interaction: Interaction) -> Form:
+    return Form.from_schema(interaction.about["schema"], strict=False)
+
+
+def _read(form: Form, fields: object) -> dict[str, Any]:
+    """What was filled in, as the App sends it: pairs of name and value."""
+    from midcall.web.forms import read
+
+    pairs = cast("Sequence[Any]", fields)[:_PAIRS] if isinstance(fields, Sequence) else ()
+    return read(form, [(name, value) for name, value in filter(_is_pair, pairs)])
+
+
+def _is_pair(raw: Any) -> bool:
+    return isinstance(raw, list) and [type(part) for part in cast("list[Any]", raw)] == [str, str]
+
+
+def _number(said: Mapping[str, Any], name: str) -> int:
+    value = said.get(name)
+    return value if isinstance(value, int) and 0 <= value < _STEPS else 0

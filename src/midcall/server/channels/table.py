@@ -1,0 +1,130 @@
+"""Which channel carries a question: the first, in the order of the table, that this client has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
+
+from midcall.core.journal import Entry
+from midcall.core.outcome import Via
+from midcall.core.question import Question, Visit
+from midcall.core.replay import DOUBT
+from midcall.errors import NoChannel
+from midcall.server.channels.app import App
+from midcall.server.channels.capability import lacks
+from midcall.server.channels.default import Default
+from midcall.server.channels.link import Link
+from midcall.server.channels.page import Page
+from midcall.server.channels.push import Push
+from midcall.server.channels.relay import Relay
+from midcall.server.channels.required import Required
+from midcall.server.channels.round import Round
+from midcall.wording import reaching as wording
+
+if TYPE_CHECKING:
+    from midcall.server.call import Call
+
+__all__ = ["CHANNELS", "Asking", "Channel", "beyond_doubt", "channel_for", "channels", "why_not"]
+
+
+@dataclass(slots=True)
+class Asking:
+    """A question that is on its way: its name in the journal, and its entry there."""
+
+    identity: str
+    question: Question[Any] | Visit
+    entry: Entry
+    channel: Channel | None = None
+    """The one that carries it, once that is known."""
+
+
+class Channel(Protocol):
+    """A way for a question to reach the user."""
+
+    via: ClassVar[Via]
+
+    def why_not(self, call: Call, question: Question[Any] | Visit) -> str | None:
+        """Why this channel cannot carry this question; None if it can."""
+        ...
+
+    async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
+        """Carry these, and give back their settled entries. A round does not come back."""
+        ...
+
+
+CHANNELS: Sequence[Channel] = (Push(), Round(), Page(), Required(), App(), Link(), Relay(), Default())
+BEYOND_DOUBT: Sequence[Channel] = tuple(channel for channel in CHANNELS if channel.via in ("page", "app", "link"))
+"""What the user opens or fills in themselves: there an answer is a person's."""
+_DOUBTFUL: Final = ("push", "round")
+
+
+def channel_for(call: Call, question: Question[Any] | Visit, entry: Entry | None = None) -> Channel:
+    """The channel for this question; where another one was doubted, one where a person acts.
+
+    Raises:
+        NoChannel: None serves; the error says why each did not.
+    """
+    doubted = entry is not None and entry.via == DOUBT
+    for channel in BEYOND_DOUBT if doubted else CHANNELS:
+        if (question.via is None or channel.via in question.via) and channel.why_not(call, question) is None:
+            return channel
+    reasons = why_not(call, question)
+    raise NoChannel(
+        wording.no_channel(_main_reason(call, reasons)),
+        mode=question.mode,
+        undeclared=_undeclared(call, question, reasons),
+        reasons=reasons,
+        advice=wording.no_channel_advice(question.mode, reasons),
+        for_model=wording.model_cannot_ask(),
+    )
+
+
+def _main_reason(call: Call, reasons: Mapping[str, str]) -> str:
+    """That of the first channel that this version has and the question allows."""
+    other = "push" if call.modern else "round"
+    allowed = [reason for reason in reasons.values() if reason != wording.refused_by_question()]
+    own = [reason for via, reason in reasons.items() if via != other and reason in allowed]
+    return next(iter(own or allowed), wording.refused_by_question())
+
+
+def _undeclared(call: Call, question: Question[Any] | Visit, reasons: Mapping[str, str]) -> str | None:
+    """The mode that is all that is missing: a channel of rounds would serve if the client declared it."""
+    if call.modern:
+        for via, mode in (("round", question.mode), ("page", "url")):
+            if (lacking := lacks(call, mode)) is not None and reasons.get(via) == lacking:
+                return mode
+    return None
+
+
+def beyond_doubt(call: Call, question: Question[Any] | Visit, entry: Entry) -> bool:
+    """Whether a question that nobody may have seen can be asked by a channel where a person acts."""
+    return entry.via in _DOUBTFUL and any(
+        (question.via is None or channel.via in question.via) and channel.why_not(call, question) is None
+        for channel in BEYOND_DOUBT
+    )
+
+
+def why_not(call: Call, question: Question[Any] | Visit) -> dict[str, str]:
+    """For each channel that does not serve, the reason."""
+    reasons: dict[str, str] = {}
+    for channel in CHANNELS:
+        if question.via is not None and channel.via not in question.via:
+            reasons[channel.via] = wording.refused_by_question()
+        elif reason := channel.why_not(call, question):
+            reasons[channel.via] = reason
+    return reasons
+
+
+def channels(call: Call, mode: str | None, via: Via | None) -> tuple[Via, ...]:
+    """The channels that could carry a question of this mode, without asking it."""
+    probes = [probe for probe in (_FORM_PROBE, _VISIT_PROBE) if mode in (None, probe.mode)]
+    return tuple(
+        channel.via
+        for channel in CHANNELS
+        if via in (None, channel.via) and any(channel.why_not(call, probe) is None for probe in probes)
+    )
+
+
+_FORM_PROBE: Question[Any] = Question("?", bool)
+_VISIT_PROBE = Visit("?", "https://localhost/")

@@ -1,0 +1,174 @@
+"""Visits that are under way: who asked for them, who waits for them, which are done.
+
+What is known of a visit is in the store, so that any replica can say that it is done. Only the
+connection of the client that was asked is the process's own: that client is told from here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections import OrderedDict
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Final, TypeVar
+from weakref import WeakSet
+
+from midcall.protocol import has_visit_errors
+from midcall.stores.base import StoreError
+from midcall.stores.interactions import Ending, digest_of
+from midcall.wording import reaching as wording
+
+if TYPE_CHECKING:
+    from mcp.server.connection import Connection
+
+    from midcall.server.call import Call
+    from midcall.server.resuming.storage import Keeping
+    from midcall.stores.base import Record
+
+__all__ = ["NotHeld", "Visits"]
+
+logger = logging.getLogger("midcall.visits")
+
+_LOOK_SECONDS: Final = 45.0
+_KEPT: Final = 10_000
+
+T = TypeVar("T")
+
+
+class NotHeld(Exception):
+    """The process is about to end, so nobody is to wait here any more."""
+
+
+class Visits:
+    """One per installation."""
+
+    def __init__(self, keeping: Keeping) -> None:
+        self._keeping = keeping
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._known: OrderedDict[str, None] = OrderedDict()
+        self._askers: OrderedDict[str, WeakSet[Connection]] = OrderedDict()
+        """The clients that were sent to each visit: several, where its author gives it an id for all."""
+        self._watching: dict[str, asyncio.Task[None]] = {}
+        self._held: set[asyncio.Future[Record | None]] = set()
+        self.stopping = False
+        """Whether calls are no longer held."""
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop | None:
+        """Where calls are served, if that is known and still goes on."""
+        return self._loop if self._loop is not None and self._loop.is_running() else self._keeping.loop
+
+    async def asked(self, call: Call, id: str) -> None:
+        """The client of this call was sent there, and is to hear when the visit is done."""
+        await self.begin(call, id)
+        if not has_visit_errors(call.version):
+            return
+        askers = self._askers.get(id) or WeakSet()
+        askers.add(call.asking_session.connection)
+        _remember(self._askers, id, askers)
+        if (watching := self._watching.get(id)) is None or watching.done():
+            self._watching[id] = task = asyncio.create_task(self._watch(id))
+            task.add_done_callback(lambda ended: self._watched(id, ended))
+
+    def met(self, id: str) -> None:
+        """A call in this process has to do with the visit."""
+        self._loop = asyncio.get_running_loop()
+        _remember(self._known, id, None)
+
+    def has_met(self, id: str) -> bool:
+        return id in self._known
+
+    async def knows(self, id: str) -> bool:
+        """Whether the visit has begun, in whichever process."""
+        return await (await self._keeping.store()).read(digest_of(id)) is not None
+
+    async def begin(self, call: Call, id: str) -> None:
+        """The visit is under way."""
+        self.met(id)
+        await self._keeping.create(call, id, "visit", "{}")
+
+    async def wait(self, id: str, seconds: float) -> Ending | None:
+        """How the visit ended, as soon as it has; None if it has not within this time.
+
+        Raises:
+            NotHeld: Nobody is to wait any more.
+        """
+        waiting = asyncio.ensure_future((await self._keeping.store()).wait(digest_of(id), seconds))
+        self._held.add(waiting)
+        if self.stopping:
+            waiting.cancel()
+        try:
+            await asyncio.wait([waiting])
+        finally:
+            self._held.discard(waiting)
+            waiting.cancel()
+        if waiting.cancelled():
+            raise NotHeld
+        record = waiting.result()
+        return None if record is None or record.outcome is None else Ending(**json.loads(record.outcome))
+
+    async def has_ended(self, id: str) -> bool:
+        """Whether the visit is known to be done, now."""
+        record = await (await self._keeping.store()).read(digest_of(id))
+        return record is not None and record.outcome is not None
+
+    def let_go(self) -> None:
+        """Hold no call any longer, and watch no visit: the process is about to end."""
+        self.stopping = True
+        for waiting in (*self._held, *self._watching.values()):
+            waiting.cancel()
+
+    async def complete(self, id: str) -> bool:
+        """Record that the visit is done, and tell who waits. False if it was done before, or is too old.
+
+        Who waits, and the connection to who was asked, belong to the loop that serves: a webhook may run on another.
+        """
+        loop = self.loop
+        if loop is None or loop is asyncio.get_running_loop():
+            return await self._complete(id)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._complete(id), loop))
+
+    async def _complete(self, id: str) -> bool:
+        _remember(self._known, id, None)
+        now = time.time()
+        store = await self._keeping.store()
+        outcome = json.dumps(asdict(Ending("accept", now)))
+        done = await store.complete(digest_of(id), outcome, owner=None, now=now)
+        if done == "unknown":
+            await self._keeping.create_for("", id, "visit", "{}")
+            done = await store.complete(digest_of(id), outcome, owner=None, now=now)
+        if done == "done":
+            await self.notify(id)
+        return done == "done"
+
+    async def notify(self, id: str) -> None:
+        """Tell the clients that were sent there, if they are of this process and know the notification."""
+        for client in list(self._askers.pop(id, ())):
+            try:
+                await client.notify("notifications/elicitation/complete", {"elicitationId": id})
+            except Exception:
+                logger.warning(wording.completion_not_sent(), exc_info=True)
+
+    def _watched(self, id: str, ended: asyncio.Task[None]) -> None:
+        if self._watching.get(id) is ended:
+            del self._watching[id]
+
+    async def _watch(self, id: str) -> None:
+        """Wait for the word of another replica, for as long as a client is there to hear it."""
+        try:
+            while self._askers.get(id):
+                record = await (await self._keeping.store()).wait(digest_of(id), _LOOK_SECONDS)
+                if record is None or record.expires < time.time():
+                    self._askers.pop(id, None)
+                elif not record.pending:
+                    await self.notify(id)
+        except StoreError as error:
+            logger.warning("a visit can no longer be watched: %s", error)
+
+
+def _remember(kept: OrderedDict[str, T], id: str, value: T) -> None:
+    kept[id] = value
+    while len(kept) > _KEPT:
+        kept.popitem(last=False)

@@ -1,0 +1,164 @@
+"""What a verb returns: something to be awaited, and an error for whoever forgets it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import warnings
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from types import CoroutineType
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, cast
+
+from typing_extensions import TypeVar
+
+from midcall.core.question import MISSING, Question, Unfit, plain_question
+from midcall.errors import MidcallError, Misuse
+from midcall.server.call import Call, current_call, inside_effect, running_call
+from midcall.server.frameworks.errors import surfaced
+from midcall.wording import mistakes as wording
+
+__all__ = ["Verb", "begin", "name_of", "recall"]
+
+logger = logging.getLogger("midcall")
+
+T = TypeVar("T")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class _Verb(Coroutine[Any, Any, R_co]):
+    """What a verb returns: to be awaited. Whoever takes it for the answer is told so."""
+
+    __slots__ = ("_begun", "_call", "_coroutine", "_name")
+
+    def __init__(self, name: str, coroutine: Coroutine[Any, Any, R_co], call: Call | None) -> None:
+        self._name = name
+        self._coroutine = coroutine
+        self._call = call
+        self._begun = False
+
+    def __await__(self) -> Generator[Any, Any, R_co]:
+        self._begun = True
+        return self._coroutine.__await__()
+
+    def send(self, value: Any) -> Any:
+        self._begun = True
+        return self._coroutine.send(value)
+
+    def throw(self, *args: Any) -> Any:
+        self._begun = True
+        return self._coroutine.throw(*args)
+
+    def close(self) -> None:
+        self._begun = True
+        self._coroutine.close()
+
+    def __del__(self) -> None:
+        """Python would name what is inside. And one that is dropped because a round leaves was not forgotten."""
+        if self._begun:
+            return
+        self._coroutine.close()
+        call = self._call
+        if call is None:
+            warnings.warn(wording.not_awaited(self._name), RuntimeWarning, stacklevel=2)
+        elif not call.ended and call.run.ending is None:
+            logger.warning("%s: %s", wording.mistake("Misuse", call.called), wording.not_awaited(self._name))
+
+    def __repr__(self) -> str:
+        return f"<{self._name}(...), to be awaited>"
+
+    __hash__ = object.__hash__
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"{self!r} cannot be copied")
+
+    def __eq__(self, other: object) -> bool:
+        return self is other if isinstance(other, Awaitable) else self._is_no_answer()
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith(_LOOKED_FOR):
+            raise AttributeError(name)
+        self._is_no_answer()
+
+    def _is_no_answer(self, *_: Any) -> NoReturn:
+        self.close()
+        raise surfaced(Misuse(wording.not_awaited(self._name)), current_call.get())
+
+    __bool__ = __str__ = __int__ = __float__ = __index__ = _is_no_answer
+    __lt__ = __le__ = __gt__ = __ge__ = _is_no_answer
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __mod__ = __rmod__ = _is_no_answer
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __or__ = __ror__ = _is_no_answer
+    __iter__ = __len__ = __contains__ = __getitem__ = __enter__ = __aenter__ = __aiter__ = _is_no_answer
+
+
+if TYPE_CHECKING:
+    # As what an async function returns: of nothing else does a type checker see that its await was forgotten.
+    Verb: TypeAlias = CoroutineType[Any, Any, T]
+else:
+    Verb = _Verb
+
+
+def name_of(verb: object) -> str | None:
+    """What this was begun as, if it is a verb that was not awaited. It is over then."""
+    if not isinstance(verb, _Verb):
+        return None
+    verb.close()
+    return verb._name  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType]
+
+
+_LOOKED_FOR: Final = ("_", "cr_", "gi_", "ag_")
+"""What is looked for in things that run, whether they have it or not."""
+
+
+def recall(message: Any, type: Any, ask: Callable[[Question[T]], Coroutine[Any, Any, T]]) -> Any:
+    """The short way of a replay: a question without options whose value may be in the journal.
+
+    What it returns is to be awaited, and no `Verb`: where its await was forgotten, the run that first asked has
+    said so already. None where nothing is known of it.
+    """
+    call = current_call.get()
+    if call is None or not call.recalls:
+        return None
+    try:
+        question = plain_question(message, type)
+    except (MidcallError, TypeError):
+        return None
+    base, journal = question.base, call.journal
+    return _recalled(call, question, ask) if base in journal.settled or base in journal.entries else None
+
+
+async def _recalled(call: Call, question: Question[T], ask: Callable[[Question[T]], Coroutine[Any, Any, T]]) -> T:
+    """Not before it is awaited: which of several equal questions it is depends on when."""
+    if call.run.ending is None and not inside_effect.get():
+        try:
+            value = call.replay.recall(question)
+            if value is not MISSING:
+                return value  # pyright: ignore[reportReturnType]
+        except (MidcallError, TypeError, Unfit):
+            pass
+    return await ask(question)
+
+
+def begin(name: str, coroutine: Coroutine[Any, Any, T]) -> Verb[T]:
+    """Start a verb, unless this is no place to await it: a thread, or a loop of its own that a thread runs."""
+    call = current_call.get()
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        loop = None
+    if loop is None or (call is not None and call.loop is not loop):
+        coroutine.close()
+        try:
+            running_call(name)
+        except MidcallError as exc:
+            raise surfaced(exc, call) from None
+        raise surfaced(
+            Misuse(
+                f"{name}() is async, and this is a thread. In a `def` tool import it from midcall.from_thread "
+                f"(`from midcall.from_thread import {name}`), or make the tool `async def`."
+            ),
+            call,
+        )
+    if call is not None and call.run.ending is not None:
+        coroutine.close()
+        coroutine = cast("Coroutine[Any, Any, T]", call.run.check())
+    return cast("Verb[T]", _Verb(name, coroutine, call))
