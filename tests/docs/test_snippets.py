@@ -697,8 +697,6 @@ def portal_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {
         "MIDCALL_STORE": "memory://",
         "MIDCALL_KEYS": "k" * 32,
-        "PORTAL_STORE": "memory://",
-        "PORTAL_KEY": "k" * 32,
         "PORTAL_CLIENT_SECRET": "hush",
     }.items():
         monkeypatch.setenv(name, value)
