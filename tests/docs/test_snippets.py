@@ -935,6 +935,16 @@ async def test_the_store_is_let_go_when_the_server_stops() -> None:
     module = another("operations_stop")
     async with serving(module.app) as base, httpx2.AsyncClient(base_url=base) as http:
         assert (await http.get("/midcall/health")).json() == {"status": "ok"}
+        assert await answers_to_its_name(http)
+
+
+async def answers_to_its_name(http: httpx2.AsyncClient) -> bool:
+    """Whether the server takes a request that names its host, and refuses one that names another."""
+    named, other = [
+        (await http.post("/mcp", headers={"Host": host}, json={})).status_code
+        for host in ("mcp.example.com", "evil.example.com")
+    ]
+    return named != 421 == other
 
 
 def told(result: Any) -> str:
@@ -979,7 +989,12 @@ async def test_the_store_is_open_and_swept_while_the_server_runs(
 ) -> None:
     monkeypatch.setenv("MIDCALL_STORE", f"sqlite://{tmp_path / 'shop.db'}")
     module = another("stores_lifespan")
-    async with module.lifespan(module.app):
+    transport = httpx2.ASGITransport(module.app)
+    async with (
+        module.lifespan(module.app),
+        httpx2.AsyncClient(transport=transport, base_url="https://mcp.example.com") as http,
+    ):
+        assert await answers_to_its_name(http)
         assert (tmp_path / "shop.db").exists()
         assert "midcall store: sweep" in {task.get_name() for task in asyncio.all_tasks()}
     with pytest.raises(StoreError, match="closed"):
