@@ -1,4 +1,5 @@
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 from midcall import Accepted, Cancelled, Choice, Choices, Declined, Flag, Number, Outcome, Text
@@ -43,11 +44,19 @@ def options(field: Text | Number | Flag | Choice | Choices) -> str:
 
 def value(field: Text | Number | Flag | Choice | Choices, reply: str) -> Any:
     match field:
-        case Number() if reply.isdigit():
-            return int(reply)
+        case Number():
+            return number(reply)
         case Flag():
             return {"yes": True, "no": False}.get(reply.lower(), reply)
         case Choices():
             return [item.strip() for item in reply.split(",") if item.strip()]
         case _:
             return reply
+
+
+def number(reply: str) -> int | float | str:
+    """What can't be read as a number is left to `check`, which says what is wrong with it."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(reply)
+    return reply

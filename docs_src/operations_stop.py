@@ -2,16 +2,21 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from mcp.server import MCPServer
+from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
 import midcall
-from midcall.portal import Portal
+from midcall.portal import Oidc, Portal
 
 mcp = MCPServer("payments")
-portal = Portal("https://mcp.example.com/midcall")
+portal = Portal("https://mcp.example.com/midcall", identity=Oidc("https://id.example.com", "payments-portal"))
 installation = midcall.install(mcp, portal=portal)  # MIDCALL_STORE and MIDCALL_KEYS say the rest
-mcp_app = mcp.streamable_http_app()
+mcp_app = mcp.streamable_http_app(  # the SDK answers to localhost alone, unless it is told another name
+    transport_security=TransportSecuritySettings(
+        allowed_hosts=["mcp.example.com"], allowed_origins=["https://mcp.example.com"]
+    )
+)
 
 
 @asynccontextmanager

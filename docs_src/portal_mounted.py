@@ -1,4 +1,3 @@
-import os
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -40,7 +39,7 @@ auth = AuthSettings(
 )
 mcp = MCPServer("payments", auth=auth, token_verifier=Tokens())
 portal = Portal("https://mcp.example.com/midcall", identity=Oidc(ISSUER, "payments-portal"))
-installation = midcall.install(mcp, keys=[os.environ["PORTAL_KEY"]], store=os.environ["PORTAL_STORE"], portal=portal)
+installation = midcall.install(mcp, portal=portal)  # MIDCALL_KEYS and MIDCALL_STORE name its keys and its store
 
 
 @mcp.tool()

@@ -3,8 +3,7 @@ import asyncio
 from mcp import Client
 from mcp.client.session import ClientRequestContext
 from mcp_types import ElicitRequestParams, ElicitResult
-
-from docs_src.quickstart import mcp
+from quickstart import mcp
 
 REPLIES = iter([("answer", 3), ("choice", "w"), ("confirmed", True)])
 

@@ -1,4 +1,7 @@
-from docs_src.quickstart import mcp
+import asyncio
+
+from quickstart import mcp
+
 from midcall import testing
 
 ANSWERS = {
@@ -8,6 +11,6 @@ ANSWERS = {
 }
 
 
-async def test_a_trip_is_booked() -> None:
-    run = await testing.replayed(mcp, "book", {"destination": "Oslo"}, ANSWERS)
+def test_a_trip_is_booked() -> None:
+    run = asyncio.run(testing.replayed(mcp, "book", {"destination": "Oslo"}, ANSWERS))
     assert run.text == "Booked 3 days in Oslo, seat w. Reference: OSL-03"

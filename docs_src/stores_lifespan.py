@@ -2,6 +2,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from mcp.server import MCPServer
+from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
@@ -11,7 +12,11 @@ from midcall.stores import Sweeper, open_store
 store = open_store()  # what MIDCALL_STORE says
 mcp = MCPServer("shop")
 midcall.install(mcp, store=store)
-mcp_app = mcp.streamable_http_app()
+mcp_app = mcp.streamable_http_app(  # the SDK answers to localhost alone, unless it is told another name
+    transport_security=TransportSecuritySettings(
+        allowed_hosts=["mcp.example.com"], allowed_origins=["https://mcp.example.com"]
+    )
+)
 
 
 @asynccontextmanager

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from midcall import Declined
-from midcall.client import Asked, Script, VisitQuestion
+from midcall import Declined, ask
+from midcall.client import Asked, Script, VisitQuestion, connect
 from midcall.client.answerer import modes_of
 from midcall.client.visits.waiting import Waiting
 from midcall.core.outcome import Accepted, Cancelled, Outcome
@@ -26,6 +26,7 @@ from scripts.check_docs import FENCE
 from tests.client.answerers import Answers, Watcher
 from tests.client.raw import Raw, Refusal, told
 from tests.docs.test_snippets import DAYS, OSLO, ROOT, SEAT, SOURCES, SURE, another, snippet
+from tests.kinds import server_with
 from tests.terminals import Desk, Hands
 from tests.warm import on_path
 
@@ -154,6 +155,20 @@ async def test_a_chat_answers_on_every_version(replies: list[str | None], end: s
     assert said[0] == f"travel asks: {DAYS}\nAnswer?"
     if end == BOOKED:
         assert f"travel asks: {SEAT}\nChoice?\n- w: At the window\n- a: On the aisle" in said
+
+
+@pytest.mark.parametrize(("reply", "given"), [("2.5", 2.5), ("3", 3.0), ("-4", -4.0)])
+async def test_a_chat_takes_any_number(reply: str, given: float) -> None:
+    async def tool() -> float:
+        return await ask("How much?", float)
+
+    async def say(text: str) -> str | None:
+        return next(coming)
+
+    coming = iter([reply])
+    async with connect(server_with(tool), snippet("answering_own").Chat(say)) as client:
+        result = await client.call_tool("tool", {})
+    assert result.structured_content == {"result": given}
 
 
 # --- -32042 ---------------------------------------------------------------------------------------
