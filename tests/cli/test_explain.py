@@ -18,7 +18,7 @@ def test_an_error_is_explained_by_its_section_of_the_page() -> None:
     told = midcall("explain", "NoChannel", warm=False)
     assert (told.returncode, told.stderr) == (0, "")
     assert told.stdout.startswith("NoChannel\n\nWhat happened. This client has no way to be asked.")
-    assert "What to do. Give the question a `default=`" in told.stdout
+    assert "What to do. Install a portal (docs/portal.md): then clients without elicitation get a page" in told.stdout
     assert "see Operations (docs/operations.md#stateless-http)" in told.stdout
     assert told.stdout.endswith("(docs/identity.md).\n")
 
