@@ -217,15 +217,9 @@ class Replay:
         if effects or self.journal.strays:
             alike = any(kind not in EFFECTS and label == question[:_LABEL] for _, kind, label in unused)
             whole = len(question) < _LABEL
-            differs = (
-                (
-                    "with the same message, but its form differs"
-                    if whole
-                    else "which begins alike, but its message differs further on, or its form differs"
-                )
-                if alike
-                else ""
-            )
+            same = "with the same message, but its form differs"
+            begins = "which begins alike, but its message differs further on, or its form differs"
+            differs = "" if not alike else same if whole else begins
             self._mismatch([label for _, _, label in unused], question[:_LABEL], effects, differs)
         self.journal.strays += 1
         self.journal.forget(*(identity for identity, _, _ in unused))
