@@ -76,6 +76,6 @@ async def calling(at: Replicas, tool: str, person: Person, sub: str = "ada") -> 
         async with connect(at.mcp, person, era="2026-07-28", headers=headers) as client:
             yield Calling(client, tool, person)
             is_over = True
-    except httpx2.HTTPError:  # the SDK's transport ends with the error of a response that a kill cut off
+    except httpx2.RemoteProtocolError:  # the SDK's transport ends with the error of a response that a kill cut off
         if not is_over:
             raise
