@@ -1,4 +1,4 @@
-# Everything runs from .venv, which `make venv` builds. Nothing has to be activated.
+# Everything runs from .venv, which `make venv` builds. You don't need to activate it.
 PYTHON ?= python3
 BIN := .venv/bin
 VENV := .venv/.installed
@@ -10,58 +10,72 @@ ROUNDS ?= 20
 PROGRAMS ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check bench conformance everywhere peers chaos fuzz hostile suites services browser docs pictures wheel clean
+.PHONY: help venv demo test quick proofs check bench conformance everywhere peers chaos fuzz hostile suites messages settings services browser docs pictures wheel clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-venv: $(VENV) ## Build .venv with all that development needs (PYTHON=python3.13 chooses one)
+venv: $(VENV) ## Build .venv for development (PYTHON=python3.13 picks an interpreter)
 
-demo: $(VENV) ## Show it: a game and a booking, answered in forms in your terminal
+demo: $(VENV) ## Play the demo: a game and a booking, with forms in your terminal
 	$(BIN)/python -m midcall demo
 
-test: $(VENV) ## Run the tests; what this machine lacks is skipped, with a reason
-	$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
+test: $(VENV) ## Run the tests; those that this machine can't run are skipped, with a reason
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not proof and not hostile" $(PYTEST_ARGS)
 
-check: $(VENV) ## Lint, formatting, layers and strict types
+quick: $(VENV) ## Run the unit tests: no services, no browser, no other programs
+	$(BIN)/python -m pytest -n auto --dist worksteal -m unit $(PYTEST_ARGS)
+
+proofs: $(VENV) ## Run the slow proofs: browsers, other SDKs, replicas that are killed
+	$(BIN)/python -m pytest -n auto --dist worksteal -m proof $(PYTEST_ARGS)
+
+check: $(VENV) ## Lint, formatting, layers, strict types, and the catalog of sentences
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/pyright
+	$(BIN)/python -m scripts.messages --check
 
-bench: $(VENV) ## Measure (BENCH_ARGS=--short for a quick look)
+bench: $(VENV) ## Run the benchmarks (BENCH_ARGS=--short for a quick look)
 	$(BIN)/python -m bench $(BENCH_ARGS)
 
-conformance: $(PEERS) ## Run the official conformance suite against our server and our client
+conformance: $(PEERS) ## Run the official conformance suite against our server and client
 	$(BIN)/python -m scripts.conformance
 
-everywhere: $(PEERS) ## Call one tool from every client there is, and write the table in docs/everywhere.md
+everywhere: $(PEERS) ## Call one tool from every client we test, and write the table in docs/everywhere.md
 	$(BIN)/python -m scripts.everywhere
 
 peers: $(PEERS) ## Install the npm packages that we are tested against
 
-chaos: $(VENV) ## Kill replicas at random while people and clients are at work (ROUNDS=20)
+chaos: $(VENV) ## Kill replicas at random while people and clients use them (ROUNDS=20)
 	MIDCALL_CHAOS_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos tests/server/running/test_handover_model.py -s $(PYTEST_ARGS)
 
-fuzz: $(VENV) ## Run random tools in every way there is to ask (PROGRAMS=1000), and draw all that is random anew
+fuzz: $(VENV) ## Run random tools on every channel (PROGRAMS=1000), with new random inputs
 	MIDCALL_FUZZ=$(PROGRAMS) $(BIN)/python -m pytest -m hypothesis tests $(PYTEST_ARGS)
 
-hostile: $(VENV) ## Attack the client side in every way there is (make test does it in one)
+hostile: $(VENV) ## Attack the client in every way
 	MIDCALL_HOSTILE=full $(BIN)/python -m pytest -n auto --dist worksteal tests/client/test_hostile*.py $(PYTEST_ARGS)
 
-suites: $(VENV) ## Run the suites of the SDK and FastMCP with midcall in every server (SUITES_ARGS="mcp -k trio")
+suites: $(VENV) ## Run the test suites of the SDK and FastMCP with midcall in every server (SUITES_ARGS="mcp -k trio")
 	$(BIN)/python -m scripts.suites $(SUITES_ARGS)
 
-services: ## Install and start PostgreSQL and Redis where they are missing
+services: ## Install and start PostgreSQL and Redis, if they are missing
 	scripts/services.sh
 
-browser: ## Install Chromium and tmux where they are missing
+browser: ## Install Chromium and tmux, if they are missing
 	scripts/browser.sh
 
-docs: $(VENV) ## Check the links of the docs, and their snippets against docs_src/
-	$(BIN)/python -m scripts.check_docs
+settings: $(VENV) ## Write docs/settings.md from src/midcall/settings.py
+	$(BIN)/python -m scripts.settings_page
 
-pictures: $(VENV) ## Draw the pictures of the docs anew: forms, line prompts, and pages (with Chromium)
+docs: $(VENV) ## Check the docs: links, snippets against docs_src/, and a fresh settings.md
+	$(BIN)/python -m scripts.check_docs
+	$(BIN)/python -m scripts.settings_page --check
+
+messages: $(VENV) ## Extract the sentences that people read into src/midcall/locale/midcall.pot
+	$(BIN)/python -m scripts.messages
+
+pictures: $(VENV) ## Redraw the pictures in the docs: forms, line prompts and pages (needs Chromium)
 	$(BIN)/python -m scripts.picture
 	$(BIN)/python -m scripts.terminal_picture
 	$(BIN)/python -m scripts.browser_picture
@@ -69,7 +83,7 @@ pictures: $(VENV) ## Draw the pictures of the docs anew: forms, line prompts, an
 wheel: $(VENV) ## Build the sdist and the wheel into dist/
 	$(BIN)/python -m build --no-isolation --outdir dist .
 
-clean: ## Remove what was built or installed here
+clean: ## Remove everything that was built or installed here
 	rm -rf .venv .suites dist build peers/node_modules .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

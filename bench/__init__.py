@@ -1,1 +1,1 @@
-"""What midcall costs, against every other way to ask: `python -m bench`, or `make bench`."""
+"""Measure what midcall costs, compared with every other way to ask: `python -m bench`, or `make bench`."""

@@ -1,7 +1,7 @@
-"""Prints one table: `python -m bench [--short] [--strict] [--only PART]`.
+"""Print one table of measurements: `python -m bench [--short] [--strict] [--only PART]`.
 
-Numbers of one run compare with each other, and with nothing else. In memory they are CPU time, since
-all happens in one thread and other programs disturb it least; elsewhere it is time on the clock.
+Compare numbers only within one run. In memory they are CPU time, because everything happens in one thread and other
+programs disturb CPU time least; elsewhere they are wall-clock time.
 """
 
 import argparse
@@ -79,7 +79,7 @@ def main() -> int:
     except* Wrong as group:
         wrong = [str(each) for each in leaves(group)]
     if wrong:
-        print("\nNothing was measured, since a candidate went wrong:", *wrong, sep="\n  ")
+        print("\nNothing was measured, because a candidate failed:", *wrong, sep="\n  ")
         return 1
     if targets:
         print("\nTargets", *targets, summary(targets), sep="\n")

@@ -1,4 +1,4 @@
-"""n questions, one after the other: us against every other way, on every transport."""
+"""Ask n questions in sequence: midcall and every other way, on every transport."""
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
@@ -17,23 +17,23 @@ _BASES: Final[dict[str, tuple[str, ...]]] = {
     "replayed": ("by-hand", "resolve"),
     "push": ("bare", "elicit", "fastmcp"),
 }
-"""What we are compared with."""
+"""The baselines."""
 
 _TURNS: Final = {1: 80, 5: 50, 20: 24, 100: 10}
 _PROCESS_TURNS: Final = {1: 60, 5: 40, 20: 30, 100: 30}
 _SHORT_TURNS: Final = {1: 20, 5: 14, 20: 10}
 _SERVERS: Final[dict[Transport, int]] = {"memory": 3, "stdio": 1, "http": 1}
-"""Of each kind: where objects happen to lie in memory moves single ones by as much as we look for."""
+"""Servers per candidate: the memory layout of a single one shifts results by as much as we want to detect."""
 _AT_LEAST: Final = 30
 _FEW: Final = 3
 _SECONDS: Final[dict[Transport, float]] = {"memory": 60.0, "stdio": 30.0, "http": 60.0}
-"""After so many for one n it is enough; with n = 100 also if there were only a few turns."""
+"""Seconds to spend on one n; with n = 100, even if that allows only a few turns."""
 _SLOW: Final = ("resolve", 100)
-"""Takes seconds a call: has few turns in memory and none elsewhere."""
+"""Takes seconds per call: it gets few turns in memory and none elsewhere."""
 
 
 async def compare(transport: Transport, sizes: Sequence[int], *, short: bool) -> list[Target]:
-    """Measure, and print this part of the table."""
+    """Measure and print this part of the table."""
     best: Best = {}
     turns: dict[int, int] = {}
     async with AsyncExitStack() as stack:
@@ -75,7 +75,7 @@ def _step(caller: Caller, n: int) -> tuple[Step, Check]:
 
 def _print(transport: Transport, era: Era, sizes: Sequence[int], best: Best, turns: dict[int, int]) -> None:
     where = {"memory": "in memory", "stdio": "over stdio", "http": "over HTTP"}[transport]
-    print(heading(f"{era} {where}, ms a call", sizes))
+    print(heading(f"{era} {where}, ms per call", sizes))
     for candidate in _of(era):
         print(row(candidate.label, [milliseconds(best.get((candidate.name, n))) for n in sizes]))
     us = next(name for name in _BASES if _named(name).era == era)

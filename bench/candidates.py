@@ -1,7 +1,7 @@
-"""The servers that are compared: one tool each, which asks n questions one after the other.
+"""The servers to compare: each has one tool, which asks n questions in sequence.
 
-Every message holds the answer before it, so that a right last answer proves the whole chain. As a
-program this serves one of them in a process of its own: `python -m bench.candidates NAME [--http]`.
+Every message contains the previous answer, so a correct last answer proves the whole chain. Run as a program, this
+serves one of them in a separate process: `python -m bench.candidates NAME [--http]`.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def answer(index: int) -> str:
 
 FIRST: Final = "nothing"
 ANSWERS: Final = {question(i, answer(i - 1) if i else FIRST): answer(i) for i in range(max(SIZES))}
-"""What the client answers, by message. A message that is not here fails the run."""
+"""The client's answers by message. Any other message fails the run."""
 
 
 def text_of(answers: list[str]) -> str:
@@ -51,7 +51,7 @@ def text_of(answers: list[str]) -> str:
 
 
 EXPECTED: Final = {n: text_of([answer(i) for i in range(n)]) for n in SIZES}
-"""What the tool returns, by n."""
+"""The tool's result by n."""
 
 
 # --- the candidates --------------------------------------------------------------------------
@@ -73,12 +73,12 @@ def with_midcall(*, live: bool = True) -> MCPServer:
 
 
 def replayed() -> MCPServer:
-    """The same, with every call replayed: what happens if its run isn't there any more."""
+    """The same with every call replayed, as if its run were gone."""
     return with_midcall(live=False)
 
 
 def by_hand() -> MCPServer:
-    """The state machine that a careful author writes for 2026-07-28 alone: the floor for rounds."""
+    """The state machine that a careful author writes for 2026-07-28 only: the lower bound for rounds."""
     mcp = MCPServer("bench", log_level="WARNING")
     schema = Answer.model_json_schema()
 
@@ -102,7 +102,7 @@ def by_hand() -> MCPServer:
 
 
 def with_resolve() -> MCPServer:
-    """One tool for each n, since the questions are in its signature."""
+    """One tool per n, because the questions are in its signature."""
     mcp = MCPServer("bench", log_level="WARNING")
     for n in SIZES:
         mcp.add_tool(_resolved(n), name=f"interview_{n}")
@@ -110,7 +110,7 @@ def with_resolve() -> MCPServer:
 
 
 def _resolved(n: int) -> Callable[..., Any]:
-    """A tool that takes all n answers, each from a resolver that depends on the one before."""
+    """A tool that takes all n answers, each from a resolver that depends on the previous one."""
     parameters: dict[str, Any] = {"n": int}
     before: Callable[..., Any] | None = None
     for index in range(n):
@@ -144,7 +144,7 @@ def _resolver(index: int, before: Callable[..., Any] | None) -> Callable[..., An
 
 
 def with_bare_request() -> MCPServer:
-    """The SDK's request and nothing around it, checked by nobody: the floor for push."""
+    """The SDK's bare request without validation: the lower bound for push."""
     mcp = MCPServer("bench", log_level="WARNING")
     schema = Answer.model_json_schema()
 
@@ -195,7 +195,7 @@ def with_fastmcp() -> Any:
     return mcp
 
 
-# --- what never asks -------------------------------------------------------------------------
+# --- tools that never ask -------------------------------------------------------------------------
 
 
 def silent() -> MCPServer:
@@ -224,9 +224,9 @@ class Candidate:
     era: Era
     build: Callable[[], Any]
     field: str = "answer"
-    """What the only field of its forms is called."""
+    """The name of its forms' only field."""
     own_client: bool = False
-    """Called by FastMCP's client, and not by the SDK's."""
+    """Called by FastMCP's client instead of the SDK's."""
 
     def tool(self, n: int) -> str:
         return f"interview_{n}" if self.build is with_resolve else "interview"
@@ -247,14 +247,14 @@ SILENT: Final = (
     Candidate("silent", "without midcall", ROUNDS, silent),
     Candidate("silent-midcall", "with midcall", ROUNDS, silent_with_midcall),
 )
-"""Their tool never asks; they are called on both versions."""
+"""Their tool never asks. Called on both versions."""
 BY_NAME: Final = {candidate.name: candidate for candidate in (*CANDIDATES, *SILENT)}
 
 
 async def _serve_http(app: Any) -> None:
     import uvicorn
 
-    # Named as TCP, without which asyncio leaves Nagle's algorithm on: 40 ms a round.
+    # Without IPPROTO_TCP, asyncio leaves Nagle's algorithm on: 40 ms per round.
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.bind(("127.0.0.1", 0))
     listening.listen()

@@ -1,4 +1,4 @@
-"""What choosing the channel costs a question: for the client with everything, and for the one with nothing."""
+"""What choosing the channel costs: for a client that supports everything, and for one that supports nothing."""
 
 import time
 from collections.abc import Callable
@@ -31,7 +31,7 @@ _APPS: Final = advertise(EXTENSION_ID, {"mimeTypes": [APP_MIME_TYPE]})
 
 
 async def compare(turns: int) -> list[Target]:
-    """The fastest of many runs, for each kind of client."""
+    """The fastest of many runs for each kind of client."""
     targets: list[Target] = []
     for label, era, modes, expected in _CLIENTS:
         seconds = await _seconds(turns, era, modes, expected)
@@ -60,7 +60,7 @@ async def _seconds(turns: int, era: Era, modes: tuple[Any, ...] | None, expected
 
 
 def _best(turns: int, choose: Callable[[], object], times: int = 1_000) -> float:
-    """Seconds a question. One is too short for any clock, so many are timed together."""
+    """Seconds per question. One is too short for any clock, so time many together."""
     clock = cpu_clock()
     best = float("inf")
     until = time.monotonic() + 10

@@ -1,4 +1,4 @@
-"""Clients that answer at once, and see to it that what is measured really happened."""
+"""Clients that answer immediately, and verify that the measured work really happened."""
 
 import subprocess
 import sys
@@ -22,7 +22,7 @@ _MANY_ROUNDS: Final = 1000
 
 
 class Wrong(Exception):
-    """A candidate did not do what it is measured for."""
+    """A candidate didn't do the work that is measured."""
 
 
 class Caller:
@@ -39,12 +39,12 @@ class Caller:
         return ElicitResult(action="accept", content={self.candidate.field: ANSWERS[params.message]})
 
     async def answer_fastmcp(self, message: str, response_type: Any, params: Any, context: object) -> Any:
-        """The same for FastMCP's client, which makes a class of every form."""
+        """The same for FastMCP's client, which turns every form into a class."""
         self.asked += 1
         return response_type(**{self.candidate.field: ANSWERS[message]})
 
     def check(self, n: int, result: Any) -> None:
-        """That n questions were asked and answered, and that the tool got all answers."""
+        """Verify that n questions were asked and answered, and that the tool got all answers."""
         asked, self.asked = self.asked, 0
         text = "".join(block.text for block in result.content if isinstance(block, TextContent))
         if result.is_error or text != EXPECTED[n] or asked != n:
@@ -69,7 +69,7 @@ async def connected(candidate: Candidate, transport: Transport) -> AsyncGenerato
 async def sdk_client(target: Any, era: Era, answer: Any = None) -> AsyncGenerator[Client]:
     """The SDK's client; `legacy` is 2025-11-25."""
     if not isinstance(target, (str, MCPServer)):
-        target = getattr(target, "_mcp_server", target)  # what is under a FastMCP server
+        target = getattr(target, "_mcp_server", target)  # the low-level server of a FastMCP server
     async with Client(
         target,
         mode=ROUNDS if era == ROUNDS else "legacy",
@@ -93,7 +93,7 @@ def _fastmcp_client(caller: Caller, target: Any) -> Any:
 
 @asynccontextmanager
 async def target_of(candidate: Candidate, transport: Transport) -> AsyncGenerator[Any]:
-    """What a client connects to: the server itself, the transport of a process, or a URL."""
+    """What a client connects to: the server itself, a process's transport, or a URL."""
     arguments = ["-m", "bench.candidates", candidate.name]
     if transport == "memory":
         yield candidate.build()
@@ -107,7 +107,7 @@ async def target_of(candidate: Candidate, transport: Transport) -> AsyncGenerato
 
 @contextmanager
 def _serving(command: list[str]) -> Generator[str]:
-    """The URL of a server in a process of its own, which is stopped whatever happens."""
+    """The URL of a server in a separate process, which is always stopped."""
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None

@@ -1,7 +1,7 @@
-"""From `midcall call` to the first form on the screen, beside the bare imports that it needs.
+"""From `midcall call` to the first form on the screen, compared with the bare imports that it needs.
 
-Both are fresh interpreters, each in a terminal of its own, timed on the clock from their start to what
-they show. The server is plain Python and is there at once: how long yours takes is not ours to say.
+Both run in fresh interpreters and terminals, timed by the wall clock from start to first output. The server is plain
+Python and starts immediately, so your own server's start isn't included.
 """
 
 import os
@@ -57,7 +57,7 @@ _LIMIT: Final = 0.4
 
 def compare(times: int) -> list[Target]:
     if sys.platform == "win32":
-        print("\nThe first form was not timed: pseudo-terminals need a POSIX system")
+        print("\nThe first form was not timed: it needs a POSIX pseudo-terminal")
         return []
     server = shlex.join([sys.executable, "-S", "-E", "-c", _SERVER])
     commands = {_BARE: (["-c", _IMPORTS], ["Imported."])}
@@ -65,13 +65,13 @@ def compare(times: int) -> list[Target]:
         call = ["-m", "midcall", "call", server, "book", "--era", era]
         commands[era] = (call, [_MESSAGE, "days", "Send", "Decline"])
     best = dict.fromkeys(commands, float("inf"))
-    for _, name in product(range(times + 1), commands):  # the first turn may have to compile modules
+    for _, name in product(range(times + 1), commands):  # the first turn may compile modules
         best[name] = min(best[name], _seconds(*commands[name]))
     return _told(best, times)
 
 
 def _told(best: dict[str, float], times: int) -> list[Target]:
-    print("\nFrom a command to what it shows in a terminal, ms")
+    print("\nFrom a command to its output in a terminal, ms")
     print(row(_BARE, [milliseconds(best[_BARE])]))
     targets: list[Target] = []
     for era in (PUSH, ROUNDS):
@@ -82,7 +82,7 @@ def _told(best: dict[str, float], times: int) -> list[Target]:
 
 
 def _seconds(arguments: Sequence[str], shown: Sequence[str]) -> float:
-    """Until the terminal shows all of this."""
+    """Seconds until the terminal shows all of this."""
     import fcntl
     import pty
     import termios
@@ -121,7 +121,7 @@ def _see(terminal: int, shown: Sequence[str]) -> None:
         ready, _, _ = select.select([terminal], [], [], max(0.0, until - time.monotonic()))
         try:
             read = os.read(terminal, 65536) if ready else b""
-        except OSError:  # how Linux says that the other side is gone
+        except OSError:  # on Linux: the other side has closed
             read = b""
         if not read:
             raise Wrong(f"the terminal did not show {', '.join(shown)}: {screen!r}")

@@ -1,7 +1,7 @@
-"""A retry at the wrong replica: what it costs that the answer travels to the run.
+"""What a retry at another replica costs, when the answer travels to the run.
 
-Two servers share a store. Both are in this process, so the figure has the work of both in it, and no network but that
-of the store.
+Two servers share a store. Both are in this process, so the figure includes the work of both, and no network except the
+store's.
 """
 
 import statistics
@@ -66,7 +66,7 @@ async def measure(kind: str, times: int) -> Target:
     medians = {name: statistics.median(seconds) for name, seconds in took.items()}
     print(f"\n{kind}", flush=True)
     print(row("retry at the replica with the run, median ms", [milliseconds(medians["right"])]))
-    print(row("retry at another one, median ms", [milliseconds(medians["wrong"])]), flush=True)
+    print(row("retry at another replica, median ms", [milliseconds(medians["wrong"])]), flush=True)
     return Target(f"{kind}: retry at the wrong replica, more", (medians["wrong"] - medians["right"]) * 1e3, _MORE, "ms")
 
 

@@ -1,4 +1,4 @@
-"""What `import midcall`, with all its names loaded, costs on top of `import mcp.server`."""
+"""What `import midcall` with all its names costs on top of `import mcp.server`."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ print(clock() - begun)
 
 
 def seconds_more(times: int) -> float:
-    """The best of this many fresh interpreters, all but the first with compiled modules, as users have them."""
+    """The best of this many fresh interpreters. All but the first find compiled modules, as users do."""
     with tempfile.TemporaryDirectory() as cache:
         return min(_fresh(cache) for _ in range(times + 1))
 

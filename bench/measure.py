@@ -1,4 +1,4 @@
-"""Best of many, the candidates shuffled and each one warmed by a call of its own."""
+"""Best of many: candidates in random order, each warmed up by a call."""
 
 import gc
 import random
@@ -13,7 +13,7 @@ Clock = Callable[[], float]
 
 
 def cpu_clock() -> Clock:
-    """For what happens in one process: it leaves out what others do with the machine meanwhile."""
+    """CPU time, for work in one process: other programs don't count."""
     fine = time.get_clock_info("process_time").resolution <= 1e-6
     return time.process_time if fine else time.perf_counter
 
@@ -29,15 +29,15 @@ async def best_of(
     at_least: int = 1,
     budget: float = float("inf"),
 ) -> tuple[dict[Key, float], int]:
-    """For each candidate the seconds of its fastest call, and how often all were called.
+    """Return the seconds of each candidate's fastest call, and the number of turns.
 
-    After `budget` seconds no further turn begins, once there were `at_least`.
+    After `budget` seconds, and at least `at_least` turns, no further turn starts.
     """
     best = dict.fromkeys(candidates, float("inf"))
     order = list(candidates)
     ends = time.monotonic() + budget
     gc.collect()
-    gc.freeze()  # what the setup left behind is not looked through again
+    gc.freeze()  # keep the setup's objects out of later collections
     turn = 0
     for turn in range(1, times + 1):
         random.shuffle(order)

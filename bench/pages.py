@@ -1,4 +1,4 @@
-"""What a page of the portal costs to get, against a bare route that returns as many bytes, over HTTP."""
+"""What a portal page costs over HTTP, compared with a bare route that returns as many bytes."""
 
 import secrets
 import time
@@ -19,7 +19,7 @@ from midcall.core.forms.form import Form
 from midcall.portal.app import Portal
 from midcall.stores.interactions import Interaction
 from midcall.stores.memory import Memory
-from midcall.web.serving import Listening, bound
+from midcall.web.local_server import LocalServer, bind
 
 LIMIT: Final = 2.0
 OWNER: Final = "https://id.example.com ada"
@@ -29,7 +29,7 @@ _FORM: Final = Form(
 
 
 async def compare(times: int) -> list[Target]:
-    """The page of a form, opened by its owner."""
+    """A form's page, opened by its owner."""
     async with AsyncExitStack() as stack:
         portal = await stack.enter_async_context(_mounted())
         id, now = secrets.token_urlsafe(24), time.time()
@@ -56,17 +56,17 @@ async def compare(times: int) -> list[Target]:
 
 
 async def _ada(request: Request) -> str:
-    """Stands for the sign-in of an app: what that costs is not ours to measure."""
+    """A stub for the app's sign-in, whose cost we don't measure."""
     return OWNER
 
 
 @asynccontextmanager
 async def _mounted() -> AsyncIterator[Portal]:
-    """A portal in an app, as authors mount it."""
-    where = bound("127.0.0.1", 0)
+    """A portal, mounted as authors do."""
+    where = bind("127.0.0.1", 0)
     portal = Portal(f"http://127.0.0.1:{where.getsockname()[1]}/midcall", identity=_ada)
     portal.bind(store=Memory(), server_name="bench", keys=[secrets.token_hex()])
-    listening = Listening(Starlette(routes=[Mount("/midcall", portal)]), where)
+    listening = LocalServer(Starlette(routes=[Mount("/midcall", portal)]), where)
     try:
         yield portal
     finally:
@@ -75,13 +75,13 @@ async def _mounted() -> AsyncIterator[Portal]:
 
 @asynccontextmanager
 async def _bare(text: str) -> AsyncIterator[str]:
-    """The address of a route that returns this text."""
+    """The URL of a route that returns this text."""
 
     async def show(request: Request) -> Response:
         return HTMLResponse(text)
 
-    where = bound("127.0.0.1", 0)
-    listening = Listening(Starlette(routes=[Route("/", show)]), where)
+    where = bind("127.0.0.1", 0)
+    listening = LocalServer(Starlette(routes=[Route("/", show)]), where)
     try:
         yield f"http://127.0.0.1:{where.getsockname()[1]}/"
     finally:

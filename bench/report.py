@@ -1,4 +1,4 @@
-"""The table."""
+"""Format the table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ _CELL: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One number that was promised. At most `limit`, or with `at_least` no less."""
+    """A promised figure: at most `limit`, or at least `limit` with `at_least`."""
 
     label: str
     measured: float
@@ -18,7 +18,7 @@ class Target:
     unit: str = "x"
     at_least: bool = False
     floor: float | None = None
-    """What is left if midcall costs nothing: the same figure for whoever does the least that can be done."""
+    """The lower bound: the same figure for the candidate that does the least possible work."""
 
     @property
     def met(self) -> bool:
@@ -28,7 +28,7 @@ class Target:
         mark = "✓" if self.met else "✗"
         bound = "at least" if self.at_least else "at most"
         measured, limit = (f"{value:.2f} {self.unit}" for value in (self.measured, self.limit))
-        floor = "" if self.floor is None else f", the floor's is {self.floor:.2f} {self.unit}"
+        floor = "" if self.floor is None else f", lower bound {self.floor:.2f} {self.unit}"
         return f"  {mark} {self.label:<{_LABEL}}{measured:>12}   {bound} {limit}{floor}"
 
 

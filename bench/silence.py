@@ -1,4 +1,4 @@
-"""A tool that never asks, with midcall and without."""
+"""A tool that never asks, with and without midcall."""
 
 from contextlib import AsyncExitStack
 from functools import partial
@@ -14,13 +14,13 @@ from bench.report import Target, milliseconds, row
 
 _TEXT: Final = "nothing to ask"
 _SERVERS: Final[dict[Transport, int]] = {"memory": 3, "http": 1}
-"""Of each kind: where objects happen to lie in memory moves single ones by as much as we look for."""
+"""Servers per candidate: the memory layout of a single one shifts results by as much as we want to detect."""
 _WHERE: Final[dict[Transport, str]] = {"memory": "in memory", "http": "over HTTP"}
 _LIMITS: Final[dict[Transport, float]] = {"memory": 1.12, "http": 1.02}
 
 
 async def compare(transport: Transport, times: int) -> list[Target]:
-    print(f"\nA tool that never asks, {_WHERE[transport]}, ms a call")
+    print(f"\nA tool that never asks, {_WHERE[transport]}, ms per call")
     return [await _compare(transport, era, times) for era in (ROUNDS, PUSH)]
 
 

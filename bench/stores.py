@@ -1,6 +1,6 @@
-"""The stores: how fast a waiter in another process wakes, what 100,000 pending records cost, and their size.
+"""The stores: how fast a waiter in another process wakes up, what 100,000 pending records cost, and their size.
 
-`python -m bench.stores URL` is the other process: it waits for the records whose ids it is told.
+`python -m bench.stores URL` is the other process: it waits for the records whose ids it reads.
 """
 
 import asyncio
@@ -23,8 +23,8 @@ from typing import Any, Final
 from bench.clients import Wrong
 from bench.report import Target, milliseconds, row
 from midcall.stores import Record, Store, StoreError, open_store
+from midcall.stores.backend.rows import to_row
 from midcall.stores.interactions import Interaction, digest_of
-from midcall.stores.sql.rows import row_of
 
 _POSTGRES: Final = os.environ.get("BENCH_POSTGRES", "postgresql://postgres@127.0.0.1:5432/test")
 _REDIS: Final = os.environ.get("BENCH_REDIS", "redis://127.0.0.1:6379/0")
@@ -35,7 +35,7 @@ _WAKES_WITHIN: Final = {"SQLite": 100.0, "PostgreSQL": 10.0, "Redis": 10.0}
 
 
 def record(number: int | str) -> Record:
-    """What an approval of a payment takes."""
+    """The size of a payment's approval."""
     details = {"payee": "ACME Ltd", "amount": "40.00", "currency": "EUR", "reference": f"2026-11-{number}"}
     interaction = Interaction(
         kind="approve",
@@ -53,7 +53,7 @@ def record(number: int | str) -> Record:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An empty place in a store, and the way around `create` to fill it."""
+    """An empty store, and a way to fill it faster than `create`."""
 
     kind: str
     url: str
@@ -125,7 +125,7 @@ async def measure(kind: str, short: bool) -> list[Target]:
     print(f"\n{kind}", flush=True)
     woken = await wake_ups(kind, 25 if short else 200)
     print(row("wake-up in another process, median ms", [milliseconds(statistics.median(woken))]))
-    print(row("and nine of ten within", [milliseconds(statistics.quantiles(woken, n=10)[-1])]))
+    print(row("and nine of ten qualify", [milliseconds(statistics.quantiles(woken, n=10)[-1])]))
     many = _MANY // 10 if short else _MANY
     took, size = await completing(kind, many, 100 if short else 400)
     print(row(f"completing one, {_FEW:,} pending, median ms", [milliseconds(took[_FEW])]))
@@ -138,11 +138,11 @@ async def measure(kind: str, short: bool) -> list[Target]:
     ]
 
 
-# --- waking -------------------------------------------------------------------------------------
+# --- wakeups -------------------------------------------------------------------------------------
 
 
 async def wake_ups(kind: str, times: int) -> list[float]:
-    """Seconds from before a record is completed here until who waits for it elsewhere has it."""
+    """Seconds from just before a record is completed here until a waiter in another process has it."""
     async with place(kind) as there, opened(there.url) as store, _waiter(there.url) as (send, receive):
         seconds: list[float] = []
         for n in range(times + 3):
@@ -150,7 +150,7 @@ async def wake_ups(kind: str, times: int) -> list[float]:
             send(record(n).id)
             if await receive() != "waiting":
                 raise Wrong(f"{kind}: nobody waits")
-            await asyncio.sleep(random.uniform(0.02, 0.12))  # at any time between two looks
+            await asyncio.sleep(random.uniform(0.02, 0.12))  # any time between two polls
             begun = time.time()
             await store.complete(record(n).id, "{}", owner=None, now=_NOW)
             seconds.append(float(await receive()) - begun)
@@ -190,7 +190,7 @@ async def wait_for_each(url: str) -> None:
 
 
 async def completing(kind: str, many: int, times: int) -> tuple[dict[int, float], float]:
-    """Median seconds to complete one of few and one of many, in turns; and the bytes that one takes."""
+    """Median seconds to complete one of few and one of many, alternating; and the bytes per record."""
     async with place(kind) as one, place(kind) as other, opened(one.url) as few, opened(other.url) as lots:
         await one.fill(_FEW)
         before = await other.size()
@@ -211,7 +211,7 @@ async def completing(kind: str, many: int, times: int) -> tuple[dict[int, float]
 def _fill_sqlite(path: str, records: Iterator[Record]) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
         insert = "INSERT INTO midcall_records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        connection.executemany(insert, (row_of(each) for each in records))
+        connection.executemany(insert, (to_row(each) for each in records))
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
@@ -221,7 +221,7 @@ async def _fill_postgres(schema: str, records: Iterator[Record]) -> None:
 
     connection = await asyncpg.connect(_POSTGRES)
     try:
-        rows = (row_of(each) for each in records)
+        rows = (to_row(each) for each in records)
         await connection.copy_records_to_table("midcall_records", records=rows, schema_name=schema)
         await connection.execute(f"ANALYZE {schema}.midcall_records")
     finally:

@@ -1,7 +1,7 @@
-"""What a call leaves behind in the server while it waits for its answer, on 2026-07-28.
+"""The memory that a waiting call takes in the server, on 2026-07-28.
 
-Every call asks something else, and its round is dropped. As a program, `python -m bench.waiting COUNT live|replayed`
-prints the bytes a call, as traced by the interpreter, in a process that has done nothing else.
+Every call asks a different question, and its round is dropped. Run as a program, `python -m bench.waiting COUNT
+live|replayed` prints the traced bytes per call, in a process that does nothing else.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ _WARM = 100
 
 
 def bytes_per_call(count: int, kind: str) -> float:
-    """What one of so many calls holds; its run is `live`, or it is to be `replayed`."""
+    """The bytes that each of `count` calls takes, with `live` or `replayed` runs."""
     command = [sys.executable, "-m", "bench.waiting", str(count), kind]
     return float(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout)
 

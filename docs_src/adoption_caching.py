@@ -5,9 +5,9 @@ import midcall
 from midcall import ask
 
 caching = ResponseCachingMiddleware(
-    call_tool_settings={"excluded_tools": ["order"]},  # it asks
-    get_prompt_settings={"enabled": False},  # only where prompts ask
-    read_resource_settings={"enabled": False},  # only where resources ask
+    call_tool_settings={"excluded_tools": ["order"]},  # this one asks
+    get_prompt_settings={"enabled": False},  # if prompts ask
+    read_resource_settings={"enabled": False},  # if resources ask
 )
 mcp = FastMCP("canteen", middleware=[caching])
 midcall.install(mcp)
@@ -15,7 +15,7 @@ midcall.install(mcp)
 
 @mcp.tool
 async def menu() -> str:
-    """What there is today."""
+    """Return today's menu."""
     return "soup, pasta"
 
 

@@ -4,12 +4,12 @@ from fastmcp.server.elicitation import AcceptedElicitation
 import midcall
 
 mcp = FastMCP("kitchen")
-midcall.install(mcp)  # the only new line; nothing below was changed
+midcall.install(mcp)  # the only new line
 
 
 @mcp.tool
 async def rename(ctx: Context) -> str:
-    """Give the kitchen another name."""
+    """Rename the kitchen."""
     answer = await ctx.elicit("What shall the kitchen be called?", str)
     if isinstance(answer, AcceptedElicitation):
         return f"The kitchen is called {answer.data} now."

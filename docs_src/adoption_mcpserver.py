@@ -4,7 +4,7 @@ from pydantic import BaseModel
 import midcall
 
 mcp = MCPServer("calendar")
-midcall.install(mcp)  # the only new line; nothing below was changed
+midcall.install(mcp)  # the only new line
 
 
 class Slot(BaseModel):

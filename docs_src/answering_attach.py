@@ -4,5 +4,5 @@ from midcall.client import Terminal, attach
 
 
 def attached(client: Client) -> Client:
-    """A client of your own, before it is entered: its questions and visits go to the terminal."""
+    """Send the questions and visits of your client to the terminal. Call it before you enter the client."""
     return attach(client, Terminal(), on_complete=lambda id: print(f"Visit {id} is done."))

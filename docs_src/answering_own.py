@@ -8,13 +8,13 @@ from midcall.core.forms.check import check
 from midcall.core.text import plain, plain_line
 
 Say = Callable[[str], Awaitable[str | None]]
-"""Writes into the chat, and comes back with the user's reply, or None if they left."""
+"""Writes to the chat and returns the user's reply, or None if they left."""
 
 
 class Chat:
     """Asks in a chat, field by field."""
 
-    modes = ("form",)  # it opens no web pages, so servers are not told that it could
+    modes = ("form",)  # it can't open web pages, so it doesn't declare URL mode
 
     def __init__(self, say: Say) -> None:
         self._say = say
@@ -25,9 +25,9 @@ class Chat:
         for field in asked.form or ():
             reply = await self._say(f"{question}\n{plain_line(field.label)}?{options(field)}")
             if reply is None:
-                return Cancelled()  # nobody decided anything
+                return Cancelled()  # nobody decided
             if reply == "/no":
-                return Declined()  # the user says no
+                return Declined()  # the user said no
             content[field.name] = value(field, reply)
         if asked.form is not None and (problems := check(asked.form, content)):
             await self._say("\n".join(str(problem) for problem in problems))
@@ -36,7 +36,7 @@ class Chat:
 
 
 def options(field: Text | Number | Flag | Choice | Choices) -> str:
-    """A line for each option of a choice. What is sent is the value, and what is read is its title."""
+    """One line per option. The user reads the title; your client sends the value."""
     if not isinstance(field, Choice | Choices):
         return ""
     return "".join(f"\n- {plain_line(value)}: {plain_line(title)}" for value, title in field.labels.items())
@@ -55,7 +55,7 @@ def value(field: Text | Number | Flag | Choice | Choices, reply: str) -> Any:
 
 
 def number(reply: str) -> int | float | str:
-    """What can't be read as a number is left to `check`, which says what is wrong with it."""
+    """Anything that isn't a number stays text: `check` reports the problem."""
     for kind in (int, float):
         with suppress(ValueError):
             return kind(reply)

@@ -1,12 +1,11 @@
 from typing import Any
 
 from midcall import Accepted, Declined, Outcome
-from midcall.client import Asked, Waiting
-from midcall.client.urls.consent import look
+from midcall.client import Asked, Waiting, look
 
 
 class Kiosk:
-    """Agrees to visits of one site, and shows how far they are."""
+    """Agrees to visits to one site, and shows their progress."""
 
     modes = ("url",)
 
@@ -19,7 +18,7 @@ class Kiosk:
         return Accepted(None) if address.openable and address.registrable == self._site else Declined()
 
     async def wait(self, waiting: Waiting) -> bool:
-        """True: call again now. False: give up. Cancelled when all visits are done."""
+        """Return True to call again now, False to give up. Cancelled once all visits are done."""
         while not waiting.finished:
             left = [asked for asked in waiting.asked if not waiting.is_done(asked)]
             self.shown.append(f"{len(left)} to go")

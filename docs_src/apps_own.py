@@ -10,7 +10,7 @@ apps.add_html_resource("ui://shop/cart", "<!doctype html><title>Cart</title><p>Y
 
 @apps.tool(resource_uri="ui://shop/cart")
 def cart() -> str:
-    """Show the cart, in an App of the shop."""
+    """Show the cart in the shop's own App."""
     return "2 chairs"
 
 
@@ -20,5 +20,5 @@ midcall.install(mcp, store="sqlite://")
 
 @mcp.tool()
 async def order() -> str:
-    """Order what is in the cart. It asks, so it has no App of its own."""
+    """Order what is in the cart. It asks, so it leaves the App to midcall."""
     return "Ordered." if await confirm("Order 2 chairs?") else "Not ordered."

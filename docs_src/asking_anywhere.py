@@ -9,7 +9,7 @@ midcall.install(mcp)
 
 @mcp.prompt()
 async def review(title: str) -> str:
-    """A prompt that asks before it is written."""
+    """A prompt that asks which tone to use."""
     tone = await choose("Which tone?", ["friendly", "strict"])
     return f"Write a {tone} review of {title}."
 

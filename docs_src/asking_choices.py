@@ -19,7 +19,7 @@ async def order() -> str:
     """Order a pizza."""
     size = await choose("How large?", Size)  # a Size
     base = await choose("Which base?", ["thin", "thick"])  # a str
-    extras = await choose("What goes on it?", {"o": "Olives", "c": "Capers"}, many=True)  # a list[str]
+    extras = await choose("Which toppings?", {"o": "Olives", "c": "Capers"}, many=True)  # a list[str]
     if not await confirm(f"Order one {size.name.lower()} pizza?"):
         return "Nothing was ordered."
     return f"{size.value} {base} {' '.join(extras)}"

@@ -11,7 +11,7 @@ midcall.install(mcp)
 async def buy(share: str) -> str:
     """Buy a share at today's price."""
     count = await ask(f"How many {share}?", int, default=1, attempts=2)
-    price = 100 + len(share)  # a real price moves; key= keeps the question the same
+    price = 100 + len(share)  # a real price changes, so the question needs a key
     try:
         sure = await confirm(f"Buy {count} for {count * price}?", key="sure", timeout=120, via=STRONG)
     except TimedOut:

@@ -9,7 +9,7 @@ midcall.install(mcp)
 
 @mcp.tool()
 def book(destination: str) -> str:
-    """A `def` tool: the verbs block, and nothing is awaited."""
+    """A `def` tool: the verbs block, so don't await them."""
     days = ask("How many days?", int)
     if not confirm(f"Book {days} days in {destination}?"):
         return "Nothing was booked."

@@ -12,7 +12,7 @@ midcall.install(mcp)
 
 
 def days_in(destination: str) -> int:
-    """A function that blocks, somewhere in a library of yours."""
+    """A blocking function, deep in a library."""
     return from_thread.ask(f"How many days in {destination}?", int)
 
 
@@ -24,7 +24,7 @@ async def plan(destination: str) -> str:
 
 @mcp.tool()
 def tour(first: str, second: str) -> str:
-    """A `def` tool with threads of its own: each is given the context of the call."""
+    """A `def` tool that starts threads: each one runs in a copy of the call's context."""
     with ThreadPoolExecutor() as pool:
         asked = [pool.submit(copy_context().run, days_in, city) for city in (first, second)]
         return f"{sum(each.result() for each in asked)} days"

@@ -21,6 +21,6 @@ async def register() -> str:
 
 @mcp.tool()
 async def two_at_once() -> str:
-    """Branches that await nothing else before they ask share a round, too."""
+    """Branches share a round if they await nothing else before they ask."""
     home, work = await asyncio.gather(ask("Where do you live?", str), ask("Where do you work?", str))
     return f"{home} to {work}"

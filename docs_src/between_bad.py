@@ -14,7 +14,7 @@ TICKETS: list[int] = []
 
 @mcp.tool()
 async def draw() -> str:
-    """Draws again if it's replayed: the user agrees to one number and gets another."""
+    """A replay draws again: the user accepts one number and gets another."""
     number = random.randrange(10**9)
     if not await confirm("Keep the number that I have drawn?"):
         return "Thrown away."
@@ -23,7 +23,7 @@ async def draw() -> str:
 
 @mcp.tool()
 async def sell() -> str:
-    """If it's replayed, it sells another ticket and asks something new."""
+    """A replay sells another ticket and asks a different question."""
     TICKETS.append(1)
     name = await ask(f"It is {time.time_ns()}. Who are you?", str)
     return f"{name} has {len(TICKETS)} tickets."

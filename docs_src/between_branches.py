@@ -10,13 +10,13 @@ midcall.install(mcp)
 
 
 async def current_guests() -> list[str]:
-    """Stands for a read that may give another order each time."""
+    """Replace this with a read from your database."""
     return sorted({"Bo", "Ada", "Cem"})
 
 
 @mcp.tool()
 async def invite() -> str:
-    """Reads once, asks all guests together; each answer stays with its own branch."""
+    """Read once, ask all guests in one round; each branch gets its own answer."""
     guests = await once("guests", current_guests)
 
     async def meal(guest: str) -> str:

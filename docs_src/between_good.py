@@ -14,7 +14,7 @@ TICKETS: list[int] = []
 
 @mcp.tool()
 async def draw() -> str:
-    """Draws once, and a replay gets the same number."""
+    """Draw once: a replay gets the same number."""
     number = await once("draw", random.randrange, 10**9)
     if not await confirm("Keep the number that I have drawn?"):
         return "Thrown away."
@@ -23,7 +23,7 @@ async def draw() -> str:
 
 @mcp.tool()
 async def sell() -> str:
-    """Reads the clock once, asks the same in a replay, and sells one ticket after the answer."""
+    """Read the clock once, ask the same question in a replay, and sell one ticket after the answer."""
     opened = await once("opened", time.time_ns)
     name = await ask(f"It is {opened}. Who are you?", str)
     await once("sell", TICKETS.append, 1)

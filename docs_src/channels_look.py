@@ -9,7 +9,7 @@ midcall.install(mcp)
 
 @mcp.tool()
 async def forecast(city: str = "") -> str:
-    """The forecast for a city; the user is asked where they can be asked."""
+    """Return the forecast for a city. Asks the user for it if the client can show a form."""
     if not city and can_ask("form"):
         city = await ask("For which city?", str)
     if not city:

@@ -9,7 +9,7 @@ midcall.install(mcp)
 
 @mcp.tool()
 async def drop(table: str) -> str:
-    """Drop a table. Only a person may say yes to this; no default ever does."""
+    """Drop a table. Only a person can confirm this, never a default."""
     if not await confirm(f"Drop the table {table} for good?", via=STRONG):
         return "Kept."
     return f"Dropped {table}."

@@ -9,7 +9,7 @@ def heard(id: str) -> None:
 
 
 async def play(server: str) -> None:
-    """Both modes, every version, and -32042: shown, agreed to, waited for, and called again."""
+    """Answer forms and visits on every version, and repeat calls after -32042."""
     async with connect(server, Terminal(), on_complete=heard) as client:
         print((await client.call_tool("guess_the_number")).content[0].text)
 

@@ -2,7 +2,7 @@ from midcall.client import look
 
 
 def shown(url: str) -> str:
-    """What a user should see before they agree to open this."""
+    """Return what the user should see before agreeing to open this."""
     address = look(url)
     if not address.openable:
         return f"This cannot be opened: {address.why_not}."

@@ -9,10 +9,10 @@ midcall.install(mcp)
 
 @mcp.tool()
 async def process(data: str) -> str:
-    """Processes data; large data only after a yes within two minutes."""
+    """Process data. Large data needs a confirmation within two minutes."""
     try:
         if len(data) > 100 and not await confirm(f"The data is {len(data)} characters. Proceed?", timeout=120):
             return "The user chose not to proceed."
     except TimedOut:
-        return "The user was not there to say yes."
+        return "The user didn't respond in time."
     return f"Processed {len(data)} characters"

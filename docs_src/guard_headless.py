@@ -2,7 +2,7 @@ from midcall.client import Headless, connect
 
 
 async def nightly(server: str) -> str:
-    """Runs where nobody is: forms are sent with their defaults, and cancelled where those are not enough."""
+    """Send forms with their defaults; cancel those whose defaults aren't enough."""
     async with connect(server, Headless("defaults", tell=print)) as client:
         result = await client.call_tool("rate", {})
         return result.content[0].text

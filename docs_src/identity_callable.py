@@ -2,11 +2,11 @@ from starlette.requests import Request
 
 from midcall.portal import Portal
 
-SESSIONS: dict[str, str] = {}  # stands for the sessions of your own app
+SESSIONS: dict[str, str] = {}  # your app's sessions
 
 
 async def signed_in(request: Request) -> str | None:
-    """The issuer and the subject of whoever is signed in to the app, with a space between them."""
+    """Return the signed-in user's issuer and subject, separated by a space."""
     return SESSIONS.get(request.cookies.get("app-session", ""))
 
 

@@ -10,13 +10,13 @@ midcall.install(mcp)
 
 
 def slow_report(month: str) -> str:
-    """Blocks: a driver without async, a large file."""
+    """A blocking function: a synchronous driver, a large file."""
     return f"report for {month}"
 
 
 @mcp.tool()
 async def report(month: str) -> str:
-    """Runs the blocking part in a thread, so that the server goes on serving."""
+    """Run the blocking part in a thread, so that the server stays responsive."""
     text = await once("report", asyncio.to_thread, slow_report, month)
     if not await confirm("Shall I send it?"):
         return "Not sent."

@@ -10,7 +10,7 @@ CHARGED: dict[str, int] = {}
 
 
 async def charge(amount: int, *, idempotency_key: str) -> str:
-    """Stands for a payment service that knows idempotency keys."""
+    """Replace this with a payment service that supports idempotency keys."""
     CHARGED.setdefault(idempotency_key, amount)
     return f"ref-{len(CHARGED)}"
 

@@ -17,7 +17,7 @@ class Parcel:
 
 
 async def send(to: str) -> Parcel:
-    """The annotation says how the result is recorded, and what comes back."""
+    """The return annotation decides how the result is recorded and restored."""
     return Parcel(f"P-{to}", date(2026, 12, 24))
 
 

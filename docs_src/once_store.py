@@ -10,13 +10,13 @@ SENT: list[str] = []
 
 
 async def send(to: str) -> str:
-    """Must not happen twice, and the other side knows no idempotency key."""
+    """Must not run twice, and the post office has no idempotency keys."""
     SENT.append(to)
     return f"L-{len(SENT)}"
 
 
 async def look_up(to: str) -> str | None:
-    """May happen twice: it only reads."""
+    """May run twice: it only reads."""
     return next((f"L-{number}" for number, each in enumerate(SENT, 1) if each == to), None)
 
 

@@ -8,8 +8,8 @@ from midcall import ask
 mcp = MCPServer("travel")
 midcall.install(
     mcp,
-    keys=[os.environ["NEW_KEY"], os.environ["OLD_KEY"]],  # the first seals, both unseal
-    state_ttl=2 * 60 * 60,  # a call may wait two hours for its answers
+    keys=[os.environ["NEW_KEY"], os.environ["OLD_KEY"]],  # the first encrypts, both decrypt
+    state_ttl=2 * 60 * 60,  # a call may wait two hours for an answer
 )
 
 

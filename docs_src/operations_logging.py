@@ -2,6 +2,6 @@ import logging
 
 
 def configure() -> None:
-    """Warnings of midcall, and each question with its channel and its outcome."""
+    """Log midcall's warnings, and each question with its channel and outcome."""
     logging.getLogger("midcall").setLevel(logging.WARNING)
     logging.getLogger("midcall.questions").setLevel(logging.DEBUG)

@@ -8,7 +8,7 @@ from midcall import ask
 
 
 def signed_in_user(ctx: ServerRequestContext[Any, Any]) -> str | None:
-    """Whom the proxy in front of this server has checked. None: nobody."""
+    """The user that the proxy has verified, or None."""
     return ctx.request.headers.get("x-verified-user") if ctx.request is not None else None
 
 

@@ -11,8 +11,8 @@ from midcall.portal import Oidc, Portal
 
 mcp = MCPServer("payments")
 portal = Portal("https://mcp.example.com/midcall", identity=Oidc("https://id.example.com", "payments-portal"))
-installation = midcall.install(mcp, portal=portal)  # MIDCALL_STORE and MIDCALL_KEYS say the rest
-mcp_app = mcp.streamable_http_app(  # the SDK answers to localhost alone, unless it is told another name
+installation = midcall.install(mcp, portal=portal)  # keys and store come from MIDCALL_KEYS and MIDCALL_STORE
+mcp_app = mcp.streamable_http_app(  # by default the SDK accepts only localhost
     transport_security=TransportSecuritySettings(
         allowed_hosts=["mcp.example.com"], allowed_origins=["https://mcp.example.com"]
     )
@@ -23,7 +23,7 @@ mcp_app = mcp.streamable_http_app(  # the SDK answers to localhost alone, unless
 async def lifespan(app: Starlette) -> AsyncGenerator[None]:
     async with mcp_app.router.lifespan_context(app):
         yield
-    await installation.close()  # after the last request: lets go of the store
+    await installation.close()  # after the last request: closes the store
 
 
 app = Starlette(routes=[Mount("/midcall", portal), Mount("/", mcp_app)], lifespan=lifespan)

@@ -1,6 +1,7 @@
 import asyncio
 
-from docs_src.quickstart import mcp
+from quickstart import mcp
+
 from midcall.client import Browser, connect
 
 

@@ -6,19 +6,19 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from midcall.client.pending import DoesNotFit, NotPending, Pending
-from midcall.errors import MalformedAnswer
+from midcall import MalformedAnswer
+from midcall.client import DoesNotFit, NotPending, Pending
 
-pending = Pending()  # hand it to connect(...) or callback(...), in the same event loop
+pending = Pending()  # pass it to connect(...) or callback(...), in the same event loop
 
 
 async def questions(request: Request) -> Response:
-    """What is open, in order."""
+    """The pending questions, in order."""
     return JSONResponse([asked.as_data() for asked in pending.open])
 
 
 async def changes(request: Request) -> Response:
-    """Opened, answered, withdrawn: as they happen, for a page that is live."""
+    """Stream changes (opened, answered, withdrawn) to a live page."""
 
     async def lines() -> AsyncIterator[str]:
         async for change in pending.changes():
@@ -32,7 +32,7 @@ async def answers(request: Request) -> Response:
     try:
         pending.receive(await request.json())
     except DoesNotFit as error:
-        return JSONResponse({"problems": error.as_data()}, 422)  # still open: show them, and let it be corrected
+        return JSONResponse({"problems": error.as_data()}, 422)  # still pending: let the user correct it
     except NotPending as error:
         return JSONResponse({"error": str(error)}, 404)
     except (MalformedAnswer, json.JSONDecodeError) as error:

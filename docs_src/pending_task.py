@@ -1,13 +1,14 @@
 import asyncio
 
-from docs_src.quickstart import mcp
+from quickstart import mcp
+
 from midcall.client import Asked, Pending, connect
 
 ANSWERS = {"answer": 3, "choice": "w", "confirmed": True}
 
 
 async def chat(pending: Pending) -> None:
-    """Stands for your own user interface: it hears of questions, and answers them when it likes."""
+    """Your user interface: it receives questions and answers them when it wants."""
     async for asked in pending:
         print(f"{asked.server} asks: {asked.message}")
         pending.accept(asked.id, content_for(asked))

@@ -16,12 +16,12 @@ ISSUER = "https://id.example.com"
 
 
 async def claims_of(token: str) -> dict[str, Any] | None:
-    """Stands for your check of an access token: signature, issuer, audience, expiry. None if it is no good."""
+    """Verify the token's signature, issuer, audience and expiry here. Return None if it's invalid."""
     return None
 
 
 class Tokens:
-    """Tells who makes a call. Without the subject and the issuer, nobody can be recognised on a page."""
+    """Identifies the caller. Pages need both the subject and the issuer to recognize the user."""
 
     async def verify_token(self, token: str) -> AccessToken | None:
         claims = await claims_of(token)
@@ -39,7 +39,7 @@ auth = AuthSettings(
 )
 mcp = MCPServer("payments", auth=auth, token_verifier=Tokens())
 portal = Portal("https://mcp.example.com/midcall", identity=Oidc(ISSUER, "payments-portal"))
-installation = midcall.install(mcp, portal=portal)  # MIDCALL_KEYS and MIDCALL_STORE name its keys and its store
+installation = midcall.install(mcp, portal=portal)  # keys and store come from MIDCALL_KEYS and MIDCALL_STORE
 
 
 @mcp.tool()
@@ -50,7 +50,7 @@ async def pay(to: str, euros: int) -> str:
     return f"Paid {euros} EUR to {to}."
 
 
-mcp_app = mcp.streamable_http_app(  # the SDK answers to localhost alone, unless it is told another name
+mcp_app = mcp.streamable_http_app(  # by default the SDK accepts only localhost
     transport_security=TransportSecuritySettings(
         allowed_hosts=["mcp.example.com"], allowed_origins=["https://mcp.example.com"]
     )

@@ -19,7 +19,7 @@ async def book(destination: str) -> str:
 
 
 async def charge(destination: str, days: int) -> str:
-    """Stands for your payment service."""
+    """Replace this with your payment service."""
     return f"{destination[:3].upper()}-{days:02}"
 
 

@@ -11,7 +11,7 @@ RATES = iter(range(100, 1000))
 
 @mcp.tool()
 async def convert(amount: int) -> str:
-    """The rate moves between two runs. The key keeps the answer with its question."""
+    """The rate changes between two runs, so the question needs a key."""
     rate = next(RATES)
     sure = await confirm(f"Convert {amount} at about {rate}?", key="sure")
     return "Converted." if sure else "Kept."

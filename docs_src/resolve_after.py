@@ -9,7 +9,7 @@ midcall.install(mcp)
 
 @mcp.tool()
 async def delete(name: str) -> str:
-    """Delete a repository. The question stands where it is needed."""
+    """Delete a repository. Ask only if it's needed."""
     if name.startswith("scratch-"):
         return f"Deleted {name}."
     return f"Deleted {name}." if await confirm(f"Delete {name}?") else "Kept."

@@ -16,7 +16,7 @@ async def confirmation(name: str) -> Elicit[Confirmation]:
 
 @mcp.tool()
 async def delete(name: str, answer: Annotated[ElicitationResult[Confirmation], Resolve(confirmation)]) -> str:
-    """Delete a repository. The question is asked before the body runs, always."""
+    """Delete a repository. Always asks before the body runs."""
     if isinstance(answer, AcceptedElicitation) and answer.data.sure:
         return f"Deleted {name}."
     return "Kept."

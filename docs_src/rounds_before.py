@@ -11,7 +11,7 @@ def question(name: str, message: str) -> ElicitRequest:
 
 @mcp.tool()
 async def greet(ctx: Context) -> str | InputRequiredResult:
-    """Two questions, one state machine. Fails on everything before 2026-07-28."""
+    """Two questions in a state machine. Fails before 2026-07-28."""
     name = ctx.request_state
     match (ctx.input_responses or {}).get("name"), (ctx.input_responses or {}).get("town"):
         case _, ElicitResult(action="accept", content={"town": town}):

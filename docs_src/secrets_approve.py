@@ -12,14 +12,14 @@ PAID: list[str] = []
 
 
 async def transfer(euros: int, to: str, *, idempotency_key: str) -> str:
-    """Stands for your bank, which does nothing for a key that it has seen."""
+    """Replace this with your bank's API, which ignores a key that it has seen before."""
     PAID.append(idempotency_key)
     return f"Paid {euros} EUR to {to}."
 
 
 @mcp.tool()
 async def pay(euros: int, to: str) -> str:
-    """Pay somebody."""
+    """Pay this amount."""
     if not await approve(f"Pay {euros} EUR to {to}", {"Recipient": to, "Amount": f"{euros} EUR"}):
         return "Nothing was paid."
     return await once("transfer", transfer, euros, to)

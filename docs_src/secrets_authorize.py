@@ -22,7 +22,7 @@ midcall.install(mcp, portal=portal)
 
 @mcp.tool()
 async def next_event() -> str:
-    """Tell the next event in the user's calendar."""
+    """Return the next event in the user's calendar."""
     try:
         token = await authorize("calendar", "To look up your next event.")
     except ProviderFailed:

@@ -10,7 +10,7 @@ midcall.install(mcp, portal=portal)
 
 
 async def looks_right(token: str) -> str | None:
-    """What is wrong with it, as the end of a sentence that begins with its name; None if nothing is."""
+    """Return the end of a sentence that begins with the secret's name, or None if the token is fine."""
     return None if token.startswith("ghp_") else "must begin with ghp_"
 
 

@@ -12,7 +12,7 @@ midcall.install(mcp, store=store)
 
 @mcp.tool()
 async def order(article: str) -> str:
-    """Order an article, once, also if this process dies in it."""
+    """Order an article once, even if this process dies meanwhile."""
     return await once("order", place_order, article)
 
 

@@ -9,10 +9,10 @@ from starlette.routing import Mount
 import midcall
 from midcall.stores import Sweeper, open_store
 
-store = open_store()  # what MIDCALL_STORE says
+store = open_store()  # the URL in MIDCALL_STORE
 mcp = MCPServer("shop")
 midcall.install(mcp, store=store)
-mcp_app = mcp.streamable_http_app(  # the SDK answers to localhost alone, unless it is told another name
+mcp_app = mcp.streamable_http_app(  # by default the SDK accepts only localhost
     transport_security=TransportSecuritySettings(
         allowed_hosts=["mcp.example.com"], allowed_origins=["https://mcp.example.com"]
     )
@@ -21,7 +21,7 @@ mcp_app = mcp.streamable_http_app(  # the SDK answers to localhost alone, unless
 
 @asynccontextmanager
 async def lifespan(app: Starlette) -> AsyncGenerator[None]:
-    await store.open()  # a store that cannot be used stops the start, and not the first user
+    await store.open()  # fail at startup, not at the first user
     try:
         async with Sweeper(store), mcp.session_manager.run():
             yield

@@ -2,10 +2,10 @@ from midcall.client import Lines, Terminal
 
 
 def kiosk() -> Terminal:
-    """The whole screen, and no browser is ever started: addresses are shown, to be opened elsewhere."""
+    """Use the whole screen and never start a browser: the user opens URLs elsewhere."""
     return Terminal(inline=False, open_url=lambda url: False)
 
 
 def plain() -> Lines:
-    """Line prompts, whatever the terminal can do."""
+    """Always use line prompts."""
     return Lines(width=72)

@@ -1,6 +1,6 @@
 from typing import Any
 
-from docs_src.quickstart import mcp
+from quickstart import mcp
 
 
 async def test_no_is_no(midcall_replayed: Any) -> None:

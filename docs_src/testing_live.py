@@ -12,7 +12,7 @@ calls: list[str] = []
 
 @mcp.tool()
 async def repair() -> str:
-    """Order a part, and make an appointment."""
+    """Order a part and make an appointment."""
     part = await ask("Which part?", str)
     await once("order", lambda: calls.append(part))
     return f"{part} on {await ask('Which day?', str)}"

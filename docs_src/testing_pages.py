@@ -23,7 +23,7 @@ async def connect() -> str:
 
 
 @pytest.mark.parametrize("era", ERAS[1:])
-async def test_nothing_is_paid_without_a_yes_on_the_page(era: Era) -> None:
+async def test_nothing_is_paid_without_approval(era: Era) -> None:
     async def says_no(asked: Asked) -> None:
         await press(asked.url, "decline")
 

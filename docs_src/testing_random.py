@@ -2,8 +2,8 @@ import itertools
 import random
 
 import pytest
+from between_good import mcp
 
-from docs_src.between_good import mcp
 from midcall.testing import ERAS, Era, run
 
 

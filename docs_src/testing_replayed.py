@@ -1,4 +1,5 @@
-from docs_src.between_good import mcp
+from between_good import mcp
+
 from midcall import Declined
 from midcall.testing import replayed
 

@@ -1,5 +1,6 @@
-from docs_src.asking_anywhere import mcp
-from docs_src.forms_again import mcp as hotel
+from asking_anywhere import mcp
+from forms_again import mcp as hotel
+
 from midcall.testing import Asked, Script, connect, run
 
 

@@ -24,7 +24,7 @@ class Stay:
 
 @mcp.tool()
 async def accounts() -> str:
-    """Which accounts are connected."""
+    """List the connected accounts."""
     return f"{await secret('github', 'A token')}, {await authorize('acme')}"
 
 

@@ -1,6 +1,6 @@
 import pytest
+from channels_look import mcp
 
-from docs_src.channels_look import mcp
 from midcall.testing import ERAS, Era, run
 
 

@@ -22,6 +22,6 @@ async def connect_mailbox() -> str:
 
 @mcp.custom_route("/connected/{id}", methods=["POST"])
 async def connected(request: Request) -> Response:
-    """Our page posts here, once it knows who is signed in and has what it needs."""
+    """Our page posts here after it has identified the user and connected the mailbox."""
     await complete(request.path_params["id"])
     return PlainTextResponse("Done. You can close this page.")

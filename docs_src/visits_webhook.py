@@ -21,16 +21,16 @@ async def order(article: str) -> str:
 
 
 def callback_for(id: str) -> str:
-    """Our checkout page tells the payment service, and nobody else, whom to call when it is paid."""
+    """The address that our checkout page gives to the payment service, and to nobody else."""
     return f"https://shop.example.com/paid?{callbacks.sign(id)}"
 
 
 @mcp.custom_route("/paid", methods=["POST"])
 async def paid(request: Request) -> Response:
-    """Anybody may call this, but only what we signed counts."""
+    """Anyone can call this, but only our signature counts."""
     try:
         id = callbacks.verify(request.url.query)
     except BadCallback:
-        return PlainTextResponse("This was not signed by us, or is too old.", 403)
+        return PlainTextResponse("The signature is invalid or has expired.", 403)
     await complete(id)
     return PlainTextResponse("Noted.")

@@ -1,4 +1,4 @@
-"""The client for the official conformance suite: it calls every tool, and sends each form as it is pre-filled.
+"""The client for the official conformance suite. It calls every tool and sends each form with its defaults.
 
     python examples/conformance_client.py http://localhost:3000/mcp
 
@@ -19,7 +19,7 @@ from midcall.core.outcome import Accepted, Outcome
 
 
 class Agrees(Headless):
-    """Takes defaults, and says yes to what has none."""
+    """Take defaults, and accept fields without one."""
 
     def __init__(self) -> None:
         super().__init__("defaults")
@@ -37,7 +37,7 @@ async def main(url: str, version: str | None) -> None:
 
 
 async def outcome(client: Client, tool: str) -> str:
-    """How a call ends. What this client cannot do, such as sampling, ends one call and not all of them."""
+    """Return how a call ends. A request that this client doesn't support, such as sampling, fails only its own call."""
     try:
         result = await client.call_tool(tool, {})
     except MCPError as error:

@@ -1,9 +1,9 @@
-"""What the official MCP conformance suite asks of a server that elicits.
+"""The server for the official MCP conformance suite: all scenarios with elicitation.
 
     python examples/conformance_server.py --port 3000      # serves http://127.0.0.1:3000/mcp
 
-Each tool or prompt is named, worded and keyed as the suite's scenario wants it. The user is asked in
-straight lines; what goes to the client's model or to its roots is the SDK's business.
+The suite fixes the name, the message and the keys of each tool and prompt. Questions for the user go
+through midcall; requests to the client's model and roots use the SDK.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ import midcall
 from midcall import Choice, Choices, Flag, Form, Number, Text, ask, can_ask, elicit
 
 mcp = MCPServer("midcall-conformance")
-# A scenario answers a question by its key before it was asked; midcall takes that only if told to.
+# One scenario answers a question by its key before it is asked, which midcall refuses by default.
 midcall.install(mcp, answers_ahead=True)
 
 
-# --- the user is asked: pushed on 2025-11-25, in rounds on 2026-07-28 ---------------------------
+# --- questions for the user: pushed on 2025-11-25, in rounds on 2026-07-28 ----------------------
 
 
 @mcp.tool()
@@ -95,14 +95,14 @@ async def test_input_required_result_elicitation() -> str:
 
 @mcp.tool()
 async def test_input_required_result_request_state() -> str:
-    """Scenario request-state: the state comes back as it left."""
+    """Scenario request-state: the state comes back unchanged."""
     await ask("Please confirm", Form(Flag("ok")), key="confirm")
     return "state-ok"
 
 
 @mcp.tool()
 async def test_input_required_result_tampered_state() -> str:
-    """Scenario tampered-state: the state is sealed, and one that was not sealed here is refused."""
+    """Scenario tampered-state: a state that this server didn't seal is refused."""
     await ask("Please confirm", Form(Flag("ok")), key="confirm")
     return "confirmed"
 
@@ -117,12 +117,12 @@ async def test_input_required_result_multi_round() -> str:
 
 @mcp.prompt()
 async def test_input_required_result_prompt() -> str:
-    """Scenario non-tool-request: a prompt asks, too."""
+    """Scenario non-tool-request: a prompt that asks."""
     answer = await ask("What context should the prompt use?", Form(Text("context")), key="user_context")
     return f"Use this context: {answer['context']}"
 
 
-# --- 2026-07-28: what is asked of the client's model and of its roots, not of the user ----------
+# --- 2026-07-28: questions for the client's model and roots, not for the user -------------------
 
 
 @mcp.tool()
@@ -164,7 +164,7 @@ async def test_input_required_result_multiple_inputs(ctx: Context) -> str | Inpu
 
 @mcp.tool()
 async def test_input_required_result_capabilities(ctx: Context) -> str | InputRequiredResult:
-    """Scenario capability-check: only what this client says that it can answer."""
+    """Scenario capability-check: only what this client declares."""
     if can_ask("form"):
         answer = await ask("What is your name?", Form(Text("name")), key="user_name")
         return f"Hello, {answer['name']}!"
@@ -175,7 +175,7 @@ async def test_input_required_result_capabilities(ctx: Context) -> str | InputRe
     return "This client can answer nothing."
 
 
-# --- the SDK's rounds, in short ------------------------------------------------------------------
+# --- shortcuts for the SDK's rounds -------------------------------------------------------------
 
 
 def form(message: str, **types: str) -> ElicitRequest:

@@ -1,4 +1,4 @@
-"""One tool with five kinds of question, for every client that there is.
+"""One tool with five kinds of question, for any client.
 
     python examples/everywhere.py                 # serves stdio
     python examples/everywhere.py --http 8000     # serves http://127.0.0.1:8000/mcp
@@ -23,7 +23,7 @@ from midcall import ask, can_ask, choose, confirm
 from midcall.portal import Portal
 
 mcp = MCPServer("everywhere", title="Fjord Travel", log_level="WARNING")
-midcall.install(mcp, portal=Portal(), probe=True)  # with a portal comes a store: MIDCALL_STORE, else SQLite
+midcall.install(mcp, portal=Portal(), probe=True)  # a portal needs a store: MIDCALL_STORE, or SQLite by default
 
 Days = Annotated[int, Field(ge=1, le=30)]
 SEATS = {"w": "At the window", "a": "On the aisle"}

@@ -33,7 +33,7 @@ async def order(dish: str) -> str:
 
 @mcp.tool
 async def rename(ctx: Context) -> str:
-    """Give the kitchen another name."""
+    """Rename the kitchen."""
     answer = await ctx.elicit("What shall the kitchen be called?", str)
     if isinstance(answer, AcceptedElicitation):
         return f"The kitchen is called {answer.data} now."

@@ -3,8 +3,8 @@
     python examples/guess.py                 # serves stdio
     python examples/guess.py --http 8000     # serves http://127.0.0.1:8000/mcp
 
-One tool, written in a straight line. It plays on every protocol version: on 2026-07-28 it is run
-again for every guess, and `once` sees to it that the number stays the same.
+One tool, on every protocol version. If midcall has to replay the call, `once` keeps the number the
+same. `midcall demo` plays this server in your terminal.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from midcall import Accepted, confirm, elicit, once
 
 GUESSES = 5
 
-mcp = MCPServer("guess", title="Guess the number")
+mcp = MCPServer("games", title="Game corner")
 midcall.install(mcp)
 
 Guess = Annotated[int, Field(title="Your guess", ge=1, le=10)]
@@ -33,7 +33,7 @@ async def guess_the_number() -> str:
     if not await confirm("Do you want to play a game?"):
         return "Maybe next time!"
 
-    number = await once("draw", random.randint, 1, 10)
+    number = await once("draw", draw)
     message = f"I have drawn a number from 1 to 10. You have {GUESSES} guesses."
     for left in reversed(range(GUESSES)):
         match await elicit(message, Guess):
@@ -45,6 +45,11 @@ async def guess_the_number() -> str:
             case _:
                 return f"You gave up. It was {number}."
     return f"No more guesses. It was {number}."
+
+
+def draw() -> int:
+    """Random, so a replay must not draw again: `once` records the number."""
+    return random.randint(1, 10)
 
 
 def main() -> None:

@@ -1,10 +1,10 @@
-"""The SDK's low-level server, asking.
+"""A low-level server that asks.
 
     python examples/lowlevel_server.py                 # serves stdio
     python examples/lowlevel_server.py --http 8000     # serves http://127.0.0.1:8000/mcp
 
-No decorators, no schemas made from signatures: two handlers and the same line that installs midcall.
-It also seals the state that a waiting call hands to its client, which this server does not do itself.
+No decorators and no schemas from signatures: two handlers, and the same line that installs midcall.
+midcall also seals the state of a waiting call, which this kind of server doesn't do by default.
 """
 
 from __future__ import annotations

@@ -66,21 +66,21 @@ def build(args: argparse.Namespace) -> tuple[Starlette, midcall.Installation]:
 
 
 def server_of(args: argparse.Namespace, resource: str) -> MCPServer:
-    """Closed to whoever has no token of the issuer, where there is one."""
+    """With an issuer, require its access tokens."""
     if not args.issuer:
         return MCPServer("portal-example", title="Portal example", log_level="WARNING")
     auth = AuthSettings(issuer_url=args.issuer, resource_server_url=resource, validate_token_resource=False)
-    tokens = IssuedBy(args.issuer, resource)  # sees to the audience by itself
+    tokens = IssuedBy(args.issuer, resource)  # checks the audience
     return MCPServer("portal-example", title="Portal example", log_level="WARNING", auth=auth, token_verifier=tokens)
 
 
 def identity_of(args: argparse.Namespace) -> Oidc | None:
-    """The portal is a client of its own of the issuer; on loopback, it knows the user of this machine."""
+    """With an issuer, the portal signs users in there; on loopback it knows this machine's user."""
     return Oidc(args.issuer, args.client_id, args.client_secret or None) if args.issuer else None
 
 
 def only_for(base: str) -> TransportSecuritySettings:
-    """MCP answers to the name that it is known by, and to no other that leads here."""
+    """Serve MCP only under its own host name, against DNS rebinding."""
     where = urlsplit(base)
     hosts = [where.netloc] if where.hostname not in ("127.0.0.1", "localhost") else ["127.0.0.1:*", "localhost:*"]
     return TransportSecuritySettings(
@@ -104,10 +104,10 @@ def options() -> argparse.Namespace:
 
 
 class Server(uvicorn.Server):
-    """Lets go of the calls that wait for a person before it waits for them to end.
+    """Ends calls that wait for a person before it waits for open requests.
 
-    The SDK's streams end by themselves right after the signal, whatever was still to be said on them. Here they get a
-    moment more, in which a pushed call says its code.
+    The SDK closes its streams right after the signal. This gives them a moment longer, so that a pushed call can still
+    return its resume code.
     """
 
     def __init__(self, config: uvicorn.Config, installation: midcall.Installation) -> None:

@@ -1,8 +1,8 @@
-"""The tools of portal_server.py over stdio, for the user who sits at this machine.
+"""The tools of portal_server.py over stdio, for the user of this machine.
 
     python examples/portal_stdio.py
 
-The portal starts by itself, on a port of its own, when somebody is first sent there.
+The portal starts on its own port when a user is first sent there.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Book a trip: a tool that asks for every kind of field that MCP knows.
+"""Book a trip: a tool that uses every kind of field in MCP.
 
     python examples/trip.py                 # serves stdio
     python examples/trip.py --http 8000     # serves http://127.0.0.1:8000/mcp
 
-Two forms leave together, two choices follow, the user confirms, and the card is charged once.
+It asks two forms in one round, then two choices and a confirmation, and charges the card once.
+`midcall demo` plays this server in your terminal.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ async def book(destination: str) -> str:
 
 
 async def charge(email: str, price: float) -> str:
-    """Stands for the call to a payment service. It must happen once, however often the tool is run again."""
+    """Replace this with your payment service. `once` keeps it from running twice."""
     return f"FT-{random.randrange(10_000):04}"
 
 

@@ -21,7 +21,7 @@ const host = {
   results: [],
   bridges: [],
 
-  // Calls a tool as a host does. `when` says when its App is shown: "held", while the call runs, or "after" it.
+  // Calls a tool as a host does. `when` is when its App appears: "held" (during the call) or "after" it.
   async call(name, args = {}, { when = "held", context = {}, ...how } = {}) {
     const tool = tools.find((each) => each.name === name);
     const info = { toolInfo: { tool } };
@@ -33,7 +33,7 @@ const host = {
     return result.content.map((block) => block.text).join("\n");
   },
 
-  // Shows the App of a tool. `height` fixes the frame, whatever the App says about its size.
+  // Shows the App of a tool. `height` fixes the frame's height and ignores the App's own.
   async show(tool, args, hostContext, { height, says = true } = {}) {
     document.body.classList.toggle("dark", hostContext.theme === "dark");
     const { contents } = await client.readResource({ uri: getToolUiResourceUri(tool) });

@@ -1,11 +1,11 @@
-// An OpenID Connect issuer, by npm's oidc-provider, for tests.
+// An OpenID Connect issuer for tests, built on npm's oidc-provider.
 //
 //   node issuer.mjs PORT PORTAL MCP
 //
-//   PORTAL  the address of a portal: it may sign users in as client "portal", and connect accounts as "tracker"
-//   MCP     the address of an MCP server: access tokens for it are JWTs
+//   PORTAL  the URL of a portal: it signs users in as client "portal" and connects accounts as "tracker"
+//   MCP     the URL of an MCP server: access tokens for it are JWTs
 //
-// Whoever signs in is who they say. Any client may register. Prints a line once it listens.
+// It believes every name and lets any client register. Prints a line once it listens.
 import { Provider } from 'oidc-provider';
 
 const [port, portal, mcp] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-// Calls one tool through the official TypeScript client, and answers what it asks from a script.
+// Calls one tool through the official TypeScript client, and answers its questions from a script.
 //
 //   node ts_client.mjs URL ERA TOOL ARGUMENTS ANSWERS
 //
@@ -36,7 +36,7 @@ const outcome = await client.callTool({ name: tool, arguments: JSON.parse(toolAr
 console.log(JSON.stringify({ protocolVersion: client.getNegotiatedProtocolVersion(), questions, ...outcome }));
 await client.close();
 
-// Up to 2025-11-25 the version is offered in `initialize`; from 2026-07-28 on it is pinned and discovered.
+// Up to 2025-11-25 the client offers the version in `initialize`; from 2026-07-28 on it pins and discovers it.
 function versions(era) {
   if (era === 'legacy') return {};
   if (era < '2026') return { supportedProtocolVersions: [era] };

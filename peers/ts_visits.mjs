@@ -1,11 +1,11 @@
-// Calls tools through the official TypeScript client, one after the other, and agrees to whatever address it is sent to.
+// Calls tools through the official TypeScript client, one by one, and agrees to every URL.
 //
 //   node ts_visits.mjs URL ERA
 //
 //   ERA   "legacy" (the client's default), or "2026-07-28"
 //
-// Reads lines of JSON: {tool, arguments}. Prints lines of JSON: {question} as soon as one comes, {completed} when the
-// server says that a visit is done, and {result} or {error} when a call has ended.
+// Reads lines of JSON: {tool, arguments}. Prints lines of JSON: {question} for each question, {completed} when the
+// server reports that a visit is done, and {result} or {error} when a call has ended.
 import { createInterface } from 'node:readline';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# What the tests look at pages and terminals with: Chromium and tmux, where they are not installed.
+# Installs Chromium and tmux, which the tests use for pages and terminals.
 set -euo pipefail
 
 found() { command -v chromium || command -v chromium-browser || command -v google-chrome; }
 
 install_package() {
     if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-        echo "Please install $1: only root on Debian or Ubuntu can do it from here." >&2
+        echo "Please install $1: this script can only do it as root on Debian or Ubuntu." >&2
         exit 1
     fi
     export DEBIAN_FRONTEND=noninteractive

@@ -1,4 +1,4 @@
-"""Take pictures of the page of the Browser answerer: light, dark, and on a phone.
+"""Take pictures of the Browser answerer's page: light, dark, and on a phone.
 
 python -m scripts.browser_picture [DIRECTORY]      # writes docs/images/browser-*.png
 """
@@ -15,16 +15,16 @@ from typing import Any
 
 from playwright.async_api import Page, async_playwright
 
+from midcall.client.answerer import Waiting
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
 from midcall.client.browser import Browser
-from midcall.client.visits.waiting import Waiting
 from midcall.core.forms.fields import Choice, Choices, Flag, Number, Text
 from midcall.core.forms.form import Form
 
 ROOT = Path(__file__).parent.parent
 SECONDS = 20.0
 TRIP = Form(
-    Text("name", title="Full name", description="As it stands in the passport.", min_length=2, max_length=60),
+    Text("name", title="Full name", description="As in your passport.", min_length=2, max_length=60),
     Text("mail", title="Email", format="email"),
     Text("leaving", title="Day of departure", format="date"),
     Number("days", title="Days", integer=True, minimum=1, maximum=30, default=4),
@@ -47,7 +47,7 @@ DOUBTFUL = Asked(VisitQuestion("Please confirm your account.", ODD), "odd", "Sho
 
 @asynccontextmanager
 async def page_with(chromium: Any, *asked: Asked, waiting: Waiting | None = None, **how: Any) -> AsyncIterator[Page]:
-    """The page while these are asked, in a browser of this kind."""
+    """The page while these questions are pending, in this kind of browser."""
     opened: asyncio.Queue[str] = asyncio.Queue()
     loop = asyncio.get_running_loop()
     async with Browser(open=lambda url: loop.call_soon_threadsafe(opened.put_nowait, url)) as browser:

@@ -1,4 +1,4 @@
-"""Checks README.md and docs/: every relative link and anchor exists, every snippet equals its file.
+"""Check README.md and docs/: every relative link and anchor exists, every snippet equals its file.
 
 A snippet is a fenced block with `<!-- file: docs_src/x.py -->` on the line above it.
 """
@@ -34,7 +34,7 @@ def check(page: Path) -> Iterator[str]:
 
 
 def prose(text: str) -> str:
-    """The page without its code, in which `[a](b)` is no link and `# x` no heading."""
+    """The page without its code: there, `[a](b)` isn't a link and `# x` isn't a heading."""
     return re.sub(r"(`+)[^`\n]+\1", "``", FENCE.sub("", text))
 
 
@@ -53,7 +53,7 @@ def wrong_links(page: Path, text: str) -> Iterator[str]:
 
 @cache
 def anchors(page: Path) -> set[str]:
-    """The anchors that a reader's browser will find: one per heading, as code hosts make them."""
+    """The page's anchors: one per heading, as code hosts generate them."""
     text = page.read_text()
     found = set(ANCHOR.findall(text))
     for match in HEADING.finditer(FENCE.sub("", text)):
@@ -67,7 +67,7 @@ def wrong_snippets(text: str) -> Iterator[str]:
     for comment in SNIPPET.finditer(text):
         name, block = comment["file"], FENCE.match(text, comment.end())
         if block is None:
-            yield f"{name}: no code block stands directly below its comment"
+            yield f"{name}: no code block directly below its comment"
         elif not (ROOT / name).exists():
             yield f"{name}: no such file"
         elif block["code"].strip() != (ROOT / name).read_text().strip():

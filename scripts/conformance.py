@@ -1,4 +1,4 @@
-"""Runs the official MCP conformance suite against examples/conformance_server.py and conformance_client.py.
+"""Run the official MCP conformance suite against examples/conformance_server.py and conformance_client.py.
 
     python -m scripts.conformance [PATTERN]      # only the scenarios whose name contains PATTERN
 
@@ -46,7 +46,7 @@ def main() -> int:
 
 
 def scenarios() -> list[tuple[str, str]]:
-    """What we promise to pass. The suite is asked for its list, so that a new scenario is not missed."""
+    """The scenarios that we promise to pass, from the suite's own list so that new ones aren't missed."""
     listed = suite("list", "--server", "--spec-version", "2026-07-28").stdout
     rounds: list[str] = re.findall(r"(input-required-result-\S+)", listed)
     if not rounds:
@@ -55,7 +55,7 @@ def scenarios() -> list[tuple[str, str]]:
 
 
 def run(name: str, version: str, target: list[str], folder: Path) -> list[dict[str, Any]] | str:
-    """The checks of one scenario, or what went wrong instead."""
+    """The checks of one scenario, or the error."""
     try:
         done = suite(*target, "--scenario", name, "--spec-version", version, "-o", str(folder))
     except subprocess.TimeoutExpired:
@@ -88,7 +88,7 @@ def suite(*args: str) -> subprocess.CompletedProcess[str]:
 
 @contextmanager
 def served(log: Path) -> Generator[str]:
-    """The URL of the example server, which is stopped whatever happens."""
+    """The URL of the example server, which is always stopped."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

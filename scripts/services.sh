@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# PostgreSQL and Redis for the tests, on loopback. Whatever already answers there is left alone.
-# PgBouncer is installed too, and left to the tests to start.
-# What this starts is for tests only: PostgreSQL trusts every local connection (user postgres),
-# neither keeps its data for long, and PostgreSQL never runs as root.
+# Starts PostgreSQL and Redis for the tests, on loopback, unless something already answers there.
+# Also installs PgBouncer, which the tests start themselves.
+# For tests only: PostgreSQL trusts every local connection (user postgres), and neither keeps its data for long.
+# PostgreSQL never runs as root.
 set -euo pipefail
 postgres_port="${POSTGRES_PORT:-5432}"
 redis_port="${REDIS_PORT:-6379}"
@@ -12,7 +12,7 @@ answers() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
 install_package() {
     if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-        echo "Please install $1: only root on Debian or Ubuntu can do it from here." >&2
+        echo "Please install $1: this script can only do it as root on Debian or Ubuntu." >&2
         exit 1
     fi
     export DEBIAN_FRONTEND=noninteractive
@@ -29,7 +29,7 @@ as_postgres() {
 
 start_postgres() {
     if [ "$(postgres_bin)" = . ]; then
-        # No cluster of the system's own: it would take the port, and want passwords.
+        # Don't create the system's cluster: it would take the port and require passwords.
         install_package postgresql-common
         sed -i 's/^#*\s*create_main_cluster.*/create_main_cluster = false/' /etc/postgresql-common/createcluster.conf
         install_package postgresql
@@ -46,7 +46,7 @@ start_postgres() {
 
 start_redis() {
     command -v redis-server >/dev/null || install_package redis-server
-    # The package may have started it by itself.
+    # The package may have started it automatically.
     answers "$redis_port" || redis-server --daemonize yes --bind 127.0.0.1 --port "$redis_port" \
         --save "" --appendonly no --dir "${TMPDIR:-/tmp}" >/dev/null
 }

@@ -1,4 +1,4 @@
-"""Draw two forms of the terminal answerer, as a real app shows them.
+"""Draw two forms of the terminal answerer, as the real app shows them.
 
 python -m scripts.terminal_picture      # writes docs/images/terminal-form.svg and terminal-visit.svg
 """
@@ -14,8 +14,8 @@ from typing import Any
 from textual.pilot import Pilot
 
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
-from midcall.client.terminal.app import Asking
 from midcall.client.terminal.flow import Flow, Step
+from midcall.client.terminal.question_app import QuestionApp
 from midcall.core.forms.fields import Choice, Choices, Flag, Number, Text
 from midcall.core.forms.form import Form
 
@@ -46,7 +46,7 @@ async def look(pilot: Pilot[None]) -> None:
 
 
 async def draw(asked: Asked, rows: int, person: Callable[[Pilot[None]], Awaitable[None]], name: str) -> None:
-    app: Any = Asking(Flow([Step(asked)]))
+    app: Any = QuestionApp(Flow([Step(asked)]))
     async with app.run_test(size=(COLUMNS, rows)) as pilot:
         await person(pilot)
         await pilot.pause()
@@ -56,7 +56,7 @@ async def draw(asked: Asked, rows: int, person: Callable[[Pilot[None]], Awaitabl
 
 
 def own(svg: str) -> str:
-    """The picture with fonts of the reader's machine: it loads nothing, and it is the same each time."""
+    """Make the picture use local fonts, so that it loads nothing and never changes."""
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
     svg = svg.replace("font-family: Fira Code, monospace", "font-family: ui-monospace, Menlo, Consolas, monospace")
     svg = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.DOTALL)

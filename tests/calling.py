@@ -1,4 +1,4 @@
-"""Tools that ask by each framework's own means, and calls that a test makes one request at a time."""
+"""Tools that ask through each framework's own API, and calls that a test makes one request at a time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.rounds import text
 
 Means = Literal["mcpserver", "lowlevel", "fastmcp", "ask"]
 MEANS: tuple[Means, ...] = ("mcpserver", "lowlevel", "fastmcp", "ask")
-"""How a tool asks: by `ctx.elicit` or the session of one kind of server, or by `midcall.ask`."""
+"""How a tool asks: with `ctx.elicit` or the session of one kind of server, or with `midcall.ask`."""
 
 Elicit = Callable[[str], Awaitable[str]]
 Body = Callable[[Elicit], Awaitable[str]]
@@ -40,7 +40,7 @@ WORD = {"type": "object", "properties": {"word": {"type": "string"}}, "required"
 
 
 def bare_asking(means: Means, *bodies: Body, **settings: Any) -> Any:
-    """A server with these settings, without midcall. Each body is a tool of its name, and asks by these means."""
+    """A server with these settings, without midcall. Each body becomes a tool with its name, and asks this way."""
     tools = [_TOOLS[means](body) for body in bodies]
     for tool, body in zip(tools, bodies, strict=True):
         tool.__name__ = body.__name__
@@ -48,7 +48,7 @@ def bare_asking(means: Means, *bodies: Body, **settings: Any) -> Any:
 
 
 def asking(means: Means, *bodies: Body, **options: Any) -> Any:
-    """The same, with midcall, which has these options."""
+    """The same with midcall, installed with these options."""
     server = bare_asking(means, *bodies)
     midcall.install(server, **options)
     return server
@@ -104,7 +104,7 @@ _TOOLS: dict[Means, Callable[[Body], Callable[..., Any]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What a request came back with: open questions, and the state to answer them with."""
+    """The result of a request: open questions, and the state to answer them with."""
 
     tool: str
     arguments: dict[str, Any]
@@ -125,7 +125,7 @@ class Round:
         return sorted(r.params.message for r in self.requests.values() if isinstance(r, ElicitRequest))
 
     def responses(self, answers: Mapping[str, Any]) -> dict[str, Any]:
-        """These answers by message, as they travel: a word, or an `ElicitResult`."""
+        """These answers by message in wire form: a word, or an `ElicitResult`."""
         return {
             key: _response(request, answers[request.params.message])
             for key, request in self.requests.items()
@@ -150,7 +150,7 @@ async def send(
     state: str | None = None,
     **options: Any,
 ) -> Round | CallToolResult:
-    """One request of a call, and what it came back with."""
+    """Send one request of a call and return its result."""
     result = await client.session.call_tool(
         tool,
         dict(arguments or {}),
@@ -163,28 +163,28 @@ async def send(
 
 
 async def begin(client: Client, tool: str, arguments: Mapping[str, Any] | None = None, **options: Any) -> Round:
-    """The first request of a call that asks."""
+    """Send the first request of a call that asks."""
     first = await send(client, tool, arguments, **options)
     assert isinstance(first, Round), text(first)
     return first
 
 
 async def retry(client: Client, round: Round, answers: Mapping[str, Any], **options: Any) -> Round | CallToolResult:
-    """The next request of this call, with these answers by message."""
+    """Send the next request of this call, with these answers by message."""
     return await send(
         client, round.tool, round.arguments, responses=round.responses(answers), state=round.state, **options
     )
 
 
 async def proceed(client: Client, round: Round, answers: Mapping[str, Any], **options: Any) -> Round:
-    """The next request, after which the call asks again."""
+    """Send the next request; the call asks again."""
     again = await retry(client, round, answers, **options)
     assert isinstance(again, Round), text(again)
     return again
 
 
 async def finish(client: Client, round: Round, answers: Mapping[str, Any], **options: Any) -> str:
-    """The last request of the call: the text of its result."""
+    """Send the last request of the call and return its text."""
     done = await retry(client, round, answers, **options)
     assert isinstance(done, CallToolResult), done
     assert not done.is_error, text(done)

@@ -1,4 +1,4 @@
-"""Certificates, good and bad, and what serves with them."""
+"""Valid and invalid certificates, and servers that use them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cryptography.x509.oid import NameOID
 
 
 def certificate(path: Path, *, host: str = "127.0.0.1", since: int = -1, until: int = 5) -> Path:
-    """A key and a certificate that it has signed itself: for this host, valid from and until these days from now."""
+    """A self-signed certificate and its key: for this host, valid from and until these days from now."""
     key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a test")])
     known_as = x509.IPAddress(ip_address(host)) if host[0].isdigit() else x509.DNSName(host)
@@ -51,7 +51,7 @@ class _Page(BaseHTTPRequestHandler):
 
 @contextmanager
 def page_behind(pem: Path | None) -> Generator[str]:
-    """Where some page is, which is no server of ours: host and port. With a certificate, it speaks TLS."""
+    """Serve a page that isn't ours; yields its host and port. With a certificate, it speaks TLS."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Page)
     server.daemon_threads = True
     if pem is not None:

@@ -1,4 +1,4 @@
-"""A server that charges before it asks. Run as a script it serves it: over stdio, or with `--http PORT`."""
+"""A server that charges before it asks. Run as a script, it serves over stdio, or with `--http PORT` over HTTP."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def app_of(server: Any) -> Any:
 
 
 async def serve_stdio(server: Any) -> None:
-    """A low-level server has no `run("stdio")` of its own."""
+    """A low-level server has no `run("stdio")`."""
     from mcp.server.stdio import stdio_server
 
     async with stdio_server() as (read, write):

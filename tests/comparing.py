@@ -1,4 +1,4 @@
-"""The same server with and without midcall: what its client sees, hears and gets."""
+"""The same server with and without midcall: what its client sees and gets."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Reply = Callable[[ElicitRequestParams], ElicitResult | ErrorData | Awaitable[Eli
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One call of a tool, as its client sees it."""
+    """One tool call, as its client sees it."""
 
     asked: list[dict[str, Any]]
-    """The params of each question, as they came."""
+    """The params of each question, unchanged."""
     text: str = ""
     failed: bool = False
     code: int | None = None
@@ -54,7 +54,7 @@ async def seen(server: Any, tool: str, reply: Reply | None, *, era: Era = "2025-
 
 
 def _as_it_came(params: ElicitRequestParams) -> dict[str, Any]:
-    """These params, but for the trace that the SDK adds to what it pushes."""
+    """These params, without the trace that the SDK adds when it pushes."""
     wire = params.model_dump(by_alias=True, mode="json", exclude_none=True)
     meta = {name: value for name, value in wire.pop("_meta", {}).items() if name != "traceparent"}
     return {"_meta": meta, **wire}

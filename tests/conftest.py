@@ -1,10 +1,9 @@
-"""What every run of the suite has.
+"""Settings for every run of the suite.
 
-All that is logged, traced and audited is looked through for ids and values (`tests/scanning.py`). Where
-MIDCALL_NO_SKIPS=1, as in CI, a skipped test fails the run: nothing may be left out unnoticed. What a server
-keeps if nobody says where goes into a directory of this run, and into no keyring: the user's own files are no
-place for tests. What is random is the same each time, and may take its time: a busy machine is no fault. `make fuzz`
-draws anew.
+Everything that is logged, traced and audited is scanned for ids and values (`tests/scanning.py`). With
+MIDCALL_NO_SKIPS=1, as in CI, a skipped test fails the run. Default stores go to a directory of this run, and never to a
+keyring: tests don't touch the user's own files. Random inputs are the same each time and have no deadline, because the
+machine may be busy. `make fuzz` uses new ones.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "midcall", deadline=None, derandomize=same, suppress_health_check=[HealthCheck.too_slow], print_blob=True
     )
     settings.load_profile("midcall")
-    # uvicorn looks every 0.1 s whether it is to stop, and takes as long again to do so: hundreds of tests start one.
+    # uvicorn polls every 0.1 s for its shutdown, and takes as long again to stop: hundreds of tests start one.
     uvicorn.server.asyncio = SimpleNamespace(**vars(asyncio) | {"sleep": sooner})
     data = TemporaryDirectory(prefix="midcall-data-", ignore_cleanup_errors=True)
     os.environ["XDG_DATA_HOME"] = data.name
@@ -47,7 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is imported by now stays until the end: no collection of garbage has to go through all of it again."""
+    """Freeze everything imported so far, so that garbage collections skip it."""
     gc.disable()
     try:
         return (yield)
@@ -69,20 +68,45 @@ LONGEST = (
 )
 
 
+PROOFS = (
+    "tests/chaos/",
+    "tests/peers/",
+    "tests/recipes/",
+    "tests/client/test_browser_chromium.py",
+    "tests/client/test_terminal_tmux.py",
+    "tests/portal/test_chromium.py",
+    "tests/portal/test_examples.py",
+    "tests/strangers/test_processes.py",
+    "tests/test_wheel.py",
+)
+"""Proofs with browsers, other SDKs and replicas that are killed. `make proofs` runs them."""
+HOSTILE = "tests/client/test_hostile"
+"""Attacks on the client side. `make hostile` runs them, in every way."""
+UNITS = ("tests/core/", "tests/web/", "tests/server/test_asking.py", "tests/server/test_replay.py", "tests/test_")
+"""What `make quick` runs: no services, no browsers, no other programs."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those of which one alone takes seconds come first: in the end nobody waits for the last of them."""
+    """Mark proofs, attacks and unit tests. Run tests that take seconds first, so that none of them starts last."""
+    for item in items:
+        if item.nodeid.startswith(PROOFS):
+            item.add_marker("proof")
+        elif item.nodeid.startswith(HOSTILE):
+            item.add_marker("hostile")
+        elif item.nodeid.startswith(UNITS):
+            item.add_marker("unit")
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Programs that tests run import what they need while the first tests run."""
+    """Start importing what test programs need while the first tests run."""
     if "tests.warm" in sys.modules and not session.config.option.collectonly:
         sys.modules["tests.warm"].begin()
 
 
 @pytest.fixture(autouse=True)
 def own_loggers() -> Iterator[None]:
-    """A command line takes loggers over for its process, and some libraries switch all others off; tests share one."""
+    """Restore loggers: a command reconfigures them for its process, and some libraries disable all others."""
     yield
     for name, logger in logging.root.manager.loggerDict.items():
         if name.partition(".")[0] == "midcall" and isinstance(logger, logging.Logger):
@@ -93,7 +117,7 @@ def own_loggers() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def own_servers() -> Iterator[None]:
-    """`complete` speaks to every server of the process: those of a test that is over are no longer of it."""
+    """Forget servers of earlier tests: `complete` speaks to every server of the process."""
     installed = getattr(sys.modules.get("midcall.server.install"), "installations", WeakSet[object]())
     before = set(installed)
     yield
@@ -102,13 +126,13 @@ def own_servers() -> Iterator[None]:
 
 @pytest.fixture
 def replaying(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No run stays in memory between two rounds: a call is replayed from its journal."""
+    """Replay every call from its journal: no run stays in memory between rounds."""
     monkeypatch.setenv("MIDCALL_LIVE", "0")
 
 
 @pytest.fixture(params=["live", "replay"])
 def either(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What holds both ways: the run stays in memory between two rounds, or the call is replayed."""
+    """Run the test both ways: with live runs, and with every call replayed."""
     monkeypatch.setenv("MIDCALL_LIVE", str(int(request.param == "live")))
     return request.param
 

@@ -1,6 +1,6 @@
-"""One function as a tool, a prompt, a resource and a template, on every kind of server; and how a call of it ends.
+"""One function as a tool, a prompt, a resource and a template, on every kind of server; and how its call ends.
 
-Run as a script it serves `in_group` and `replaces` over stdio, by a server of the kind that it is told.
+Run as a script, it serves `in_group` and `replaces` over stdio, with the given kind of server.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Asks = Callable[[], Coroutine[Any, Any, str]]
 
 
 class End(NamedTuple):
-    """How a call ended: with the text of a result, or with an error."""
+    """How a call ended: with a result's text or with an error."""
 
     text: str
     is_error: bool = False
@@ -52,7 +52,7 @@ class End(NamedTuple):
 
 
 def bare(kind: Kind, function: Asks) -> Any:
-    """A server of this kind that has this function in every way, without midcall."""
+    """A server of this kind that offers this function in every way, without midcall."""
     if kind == "lowlevel":
         return _lowlevel(function)
     server: Any = MCPServer("test") if kind == "mcpserver" else FastMCP("test")
@@ -68,14 +68,14 @@ def bare(kind: Kind, function: Asks) -> Any:
 
 
 def asking(kind: Kind, function: Asks, **options: Any) -> Any:
-    """The same, and it can ask."""
+    """The same with midcall."""
     server = bare(kind, function)
     midcall.install(server, **options)
     return server
 
 
 async def end_of(server: Any, way: Way, answers: Answers = (), **client: Any) -> End:
-    """Call it this way, and see how that ends."""
+    """Call it this way and return how that ends."""
     async with connect(server, answers, **client) as connected:
         try:
             if way == "tool":
@@ -108,14 +108,14 @@ def _lowlevel(function: Asks) -> Server[Any]:
 
 
 async def in_group() -> str:
-    """Asks in a task group, and lets its error pass."""
+    """Asks in a task group and lets its error propagate."""
     async with asyncio.TaskGroup() as group:
         branch = group.create_task(ask("a?", str))
     return branch.result()
 
 
 async def replaces() -> str:
-    """Catches all that passes, and raises something else."""
+    """Catches every exception and raises another."""
     try:
         return f"{await ask('a?', str)} {await ask('b?', str)}"
     except BaseException as exc:

@@ -1,4 +1,4 @@
-"""What is told only when it is collected: a failure that nobody has looked at, above all."""
+"""Find problems that only show up at garbage collection, such as exceptions that nobody retrieved."""
 
 import gc
 from collections.abc import Generator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def collected() -> Generator[None]:
-    """Collect, at the end, what came to be within. Older things are left alone: to go through them takes long."""
+    """Collect objects that were created inside the block. Skip older ones, because that takes long."""
     gc.freeze()
     try:
         yield

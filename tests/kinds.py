@@ -1,4 +1,4 @@
-"""The three kinds of server, with one way to give them tools."""
+"""The three kinds of server, with one way to add tools."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KINDS: tuple[Kind, ...] = ("mcpserver", "lowlevel", "fastmcp")
 
 
 def bare_server(kind: Kind, *tools: Callable[..., Any], name: str = "test", **settings: Any) -> Any:
-    """A server of this kind with these tools, without midcall. Settings, such as a lifespan, are the server's own."""
+    """A server of this kind with these tools, without midcall. Settings, such as a lifespan, go to the server."""
     if kind == "mcpserver":
         server: MCPServer[Any] = MCPServer(name, **settings)
         for tool in tools:
@@ -42,7 +42,7 @@ def bare_server(kind: Kind, *tools: Callable[..., Any], name: str = "test", **se
 
 
 def server_with(*tools: Callable[..., Any], kind: Kind = "mcpserver", name: str = "test", **options: Any) -> Any:
-    """A server of this kind with these tools, that can ask."""
+    """A server of this kind with these tools and midcall."""
     server = bare_server(kind, *tools, name=name)
     midcall.install(server, **options)
     return server

@@ -1,5 +1,5 @@
-"""Loops that are not asyncio's plain one: uvicorn takes uvloop where it is installed, and some applications start their
-tasks eagerly."""
+"""Event loops other than asyncio's default: uvicorn uses uvloop if it's installed, and some applications start tasks
+eagerly."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Real tools are messy. Each of these is written as people write them, and must work on every version.
+"""Real tools are messy. Each of these is written the way people write tools, and must work on every version.
 
-Run as a script it serves them: over stdio, or with `--http PORT`.
+Run as a script, it serves them over stdio, or with `--http PORT` over HTTP.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Scenario:
 
     @property
     def is_portable(self) -> bool:
-        """Whether any kind of server can have it: it takes no context, needs no thread, and gives plain text."""
+        """Whether every kind of server supports it: it takes no context, needs no thread and returns plain text."""
         plain = inspect.iscoroutinefunction(self.tool) and self.tool.__annotations__["return"] == "str"
         return plain and "ctx" not in self.tool.__annotations__
 
@@ -429,7 +429,7 @@ async def asyncio_timeouts(token: str) -> str:
 
 
 def scenarios(kind: Kind = "mcpserver") -> list[Scenario]:
-    """Those that this kind of server can have."""
+    """The tools that this kind of server supports."""
     return [each for each in SCENARIOS if kind == "mcpserver" or each.is_portable]
 
 
@@ -439,7 +439,7 @@ def build(kind: Kind = "mcpserver", *, live: bool | None = None) -> Any:
 
 
 def effects(token: str) -> int:
-    """How often the effects of this run happened."""
+    """How often each effect of this run happened."""
     return COUNTS[token]
 
 

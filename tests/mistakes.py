@@ -1,4 +1,4 @@
-"""An author's mistake: the call fails whatever its tool does, the model reads no detail, and the log has it once."""
+"""A bug in a tool: the call fails even if the tool catches it, the model sees no details, and it's logged once."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import Any, Final
 
 import pytest
 
+from midcall.errors import MidcallError
 from midcall.testing import Answers, Era, run
 from tests.kinds import Kind, server_with
 
-BROKEN: Final = (
-    "This call failed because of a mistake in the server's own code. Nothing can be done about it from here."
-)
-"""What the model reads of it."""
+BROKEN: Final = MidcallError.for_model
+"""What the model reads."""
 
 
 async def mistake_in(
@@ -26,14 +25,14 @@ async def mistake_in(
     era: Era = "2026-07-28",
     asked: int = 0,
 ) -> str:
-    """Call this tool, which makes one mistake after so many questions; what the log says about it."""
+    """Call this tool, which has one bug after so many questions, and return what the log says about it."""
     done = await run(server_with(tool, kind=kind), tool.__name__, {}, answers, era=era)
     assert (done.failed, done.text, len(done.asked)) == (True, BROKEN, asked)
     return logged_mistake(caplog)
 
 
 def logged_mistake(caplog: pytest.LogCaptureFixture) -> str:
-    """The one mistake in the log."""
+    """The only bug in the log."""
     (message,) = (each.getMessage() for each in caplog.records if _is_mistake(each))
     return message
 

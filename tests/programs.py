@@ -1,7 +1,7 @@
-"""Random tools: what people build from tasks, groups, threads, cleanup and questions, put together in any way.
+"""Random tools: tasks, groups, threads, cleanup and questions in any combination.
 
-A program is data, and is run by `tool_of`, in the straight-line style of a tool. What it returns depends on the answers
-alone and never on who wakes first, so that it has to be the same however the questions travel.
+A program is data, and `tool_of` runs it like an ordinary tool. Its result depends only on the answers, never on which
+branch wakes first, so it must be the same on every channel.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Program(NamedTuple):
     kind: str
     parts: tuple[Program, ...] = ()
     turns: int = 0
-    """Turns of the loop that pass first: other branches get ahead, or fall behind."""
+    """Turns of the loop to wait first, so that other branches get ahead or fall behind."""
 
     def __repr__(self) -> str:
         turns = f"{self.turns} " if self.turns else ""
@@ -35,13 +35,13 @@ class Program(NamedTuple):
 
 @dataclass
 class World:
-    """What the runs of a program have done."""
+    """What a program's runs have done."""
 
     effects: Counter[str] = field(default_factory=Counter)
     open: int = 0
-    """What was entered and not left."""
+    """What was entered but not left."""
     all_known: bool = False
-    """Whether all is recorded that could be asked or done, as in the last run of a call."""
+    """Whether every question and effect is recorded, as in the last run of a call."""
 
 
 def answer(asked: Asked) -> object:
@@ -206,7 +206,7 @@ async def _cleaned_up(run: _Run, parts: Sequence[Program], path: str) -> str:
             yield
         finally:
             try:
-                await asyncio.sleep(0)  # which is cut off where a scope of anyio's is cancelled
+                await asyncio.sleep(0)  # cut off if an anyio scope is cancelled
             finally:
                 run.world.open -= 1
 
@@ -265,7 +265,7 @@ _CONTAINING: dict[str, Kind] = {
     "gathered_with_failures": _gathered_with_failures,
     "failures_waited_for": _failures_waited_for,
 }
-"""Whatever fails in these goes no further."""
+"""Catch every failure in these."""
 _KINDS = _LEAVES | _FAILURES | _AROUND | _CONTAINING
 
 
@@ -288,7 +288,7 @@ _FAILING = _leaves(*_FAILURES)
 
 
 def calm() -> Programs:
-    """Programs in which whatever fails is caught where it does, so that it ends nothing else."""
+    """Programs that catch every failure on the spot, so that it ends nothing else."""
 
     def around(parts: Programs) -> Programs:
         return _around([*_AROUND], parts) | _around([*_CONTAINING], parts | _FAILING)
@@ -297,9 +297,9 @@ def calm() -> Programs:
 
 
 def risky() -> Programs:
-    """Programs in which a branch may fail beside others.
+    """Programs in which a branch may fail next to others.
 
-    What waits for failures is not among them: asyncio tells of those if it is ended itself.
+    They don't wait for failures: asyncio would report those if the program itself is ended.
     """
 
     def around(parts: Programs) -> Programs:

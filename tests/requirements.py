@@ -1,6 +1,6 @@
-"""Which tests show which promise of `docs/promises.md`.
+"""Maps each promise of `docs/promises.md` to its tests.
 
-A promise that is not built yet is `PLANNED`. `tests/test_requirements.py` holds the two together.
+A promise that isn't built yet is `PLANNED`. `tests/test_requirements.py` keeps both in sync.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ REQUIRED = "tests/client/test_required.py::"
 CONSENT = "tests/client/test_consent.py::"
 PLAIN = "tests/client/test_plain.py::"
 LINES = "tests/client/test_lines.py::"
-TYPED = "tests/client/test_typed.py::"
+TYPED = "tests/core/test_line_input.py::"
 TERMINAL = "tests/client/test_terminal_forms.py::"
 FLOWS = "tests/client/test_terminal_flows.py::"
 SERVER_LOG = "tests/client/test_server_log.py::"
@@ -79,7 +79,7 @@ PENDING = "tests/client/test_pending.py::"
 SCRIPT = "tests/client/test_script.py::"
 HEADLESS = "tests/client/test_headless.py::"
 GUARD = "tests/client/test_guard.py::"
-DRAW = "tests/web/test_draw.py::"
+DRAW = "tests/web/test_forms.py::"
 CALL = "tests/cli/test_call.py::"
 STORE = "tests/server/test_store.py::"
 INSTALLING = "tests/server/test_install.py::"
@@ -96,7 +96,7 @@ ATTACKS = "tests/portal/test_attacks.py::"
 IDENTITY = "tests/portal/test_identity.py::"
 LOOPBACK = "tests/portal/test_loopback.py::"
 SETTINGS = "tests/portal/test_settings.py::"
-MINE = "tests/portal/test_mine.py::"
+ACCOUNT = "tests/portal/test_account.py::"
 VAULT = "tests/portal/test_vault.py::"
 OAUTH = "tests/portal/test_oauth.py::"
 OAUTH_ATTACKS = "tests/portal/test_oauth_attacks.py::"
@@ -109,14 +109,14 @@ SENT_AWAY = "tests/server/test_required.py::"
 RELAY = "tests/server/test_relay.py::"
 PAGES_EACH = "tests/server/test_pages.py::"
 APPS = "tests/server/test_apps.py::"
-DOCTOR = "tests/server/test_doctor.py::"
+DOCTOR = "tests/doctor/test_checks.py::"
 EVERYWHERE = "tests/peers/test_everywhere.py::"
 
 SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     "ASK-1": (
         ASKING + "test_a_client_that_declared_no_forms_is_never_sent_one",
         ASKING + "test_an_empty_elicitation_capability_means_forms_only",
-        ASKING + "test_can_ask_tells_how_a_client_can_be_reached",
+        ASKING + "test_can_ask_returns_how_a_client_can_be_reached",
         VISITS + "test_a_client_without_url_mode_is_never_sent_one",
     ),
     "ASK-2": (
@@ -127,7 +127,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         ASKING + "test_prompts_and_resource_templates_ask_too",
         ASKING + "test_listing_never_asks",
         ASKING + "test_on_the_newest_version_nothing_is_pushed_and_the_result_has_requests_and_state",
-        VISITS + "test_a_visit_that_takes_more_than_one_hold_goes_on_in_the_next_round",
+        VISITS + "test_a_visit_that_takes_more_than_one_hold_continues_in_the_next_round",
     ),
     "ASK-4": (ASKING + "test_keys_are_unique_within_a_call_and_stable_over_replays",),
     "ASK-5": (ASKING + "test_accept_decline_and_cancel_reach_the_tool_as_three_things",),
@@ -144,7 +144,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     "ASK-8": (
         ANSWERS + "test_a_malformed_answer_is_a_protocol_error",
         ANSWERS + "test_reject_is_read_as_decline_and_content_counts_only_on_accept",
-        MACHINE + "test_rubbish_is_no_answer",
+        MACHINE + "test_rubbish_is_not_an_answer",
         PROCESSES + "test_a_malformed_answer_to_a_push_is_a_protocol_error",
     ),
     "ASK-9": (
@@ -152,7 +152,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         PLACES + "test_complete_alone_works_outside_a_call",
     ),
     "ASK-10": (
-        TIMEOUTS + "test_a_timeout_ends_the_question_and_tells_the_client",
+        TIMEOUTS + "test_a_timeout_ends_the_question_and_notifies_the_client",
         TIMEOUTS + "test_in_rounds_an_answer_that_comes_too_late_is_a_timeout",
         LIMITS + "test_the_timeout_of_a_question_is_a_timer",
         LIMITS + "test_a_timeout_around_a_question_expires_between_two_rounds",
@@ -212,13 +212,13 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     ),
     "FORM-5": (
         CHECK + "test_each_problem_is_a_code_and_a_sentence_for_the_user",
-        CHECK + "test_all_problems_are_told_in_the_order_of_the_fields",
+        CHECK + "test_all_problems_are_reported_in_the_order_of_the_fields",
         ANSWERS + "test_an_answer_that_does_not_fit_is_asked_again_with_the_problem_named",
         LINES + "test_what_does_not_fit_is_said_at_once_and_asked_again",
         TERMINAL + "test_what_does_not_fit_is_not_sent_and_the_field_says_why",
         TERMINAL + "test_what_a_draft_says_of_one_field_is_what_the_check_says",
         DRAW + "test_the_problems_on_the_page_are_those_of_check_word_for_word",
-        DRAW + "test_whatever_is_posted_can_be_read_and_judged",
+        DRAW + "test_any_posted_data_can_be_read_and_validated",
         PAGE + "test_what_does_not_fit_is_shown_again_with_its_problems_and_sent_when_it_does",
         PENDING + "test_content_that_does_not_fit_is_refused_with_all_problems_and_the_question_stays_open",
     ),
@@ -255,7 +255,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         ONCE_ONLY + "test_the_same_retry_at_the_same_time_joins_the_first",
         ONCE_ONLY + "test_another_answer_to_a_state_that_was_continued_is_refused",
         ONCE_ONLY + "test_of_two_different_retries_at_the_same_time_one_is_refused",
-        ONCE_ONLY + "test_a_no_cannot_become_a_yes",
+        ONCE_ONLY + "test_a_decline_cannot_become_an_accept",
         INSTEAD + "test_a_state_continues_once_in_one_process_without_live_runs_too",
         CODES + "test_a_code_continues_once",
         CANCELLING + "test_a_state_whose_run_the_client_cancelled_is_refused_and_never_replayed",
@@ -303,7 +303,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         ENDING + "test_a_tool_that_swallows_every_cancellation_is_abandoned_and_named",
     ),
     "RUN-9": (
-        CLOSED + "test_a_mistake_ends_the_call_whatever_the_tool_catches",
+        CLOSED + "test_a_mistake_ends_the_call_even_if_the_tool_catches_it",
         CLOSED + "test_so_does_a_mistake_in_a_thread",
         CLOSED + "test_every_mistake_passes_a_tool_that_catches_exceptions",
         CLOSED + "test_a_call_that_took_another_way_when_it_was_replayed_approves_nothing",
@@ -333,11 +333,11 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         REPLAY + "test_a_state_that_has_outlived_its_time_is_refused_with_advice_in_the_log",
     ),
     "RPL-3": (
-        REPLAY + "test_answers_stay_with_their_question_whatever_order_branches_wake_in",
+        REPLAY + "test_answers_stay_with_their_question_in_any_order_of_branches",
         REPLAY + "test_code_that_changes_its_message_every_run_is_a_mismatch",
         REPLAY + "test_code_that_took_another_way_once_is_simply_asked",
         REPLAY + "test_code_that_went_past_a_recorded_effect_is_a_mismatch",
-        REACH + "test_code_that_took_another_way_past_an_effect_does_not_go_on",
+        REACH + "test_code_that_took_another_way_past_an_effect_does_not_continue",
         CLOSED + "test_a_call_that_took_another_way_when_it_was_replayed_approves_nothing",
         MACHINE + "test_the_order_in_which_distinct_questions_are_met_does_not_matter",
     ),
@@ -345,7 +345,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         NAMES + "test_one_state_with_other_answers_pays_once_where_there_is_a_store",
         REPLAY + "test_once_runs_its_function_once_and_gives_its_type_back",
         REPLAY + "test_an_effect_that_is_running_when_a_round_leaves_is_awaited_and_recorded",
-        STORE + "test_an_effect_runs_once_also_when_an_old_state_is_sent_again",
+        STORE + "test_an_effect_runs_once_even_if_an_old_state_is_sent_again",
         STORE + "test_an_effect_runs_once_when_two_replicas_get_the_same_state",
         STORE + "test_an_effect_that_was_cut_off_is_not_run_again",
         STORE + "test_an_effect_that_is_safe_to_repeat_is_repeated",
@@ -353,9 +353,9 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         REPLICAS + "test_the_last_round_at_all_replicas_at_once_pays_once",
     ),
     "RPL-5": (
-        REPLAY + "test_with_a_shared_key_another_replica_goes_on",
-        PROCESSES + "test_a_call_goes_on_in_another_process_after_the_first_has_died",
-        INSTALLING + "test_on_one_machine_a_server_that_is_started_again_goes_on_with_its_states_and_codes",
+        REPLAY + "test_with_a_shared_key_another_replica_resumes",
+        PROCESSES + "test_a_call_resumes_in_another_process_after_the_first_has_died",
+        INSTALLING + "test_on_one_machine_a_restarted_server_accepts_its_old_states_and_codes",
         STORE + "test_a_code_works_on_another_replica_after_the_first_is_gone",
         REPLICAS + "test_question_page_and_answer_are_with_three_replicas_and_the_first_is_dead",
     ),
@@ -363,10 +363,10 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         REPLAY + "test_a_call_never_runs_into_a_stock_clients_cap",
         CODES + "test_the_tenth_question_ends_the_request_with_a_code_and_the_same_run_continues",
         CODES + "test_a_stock_client_never_sees_more_rounds_than_it_takes",
-        STORE + "test_a_call_with_more_rounds_than_a_client_takes_goes_on_with_a_code",
+        STORE + "test_a_call_with_more_rounds_than_a_client_takes_resumes_with_a_code",
         STORE + "test_a_person_who_takes_long_is_served_by_going_on",
         VISITS + "test_the_last_round_is_never_spent_on_waiting",
-        EXAMPLES + "test_a_person_who_takes_longer_than_a_call_is_served_by_going_on",
+        EXAMPLES + "test_a_person_who_takes_longer_than_a_call_resumes_it",
     ),
     "RPL-7": (
         REPLAY + "test_a_journal_of_another_version_is_refused",
@@ -374,14 +374,14 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     ),
     "RPL-8": (
         REPLAY + "test_suspending_leaves_no_error_span_no_error_log_and_no_warning",
-        ENDING + "test_a_cleanup_that_fails_when_its_run_is_ended_is_no_exception_that_was_never_retrieved",
+        ENDING + "test_a_cleanup_that_fails_when_its_run_ends_is_not_reported_as_never_retrieved",
         SPANS + "test_an_error_is_recorded_on_the_span_of_the_request_that_returns_it",
         MESSY + "test_every_messy_tool_works_over_one_stdio_connection",
     ),
     "RPL-9": (
         REPLAY + "test_suspending_runs_cleanup_and_says_so",
         INSTEAD + "test_branches_are_ended_with_their_run",
-        INSTEAD + "test_cleanup_can_tell_that_the_call_goes_on",
+        INSTEAD + "test_cleanup_can_tell_that_the_call_continues",
         ENDING + "test_the_questions_of_all_branches_fail_when_their_run_is_ended",
         MESSY + "test_a_messy_tool_works_on_every_version",
     ),
@@ -394,14 +394,14 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         REPLAY + "test_answers_to_what_was_not_asked_change_nothing",
         REPLAY + "test_the_state_is_sealed_on_every_kind_of_server",
         MACHINE + "test_only_what_waits_takes_an_answer",
-        SEALING + "test_a_state_of_ours_is_marked_and_sealed",
-        SEALING + "test_rounds_written_by_hand_go_on_at_another_worker_as_they_do_without_midcall",
+        SEALING + "test_our_states_are_marked_and_sealed",
+        SEALING + "test_rounds_written_by_hand_resume_at_another_worker_as_without_midcall",
     ),
     "RPL-12": (
         ADOPTION + "test_resolve_parameters_keep_working",
         ADOPTED_ANSWERS + "test_resolve_parameters_are_left_to_the_sdk",
         ADOPTION + "test_resolve_parameters_and_ask_work_in_one_call",
-        ADOPTION + "test_hand_written_rounds_keep_working_also_beside_ask",
+        ADOPTION + "test_hand_written_rounds_keep_working_even_beside_ask",
         BY_HAND + "test_rounds_by_hand_keep_their_answers_and_state_and_questions_beside_them_wait_in_their_run",
         ADOPTION + "test_a_state_that_is_not_ours_passes_through_untouched",
         ADOPTION + "test_a_proxied_server_asks_through_a_proxy_that_has_midcall",
@@ -458,7 +458,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         STORE + "test_a_visit_is_completed_from_another_replica",
         COMPLETION + "test_the_client_is_told_when_another_replica_says_so",
         COMPLETION + "test_a_notification_that_cannot_be_sent_is_logged_and_fails_nothing",
-        COMPLETION + "test_a_client_that_has_left_is_no_hindrance",
+        COMPLETION + "test_a_client_that_has_left_does_no_harm",
         COMPLETION + "test_a_server_that_knows_nothing_of_the_visit_is_not_asked",
     ),
     "CLI-1": (
@@ -474,7 +474,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         TERMINAL + "test_decline_and_cancel_are_in_sight_in_every_size",
         TERMINAL + "test_keys_and_buttons_end_a_form_and_one_line_is_left",
         TERMINAL + "test_the_mouse_does_the_same",
-        TERMINAL_CALLS + "test_a_no_and_a_cancel_reach_the_tool_as_two_things",
+        TERMINAL_CALLS + "test_decline_and_cancel_reach_the_tool_as_two_things",
         PAGE + "test_decline_and_cancel_are_two_things_and_need_no_valid_form",
         CHROMIUM + "test_decline_and_cancel_are_always_there",
         ANSWERER + "test_an_outcome_reaches_the_server_as_what_it_is",
@@ -496,7 +496,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         ANSWERER + "test_a_mode_that_was_not_declared_is_refused",
         ANSWERER + "test_a_version_without_visits_sends_none",
         ANSWERER + "test_a_malformed_question_that_is_pushed_is_refused_with_32602",
-        ANSWERER + "test_a_malformed_question_in_a_round_is_cancelled_and_the_others_go_on",
+        ANSWERER + "test_a_malformed_question_in_a_round_is_cancelled_and_the_others_continue",
         ANSWERER + "test_an_empty_form_is_a_plain_yes_or_no",
         CONNECT + "test_only_the_modes_that_the_answerer_can_serve_are_declared",
         ATTACH + "test_it_declares_only_what_its_answerer_can_serve",
@@ -530,7 +530,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         REQUIRED + "test_ids_that_nobody_knows_are_not_kept_without_end",
     ),
     "CLI-8": (
-        REQUIRED + "test_tools_prompts_and_resources_go_on_when_the_visits_are_done",
+        REQUIRED + "test_tools_prompts_and_resources_resume_when_the_visits_are_done",
         REQUIRED + "test_the_user_can_try_again_at_once_and_is_not_asked_for_the_same_visit_twice",
         REQUIRED + "test_after_three_retries_the_servers_error_comes_out",
         REQUIRED + "test_one_visit_that_is_not_made_ends_the_call",
@@ -546,7 +546,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     ),
     "CLI-9": (
         GUARD + "test_past_its_rate_a_server_is_cancelled_and_the_user_told_once",
-        GUARD + "test_each_server_has_a_rate_of_its_own",
+        GUARD + "test_each_server_has_its_own_rate",
         GUARD + "test_a_rate_is_never_exceeded",
         GUARD + "test_ten_thousand_questions_in_a_second_stay_bounded",
         PENDING + "test_beyond_the_limit_questions_are_cancelled_never_declined_and_it_is_said_once",
@@ -576,7 +576,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         LINES + "test_text_from_a_server_cannot_steer_the_terminal",
         TERMINAL + "test_text_from_a_server_is_text",
         PAGE + "test_what_the_server_says_cannot_steer_the_page",
-        DRAW + "test_no_text_of_the_server_is_ever_markup",
+        DRAW + "test_text_from_the_server_is_never_markup",
         DRAW + "test_nothing_becomes_a_link",
         GUARD + "test_what_the_user_is_told_is_safe_to_show",
         CALL + "test_nothing_that_a_server_says_can_act_on_the_terminal",
@@ -590,7 +590,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     ),
     "CLI-13": (
         TERMINAL + "test_keys_and_buttons_end_a_form_and_one_line_is_left",
-        TMUX + "test_ctrl_c_cancels_the_question_and_the_program_goes_on",
+        TMUX + "test_ctrl_c_cancels_the_question_and_the_program_continues",
         TMUX + "test_a_question_that_the_server_takes_back_closes_its_form",
         FLOWS + "test_a_question_that_is_given_up_closes_its_form_and_says_so",
         LINES + "test_ctrl_c_cancels_the_question_and_the_next_one_is_asked",
@@ -617,83 +617,83 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     "PRT-2": (
         ATTACKS + "test_without_sign_in_a_page_shows_nothing",
         PORTAL + "test_without_an_identity_only_plain_forms_are_served",
-        PORTAL + "test_a_form_of_somebody_is_not_open_to_all",
+        PORTAL + "test_a_form_with_an_owner_is_not_open_to_all",
         SETTINGS + "test_it_is_closed_by_default",
-        SETTINGS + "test_an_identity_that_could_prove_nothing_is_refused",
+        SETTINGS + "test_an_identity_that_proves_nothing_is_rejected",
         IDENTITY + "test_a_bare_header_or_a_bad_assertion_is_nobody",
         IDENTITY + "test_a_caller_that_is_not_fully_known_is_nobody",
         SENT_AWAY + "test_where_nobody_can_be_identified_only_forms_are_pages",
     ),
     "PRT-3": (
         ATTACKS + "test_another_signed_in_user_sees_nothing_and_it_stays_pending",
-        IDENTITY + "test_another_user_of_the_issuer_is_refused_and_may_change_accounts",
+        IDENTITY + "test_another_user_of_the_issuer_is_rejected_and_can_switch_accounts",
         IDENTITY + "test_the_same_subject_of_another_issuer_is_somebody_else",
         EXAMPLES + "test_another_user_who_is_signed_in_gets_nothing_and_changes_nothing",
-        PORTAL_CHROMIUM + "test_signing_in_and_changing_accounts_with_a_real_provider",
+        PORTAL_CHROMIUM + "test_sign_in_and_switch_accounts_with_a_real_provider",
     ),
     "PRT-4": (
-        ATTACKS + "test_identity_is_asked_again_when_the_page_is_posted",
-        CONNECTING + "test_a_callback_in_another_browser_or_for_another_user_is_refused",
-        MINE + "test_deleting_needs_our_page_this_browser_and_who_is_signed_in",
+        ATTACKS + "test_identity_is_checked_again_when_the_page_is_posted",
+        CONNECTING + "test_a_callback_in_another_browser_or_for_another_user_is_rejected",
+        ACCOUNT + "test_deleting_needs_our_page_in_this_browser_and_the_same_user",
     ),
     "PRT-5": (
         PORTAL + "test_submitting_twice_at_once_stores_once",
-        PORTAL + "test_a_page_that_was_answered_says_how",
-        PORTAL_CHROMIUM + "test_a_second_tab_comes_too_late",
+        PORTAL + "test_an_answered_page_shows_its_outcome",
+        PORTAL_CHROMIUM + "test_a_second_tab_is_too_late",
         CONTRACT + "test_a_record_is_completed_by_its_owner_once_and_in_time",
         RACES + "test_of_eight_processes_one_completes",
-        EIGHT + "test_of_eight_processes_that_approve_one_does_and_it_is_paid_once",
-        EIGHT + "test_of_eight_processes_that_enter_a_secret_one_does_and_only_its_secret_is_kept",
-        EIGHT + "test_of_eight_processes_that_say_yes_and_no_one_is_heard",
+        EIGHT + "test_of_eight_processes_that_approve_one_succeeds_and_pays_once",
+        EIGHT + "test_of_eight_processes_that_enter_a_secret_one_succeeds_and_only_its_secret_is_stored",
+        EIGHT + "test_of_eight_processes_that_approve_and_decline_one_counts",
     ),
     "PRT-6": (
-        PORTAL + "test_a_page_whose_time_is_over_is_gone",
+        PORTAL + "test_an_expired_page_is_gone",
         PAGES_OF_TOOLS + "test_a_page_that_was_not_answered_in_time_ends_the_tool",
     ),
     "PRT-7": (
-        ATTACKS + "test_a_post_without_the_token_of_this_browser_is_refused",
-        ATTACKS + "test_a_token_is_made_anew_for_every_page",
-        ATTACKS + "test_a_post_from_a_foreign_origin_is_refused",
+        ATTACKS + "test_a_post_without_the_token_of_this_browser_is_rejected",
+        ATTACKS + "test_every_page_has_a_new_token",
+        ATTACKS + "test_a_post_from_another_origin_is_rejected",
         PORTAL_CHROMIUM + "test_another_site_cannot_answer_for_the_user",
     ),
     "PRT-8": (
         PORTAL + "test_get_changes_nothing",
-        MINE + "test_looking_deletes_nothing",
+        ACCOUNT + "test_opening_the_page_deletes_nothing",
     ),
     "PRT-9": (
         ATTACKS + "test_every_response_carries_the_headers_and_loads_nothing_from_elsewhere",
-        ATTACKS + "test_only_the_page_that_leads_on_to_a_provider_may_post_elsewhere",
+        ATTACKS + "test_only_the_page_that_redirects_to_a_provider_may_post_elsewhere",
         PORTAL_CHROMIUM + "test_a_page_cannot_be_framed",
     ),
     "PRT-10": (
         ATTACKS + "test_cookies_are_host_bound_secure_http_only_lax_and_signed",
-        PORTAL_CHROMIUM + "test_a_browser_takes_the_cookies_on_https",
-        SETTINGS + "test_a_base_url_that_is_no_address_for_a_portal_is_refused",
+        PORTAL_CHROMIUM + "test_a_browser_accepts_the_cookies_on_https",
+        SETTINGS + "test_an_invalid_base_url_is_rejected",
     ),
     "PRT-11": (
         PORTAL + "test_a_page_names_the_server_the_client_the_purpose_and_the_time",
-        PORTAL + "test_decline_and_cancel_reach_the_tool_as_that",
-        PAGES_OF_TOOLS + "test_a_no_on_the_page_is_a_no_to_the_tool",
+        PORTAL + "test_decline_and_cancel_reach_the_tool",
+        PAGES_OF_TOOLS + "test_declining_on_the_page_reaches_the_tool",
         PORTAL_CHROMIUM + "test_a_page_can_be_declined_and_cancelled",
     ),
     "PRT-12": (
-        PORTAL + "test_a_page_of_one_replica_is_answered_at_another",
+        PORTAL + "test_a_page_from_one_replica_can_be_answered_at_another",
         REPLICAS + "test_question_page_and_answer_are_with_three_replicas_and_the_first_is_dead",
-        REPLICAS + "test_a_replica_that_dies_while_it_holds_the_call_takes_nothing_with_it",
-        EXAMPLES + "test_a_call_goes_on_after_the_server_was_restarted",
-        PAGES_OF_TOOLS + "test_a_code_goes_on_after_a_restart_also_where_the_portal_has_another_address_then",
-        RACES + "test_who_waits_in_another_process_is_woken",
+        REPLICAS + "test_a_replica_that_dies_while_it_holds_the_call_loses_nothing",
+        EXAMPLES + "test_a_call_resumes_after_the_server_was_restarted",
+        PAGES_OF_TOOLS + "test_a_code_resumes_after_a_restart_even_if_the_portal_has_another_address",
+        RACES + "test_a_waiter_in_another_process_wakes",
         RACES + "test_a_record_outlives_the_process_that_made_it",
     ),
     "PRT-13": (
         ATTACKS + "test_logs_hold_no_id_and_no_value",
         ATTACKS + "test_the_access_log_of_the_server_around_us_is_masked",
-        ATTACKS + "test_a_failure_inside_says_nothing_of_what_it_was_about",
+        ATTACKS + "test_an_internal_error_reveals_nothing",
         ATTACKS + "test_an_edited_address_opens_nothing_and_guessing_is_slowed_down",
         UNSEEN + "test_a_trace_holds_no_id_and_no_secret",
         LOOPBACK + "test_its_own_server_logs_no_paths",
         OAUTH + "test_after_a_whole_life_logs_and_store_hold_no_token_code_verifier_state_or_id",
-        SCANNING + "test_whatever_is_said_of_an_id_or_a_value_fails_the_run",
+        SCANNING + "test_a_leaked_id_or_value_fails_the_run",
     ),
     "PRT-14": (
         PAGES_OF_TOOLS + "test_a_secret_goes_from_the_page_to_the_tool_and_nowhere_else",
@@ -701,28 +701,28 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         PORTAL_CHROMIUM + "test_problems_are_shown_values_are_kept_and_secrets_are_not",
         VAULT + "test_a_row_copied_to_another_owner_or_name_does_not_open",
         VAULT + "test_rotating_seals_everything_with_the_first_key_and_changes_nothing_else",
-        VAULT + "test_no_value_and_no_key_shows_in_store_print_log_or_error",
+        VAULT + "test_no_value_and_no_key_appears_in_store_repr_log_or_error",
         OPERATORS + "test_after_a_rotation_the_new_key_alone_opens_everything",
     ),
     "PRT-15": (
         PAGES_OF_TOOLS + "test_a_token_comes_from_the_provider_once_and_then_from_the_vault",
-        OAUTH + "test_the_authorization_request_says_all_it_must_and_nothing_of_ours",
-        OAUTH + "test_a_user_who_says_no_at_the_provider_has_declined",
-        OAUTH + "test_a_token_that_has_run_out_is_renewed_and_the_rotated_refresh_token_kept",
+        OAUTH + "test_the_authorization_request_has_all_it_needs_and_no_secret",
+        OAUTH + "test_a_denial_at_the_provider_is_a_decline",
+        OAUTH + "test_an_expired_token_is_renewed_and_the_rotated_refresh_token_stored",
         OAUTH_ATTACKS + "test_a_callback_that_comes_twice_counts_once",
-        OAUTH_ATTACKS + "test_a_callback_in_another_browser_is_refused_and_the_right_one_can_go_on",
-        OAUTH_ATTACKS + "test_an_answer_after_ten_minutes_is_refused",
-        OAUTH_ATTACKS + "test_an_answer_from_another_issuer_is_refused",
-        OAUTH_ATTACKS + "test_a_code_from_another_flow_is_refused_by_the_verifier",
+        OAUTH_ATTACKS + "test_a_callback_in_another_browser_is_rejected_and_the_right_one_can_continue",
+        OAUTH_ATTACKS + "test_a_response_after_ten_minutes_is_rejected",
+        OAUTH_ATTACKS + "test_a_response_from_another_issuer_is_rejected",
+        OAUTH_ATTACKS + "test_a_code_from_another_flow_is_rejected_by_the_verifier",
         CONNECTING + "test_consent_comes_first_and_then_the_provider_and_then_the_vault",
-        CONNECTING + "test_a_callback_in_another_browser_or_for_another_user_is_refused",
-        CONNECTING + "test_a_denial_without_a_state_declines_what_this_browser_has_agreed_to",
-        CONNECTING + "test_it_is_refused_where_nothing_or_more_than_one_is_under_way",
+        CONNECTING + "test_a_callback_in_another_browser_or_for_another_user_is_rejected",
+        CONNECTING + "test_a_denial_without_a_state_declines_the_flow_of_this_browser",
+        CONNECTING + "test_a_denial_without_a_state_is_rejected_unless_exactly_one_flow_is_pending",
         PORTAL_CHROMIUM + "test_connecting_an_account_leads_to_the_provider_and_back",
     ),
     "PRT-16": (
         PAGES_OF_TOOLS + "test_an_approval_is_a_decision_on_exactly_these_details",
-        PAGES_OF_TOOLS + "test_an_approval_is_taken_once_also_when_its_state_is_sent_again",
+        PAGES_OF_TOOLS + "test_an_approval_is_taken_once_even_if_its_state_is_sent_again",
         PORTAL + "test_an_approval_shows_every_detail_in_full",
         PORTAL + "test_an_approval_is_bound_to_the_digest_of_what_was_shown",
         PORTAL + "test_details_that_changed_while_the_page_was_open_are_not_approved",
@@ -730,14 +730,14 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     ),
     "PRT-17": (
         LOOPBACK + "test_it_listens_on_a_random_port_when_it_is_started_and_stops_when_it_is_closed",
-        LOOPBACK + "test_a_rebound_host_is_refused",
-        LOOPBACK + "test_a_cross_site_post_is_refused",
-        LOOPBACK + "test_another_user_of_this_machine_is_refused",
+        LOOPBACK + "test_a_rebound_host_is_rejected",
+        LOOPBACK + "test_a_cross_site_post_is_rejected",
+        LOOPBACK + "test_another_user_of_this_machine_is_rejected",
         PAGES_OF_TOOLS + "test_another_user_of_this_machine_who_calls_a_tool_is_not_taken_for_the_servers",
-        LOOPBACK + "test_who_listens_on_the_port_of_a_client_that_is_gone_is_not_taken_for_it",
+        LOOPBACK + "test_a_listener_on_the_port_of_a_gone_client_is_not_taken_for_it",
         LOOPBACK + "test_a_proxy_does_not_speak_for_the_user_of_this_machine",
         LOOPBACK + "test_cookies_are_named_per_instance",
-        LOOPBACK + "test_where_the_system_does_not_tell_the_id_has_to_do",
+        LOOPBACK + "test_if_the_system_does_not_say_the_id_is_the_only_protection",
     ),
     "PRT-18": (
         PORTAL_CHROMIUM + "test_a_page_is_answered",
@@ -746,7 +746,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         PORTAL_CHROMIUM + "test_every_page_fits_a_phone_in_light_and_dark",
     ),
     "RCH-1": (
-        REACH + "test_can_ask_tells_the_channels_in_their_order",
+        REACH + "test_can_ask_returns_the_channels_in_order",
         REACH + "test_a_client_with_urls_only_gets_a_form_as_a_page",
         REACH + "test_a_strong_confirmation_takes_a_link_but_no_default_and_no_relay",
         APPS + "test_the_app_comes_before_the_link",
@@ -759,10 +759,10 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         DOCTOR + "test_every_channel_is_reported_in_the_order_in_which_they_are_tried",
     ),
     "RCH-2": (
-        REACH + "test_a_client_with_nothing_gets_a_link_and_goes_on_with_the_code",
+        REACH + "test_a_client_without_elicitation_gets_a_link_and_resumes_with_the_code",
         REACH + "test_a_whole_interview_works_from_a_client_that_has_never_heard_of_elicitation",
         REACH + "test_equal_calls_never_share_answers",
-        SENT_AWAY + "test_a_retry_goes_on_once",
+        SENT_AWAY + "test_a_retry_resumes_once",
         SENT_AWAY + "test_a_retry_is_for_the_request_that_was_sent_away_and_for_no_other",
         SENT_AWAY + "test_a_retry_is_for_the_user_who_was_sent_away",
         REACH + "test_what_was_done_before_the_question_is_not_done_again",
@@ -773,18 +773,18 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     ),
     "RCH-3": (
         APPS + "test_a_form_that_is_shown_while_the_call_is_held_answers_that_call",
-        APPS + "test_a_form_that_is_shown_with_the_result_answers_and_the_model_goes_on",
+        APPS + "test_a_form_shown_with_the_result_answers_and_the_model_resumes",
         APPS + "test_nobody_else_is_told_anything",
         APPS + "test_a_nonce_that_was_made_up_opens_nothing",
         APPS + "test_the_nonce_of_one_user_opens_nothing_for_another",
         APPS + "test_two_calls_at_once_never_mix",
     ),
     "RCH-4": (
-        REACH + "test_a_no_faster_than_a_person_reads_leads_to_a_page",
-        REACH + "test_a_no_faster_than_a_person_reads_leads_to_a_link_where_there_are_no_urls",
-        REACH + "test_a_second_no_stands",
-        REACH + "test_without_another_channel_a_quick_no_stands",
-        REACH + "test_a_no_is_never_answered_by_a_default",
+        REACH + "test_a_decline_faster_than_a_person_reads_leads_to_a_page",
+        REACH + "test_a_decline_faster_than_a_person_reads_leads_to_a_link_without_url_mode",
+        REACH + "test_a_second_decline_counts",
+        REACH + "test_without_another_channel_a_quick_decline_counts",
+        REACH + "test_a_decline_is_never_replaced_by_a_default",
         REACH + "test_an_accept_without_content_is_asked_again_and_then_taken_for_not_shown",
     ),
     "RCH-5": (

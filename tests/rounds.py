@@ -1,4 +1,4 @@
-"""A client that does each round by hand, to say what no stock client would."""
+"""A client that does each round by hand, to send what no stock client would."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def raw_call(
     state: str | None = None,
     method: str = "tools/call",
 ) -> dict[str, Any]:
-    """One request, with these very params; the raw result."""
+    """Send one request with exactly these params and return the raw result."""
     params: dict[str, Any] = {"uri": tool} if method == "resources/read" else {"name": tool}
     if arguments is not None:
         params["arguments"] = dict(arguments)
@@ -46,7 +46,7 @@ def text(result: CallToolResult | Mapping[str, Any]) -> str:
 
 
 def asked(result: InputRequiredResult) -> dict[str, str]:
-    """The messages that a round asks, by key."""
+    """A round's messages by key."""
     found: dict[str, str] = {}
     for key, request in (result.input_requests or {}).items():
         assert isinstance(request, ElicitRequest)

@@ -1,7 +1,7 @@
-"""Looks through all that midcall says in a run of the suite: logs, traces, audit lines, and what servers of tests log.
+"""Scan everything that midcall writes during a run of the suite: logs, traces, audit lines, and logs of test servers.
 
-None of it may hold the id of a page, a code to go on with, or a value that somebody entered. What is said is written
-down, and looked through when the run is over: an id may be said before it is known here that it is one.
+None of it may contain a page's id, a resume code, or a value that somebody entered. Output is recorded and scanned at
+the end, because an id may appear before we know that it is one.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ import pytest
 
 LEAST_ID: Final = 16
 LEAST_VALUE: Final = 8
-"""What is shorter may stand in a log by chance."""
+"""Shorter texts may appear in a log by chance."""
 TOKEN: Final = re.compile(rf"[A-Za-z0-9_\-]{{{LEAST_ID},}}")
 PAGE: Final = re.compile(r"/i/([A-Za-z0-9_\-]+)$")
 NOT_HIDDEN: Final = frozenset({"expires", "renew", "scopes", "client", "grantor"})
-"""What is kept of an account beside its tokens."""
+"""What is stored about an account besides its tokens."""
 LOGS: Final = re.compile(r"log(-\d+)?|stderr|err")
 LARGEST: Final = 20_000_000
 LEAKS: Final = "midcall leaks"
 
 
 class Hidden:
-    """What nobody may see."""
+    """Everything that must stay hidden."""
 
     def __init__(self) -> None:
         self._ids: set[str] = set()
@@ -48,7 +48,7 @@ class Hidden:
             self._values.add(value)
 
     def seen_in(self, text: str) -> Iterator[str]:
-        """What of it is there, as it may be told."""
+        """The hidden texts found here, described without quoting them."""
         lengths = {len(id) for id in self._ids}
         for token in TOKEN.findall(text):
             yield from (f"an id ({_digest(id)})" for id in _windows(token, lengths) if id in self._ids)
@@ -56,7 +56,7 @@ class Hidden:
 
 
 def _windows(token: str, lengths: set[int]) -> Iterator[str]:
-    """All pieces of these lengths: an id may be a part of a longer word."""
+    """All substrings of these lengths: an id may be part of a longer word."""
     return (token[at : at + length] for length in lengths for at in range(len(token) - length + 1))
 
 
@@ -65,7 +65,7 @@ def _digest(text: str) -> str:
 
 
 class Said:
-    """What was said, in a file: a run says a lot."""
+    """All output, in a file, because a run writes a lot."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile("w+", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115
@@ -86,9 +86,9 @@ class Said:
         self._file.close()
 
 
-# --- who is listened to ------------------------------------------------------------------------
+# --- what is recorded --------------------------------------------------------------------------
 def listen_to_logs(said: Said, patch: pytest.MonkeyPatch) -> None:
-    """All records of midcall, of every level. Other handlers get those that they would have got."""
+    """Record midcall's log at every level. Other handlers still get only what they would have."""
     enabled, handle, whole = logging.Logger.isEnabledFor, logging.Logger.handle, logging.Formatter("%(message)s")
 
     def is_enabled(self: logging.Logger, level: int) -> bool:
@@ -111,7 +111,7 @@ def _is_ours(logger: logging.Logger) -> bool:
 
 
 def listen_to_traces(said: Said) -> None:
-    """All spans and their events, where the OpenTelemetry SDK is there."""
+    """Record all spans and their events, if the OpenTelemetry SDK is installed."""
     try:
         from opentelemetry import trace
         from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
@@ -133,7 +133,7 @@ def _plain(told: Any) -> str:
 
 
 def listen_to_audits(said: Said, patch: pytest.MonkeyPatch) -> None:
-    """Every line of every audit log."""
+    """Record every line of every audit log."""
     from midcall.client.guard.records import Recorder
 
     begin = Recorder.__init__
@@ -149,7 +149,7 @@ def listen_to_audits(said: Said, patch: pytest.MonkeyPatch) -> None:
 
 # --- what is hidden ----------------------------------------------------------------------------
 def learn(hidden: Hidden, patch: pytest.MonkeyPatch) -> None:
-    """Ids where pages and visits begin, codes where they are made, values where they are sealed."""
+    """Collect ids where pages and visits start, codes where they're created, and values where they're encrypted."""
     from midcall.server.resuming.storage import Keeping
     from midcall.server.resuming.visits import Visits
     from midcall.stores.interactions import Interactions
@@ -171,7 +171,7 @@ def learn(hidden: Hidden, patch: pytest.MonkeyPatch) -> None:
 
 
 def _learn_from_browsers(hidden: Hidden, patch: pytest.MonkeyPatch) -> None:
-    """Servers in other processes have pages too: whoever opens one here knows its id, and what they type there."""
+    """Servers in other processes have pages too: collect their ids, and what is typed there, from the client."""
     import httpx2
 
     def sent(_: Any, request: httpx2.Request, **__: Any) -> None:
@@ -212,7 +212,7 @@ def _after(patch: pytest.MonkeyPatch, cls: type, name: str, look: Callable[[Any]
 
 # --- for pytest --------------------------------------------------------------------------------
 class Scanning:
-    """The plugin: listens from the beginning, and looks in the end. A hit fails the run."""
+    """The plugin: records from the start and scans at the end. A hit fails the run."""
 
     def __init__(self) -> None:
         self._hidden = Hidden()
@@ -253,7 +253,7 @@ class Scanning:
 
 
 def _logs_of_servers(config: pytest.Config) -> Iterator[tuple[str, str]]:
-    """What other processes wrote into files that tests keep."""
+    """What other processes wrote to files that tests keep."""
     kept: Any = getattr(config, "_tmp_path_factory", None)
     home: Path | None = getattr(kept, "_basetemp", None)
     for path in sorted(home.rglob("*")) if home is not None else ():

@@ -1,4 +1,4 @@
-"""Servers as other processes: what a client really talks to."""
+"""Servers in other processes, as in real use."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from tests.warm import PYTHON, Started, started
 STARTS_WITHIN = 30.0
 ENDS_WITHIN = 10.0
 GIVEN_BY_NOBODY = range(12_000, 32_000)
-"""Ports that no system hands out by itself: whoever is told of one has it still when it begins to listen."""
+"""Ports outside the ephemeral range, so that nothing else takes one before its server listens."""
 ROOT = Path(__file__).parent.parent
 
 
 def environment(**extra: str) -> dict[str, str]:
-    """Ours, without the development mode that the tests may run in: any text but the empty one would switch it on."""
+    """Our environment without Python's development mode, which any non-empty value would turn on."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT))), "PYTHONDEVMODE": "", **extra}
 
 
 def stdio(script: Path, log: IO[str], *args: str, warm: bool = True) -> AbstractAsyncContextManager[Any]:
-    """The transport of this script, its stderr going into a file. It is `warm`, or starts from nothing."""
+    """A transport for this script, with stderr in a file. `warm` forks it from a warm process."""
     command, *more = [*(PYTHON if warm else [sys.executable]), str(script), *args]
     return stdio_client(StdioServerParameters(command=command, args=more, env=environment()), errlog=log)
 
@@ -46,7 +46,7 @@ def free_port() -> int:
 
 
 def end(process: Started, within: float = ENDS_WITHIN) -> None:
-    """Have it end by itself. If it does not, that is a failure, and it is ended all the same."""
+    """Let it end on its own. If it doesn't, kill it and fail."""
     process.terminate()
     try:
         process.wait(within)
@@ -58,7 +58,7 @@ def end(process: Started, within: float = ENDS_WITHIN) -> None:
 
 @contextmanager
 def serving(script: Path, log: Path, *args: str, flag: str = "--http", warm: bool = True, **env: str) -> Iterator[str]:
-    """The URL of this script, served over HTTP in a process of its own: `warm`, or from nothing."""
+    """The URL of this script, served over HTTP in a separate process. `warm` forks it from a warm process."""
     port = free_port()
     command, environ = [str(script), flag, str(port), *args], environment(**env)
     if warm:
@@ -71,7 +71,7 @@ def serving(script: Path, log: Path, *args: str, flag: str = "--http", warm: boo
 
 @contextmanager
 def listening(command: list[str], port: int, log: Path, env: dict[str, str]) -> Iterator[None]:
-    """A server as a process, from when it listens on this port."""
+    """A server process that listens on this port."""
     with log.open("w") as stderr:
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr, env=env)
         with _ending(process, port, log):
@@ -88,7 +88,7 @@ def _ending(process: Started, port: int, log: Path) -> Iterator[None]:
 
 
 def await_port(port: int, process: Started, log: Path) -> None:
-    """Wait until somebody listens there."""
+    """Wait until something listens there."""
     until = time.monotonic() + STARTS_WITHIN
     while time.monotonic() < until:
         assert process.poll() is None, log.read_text()
@@ -101,7 +101,7 @@ def await_port(port: int, process: Started, log: Path) -> None:
 
 @asynccontextmanager
 async def served(server: Any, **settings: Any) -> AsyncIterator[str]:
-    """The URL of this server, served over HTTP by the event loop of the test."""
+    """The URL of this server, served over HTTP in the test's event loop."""
     app = server.http_app(**settings) if hasattr(server, "http_app") else server.streamable_http_app(**settings)
     port = free_port()
     http = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning", timeout_graceful_shutdown=1))

@@ -1,4 +1,4 @@
-"""Skips for what a machine may lack, each with a reason that says how to get it."""
+"""Skips for what a machine may lack, each with a reason that says how to install it."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from scripts.peers import missing
 
 
 def needs_peer(npm_package: str) -> pytest.MarkDecorator:
-    """Skips where Node.js 22+ or the npm package is not installed."""
+    """Skip if Node.js 22+ or the npm package isn't installed."""
     reason = missing(npm_package)
     return pytest.mark.skipif(reason is not None, reason=reason or "")
 
 
 def chromium() -> str | None:
-    """Where Chromium is, if it is."""
+    """Chromium's path, if it's installed."""
     found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
     return next((path for path in found if path), None)
 
 
 def needs_chromium() -> pytest.MarkDecorator:
-    """Skips where there is no Chromium, or no Playwright to drive it."""
+    """Skip without Chromium, or without Playwright to drive it."""
     missing = find_spec("playwright") is None or chromium() is None
     return pytest.mark.skipif(missing, reason="Chromium or Playwright is missing: make venv browser")
 
 
 def without(what: str) -> NoReturn:
-    """Skips where a server that a test talks to is neither reachable nor installed."""
+    """Skip if a server that a test needs is neither reachable nor installed."""
     pytest.skip(f"{what} is neither reachable nor installed: make services")
 
 
 def needs_tasks() -> pytest.MarkDecorator:
-    """Skips where FastMCP's tasks extension is not installed."""
+    """Skip if FastMCP's tasks extension isn't installed."""
     return pytest.mark.skipif(find_spec("fastmcp_tasks") is None, reason="missing: pip install 'fastmcp[tasks]'")

@@ -1,4 +1,4 @@
-"""A person at a form: scripts that press keys, and what they see."""
+"""A simulated person at a form: scripts that press keys and read the screen."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
 from midcall.client.terminal import Terminal
-from midcall.client.terminal.widgets.fields import FieldBox
+from midcall.client.terminal.widgets.field_box import FieldBox
 from midcall.client.terminal.widgets.window import Window
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Outcome
@@ -22,7 +22,7 @@ Person: TypeAlias = Callable[["Hands"], Awaitable[None]]
 
 
 class Hands:
-    """Presses keys, and looks at the screen."""
+    """Presses keys and reads the screen."""
 
     def __init__(self, app: Window, pilot: Pilot[None]) -> None:
         self.app = app
@@ -37,7 +37,7 @@ class Hands:
         await self.press(*(names.get(char, char) for char in text))
 
     async def to(self, name: str) -> Widget:
-        """Put the cursor into this field."""
+        """Move the cursor into this field."""
         box = self.box(name)
         box.take_focus()
         await self.pilot.pause()
@@ -47,18 +47,18 @@ class Hands:
         return next(box for box in self.app.screen.query(FieldBox) if box.field.name == name)
 
     def note(self, name: str) -> str:
-        """What is said about this field."""
+        """The text about this field."""
         return str(self.box(name).query_one(".note").render())
 
     @property
     def screen(self) -> str:
-        """What is to be seen."""
+        """The visible text."""
         strips = self.app.screen._compositor.render_strips()
         return "\n".join(strip.text.rstrip() for strip in strips)
 
     @property
     def at(self) -> str:
-        """The field, or the button, that has the focus."""
+        """The focused field or button."""
         node: Any = self.app.focused
         while node is not None and not isinstance(node, FieldBox):
             if node.id:
@@ -68,7 +68,7 @@ class Hands:
 
 
 class Hall:
-    """Where apps are shown in tests: each to the next person."""
+    """Shows each app to the next scripted person."""
 
     def __init__(self, *people: Person, size: tuple[int, int] = (80, 40), quickest: float = 0) -> None:
         self._people = iter(people)
@@ -87,7 +87,7 @@ class Hall:
                 async with asyncio.timeout(SECONDS):
                     await pilot.pause()
                     await person(Hands(app, pilot))
-            except Exception as error:  # the test hears of it, and not the program that it tests
+            except Exception as error:  # fail the test, not the program under test
                 self.failures.append(error)
                 app.exit()
 
@@ -101,7 +101,7 @@ class Hall:
 
 
 class Desk:
-    """A `Terminal` in a hall, the addresses that it opened, and the lines that it left."""
+    """A `Terminal` in a hall, the URLs that it opened, and the lines that it left."""
 
     def __init__(
         self,

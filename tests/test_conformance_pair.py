@@ -1,4 +1,4 @@
-"""The two examples for the conformance suite, run against each other as a reader would."""
+"""The two conformance examples, run against each other as a reader would."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ IN_ROUNDS_ONLY = {"sampling", "list_roots", "multiple_inputs"}
 
 
 async def client(url: str, version: str) -> tuple[int | None, str]:
-    """How the client ends, and all that it says."""
+    """The client's exit code and output."""
     script = str(HOME / "conformance_client.py")
     env = environment(MCP_CONFORMANCE_PROTOCOL_VERSION=version)
     process = await asyncio.create_subprocess_exec(

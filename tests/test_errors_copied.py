@@ -1,4 +1,4 @@
-"""Errors can be copied and pickled: process pools, task queues and loggers do it."""
+"""Errors can be copied and pickled, as process pools, task queues and loggers do."""
 
 from __future__ import annotations
 
@@ -17,16 +17,26 @@ from mcp_types import ErrorData
 import midcall
 from midcall import Form, Text, UrlElicitationRequired, Visit
 from midcall.client.asked import Asked, FormQuestion
+from midcall.client.automatic.script import NoAnswer
 from midcall.client.pending import DoesNotFit, NotPending
-from midcall.client.scripts.script import NoAnswer
-from midcall.core.forms.check import Problem
-from midcall.errors import ClientFailed, InvalidAnswer, InvalidForm, MidcallError, NoCall, NoChannel, UserDeclined
-from midcall.server.frameworks.errors import let_through, surfaced
+from midcall.errors import (
+    ClientFailed,
+    InvalidAnswer,
+    InvalidForm,
+    JournalTooLarge,
+    MidcallError,
+    NoCall,
+    NoChannel,
+    TooManyRounds,
+    UserDeclined,
+)
+from midcall.problems import Problem
+from midcall.server.frameworks.errors import let_through, surface
 from midcall.testing import ERAS, Era
 from tests.comparing import accepting, seen
 from tests.kinds import KINDS, Kind, server_with
 
-PROBLEMS = (Problem("age", "minimum", "must be at least 18"),)
+PROBLEMS = (Problem("age", "too_small", {"minimum": 18}),)
 
 
 def all_of(cls: type[MidcallError]) -> Iterator[type[MidcallError]]:
@@ -36,7 +46,7 @@ def all_of(cls: type[MidcallError]) -> Iterator[type[MidcallError]]:
 
 
 def every_error() -> list[MidcallError]:
-    """One of each class, with all that it can carry."""
+    """One of each class, with all its attributes."""
     for module in walk_packages(midcall.__path__, "midcall."):
         if not module.name.endswith("__main__"):
             import_module(module.name)
@@ -44,10 +54,12 @@ def every_error() -> list[MidcallError]:
         DoesNotFit: DoesNotFit(PROBLEMS),
         NotPending: NotPending("id"),
         NoAnswer: NoAnswer(Asked(FormQuestion("Where to?", Form(Text("city"))), "1"), "why", ["near"]),
-        InvalidAnswer: InvalidAnswer("wrong", PROBLEMS, advice="a", for_model="m"),
+        InvalidAnswer: InvalidAnswer(PROBLEMS, 2, advice="a", for_model="m"),
         InvalidForm: InvalidForm("wrong", path="properties.a", advice="a"),
         NoChannel: NoChannel("none", mode="url", undeclared="url", reasons={"push": "no"}, advice="a"),
-        ClientFailed: ClientFailed("failed", code=-32001, message="Quota", data={"n": 1}, advice="a"),
+        ClientFailed: ClientFailed(-32001, "Quota", {"n": 1}, advice="a"),
+        TooManyRounds: TooManyRounds(9, advice="a"),
+        JournalTooLarge: JournalTooLarge(2, 1, advice="a"),
     }
     return [
         own.get(cls) or cls("text", advice="a", for_model="m") for cls in sorted(set(all_of(MidcallError)), key=repr)
@@ -71,7 +83,7 @@ def same(error: BaseException, other: BaseException) -> bool:
 
 
 @pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
-def test_every_error_survives(copied: Callable[[Any], Any]) -> None:
+def test_every_error_survives_copying(copied: Callable[[Any], Any]) -> None:
     errors = every_error()
     assert len(errors) > 30
     for error in errors:
@@ -80,9 +92,7 @@ def test_every_error_survives(copied: Callable[[Any], Any]) -> None:
 
 @pytest.mark.parametrize("base", [MCPError, ToolError])
 @pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
-def test_so_does_one_in_the_class_that_a_server_lets_through(
-    base: type[Exception], copied: Callable[[Any], Any]
-) -> None:
+def test_an_error_in_a_framework_class_survives_copying(base: type[Exception], copied: Callable[[Any], Any]) -> None:
     for error in every_error():
         cls = let_through(type(error), base)
         through = cls.__new__(cls)
@@ -95,8 +105,8 @@ def test_so_does_one_in_the_class_that_a_server_lets_through(
 
 
 @pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
-def test_so_does_one_that_was_raised_outside_a_call(copied: Callable[[Any], Any]) -> None:
-    error = surfaced(NoCall("none", advice="a", for_model="m"), None)
+def test_an_error_raised_outside_a_call_survives_copying(copied: Callable[[Any], Any]) -> None:
+    error = surface(NoCall("none", advice="a", for_model="m"), None)
     assert same(error, copied(error))
 
 
@@ -119,7 +129,7 @@ async def test_a_tool_may_copy_what_a_verb_raises(era: Era, kind: Kind, copied: 
 
 @pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
 @pytest.mark.parametrize("kind", KINDS)
-async def test_so_does_the_error_that_requires_a_visit(kind: Kind, copied: Callable[[Any], Any]) -> None:
+async def test_the_error_that_requires_a_visit_survives_copying(kind: Kind, copied: Callable[[Any], Any]) -> None:
     async def tool() -> str:
         error = UrlElicitationRequired([Visit("Connect", "https://example.com/c", id="1")], "First this")
         assert same(error, copied(error))

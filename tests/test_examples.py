@@ -1,4 +1,4 @@
-"""Each example, started as a stranger would start it, and called on every version."""
+"""Each example, started as a user would, and called on every version."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Example:
 
 
 def by_halving() -> Callable[[Asked], Any]:
-    """Plays the game as one should: by the hints."""
+    """Plays the game by the hints."""
     bounds = {"low": 1, "high": 10}
 
     def answer(asked: Asked) -> Any:
@@ -48,7 +48,7 @@ def by_halving() -> Callable[[Asked], Any]:
 
 
 def booking(asked: Asked) -> Any:
-    """A client of an old version types several choices into one line."""
+    """A client on an old version types several choices into one line."""
     kinds = {name: prop["type"] for name, prop in (asked.schema or {})["properties"].items()}
     answers = {
         "name": "Ada Lovelace",
@@ -109,7 +109,7 @@ def assert_clean(log: Path) -> None:
 
 @pytest.mark.parametrize(("example", "era"), [*zip(EXAMPLES, (*ERAS, ERAS[-1]), strict=True)], ids=str)
 async def test_an_example_asks_over_stdio(example: Example, era: Era, tmp_path: Path) -> None:
-    """Each on one version, and every version with one: what a tool does on which is the same over any transport."""
+    """Each example on one version, and each version with one example: transports don't change what a tool does."""
     log = tmp_path / "log"
     with log.open("w") as stderr:
         await play(stdio(HOME / example.file, stderr, warm=False), example, era)

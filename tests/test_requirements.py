@@ -1,4 +1,4 @@
-"""Every promise has its tests, and every test that is named exists."""
+"""Every promise has tests, and every named test exists."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def test_every_promise_is_mapped_and_nothing_else_is() -> None:
     assert set(SHOWN_BY) == set(PROMISES)
 
 
-def test_only_what_is_planned_has_no_tests() -> None:
+def test_only_planned_promises_have_no_tests() -> None:
     without = {id for id, tests in SHOWN_BY.items() if tests == PLANNED}
     assert without == {id for id, found in PROMISES.items() if found["planned"]}
 
 
-def test_every_test_that_is_named_exists() -> None:
+def test_every_named_test_exists() -> None:
     missing = [
         f"{id}: {test}"
         for id, tests in SHOWN_BY.items()

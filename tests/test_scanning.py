@@ -1,4 +1,4 @@
-"""A run of the suite fails in the end if anything in it said an id or a value. The failure does not say it again."""
+"""A run of the suite fails at the end if it leaked an id or a value. The failure doesn't repeat it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ async def test_clean(id, value, tmp_path):
 
 
 def run(home: Path, tests: str, *more: str) -> tuple[int, str]:
-    """How a run of a suite with these tests ends, and what it prints."""
+    """The exit code and output of a suite with these tests."""
     (home / "test_suite.py").write_text(SUITE + tests)
     plugins = ["-p", "tests.conftest", "-p", "no:cacheprovider", "-p", "no:langsmith_plugin"]
     options = [*plugins, "-o", "asyncio_mode=auto", "--rootdir", str(home)]
@@ -90,7 +90,7 @@ def run(home: Path, tests: str, *more: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
-def test_whatever_is_said_of_an_id_or_a_value_fails_the_run(tmp_path: Path, workers: tuple[str, ...]) -> None:
+def test_a_leaked_id_or_value_fails_the_run(tmp_path: Path, workers: tuple[str, ...]) -> None:
     status, told = run(tmp_path, LEAKS, *workers)
     assert "8 passed" in told, told
     assert status == pytest.ExitCode.TESTS_FAILED
@@ -102,6 +102,6 @@ def test_whatever_is_said_of_an_id_or_a_value_fails_the_run(tmp_path: Path, work
     assert "hush-hush" not in told
 
 
-def test_a_run_in_which_nothing_is_said_passes(tmp_path: Path) -> None:
+def test_a_run_without_leaks_passes(tmp_path: Path) -> None:
     status, told = run(tmp_path, CLEAN)
     assert status == pytest.ExitCode.OK, told

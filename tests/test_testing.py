@@ -1,4 +1,4 @@
-"""What an author relies on in `midcall.testing`: a test that should fail does."""
+"""`midcall.testing` fails the tests that should fail."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ async def falls_back() -> int:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_question_without_an_answer_fails_the_test_also_where_the_tool_goes_on(era: Era) -> None:
+async def test_a_question_without_an_answer_fails_the_test_even_if_the_tool_continues(era: Era) -> None:
     with pytest.raises(AssertionError, match="no answer for 'How many\\?' \\(fields: answer\\)"):
         await testing.run(server_with(falls_back), "falls_back", {}, {"Something else": 1}, era=era)
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_an_assertion_in_a_function_that_answers_fails_the_test(era: Era) -> None:
+async def test_an_assertion_in_an_answer_function_fails_the_test(era: Era) -> None:
     def answer(asked: Asked) -> int:
         assert asked.message == "How few?"
         return 1
@@ -62,13 +62,13 @@ async def test_an_assertion_in_a_function_that_answers_fails_the_test(era: Era) 
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_so_it_is_for_a_client_of_ones_own_once_it_is_left(era: Era) -> None:
+async def test_a_question_without_an_answer_fails_the_test_when_the_client_closes(era: Era) -> None:
     with pytest.raises(AssertionError, match="no answer for"):
         async with testing.connect(server_with(falls_back), era=era) as client:
             await client.call_tool("falls_back", {})
 
 
-async def test_a_script_that_begins_anew_has_forgotten_its_failure() -> None:
+async def test_a_restarted_script_forgets_its_failure() -> None:
     script = testing.Script()
     async with testing.connect(server_with(falls_back), script, era="2025-11-25") as client:
         await client.call_tool("falls_back", {})
@@ -78,13 +78,13 @@ async def test_a_script_that_begins_anew_has_forgotten_its_failure() -> None:
 
 
 @pytest.mark.parametrize("era", ["2025", "auto", "legacy", "", None])
-async def test_a_version_that_does_not_exist_is_refused(era: Any) -> None:
-    with pytest.raises(ValueError, match="era must be one of 2025-06-18, 2025-11-25, 2026-07-28, and not"):
+async def test_an_unknown_version_is_rejected(era: Any) -> None:
+    with pytest.raises(ValueError, match="era must be one of 2025-06-18, 2025-11-25, 2026-07-28, not"):
         await testing.run(server_with(falls_back), "falls_back", {}, [1], era=era)
 
 
-async def test_what_is_no_server_is_named() -> None:
-    with pytest.raises(TypeError, match="and not int"):
+async def test_an_object_that_is_not_a_server_is_named() -> None:
+    with pytest.raises(TypeError, match="not int"):
         await testing.run(3, "falls_back")
 
 
@@ -97,12 +97,12 @@ async def stays() -> str:
 @pytest.mark.parametrize(
     ("answers", "failure", "told"),
     [
-        ({"When?": 3}, AssertionError, r"'When\?' has to be a dict of its fields \(arrive, nights\), and is 3"),
+        ({"When?": 3}, AssertionError, r"'When\?' must be a dict of its fields \(arrive, nights\), not 3"),
         (lambda asked: {}["no such"], KeyError, "no such"),
         ({"When?": {"arrive": object(), "nights": 1}}, Exception, "object"),
     ],
 )
-async def test_a_script_that_is_wrong_fails_the_test_and_not_the_tool(
+async def test_an_invalid_script_fails_the_test_not_the_tool(
     answers: Any, failure: type[Exception], told: str, era: Era
 ) -> None:
     with pytest.raises(failure, match=told):
@@ -131,7 +131,7 @@ async def test_a_form_is_answered_by_its_fields_by_python_values_and_by_async_fu
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_no_by_the_name_of_a_field_is_for_the_whole_form(era: Era) -> None:
+async def test_a_decline_under_a_field_name_declines_the_whole_form(era: Era) -> None:
     done = await testing.run(server_with(stays), "stays", {}, {"nights": Declined(), "arrive": "2026-05-01"}, era=era)
     assert "declined" in done.text
 
@@ -141,7 +141,7 @@ async def both() -> str:
 
 
 @pytest.mark.parametrize("no", [Declined(), Cancelled()])
-async def test_a_no_in_a_round_of_several_is_replayable_though_pushing_stops_there(no: Any) -> None:
+async def test_a_decline_in_a_round_of_several_is_replayable_although_pushing_stops(no: Any) -> None:
     done = await testing.replayed(server_with(both), "both", {}, {"Name?": no, "Town?": "Oslo"})
     assert done.failed or "user" in done.text
     assert [asked.message for asked in done.asked] == ["Name?"]
@@ -154,18 +154,18 @@ async def asks_more_in_rounds() -> str:
     return " ".join(await ask_all(Question("Name?", str), Question("Town?", str)))
 
 
-async def test_a_question_too_many_is_still_found_out_beside_a_no() -> None:
+async def test_an_extra_question_is_detected_next_to_a_decline() -> None:
     answers = {"Name?": Declined(), "Town?": "Oslo", "Really?": True}
     with pytest.raises(testing.NotReplayable, match="Really"):
         await testing.replayed(server_with(asks_more_in_rounds), "asks_more_in_rounds", {}, answers)
 
 
-async def test_who_cannot_be_reached_is_named() -> None:
+async def test_an_unreachable_server_is_named() -> None:
     with pytest.raises(CannotConnect, match="no-such-command"):
         await testing.run("no-such-command --at all", "stays", era="2025-11-25")
 
 
-async def test_a_mode_that_does_not_exist_is_refused() -> None:
+async def test_an_unknown_mode_is_rejected() -> None:
     with pytest.raises(ValueError, match="forms"):
         await testing.run(server_with(stays), "stays", modes=("forms",))  # pyright: ignore[reportArgumentType]
 
@@ -183,24 +183,24 @@ async def begins_right(token: str) -> str | None:
     [
         ((), "1 fields for secrets, and 0 were given"),
         (("ghp_1", "ghp_2"), "1 fields for secrets, and 2 were given"),
-        (("x",), "did not take it: 422 .*must begin with ghp_"),
+        (("x",), "rejected it: 422 .*must begin with ghp_"),
     ],
 )
-async def test_a_page_that_cannot_be_filled_in_so_fails_the_test(secrets: tuple[str, ...], told: str) -> None:
+async def test_a_page_that_cannot_be_filled_in_fails_the_test(secrets: tuple[str, ...], told: str) -> None:
     server = server_with(knows, portal=Portal(), store="memory://")
     with pytest.raises(AssertionError, match=told):
         await testing.run(server, "knows", {}, lambda asked: testing.press(asked.url, "accept", *secrets))
 
 
 @pytest.mark.parametrize("button", ["decline", "cancel"])
-async def test_a_no_on_a_page_needs_no_secret(button: Any) -> None:
+async def test_declining_on_a_page_needs_no_secret(button: Any) -> None:
     server = server_with(knows, portal=Portal(), store="memory://")
     done = await testing.run(server, "knows", {}, lambda asked: testing.press(asked.url, button))
     assert done.failed
-    assert "the call ended there" in done.text
+    assert "the tool stopped" in done.text
 
 
-async def test_a_page_is_pressed_once() -> None:
+async def test_a_page_can_be_pressed_only_once() -> None:
     async def twice(asked: Asked) -> None:
         await testing.press(asked.url, "accept", "ghp_1")
         await testing.press(asked.url, "accept", "ghp_2")
@@ -227,7 +227,7 @@ async def test_a_list_of_options_is_one_answer_to_a_multiple_choice(era: Era, an
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_list_of_lists_is_for_several_askings_of_a_multiple_choice(era: Era) -> None:
+async def test_a_list_of_lists_answers_a_multiple_choice_several_times(era: Era) -> None:
     async def tool() -> str:
         form = Form(Choices("choice", ["a", "b", "c"], max_items=1))
         return ", ".join((await ask("Which?", form))["choice"])
@@ -250,12 +250,12 @@ async def quiet() -> str:
     return "asked nothing"
 
 
-async def test_a_tool_that_is_not_there_is_not_replayed() -> None:
+async def test_a_missing_tool_is_not_replayed() -> None:
     with pytest.raises(AssertionError, match="no tool 'qiuet'; it has: quiet"):
         await testing.replayed(server_with(quiet), "qiuet")
 
 
-async def test_a_visit_is_not_agreed_to_by_a_no() -> None:
+async def test_false_does_not_agree_to_a_visit() -> None:
     async def tool() -> str:
         return await visit("Go?", "https://example.com/")
 
@@ -264,6 +264,6 @@ async def test_a_visit_is_not_agreed_to_by_a_no() -> None:
 
 
 @pytest.mark.parametrize("answers", [None, "yes", 3])
-async def test_what_is_no_script_says_what_one_is(answers: Any) -> None:
+async def test_an_invalid_script_error_says_what_a_script_is(answers: Any) -> None:
     with pytest.raises(TypeError, match="a mapping by message or field, a list, or a function"):
         await testing.run(server_with(quiet), "quiet", {}, answers)

@@ -1,4 +1,4 @@
-"""What `midcall.testing` has for pages: a vault that is filled beforehand, and forms that are filled in."""
+"""`midcall.testing` for pages: a prefilled vault, and forms that tests fill in."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def lists() -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_what_is_in_the_vault_is_found_and_nobody_is_asked(kind: Kind) -> None:
+async def test_a_value_in_the_vault_is_used_without_asking(kind: Kind) -> None:
     server = server_with(reads, signs_in, lists, kind=kind, portal=Portal(providers=[ACME]), store="memory://")
     await fill_vault(
         server,
@@ -45,7 +45,7 @@ async def test_what_is_in_the_vault_is_found_and_nobody_is_asked(kind: Kind) -> 
         assert (done.text, done.asked) == (expected, [])
 
 
-async def test_somebody_elses_secrets_are_named_by_their_owner() -> None:
+async def test_fill_vault_takes_an_owner() -> None:
     def principal(ctx: ServerRequestContext[Any, Any]) -> str:
         return "ada"
 
@@ -60,7 +60,7 @@ async def test_somebody_elses_secrets_are_named_by_their_owner() -> None:
     assert (await run(server, "reads")).text == "ghp_1"
 
 
-async def test_a_vault_that_is_not_there_and_a_provider_that_is_not_known_are_told() -> None:
+async def test_a_missing_vault_and_an_unknown_provider_are_reported() -> None:
     with pytest.raises(ValueError, match="This server has no vault"):
         await fill_vault(server_with(reads), secrets={"github": "ghp_1"})
     server = server_with(lists, portal=Portal(providers=[ACME]), store="memory://")
@@ -144,18 +144,18 @@ async def test_labels_and_titles_are_those_that_the_page_shows() -> None:
     [
         ({"arive": date(2026, 5, 1)}, "The page has no field 'arive'; it has: arrive, wake up, nights"),
         ({**STAY, "room": "triple"}, "'triple' is not an option of 'room'; the page has: single, double"),
-        ({**STAY, "nights": "many"}, "did not take it: 422 .*nights must be a whole number"),
-        ({}, "did not take it: 422"),
+        ({**STAY, "nights": "many"}, "rejected it: 422 .*nights must be a whole number"),
+        ({}, "rejected it: 422"),
     ],
 )
-async def test_a_form_that_cannot_be_filled_in_so_fails_the_test(fields: dict[str, Any], told: str) -> None:
+async def test_a_form_that_cannot_be_filled_in_fails_the_test(fields: dict[str, Any], told: str) -> None:
     server = server_with(stays, portal=Portal(), store="memory://")
     with pytest.raises(AssertionError, match=f"(?i){told}"):
         await run(server, "stays", {}, lambda asked: press(asked.url, fields=fields), modes=("url",))
 
 
 @pytest.mark.parametrize("button", ["decline", "cancel"])
-async def test_a_no_on_the_page_needs_no_fields(button: Any) -> None:
+async def test_declining_on_the_page_needs_no_fields(button: Any) -> None:
     server = server_with(stays, portal=Portal(), store="memory://")
     done = await run(server, "stays", {}, lambda asked: press(asked.url, button), modes=("url",))
     assert done.failed

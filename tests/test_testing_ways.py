@@ -1,4 +1,4 @@
-"""The ways in which `midcall.testing` calls a tool: pushed, live, replayed, one answer a round, in two processes."""
+"""The ways in which `midcall.testing` calls a tool: pushed, live, replayed, one answer per round, in two processes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAMED = "tests.testing_replicas:mcp"
 
 
 class Counting:
-    """A tool with an effect before each question, and none of them in `once`."""
+    """A tool with an effect before each question, without `once`."""
 
     def __init__(self) -> None:
         self.runs = 0
@@ -40,7 +40,7 @@ async def test_a_call_chooses_whether_the_run_stays_in_memory(kind: Kind, live: 
 
 
 @pytest.mark.parametrize("installed", [True, False])
-async def test_what_one_call_chooses_holds_for_no_other(installed: bool) -> None:
+async def test_the_choice_of_one_call_does_not_affect_another(installed: bool) -> None:
     tool = Counting()
     server = server_with(tool.book, live=installed)
     chosen = run(server, "book", {}, ANSWERS, live=not installed)
@@ -50,7 +50,7 @@ async def test_what_one_call_chooses_holds_for_no_other(installed: bool) -> None
     assert tool.runs == (5 if installed else 7)
 
 
-async def test_with_a_store_too_the_call_chooses() -> None:
+async def test_the_call_chooses_with_a_store_too() -> None:
     for installed, live, runs in ((False, True, 1), (True, False, 3)):
         tool = Counting()
         server = server_with(tool.book, live=installed, keys=["k" * 32], store="memory://")
@@ -60,7 +60,7 @@ async def test_with_a_store_too_the_call_chooses() -> None:
 
 @pytest.mark.parametrize("server", ["http://127.0.0.1:9/mcp", "no-such-command", bare_server("mcpserver")])
 @pytest.mark.parametrize("live", [True, False])
-async def test_where_it_cannot_be_chosen_the_test_says_what_to_do(server: Any, live: bool) -> None:
+async def test_if_live_cannot_be_chosen_the_error_says_what_to_do(server: Any, live: bool) -> None:
     with pytest.raises(ValueError, match="Start a server that runs elsewhere with MIDCALL_LIVE"):
         await run(server, "book", live=live)
 
@@ -68,7 +68,7 @@ async def test_where_it_cannot_be_chosen_the_test_says_what_to_do(server: Any, l
 # --- which way differs -------------------------------------------------------------------------
 
 
-async def test_a_tool_that_only_a_live_run_gets_right_is_told_so() -> None:
+async def test_a_tool_that_works_only_live_is_reported() -> None:
     numbers = itertools.count()
 
     async def draw() -> str:
@@ -84,7 +84,7 @@ async def test_a_tool_that_only_a_live_run_gets_right_is_told_so() -> None:
         await replayed(server_with(draw), "draw", {}, {"Keep it?": "y"}, before=begin_again)
 
 
-async def test_a_tool_that_only_a_replay_gets_right_is_told_so() -> None:
+async def test_a_tool_that_works_only_replayed_is_reported() -> None:
     class Outside:
         runs = 0
 
@@ -108,7 +108,7 @@ async def test_a_tool_that_only_a_replay_gets_right_is_told_so() -> None:
         await replayed(server_with(tool), "tool", {}, ["x"], before=before)
 
 
-async def test_questions_together_are_also_answered_one_a_round() -> None:
+async def test_concurrent_questions_are_also_answered_one_per_round() -> None:
     async def both() -> str:
         return " ".join(await asyncio.gather(ask("a?", str), ask("b?", str)))
 
@@ -144,7 +144,7 @@ async def _chain(name: str) -> str:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("no", [Declined(), Cancelled()])
 @pytest.mark.parametrize("name", ["a?", "b?", "c?"])
-async def test_a_correct_gather_passes_when_one_answer_is_a_no(kind: Kind, no: Any, name: str) -> None:
+async def test_a_correct_gather_passes_when_one_answer_is_a_decline(kind: Kind, no: Any, name: str) -> None:
     answers = {"a?": "1", "b?": "2", "c?": "3", name: no}
     done = await replayed(server_with(gathered, kind=kind), "gathered", {}, answers)
     assert done.failed
@@ -152,13 +152,13 @@ async def test_a_correct_gather_passes_when_one_answer_is_a_no(kind: Kind, no: A
 
 @pytest.mark.parametrize("tool", [grouped, chained])
 @pytest.mark.parametrize("nos", [("a1?",), ("b2?",), ("c3?",), ("c1?",), ("b3?", "c1?"), ("a2?", "b1?")])
-async def test_how_far_other_branches_get_before_a_no_is_no_difference(tool: Any, nos: Sequence[str]) -> None:
+async def test_how_far_other_branches_get_before_a_decline_does_not_matter(tool: Any, nos: Sequence[str]) -> None:
     answers = {f"{name}{n}?": "x" for name in "abc" for n in (1, 2, 3)} | {"And now?": "y"}
     answers |= dict.fromkeys(nos, Declined())
     await replayed(server_with(tool), tool.__name__, {}, answers)
 
 
-async def test_after_a_no_that_the_tool_handles_everything_else_is_compared() -> None:
+async def test_after_a_handled_decline_everything_else_is_compared() -> None:
     async def tool() -> str:
         found = await asyncio.gather(*(ask(f"{name}?", str) for name in "abc"), return_exceptions=True)
         return f"{sum(isinstance(each, str) for each in found)} of {await ask('How many?', str)}"
@@ -175,12 +175,12 @@ async def long() -> str:
 
 
 @pytest.mark.parametrize("store", [None, "memory://"])
-async def test_a_call_with_more_questions_than_rounds_is_followed_through_its_codes(store: str | None) -> None:
+async def test_a_call_with_more_questions_than_rounds_resumes_with_its_codes(store: str | None) -> None:
     done = await replayed(server_with(long, store=store), "long", {}, lambda asked: asked.message[0])
     assert done.text == "".join(str(n)[0] for n in range(25))
 
 
-async def test_a_code_that_waits_for_somebody_is_left_to_the_test() -> None:
+async def test_a_resume_code_for_a_pending_page_is_left_to_the_test() -> None:
     async def tool() -> str:
         return f"{len(await secret('github', 'A token'))} characters"
 
@@ -197,13 +197,13 @@ async def test_a_code_that_waits_for_somebody_is_left_to_the_test() -> None:
 # --- servers by name -----------------------------------------------------------------------------
 
 
-async def test_a_server_may_be_given_by_its_name() -> None:
+async def test_a_server_can_be_given_by_name() -> None:
     done = await replayed(NAMED, "in_order", {}, lambda asked: asked.message)
     assert done.text == "alpha? beta? delta? epsilon? gamma? zeta?"
 
 
-async def test_a_name_that_is_not_there_is_told() -> None:
-    with pytest.raises(AssertionError, match=r"There is no 'server' in the module 'tests\.testing_replicas'"):
+async def test_a_missing_name_is_reported() -> None:
+    with pytest.raises(AssertionError, match=r"module 'tests\.testing_replicas' has no 'server'"):
         await run("tests.testing_replicas:server", "in_order")
 
 

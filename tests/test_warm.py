@@ -1,4 +1,4 @@
-"""Programs that have their imports already are what they would be from nothing (`tests/warm.py`)."""
+"""Programs forked from a warm process behave as if started from scratch (`tests/warm.py`)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ while True:  # again and again: a signal between two steps of Python ends no sle
 
 
 @pytest.mark.parametrize("how", ["script", "-m", "-c"])
-def test_a_program_finds_what_python_gives_it_and_ends_as_it_says(how: str, tmp_path: Path) -> None:
+def test_a_program_runs_as_under_python_and_keeps_its_exit_code(how: str, tmp_path: Path) -> None:
     script = tmp_path / "tells.py"
     script.write_text(TELLS)
     command = {"script": [str(script)], "-m": ["-m", "tells"], "-c": ["-c", TELLS]}[how]
@@ -48,7 +48,7 @@ def test_a_program_finds_what_python_gives_it_and_ends_as_it_says(how: str, tmp_
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 @pytest.mark.skipif(not CAN_BE, reason="programs start from nothing here")
-def test_a_signal_reaches_the_program_and_its_end_is_told(number: signal.Signals) -> None:
+def test_a_signal_reaches_the_program_and_its_end_is_reported(number: signal.Signals) -> None:
     with subprocess.Popen([*PYTHON, "-c", WAITS], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as program:
         assert program.stdout is not None
         program.stdout.readline()
@@ -57,7 +57,7 @@ def test_a_signal_reaches_the_program_and_its_end_is_told(number: signal.Signals
 
 
 @pytest.mark.skipif(not CAN_BE, reason="programs start from nothing here")
-def test_a_signal_that_comes_before_the_program_has_begun_reaches_it() -> None:
+def test_an_early_signal_reaches_the_program() -> None:
     begin()
     told = marshal.dumps((["-c", WAITS], dict(os.environ), str(Path.cwd())))
     with Path(os.devnull).open("r+b") as nothing, socket.socket(socket.AF_UNIX) as door:
@@ -76,7 +76,7 @@ def is_there(pid: int) -> bool:
     return True
 
 
-def test_nobody_who_is_killed_leaves_a_program_behind() -> None:
+def test_killing_a_process_leaves_no_program_behind() -> None:
     with subprocess.Popen([*PYTHON, "-c", WAITS], stdout=subprocess.PIPE) as starter:
         assert starter.stdout is not None
         pid = int(starter.stdout.readline())
@@ -88,7 +88,7 @@ def test_nobody_who_is_killed_leaves_a_program_behind() -> None:
 
 
 @pytest.mark.skipif(not CAN_BE, reason="programs start from nothing here")
-def test_what_is_killed_has_ended_once_that_is_told(tmp_path: Path) -> None:
+def test_a_killed_program_has_ended_when_that_is_reported(tmp_path: Path) -> None:
     with (tmp_path / "out").open("wb") as out:
         program: Any = started(["-c", WAITS], stdout=out, stderr=out, env=os.environ)
         assert program.poll() is None

@@ -1,4 +1,4 @@
-"""The built wheel, in an environment of its own: what a user installs."""
+"""The built wheel in a clean environment, as a user installs it."""
 
 from __future__ import annotations
 
@@ -56,6 +56,8 @@ def test_the_wheel_holds_the_package_its_types_and_its_licence_and_nothing_else(
     names = zipfile.ZipFile(wheel).namelist()
     assert "midcall/py.typed" in names
     assert "midcall/errors.md" in names, "for `midcall explain`"
+    examples = {name for name in names if name.startswith("midcall/examples/")}
+    assert examples == {f"midcall/examples/{name}" for name in ("demo.toml", "guess.py", "trip.py")}, "for the demo"
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert {name.partition("/")[0].partition("-")[0] for name in names} == {"midcall"}
 
@@ -78,3 +80,9 @@ def test_the_wheel_works_in_a_clean_environment(wheel: Path, tmp_path: Path) -> 
     helped = subprocess.run([str(python), "-m", "midcall", "--help"], capture_output=True, text=True, cwd=tmp_path)
     assert helped.returncode == 0
     assert "demo" in helped.stdout
+    demo = [str(python), "-m", "midcall", "demo"]
+    played = subprocess.run(
+        demo, capture_output=True, text=True, cwd=tmp_path, env=environment, stdin=subprocess.DEVNULL
+    )
+    assert (played.returncode, played.stderr) == (0, "")
+    assert "Every scene ended as expected." in played.stdout

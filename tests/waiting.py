@@ -1,7 +1,7 @@
-"""A server whose tools wait, and write down what happens to them.
+"""A server whose tools wait, and record what happens to them.
 
-Run as a script it serves them: over stdio, or with `--http PORT`. The trail is a file, so that it can be read when the
-process is gone.
+Run as a script, it serves over stdio, or with `--http PORT` over HTTP. The trail is a file, so that it can be read when
+the process is gone.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def build(kind: Kind, trail: Path) -> Any:
             note("closed")
 
     async def works(elicit: Elicit) -> str:
-        """Works on after its answer, for ever."""
+        """Keeps working after its answer, forever."""
         note("began")
         await elicit("a?")
         note("working")
@@ -66,12 +66,12 @@ def build(kind: Kind, trail: Path) -> Any:
             note("ended")
 
     async def works_until_told(elicit: Elicit) -> str:
-        """Works on after its answer, until the trail says so."""
+        """Keeps working after its answer, until the test writes to the trail."""
         note("began")
         await elicit("a?")
         note("working")
         try:
-            await written(trail, "go on")
+            await written(trail, "continue")
         except asyncio.CancelledError:
             note("cancelled")
             raise

@@ -1,8 +1,7 @@
-"""Programs in Python that need not start from nothing: each is a process of its own, and has its imports already.
+"""Run Python programs in separate processes that already have their imports.
 
-To import the SDK takes longer than most of what tests do with it, and is the same each time. So one process does it
-(`warm_server.py`), and forks another for each program. What a program is when it starts from nothing - what it loads,
-what its interpreter was told - is for tests that start `sys.executable` itself.
+Importing the SDK takes longer than most tests. So one process does it (`warm_server.py`), and forks another for each
+program. Tests about what a program loads, or about its interpreter's options, start `sys.executable` instead.
 """
 
 from __future__ import annotations
@@ -31,16 +30,16 @@ SERVER: Final = Path(__file__).with_name("warm_server.py")
 STARTER: Final = Path(__file__).with_name("warm_python.py")
 
 PYTHON: Final = [sys.executable, *(["-IS", str(STARTER), str(HOME / "door")] if CAN_BE else [])]
-"""How to start such a program by a command: for stdio, where the client starts its server."""
+"""A command that starts such a program: for stdio, where the client starts its server."""
 
 
 def command_of(script: Path) -> str:
-    """The same, as a line."""
+    """The same as one line."""
     return shlex.join([*PYTHON, str(script)])
 
 
 def on_path(home: Path) -> Path:
-    """A directory for a shell to find `python` and `midcall` in, which are such programs."""
+    """A directory for PATH, in which `python` and `midcall` are such programs."""
     home.mkdir()
     for name, more in {"python": [], "midcall": ["-m", "midcall"]}.items():
         (home / name).write_text(f'#!/bin/sh\nexec {shlex.join([*PYTHON, *more])} "$@"\n')
@@ -50,7 +49,7 @@ def on_path(home: Path) -> Path:
 
 @cache
 def begin() -> None:
-    """Have it import what programs need, from now on. It ends when this process does."""
+    """Start importing what programs need. It ends with this process."""
     if not CAN_BE:
         return
     HOME.mkdir(mode=0o700)
@@ -69,10 +68,10 @@ def begin() -> None:
 
 
 class Forked:
-    """A program of which only its guard knows how it ended. For the rest, it is used like a `Popen`."""
+    """A program whose exit code only its guard knows. Otherwise it works like a `Popen`."""
 
     def __init__(self, door: socket.socket) -> None:
-        self._said = door.makefile("rb", buffering=0)  # what is in a buffer, `select` does not see
+        self._said = door.makefile("rb", buffering=0)  # unbuffered, because `select` doesn't see buffers
         door.close()
         self.pid = self._number()
         self._code: int | None = None
@@ -97,7 +96,7 @@ class Forked:
         return int(line)
 
     def send_signal(self, number: int) -> None:
-        if self._code is None:  # else the number of the process may be another's by now
+        if self._code is None:  # otherwise the pid may already belong to another process
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
@@ -120,7 +119,7 @@ def started(
     stderr: Stream,
     env: Mapping[str, str],
 ) -> Started:
-    """What `python *command` would do: a script, `-m module` or `-c code`, and its arguments."""
+    """Like `python *command`: a script, `-m module` or `-c code`, and its arguments."""
     if not CAN_BE:
         return subprocess.Popen([sys.executable, *command], stdin=stdin, stdout=stdout, stderr=stderr, env=env)
     begin()

@@ -1,7 +1,7 @@
-"""Stands for a program that `warm_server.py` forks: passes signals on to it, and ends as it does.
+"""The visible process of a program that `warm_server.py` forks: it forwards signals and exits with the same code.
 
-It has to begin at once, and so imports little. A signal is passed on by what Python does in C when one comes: it writes
-the number to the socket. What is written in Python would run after the next step, and there is none while this waits.
+It must start immediately, so it imports little. Python's C signal handler forwards a signal by writing its number to
+the socket. A handler in Python would run only after the next bytecode, and none runs while this waits.
 """
 
 import _signal
@@ -13,7 +13,7 @@ import sys
 PASSED_ON = (_signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP)
 LONG = 10_000_000
 
-_signal.pthread_sigmask(_signal.SIG_BLOCK, PASSED_ON)  # until there is somebody to have them
+_signal.pthread_sigmask(_signal.SIG_BLOCK, PASSED_ON)  # until someone can receive them
 for number in PASSED_ON:
     _signal.signal(number, lambda *_: None)
 place, *command = sys.argv[1:]
@@ -24,23 +24,23 @@ whole = len(told).to_bytes(4, "big") + told
 fds = b"".join(fd.to_bytes(4, sys.byteorder) for fd in range(3))
 sent = door.sendmsg([whole], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, fds)])
 door.sendall(whole[sent:])
-door.settimeout(LONG)  # which makes it one that a signal may be written to
+door.settimeout(LONG)  # makes it non-blocking, as a wakeup fd must be
 _signal.set_wakeup_fd(door.fileno())
 _signal.pthread_sigmask(_signal.SIG_UNBLOCK, PASSED_ON)
 nothing = os.open(os.devnull, os.O_RDWR)
-for fd in range(3):  # whoever reads what the program says hears of its end, and not of ours
+for fd in range(3):  # readers of the program's output see its end, not ours
     os.dup2(nothing, fd)
 
 
 def line() -> int:
-    """A number that the guard of the program tells."""
+    """Read a number from the program's guard."""
     found = b""
     while not found.endswith(b"\n"):
         found += door.recv(1) or sys.exit("the program has no guard any more")
     return int(found)
 
 
-line()  # who the program is
+line()  # the program's pid
 code = line()
 _signal.set_wakeup_fd(-1)
 if code < 0:

@@ -1,8 +1,8 @@
-"""Imports what programs of tests need, and forks a process for each that it is told to run (`warm.py`).
+"""Import what test programs need, and fork a process for each program to run (`warm.py`).
 
-Told are a command as Python takes it, an environment and a directory, with the three standard streams. What is said in
-return is the number of the process, and what it ended with. What else the caller says are signals for the program, a
-byte each, and a program whose caller is gone is killed.
+A request has a Python command line, an environment, a directory and the three standard streams. The response is the
+pid, and later the exit code. Further bytes from the caller are signals for the program. If the caller is gone, the
+program is killed.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-OWN = sys.path.pop(0)  # the directory of this script, of which no program knows
+OWN = sys.path.pop(0)  # drop this script's directory, which no program expects
 
 
 def imports() -> None:
-    """What most programs of tests import: the SDK and FastMCP, both our sides, the command line, and the stores."""
+    """What most test programs import: the SDK, FastMCP, our server and client, the command line and the stores."""
     import asyncpg  # noqa: F401
     import authlib.integrations.starlette_client  # noqa: F401
     import fastmcp  # noqa: F401
@@ -45,15 +45,15 @@ def imports() -> None:
     import midcall.testing  # noqa: F401
     from midcall import install  # noqa: F401
     from midcall.client import Browser, Guard, Headless, Pending, Script, Terminal, attach, connect  # noqa: F401
-    from midcall.client.terminal import app, stage, waits  # noqa: F401
+    from midcall.client.terminal import question_app, stage, wait_app  # noqa: F401
     from midcall.portal import Portal  # noqa: F401
 
 
 def serve(control: socket.socket, door: socket.socket) -> tuple[list[int], tuple[list[str], dict[str, str], str]]:
-    """Returns in each process that is to be a program, with its streams and what it was told."""
+    """Returns in each forked process that will be a program, with its streams and its request."""
     while True:
         ready, _, _ = select.select([control, door], [], [])
-        with suppress(ChildProcessError):  # the guards of those that have ended, so that their time counts as ours
+        with suppress(ChildProcessError):  # reap the guards of ended programs, so that their CPU time counts as ours
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
         if control in ready:
@@ -68,7 +68,7 @@ def serve(control: socket.socket, door: socket.socket) -> tuple[list[int], tuple
 
 
 def guarded(caller: socket.socket) -> tuple[list[int], tuple[list[str], dict[str, str], str]]:
-    """Stays behind to tell who the program is, and how it ended."""
+    """Stay behind to report the program's pid and exit code."""
     data, fds, _, _ = socket.recv_fds(caller, 65536, 3)
     size = 4 + int.from_bytes(data[:4], "big")
     while data and len(data) < size:
@@ -76,7 +76,7 @@ def guarded(caller: socket.socket) -> tuple[list[int], tuple[list[str], dict[str
         data = data + more if more else b""
     if not data:
         os._exit(0)
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # which the program would not hear of before it can
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # the program couldn't receive them yet
     if not (pid := os.fork()):
         caller.close()
         return fds, marshal.loads(data[4:])
@@ -99,7 +99,7 @@ def guarded(caller: socket.socket) -> tuple[list[int], tuple[list[str], dict[str
 
 
 def heard(caller: socket.socket) -> bytes:
-    """What it says; nothing if it is gone."""
+    """Receive data; empty if the other side is gone."""
     try:
         return caller.recv(64)
     except OSError:
@@ -107,7 +107,7 @@ def heard(caller: socket.socket) -> bytes:
 
 
 def take(fds: list[int], env: dict[str, str], home: str) -> None:
-    """As a process has it that was started like that."""
+    """Set things up as in a process started with this command."""
     os.setsid()
     for at, fd in enumerate(fds):
         os.dup2(fd, at)

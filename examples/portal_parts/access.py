@@ -17,10 +17,10 @@ SIGNED_BY_ISSUERS = ["RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "ES51
 
 
 class IssuedBy:
-    """Takes the access tokens of this issuer that were made for this server; a `TokenVerifier` of the SDK.
+    """A `TokenVerifier` that accepts this issuer's access tokens if their audience is this server.
 
-    A JWT proves itself, by the issuer's public keys. Any other token only the issuer understands, so it is
-    asked whose it is. It does not say for whom the token was made: where you can choose, choose JWTs.
+    A JWT is verified with the issuer's public keys. For any other token, the issuer's userinfo endpoint says
+    whose it is, but not which server it's for. Prefer JWTs.
     """
 
     def __init__(self, issuer: str, resource: str) -> None:
@@ -53,7 +53,7 @@ class IssuedBy:
         )
 
     async def _signed(self, token: str) -> dict[str, Any]:
-        """The claims of a JWT. A key that is not known may be new: then the keys are fetched again."""
+        """Return the claims of a JWT. If its key is unknown, it may be new, so fetch the keys again."""
         try:
             found = jwt.decode(token, await self._fetched_keys(), algorithms=SIGNED_BY_ISSUERS)
         except (JoseError, ValueError):

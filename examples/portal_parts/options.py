@@ -1,4 +1,4 @@
-"""What both examples take on the command line."""
+"""The command-line options of both examples."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .tracker import Tracker
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Where things are kept, under which keys, and who the third party is."""
+    """Add the options for the store, the keys and the third party."""
     parser.add_argument("--store", metavar="URL", help="sqlite:///path, postgresql://..., redis://... (MIDCALL_STORE)")
     parser.add_argument("--keys", metavar="KEY[,KEY]", help="at least 32 characters each; better as MIDCALL_KEYS")
     parser.add_argument("--ledger", type=Path, metavar="FILE", help="gets one line for each payment")
@@ -38,18 +38,18 @@ PROVIDER = {
 
 
 def store_of(args: argparse.Namespace) -> Store:
-    """The store that was named, else a file in the user's data directory."""
+    """Return the store from the options, or a file in the user's data directory."""
     return open_store(args.store or os.environ.get("MIDCALL_STORE") or "sqlite://")
 
 
 def keys_of(args: argparse.Namespace, store: Store) -> list[Key]:
-    """Those given, else MIDCALL_KEYS, else those of this machine, which other machines do not have."""
+    """Return the given keys, or MIDCALL_KEYS, or this machine's own."""
     given = [key.strip() for key in (args.keys or "").split(",") if key.strip()]
     return find_keys(given, shared=not isinstance(store, Memory | SQLite))
 
 
 def provider_of(args: argparse.Namespace, tracker: Tracker) -> tuple[Provider, str]:
-    """The third party, and what its tokens are shown to."""
+    """Return the third party, and the URL that its tokens are for."""
     if not args.provider_issuer:
         return tracker.provider(), tracker.issues_url
     found = Provider.discover(

@@ -1,4 +1,4 @@
-"""Plain pages, for the shop and the tracker, which are not ours but the author's and a third party's."""
+"""Plain pages for the shop, which is the author's, and the tracker, which is a third party's."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HEADERS = {
 
 
 def page(title: str, text: str, buttons: dict[str, str] | None = None, status: int = 200) -> Response:
-    """A page with a title, a sentence, and buttons that post their names as `do`."""
+    """Return a page with a title, a sentence, and buttons that post their names as `do`."""
     shown = "".join(
         f'<button name="do" value="{escape(name)}">{escape(label)}</button>' for name, label in (buttons or {}).items()
     )

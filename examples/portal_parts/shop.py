@@ -1,7 +1,6 @@
-"""A page of the author's own, for `visit`. Paying on delivery is done at once; a bank calls back when it is.
+"""The author's own page, for `visit`. Paying on delivery completes at once; a bank calls back later.
 
-Such a page proves nothing about who is there, and the shop does not ask: for a decision by the right
-person there is `approve`.
+The shop doesn't identify its visitors. For a decision by the right person, use `approve`.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class Shop:
         )
 
     def checkout(self, id: str) -> str:
-        """The page for this order."""
+        """Return the address of the page for this order."""
         return f"{self._url}/{id}"
 
     async def _show(self, request: Request) -> Response:
@@ -54,7 +53,7 @@ class Shop:
         return response
 
     async def _paid(self, request: Request) -> Response:
-        """The bank says that an order is paid. It may say so twice, and anybody may try to."""
+        """The bank's webhook. It may be called twice, and by anyone."""
         try:
             id = self._callbacks.verify(request.url.query)
         except BadCallback:
@@ -64,6 +63,6 @@ class Shop:
 
 
 async def bank(callback: str) -> None:
-    """Stands for your payment service."""
+    """Replace this with your payment service."""
     async with httpx2.AsyncClient(timeout=10) as http:
         await http.post(callback)

@@ -1,7 +1,7 @@
-"""A service where users have accounts: a toy, so that `list_issues` can be tried with nothing else at hand.
+"""A toy service where users have accounts, so that you can try `list_issues` without a real one.
 
-It keeps nothing: what it hands out is signed. A real one would also let a code be used only once, and
-ask who somebody is. `--provider-issuer` names a real one.
+It stores nothing; everything that it issues is signed. A real service would also accept a code only once
+and sign users in. Use a real one with `--provider-issuer`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Tracker:
         return f"{self._url}/issues"
 
     def provider(self) -> Provider:
-        """It in a few lines, as the portal wants it."""
+        """Describe this service for the portal."""
         return Provider(
             "tracker",
             authorize_url=f"{self._url}/authorize",
@@ -67,7 +67,7 @@ class Tracker:
         return RedirectResponse(f"{asked['redirect_uri']}?{urlencode(back)}", 303)
 
     def _is_callback(self, uri: str) -> bool:
-        """Exactly ours; a portal on loopback has another port each time, as RFC 8252 allows."""
+        """Whether this is exactly our callback. A loopback portal may use any port, as RFC 8252 allows."""
         if self._callback is not None:
             return uri == self._callback
         return uri.startswith("http://127.0.0.1:") and uri.endswith("/callback")
@@ -83,7 +83,7 @@ class Tracker:
             if asked["grant_type"] == "authorization_code":
                 challenge, redirect_uri = self._unsign("code", asked["code"], 60)
                 if [challenge, redirect_uri] != [_challenge(asked["code_verifier"]), asked["redirect_uri"]]:
-                    raise BadData("made for somebody else")
+                    raise BadData("issued for another client")
             else:
                 self._unsign("refresh", asked["refresh_token"], 24 * HOUR)
         except (BadData, KeyError):

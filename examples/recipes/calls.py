@@ -1,7 +1,7 @@
-"""MCP calls that go on while the agent that made them is paused.
+"""MCP calls that keep running while their agent is paused.
 
-An agent framework pauses by ending the run. The MCP call cannot end with it: it waits for the user. So it gets a
-task of its own, and is found again by the id that the model gave it.
+Agent frameworks pause by ending the run. The MCP call can't end with it, because it waits for the user. So each call
+runs in its own task, under the id that the model gave it.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from typing import Any, Self
 
 from mcp import Client, MCPError
 
-from midcall.client.pending import DoesNotFit, NotPending, Pending
-from midcall.errors import MalformedAnswer
+from midcall import MalformedAnswer
+from midcall.client import DoesNotFit, NotPending, Pending
 
 Question = dict[str, Any]
-"""What `asked.as_data()` gives, and under "problems" what was wrong with the last reply."""
+"""The result of `asked.as_data()`, with what was wrong with the last reply under "problems"."""
 Reply = dict[str, Any]
 """`{"action": "accept", "content": {...}}`, or "decline", or "cancel"."""
 Person = Callable[[Question], Awaitable[Reply]]
 
 
 class CallFailed(Exception):
-    """The call has no result. The text says why, for the model."""
+    """The call has no result. The text says why; show it to the model."""
 
 
 class Calls:
-    """The calls of one conversation. Leaving the context cancels those that still run."""
+    """The calls of one conversation. Leaving the context cancels any that still run."""
 
     def __init__(self, pending: Pending) -> None:
         self._pending = pending
@@ -44,12 +44,12 @@ class Calls:
         await asyncio.gather(*self._running.values(), return_exceptions=True)
 
     def begin(self, id: str, call: Callable[[], Coroutine[Any, Any, Any]]) -> None:
-        """Make this call, unless it is under way."""
+        """Start this call, unless it's already running."""
         if id not in self._running:
             self._running[id] = asyncio.create_task(call())
 
     async def question(self, id: str) -> Question | None:
-        """Wait until the user is asked something, and return it; or None, once the call has ended."""
+        """Wait for the next question. Return None once the call has ended."""
         if id not in self._running:
             return None
         asking = asyncio.create_task(self._next_question())
@@ -67,7 +67,7 @@ class Calls:
         return None
 
     def answer(self, question: Question, reply: Reply) -> None:
-        """Pass the user's reply on. If it does not fit, the question stays open, and says what is wrong."""
+        """Send the user's reply. If it's invalid, the question comes back with its problems."""
         id = question["id"]
         self._problems.pop(id, None)
         try:
@@ -77,10 +77,10 @@ class Calls:
         except MalformedAnswer as error:
             self._problems[id] = [{"field": "", "code": "malformed", "message": str(error)}]
         except NotPending:
-            pass  # the server has given it up: the call goes on, and says so
+            pass  # the server gave up: the call's result reports it
 
     async def settle(self, id: str, person: Person) -> None:
-        """Have this person answer until the call has ended."""
+        """Let this person answer until the call has ended."""
         while question := await self.question(id):
             self.answer(question, await person(question))
 
@@ -92,7 +92,7 @@ class Calls:
 
 
 async def text_of(client: Client, tool: str, arguments: dict[str, Any]) -> str:
-    """Call the tool. Its result as text."""
+    """Call the tool and return its result as text."""
     try:
         result = await client.call_tool(tool, arguments)
     except MCPError as error:

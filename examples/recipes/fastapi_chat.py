@@ -1,6 +1,6 @@
-"""A chat page on FastAPI: what a tool asks appears as a form in the chat, live, in the browser that it is meant for.
+"""A FastAPI chat page: a tool's questions appear as forms in the chat, live, in the right user's browser.
 
-    python examples/recipes/fastapi_chat.py        # then open http://127.0.0.1:8000/, and say: book Oslo
+    python examples/recipes/fastapi_chat.py        # then open http://127.0.0.1:8000/ and type: book Oslo
 
 Needs: pip install "midcall[browser]" fastapi uvicorn
 """
@@ -23,14 +23,13 @@ from fastapi.sse import EventSourceResponse
 from fastapi.staticfiles import StaticFiles
 
 from calls import CallFailed, text_of
-from midcall.client import Asked, CannotConnect, Pending, connect
-from midcall.client.pending import DoesNotFit
-from midcall.core.forms.check import Problem
-from midcall.errors import MalformedAnswer
+from midcall import MalformedAnswer
+from midcall.client import Asked, CannotConnect, DoesNotFit, Pending, connect
+from midcall.problems import Problem
 from midcall.web.forms import Pages, draw, read, stylesheet
 from travel import mcp
 
-CONNECT = partial(connect, mcp)  # a URL or a command does as well
+CONNECT = partial(connect, mcp)  # a URL or a command works too
 HERE = Path(__file__).parent / "chat"
 PAGES = Pages(HERE)
 MOST = 1_000  # conversations at a time
@@ -38,7 +37,7 @@ POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src '
 
 
 class Conversation:
-    """What one browser sees: what was said, and what is asked."""
+    """What one browser sees: messages and pending questions."""
 
     def __init__(self) -> None:
         self.said: list[dict[str, str]] = []
@@ -52,7 +51,7 @@ class Conversation:
         self._start(self._reply(text))
 
     async def _reply(self, text: str) -> None:
-        """Your agent stands here. This one knows a single sentence."""
+        """Put your agent here. This one knows a single sentence."""
         match text.split():
             case ["book" | "Book", *place] if place:
                 self._say("agent", await booked(self.pending, " ".join(place)))
@@ -60,7 +59,7 @@ class Conversation:
                 self._say("agent", "I can book a trip. Say: book Oslo")
 
     async def views(self) -> AsyncIterator[dict[str, Any]]:
-        """All that the page shows: now, and again after every change."""
+        """Yield the whole view: now, and after every change."""
         while True:
             changed = self._changed
             forms = [{"id": asked.id, "html": drawn(asked)} for asked in self.pending.open]
@@ -121,7 +120,7 @@ app.mount("/static", StaticFiles(directory=HERE))
 
 
 def known(request: Request) -> Conversation:
-    """The conversation of this browser, and of no other: the cookie is its key. Forms of other sites are refused."""
+    """Return this browser's conversation, by its cookie. Reject forms from other sites."""
     origin = request.headers.get("origin")
     if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
         raise HTTPException(403, "This request comes from another site.")

@@ -1,4 +1,4 @@
-"""A LangGraph agent: what a tool asks becomes an `interrupt`, and `Command(resume=...)` brings the answer.
+"""A LangGraph agent: a tool's question becomes an `interrupt`, and `Command(resume=...)` answers it.
 
     python examples/recipes/langgraph_interrupt.py
 
@@ -35,7 +35,7 @@ class State(MessagesState):
 async def build(
     model: BaseChatModel, client: Client, calls: Calls, checkpointer: BaseCheckpointSaver[Any]
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """think -> begin -> wait -> think, and wait -> ask -> wait as often as the user is asked something."""
+    """think -> begin -> wait -> think, with wait -> ask -> wait for each question."""
     bound = model.bind_tools([as_function(tool) for tool in (await client.list_tools()).tools])
 
     async def think(state: State) -> dict[str, Any]:
@@ -55,7 +55,7 @@ async def build(
         return Command(goto="think", update={"messages": [await said(calls, id) for id in made(state)]})
 
     async def ask(state: State) -> None:
-        # LangGraph runs a node again from its top when it resumes: one interrupt, and nothing before it.
+        # On resume, LangGraph runs a node again from the top: do nothing before its one interrupt.
         reply = interrupt(state["question"])
         calls.answer(state["question"], reply)
 
@@ -75,7 +75,7 @@ def as_function(tool: Any) -> dict[str, Any]:
 
 
 def made(state: State) -> dict[str, ToolCall]:
-    """The calls that the model has just made, by their ids."""
+    """The model's latest calls, by id."""
     last = state["messages"][-1]
     return {str(call["id"]): call for call in last.tool_calls} if isinstance(last, AIMessage) else {}
 
@@ -88,7 +88,7 @@ async def said(calls: Calls, id: str) -> ToolMessage:
 
 
 async def chat(graph: CompiledStateGraph[Any, Any, Any, Any], thread: str, text: str, person: Person) -> str:
-    """Between two turns of this loop the graph rests in its checkpointer: they need not be in one request."""
+    """Between two turns, the graph rests in its checkpointer, so each turn can be a separate request."""
     config: RunnableConfig = {"configurable": {"thread_id": thread}}
     state = await graph.ainvoke({"messages": [("user", text)]}, config)
     while interrupts := state.get("__interrupt__"):
@@ -98,7 +98,7 @@ async def chat(graph: CompiledStateGraph[Any, Any, Any, Any], thread: str, text:
 
 
 class Scripted(BaseChatModel):
-    """Stands for your chat model: it books Oslo, and repeats what the tool says."""
+    """Use your chat model instead. This one books Oslo and repeats the tool's result."""
 
     @property
     def _llm_type(self) -> str:

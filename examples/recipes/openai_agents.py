@@ -1,4 +1,4 @@
-"""The OpenAI Agents SDK: a tool that asks interrupts the run, which goes on when the call has its result.
+"""The OpenAI Agents SDK: a tool that asks interrupts the run, which resumes with the call's result.
 
     python examples/recipes/openai_agents.py
 
@@ -24,14 +24,14 @@ from travel import mcp
 
 
 async def build(model: Model, client: Client, calls: Calls) -> Agent[None]:
-    """The agent has the tools of this client. Those that ask interrupt it."""
+    """Give the agent this client's tools. Those that ask interrupt it."""
     tools: list[Tool] = [as_function(tool, client, calls) for tool in (await client.list_tools()).tools]
     return Agent("booking", model=model, tools=tools)
 
 
 def as_function(tool: Any, client: Client, calls: Calls) -> FunctionTool:
     async def asks(context: RunContextWrapper[Any], arguments: dict[str, Any], id: str) -> bool:
-        """The SDK wants to know whether this call must wait for a person. That is known once it has begun."""
+        """Tell the SDK whether this call must wait for a person: start it to find out."""
         calls.begin(id, partial(text_of, client, tool.name, arguments))
         return await calls.question(id) is not None
 
@@ -45,27 +45,27 @@ def as_function(tool: Any, client: Client, calls: Calls) -> FunctionTool:
         name=tool.name,
         description=tool.description or "",
         params_json_schema=tool.input_schema,
-        strict_json_schema=False,  # the schema is the server's, and stays as it is
+        strict_json_schema=False,  # keep the server's schema unchanged
         needs_approval=asks,
         on_invoke_tool=invoke,
     )
 
 
 async def chat(agent: Agent[None], calls: Calls, text: str, person: Person) -> str:
-    """Between two runs there is only the state: `state.to_json()` can be stored, and taken up in another request."""
+    """Between two runs, only the state remains: store `state.to_json()` and resume in another request."""
     run = await Runner.run(agent, text)
     while run.interruptions:
         state = run.to_state()
         for interruption in run.interruptions:
             await calls.settle(interruption.call_id or "", person)
-            # Whatever the user said is in the result by now. To approve is to let the model have it.
+            # The result already holds the user's answer. Approving passes it to the model.
             state.approve(interruption)
         run = await Runner.run(agent, state)
     return str(run.final_output)
 
 
 def scripted() -> Model:
-    """Stands for your model: it books Oslo, and repeats what the tool says."""
+    """Use your model instead. This one books Oslo and repeats the tool's result."""
 
     def repeat(call: ModelCall) -> ModelStep:
         return ModelStep(output=[assistant_message(call.input[-1]["output"])])

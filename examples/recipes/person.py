@@ -1,18 +1,18 @@
-"""Stands for the person in front of the agent: prints what is asked, and replies from a script."""
+"""A scripted user: prints each question and replies from a list."""
 
 from __future__ import annotations
 
 from typing import Any
 
 REPLIES: list[dict[str, Any]] = [
-    {"action": "accept", "content": {"answer": 300}},  # does not fit: it is asked again
+    {"action": "accept", "content": {"answer": 300}},  # too large: the question comes again
     {"action": "accept", "content": {"answer": 3}},
     {"action": "accept", "content": {"confirmed": True}},
 ]
 
 
 async def person(question: dict[str, Any]) -> dict[str, Any]:
-    """Your user interface stands here. All texts are the server's: show them as text."""
+    """Put your user interface here. Every text comes from the server: show it as text only."""
     print(f"  {question['server']['name']} asks: {question['message']}")
     for problem in question["problems"]:
         print(f"  ! {problem['field']} {problem['message']}")

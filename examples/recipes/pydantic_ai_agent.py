@@ -1,4 +1,4 @@
-"""A pydantic-ai agent: a tool that asks becomes a deferred tool call, and the run ends until it has its result.
+"""A pydantic-ai agent: a tool that asks becomes a deferred tool call, and a later run gets its result.
 
     python examples/recipes/pydantic_ai_agent.py
 
@@ -28,7 +28,7 @@ BookingAgent = Agent[None, str | DeferredToolRequests]
 
 
 def build(model: Model, client: Client[Any], calls: Calls) -> BookingAgent:
-    """The agent has the tools of this client. Those that ask are deferred."""
+    """Give the agent this client's tools. Those that ask are deferred."""
 
     async def call(context: RunContext[Any], call_tool: CallToolFunc, name: str, arguments: dict[str, Any]) -> Any:
         id = context.tool_call_id or ""
@@ -37,13 +37,13 @@ def build(model: Model, client: Client[Any], calls: Calls) -> BookingAgent:
             raise CallDeferred(metadata=question)
         return await calls.result(id)
 
-    # A user who says no has not made a mistake that the model could correct: "failed", and not "retry".
+    # "failed", not "retry": if the user declines, there's nothing for the model to correct.
     toolset = MCPToolset(client, process_tool_call=call, tool_error_behavior="failed")
     return Agent(model, toolsets=[toolset], output_type=[str, DeferredToolRequests])
 
 
 async def chat(agent: BookingAgent, calls: Calls, text: str, person: Person) -> str:
-    """Between two runs there is only the history: it can be stored, and taken up in another request."""
+    """Between two runs, only the history remains: store it and resume in another request."""
     run = await agent.run(text)
     while isinstance(run.output, DeferredToolRequests):
         results = DeferredToolResults()
@@ -64,7 +64,7 @@ async def result(calls: Calls, id: str) -> Any:
 
 
 async def scripted(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-    """Stands for your model: it books Oslo, and repeats what the tool says."""
+    """Use your model instead. This one books Oslo and repeats the tool's result."""
     last = messages[-1].parts[-1]
     if isinstance(last, ToolReturnPart):
         return ModelResponse(parts=[TextPart(str(last.content))])
@@ -75,7 +75,7 @@ async def main() -> None:
     pending = Pending(modes=["form"])
     calls = Calls(pending)
     agent = build(FunctionModel(scripted), attach(Client(mcp), pending), calls)
-    async with agent, calls:  # keeps the connection between two runs
+    async with agent, calls:  # keep the connection open between runs
         print("You: Book me a trip to Oslo.")
         print("Agent:", await chat(agent, calls, "Book me a trip to Oslo.", person))
 

@@ -1,4 +1,4 @@
-"""The MCP server of the recipes: a tool that asks two things before it does anything."""
+"""The recipes' MCP server: a tool that asks two questions before it acts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ mcp = MCPServer("travel", title="Fjord Travel")
 midcall.install(mcp)
 
 Days = Annotated[int, Field(title="Days", ge=1, le=30)]
-PATIENCE = 300  # seconds until a question is given up
+PATIENCE = 300  # seconds until a question times out
 
 
 @mcp.tool()

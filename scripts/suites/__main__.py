@@ -1,9 +1,9 @@
-"""Runs the test suites of the MCP SDK and of FastMCP, with and without `midcall.install` in every server they make.
+"""Run the test suites of the MCP SDK and FastMCP, with and without `midcall.install` in every server they create.
 
     python -m scripts.suites [mcp | fastmcp] [ARGUMENTS OF PYTEST]
 
 Prints the tests that fail only with midcall, and fails if one of them has no reason in accepted.txt. The first run
-downloads both sdists and takes long; the run without midcall is kept in .suites until a version changes.
+downloads both sdists and takes long. Results without midcall are cached in .suites until a version changes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def main() -> int:
 
 
 def compare(suite: Suite, args: list[str]) -> list[str]:
-    """Print what the line changes, and return the tests that newly fail without a reason."""
+    """Print what `install` changes, and return the tests that fail because of it without an accepted reason."""
     print(f"{suite.name} {suite.version}", flush=True)
     before = baseline(suite, args)
     if not before.by_test:
@@ -47,12 +47,12 @@ def compare(suite: Suite, args: list[str]) -> list[str]:
 
 
 def baseline(suite: Suite, args: list[str]) -> Outcomes:
-    """How the tests end without midcall; the full run is kept."""
+    """The outcomes without midcall. A full run is cached."""
     if not args and suite.baseline.exists():
         return Outcomes(json.loads(suite.baseline.read_text()))
     outcomes = run(suite, args, line=False)
     if failed := outcomes.ended("failed"):
-        # a test that only failed on a busy machine should be compared all the same
+        # compare tests that only failed on a busy machine too
         outcomes = Outcomes(outcomes.by_test | run_again(suite, failed, line=False).by_test)
     if not args:
         suite.baseline.write_text(json.dumps(outcomes.by_test))
@@ -60,7 +60,7 @@ def baseline(suite: Suite, args: list[str]) -> Outcomes:
 
 
 def confirm(suite: Suite, changed: set[str]) -> tuple[set[str], set[str]]:
-    """Which of these fail with the line and pass without it, each alone; and which don't."""
+    """Split these tests, run alone, into those that fail only with midcall and the others."""
     if not changed:
         return set(), set()
     with_line = run_again(suite, changed, line=True).ended("passed")

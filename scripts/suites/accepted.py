@@ -1,4 +1,4 @@
-"""The tests that may fail with midcall, each with its reason: accepted.txt."""
+"""Read accepted.txt: the tests that may fail with midcall, each with its reason."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FILE: Final = Path(__file__).with_name("accepted.txt")
 
 
 def accepted_tests(suite: Suite) -> set[str]:
-    """The names of this suite's tests in lines such as `mcp tests/test_it.py::test_it  # why`."""
+    """This suite's test names in lines such as `mcp tests/test_it.py::test_it  # why`."""
     lines = [line for line in FILE.read_text().splitlines() if line and not line.startswith("#")]
     return {name for line in lines for owner, name in [parse(line)] if owner == suite.name}
 

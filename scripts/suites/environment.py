@@ -1,4 +1,4 @@
-"""The sources of both suites, and a virtual environment that has what their tests need."""
+"""The sources of both suites, and a virtual environment for their tests."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ STAMP: Final = VENV / "installed.txt"
 NOT_NEEDED: Final = frozenset(
     ["mcp-example-stories", "strict-no-cover", "pyright", "ty", "prek", "loq", "ipython", "pdbpp", "pyinstrument"]
 )
-"""What the developers of the suites use, and the tests don't; the first two aren't on PyPI."""
+"""Development dependencies that the tests don't need; the first two aren't on PyPI."""
 
 MORE: Final = ["httpx", "pytest-timeout", "pytest-xdist"]
-"""What the tests import, or we need to run them, and the suites don't list."""
+"""Dependencies of the tests, or of running them, that the suites don't list."""
 
 OTHER_VERSIONS: Final = frozenset(["tenacity"])
-"""Pins of ours that google-genai, a dependency of FastMCP's tests, can't be installed with."""
+"""Our pins that conflict with google-genai, a dependency of FastMCP's tests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """One project's tests, at the version that is installed here."""
+    """One project's tests, at the installed version."""
 
     name: str
     args: tuple[str, ...]
-    """What its tests are run with."""
+    """Arguments for pytest."""
     path: str = ""
     """A folder of the sdist that its tests import from."""
 
@@ -66,7 +66,7 @@ SUITES: Final = {
 
 
 def prepare() -> None:
-    """Download, unpack and install what isn't here yet."""
+    """Download, unpack and install what is missing."""
     for suite in SUITES.values():
         if not suite.source.exists():
             unpack(suite)
@@ -94,7 +94,7 @@ def unpack(suite: Suite) -> None:
 
 
 def requirements() -> list[str]:
-    """What both suites name for development."""
+    """The development dependencies of both suites."""
     found = list(MORE)
     for suite in SUITES.values():
         project = tomllib.loads((suite.source / "pyproject.toml").read_text())
@@ -103,7 +103,7 @@ def requirements() -> list[str]:
 
 
 def pins() -> list[str]:
-    """Our constraints, and the suites at the versions that we have."""
+    """Our constraints, with the suites at our versions."""
     ours = (ROOT / "constraints.txt").read_text().splitlines()
     return [line for line in ours if package(line) not in OTHER_VERSIONS] + [
         f"fastmcp-remote=={SUITES['fastmcp'].version}"

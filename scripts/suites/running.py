@@ -1,4 +1,4 @@
-"""One run of a suite, with or without the line in its servers."""
+"""Run a suite, with or without `midcall.install` in its servers."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from scripts.suites.environment import FOLDER, ROOT, VENV, Suite
 __all__ = ["Outcomes", "run", "run_again"]
 
 TIMEOUT: Final = 60
-"""Seconds for one test. FastMCP's own limit, 5, is for a machine with nothing else to do."""
+"""Seconds per test. FastMCP's own limit of 5 needs an idle machine."""
 
 ENDINGS: Final = (0, 1, 4, 5)
-"""How pytest may end: all pass, some fail, a test that was named is lost with its module, none is selected."""
+"""Accepted exit codes of pytest: all pass, some fail, a named test is missing with its module, none selected."""
 
 INSIDE: Final = Path(__file__).parent / "inside"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """How each test of a run ended."""
+    """The outcome of each test."""
 
     by_test: dict[str, dict[str, str]]
 
@@ -35,7 +35,7 @@ class Outcomes:
         return {test for test, found in self.by_test.items() if found["outcome"] == outcome}
 
     def why(self, test: str) -> str:
-        """What went wrong; a test that didn't run has been lost with its module."""
+        """What went wrong. A test without an outcome is missing with its module."""
         return self.by_test.get(test, {}).get("why") or "did not run"
 
     def __str__(self) -> str:
@@ -44,12 +44,12 @@ class Outcomes:
 
 
 def run(suite: Suite, args: Iterable[str], *, line: bool) -> Outcomes:
-    """Run the suite on two workers; the output goes to a file beside its source."""
+    """Run the suite on two workers, with the output in a file next to its source."""
     return run_pytest(suite, ["-n2", "--dist=worksteal", *args], line=line, log="with" if line else "without")
 
 
 def run_again(suite: Suite, tests: Iterable[str], *, line: bool) -> Outcomes:
-    """Run these tests alone, in one process."""
+    """Run only these tests, in one process."""
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as names:
         names.write("\n".join(sorted(tests)))
         names.flush()
@@ -70,7 +70,7 @@ def run_pytest(suite: Suite, args: Iterable[str], *, line: bool, log: str) -> Ou
 
 
 def environment(suite: Suite) -> dict[str, str]:
-    """A home and a PATH of their own, and none of the settings that change what tests see."""
+    """A separate home and PATH, without the settings that would change the tests."""
     home = FOLDER / "home"
     home.mkdir(exist_ok=True)
     kept = {
@@ -85,7 +85,7 @@ def environment(suite: Suite) -> dict[str, str]:
 
 @contextmanager
 def added_line(wanted: bool) -> Generator[None]:
-    """Have every interpreter of the environment add the line, or none."""
+    """Make every interpreter of the environment call `midcall.install`, or none."""
     [packages] = VENV.glob("lib/python*/site-packages")
     path = packages / "midcall_line.pth"
     path.unlink(missing_ok=True)

@@ -11,8 +11,8 @@
         days = await ask("How many days?", int)
         ...
 
-The names below are all that a server author imports. They are loaded when they are first used: a
-command line that only prints its help need not load an MCP stack.
+A server author needs only the names below. They are loaded on first use, so that a command that
+only prints its help does not load an MCP stack.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ if TYPE_CHECKING:
     from midcall import client as client
     from midcall import from_thread as from_thread
     from midcall import testing as testing
-    from midcall.core.forms.check import Problem
     from midcall.core.forms.fields import Choice, Choices, Flag, Number, Text
     from midcall.core.forms.form import Form
     from midcall.core.outcome import STRONG, Accepted, Cancelled, Declined, Outcome, Via
     from midcall.core.question import Question, Visit
+    from midcall.problems import Problem
     from midcall.server.install import install
     from midcall.server.installation import Installation
     from midcall.server.resuming.url_required import UrlElicitationRequired
@@ -86,11 +86,11 @@ _MODULES = ("client", "from_thread", "testing")
 """Loaded when they are first used, too."""
 
 _HOMES = {
-    "midcall.core.forms.check": ("Problem",),
     "midcall.core.forms.fields": ("Choice", "Choices", "Flag", "Number", "Text"),
     "midcall.core.forms.form": ("Form",),
     "midcall.core.outcome": ("STRONG", "Accepted", "Cancelled", "Declined", "Outcome", "Via"),
     "midcall.core.question": ("Question", "Visit"),
+    "midcall.problems": ("Problem",),
     "midcall.server.install": ("install",),
     "midcall.server.installation": ("Installation",),
     "midcall.server.resuming.url_required": ("UrlElicitationRequired",),

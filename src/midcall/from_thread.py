@@ -1,4 +1,4 @@
-"""The same verbs for `def` tools, which the servers run in a thread: they block until the answer is there.
+"""The same verbs for `def` tools, which servers run in a thread: they block until the answer is there.
 
 from midcall.from_thread import ask
 
@@ -7,8 +7,8 @@ def book(destination: str) -> str:
     days = ask("How many days?", int)
     return f"{days} days in {destination}"
 
-They work in every thread that has the context of its call: also under `asyncio.to_thread`, and in an executor that is
-given `contextvars.copy_context().run`.
+They work in every thread that has the context of its call: under `asyncio.to_thread`, and in an executor that gets
+`contextvars.copy_context().run`.
 """
 
 from __future__ import annotations
@@ -22,13 +22,12 @@ import anyio.from_thread
 
 from midcall.errors import Misuse, NoCall
 from midcall.server import verbs
-from midcall.server.call import Call, current_call, running_call
-from midcall.server.frameworks.errors import surfaced
+from midcall.server.call import Call, call_is_over, current_call, running_call
+from midcall.server.frameworks.errors import surface
 from midcall.server.running.threads import block_on, is_worker, run_aside, run_for_worker
 from midcall.server.verbs import can_ask, suspending
 from midcall.server.verbs.once import Keyed
 from midcall.server.verbs.status import loop_for
-from midcall.wording import mistakes as wording
 
 __all__ = [
     "approve",
@@ -65,25 +64,29 @@ def _blocking(name: str, verb: Callable[P, Coroutine[Any, Any, T]]) -> Callable[
 def _call_of_thread(verb: str) -> Call:
     call, loop = current_call.get(), _running_loop()
     try:
-        # Blocking the loop that brings the answer would last for ever; another one is the author's own to block.
+        # Blocking the loop that brings the answer would last for ever; another loop is the author's to block.
         if loop is not None and (call is None or call.loop is loop):
-            raise Misuse(wording.only_in_thread(verb))
+            raise _needs_thread(verb)
         found = running_call(verb)
         if not found.loop.is_running():
-            raise NoCall(
-                wording.call_is_over(verb), advice=wording.call_is_over_advice(), for_model=wording.model_broken()
-            )
+            raise call_is_over(verb)
         return found
     except NoCall as exc:
         if call is None:
             exc.advice = (
-                "A thread knows its call by its context: use asyncio.to_thread(...), or hand the context to an "
-                "executor, pool.submit(contextvars.copy_context().run, ...), while the tool is running. "
-                "midcall.install(...) must have been called on the server that clients connect to."
+                "A thread finds its call by its context: use asyncio.to_thread(...), or pass the context to an "
+                "executor, pool.submit(contextvars.copy_context().run, ...), while the tool is running. midcall must "
+                "be installed on the server that clients connect to."
             )
-        raise surfaced(exc, call) from None
+        raise surface(exc, call) from None
     except Misuse as exc:
-        raise surfaced(exc, call) from None
+        raise surface(exc, call) from None
+
+
+def _needs_thread(verb: str) -> Misuse:
+    return Misuse(
+        f"midcall.from_thread.{verb}() blocks, and this is the event loop. Write `await midcall.{verb}(...)`."
+    )
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:
@@ -94,7 +97,7 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
 
 
 class _Once:
-    """`once` for threads: a function that blocks does so in a thread, too."""
+    """`once` for threads: its function may block, too."""
 
     @overload
     def __call__(
@@ -119,7 +122,7 @@ class _Once:
     @overload
     def retry(self, name: str, fn: Keyed[T], /, *args: Any, **kwargs: Any) -> T: ...
     def retry(self, name: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Like `once`, for a function that may run again where nobody knows whether it ended."""
+        """Like `once`, for a function that may run again if nobody knows whether it finished."""
         run = cast("Callable[..., Any]", _blocking("once.retry", verbs.once.retry))
         return run(name, fn, *args, **kwargs)
 
@@ -137,28 +140,22 @@ visit = _blocking("visit", verbs.visit)
 
 
 def complete(id: str) -> bool:
-    """Say that the out-of-band part of this visit is done. Works in every thread of a process that serves.
+    """Report that the user has finished this visit. Works in every thread of a process that serves.
 
     Raises:
         Misuse: This is an event loop, or no server is running in this process.
     """
     call = current_call.get()
     if _running_loop() is not None:
-        raise surfaced(Misuse(wording.only_in_thread("complete")), call)
+        raise surface(_needs_thread("complete"), call)
     if is_worker():
         return anyio.from_thread.run(verbs.complete, id)
     loop = call.loop if call is not None and call.loop.is_running() else loop_for(id)
     if loop is None:
-        raise surfaced(
+        raise surface(
             Misuse(
-                (
-                    "midcall.from_thread.complete() found no server that is running in this process, and has sent "
-                    "anybody anywhere."
-                ),
-                advice=(
-                    "Where no server runs, as in a worker of its own, write asyncio.run(midcall.complete(id)): with a "
-                    "store that the servers share, they hear of it."
-                ),
+                "midcall.from_thread.complete() found no running server in this process that has asked for a visit.",
+                advice="Without a server in the process, use asyncio.run(midcall.complete(id)) and a shared store.",
             ),
             call,
         )

@@ -7,19 +7,20 @@ from typing import Final, Literal, TypeAlias
 __all__ = [
     "ANSWER",
     "APP",
+    "APP_META",
     "CODE",
     "CONTINUE",
+    "FORMS_SINCE",
     "FULL_FORMS",
     "NEWEST",
     "NOW",
     "PROBE",
     "PUSHING",
     "RETRIES",
+    "URLS_SINCE",
     "VERSIONS",
     "Version",
-    "has_mode",
     "has_visit_errors",
-    "names_modes",
 ]
 
 # --- versions ----------------------------------------------------------------------------------
@@ -32,23 +33,14 @@ PUSHING: Final[tuple[Version, ...]] = ("2025-06-18", "2025-11-25")
 NEWEST: Final[Version] = "2026-07-28"
 FULL_FORMS: Final[Version] = "2025-11-25"
 """The first whose forms have defaults, patterns, titles and multiple choice."""
-_FORMS: Final[Version] = "2025-06-18"
-_URLS: Final[Version] = "2025-11-25"
-
-
-def has_mode(version: str, mode: str) -> bool:
-    """Whether this version can ask in this mode, `form` or `url`."""
-    return version >= (_URLS if mode == "url" else _FORMS)
-
-
-def names_modes(version: str) -> bool:
-    """Whether a question says which mode it has."""
-    return version >= _URLS
+FORMS_SINCE: Final[Version] = "2025-06-18"
+URLS_SINCE: Final[Version] = "2025-11-25"
+"""The first with URL mode. Since then, a question says which mode it has."""
 
 
 def has_visit_errors(version: str | None) -> bool:
     """Whether a server may answer with -32042, and tell when a visit is complete. 2026-07-28 has rounds instead."""
-    return version == _URLS
+    return version == URLS_SINCE
 
 
 # --- our tools ---------------------------------------------------------------------------------
@@ -64,6 +56,8 @@ PROBE: Final = "midcall_probe"
 
 # --- our keys in `_meta` -----------------------------------------------------------------------
 
+APP_META: Final = "midcall/app"
+"""In a result: what our App reads, and nobody else."""
 CODE: Final = "midcall/code"
 """A resume code. In a result or an error, for the client; in a retry, back from it."""
 NOW: Final = "midcall/now"

@@ -1,79 +1,697 @@
-"""Settings by environment variable: for whoever runs a server that somebody else wrote.
+"""Every setting and every limit, in one table: argument, environment variable, default, meaning.
 
-What the author sets in code comes first.
+Modules import the values from here. `docs/settings.md` and `midcall doctor --settings` show the table.
 """
 
 from __future__ import annotations
 
-import os
-import re
-from math import isfinite
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, TypeAlias, TypeVar
 
-from midcall.errors import InstallError
-
-__all__ = ["flag", "number", "text", "whole"]
-
-_YES: Final = ("1", "true", "yes", "on")
-_NO: Final = ("0", "false", "no", "off")
-_WHOLE: Final = re.compile(r"\+?[0-9]{1,9}(\.0*)?")
+Value: TypeAlias = bool | int | float | str | tuple[float, ...] | None
+T = TypeVar("T", bound=Value)
 
 
-def text(name: str) -> str | None:
-    """The text of this variable; None if it is not set, or empty."""
-    return os.environ.get(name, "").strip() or None
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A value that you can set, or a limit that is fixed."""
+
+    name: str
+    default: Value
+    unit: str
+    meaning: str
+    subject: str
+    where: str
+    """The folder that uses it."""
+    argument: str = ""
+    env: str = ""
+    otherwise: str = ""
+    """What applies without a default."""
+    secret: bool = False
+
+    def format(self, value: Value) -> str:
+        """A value of this setting, with its unit."""
+        match value:
+            case None:
+                return self.otherwise
+            case bool():
+                return "yes" if value else "no"
+            case str():
+                return value
+            case tuple():
+                text = ", ".join(map(_format_number, value))
+            case _:
+                text = _format_number(value)
+        return f"{text} {self.unit}".rstrip()
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether nobody can set it."""
+        return not (self.argument or self.env)
 
 
-def number(name: str, *, zero: bool = False) -> float | None:
-    """The number in this variable, above zero or from it on; None if it is not set.
-
-    Raises:
-        InstallError: It is no number, without end, or too small.
-    """
-    value = text(name)
-    if value is None:
-        return None
-    try:
-        found = float(value)
-    except ValueError:
-        found = float("nan")
-    if not isfinite(found) or not (found >= 0 if zero else found > 0):
-        raise _wrong(f"{name}={value!r} must be a number {'from 0 on' if zero else 'above 0'}.")
-    return found
+def _format_number(value: float) -> str:
+    return f"{int(value):,}" if float(value).is_integer() else f"{value:g}"
 
 
-def whole(name: str, *, least: int = 0, most: int | None = None) -> int | None:
-    """The whole number in this variable; None if it is not set.
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """Adds rows to the table, under one heading."""
 
-    Raises:
-        InstallError: It is no whole number, too small or too large.
-    """
-    value = text(name)
-    if value is None:
-        return None
-    found = int(float(value)) if _WHOLE.fullmatch(value) else None
-    if found is None or found < least or (most is not None and found > most):
-        raise _wrong(_not_a_whole_number(name, value, least, most))
-    return found
+    title: str
+    where: str
 
-
-def flag(name: str) -> bool | None:
-    """Whether this variable says yes; None if it is not set.
-
-    Raises:
-        InstallError: It says neither yes nor no.
-    """
-    value = text(name)
-    if value is None:
-        return None
-    if value.lower() not in (*_YES, *_NO):
-        raise _wrong(f"{name}={value!r} must be 1 or 0.")
-    return value.lower() in _YES
+    def add(
+        self,
+        name: str,
+        default: T,
+        unit: str,
+        meaning: str,
+        *,
+        argument: str = "",
+        env: str = "",
+        otherwise: str = "",
+        secret: bool = False,
+        where: str = "",
+    ) -> T:
+        """Add a row, and return the default for the constant that modules import."""
+        place = where or self.where
+        _rows.append(Setting(name, default, unit, meaning, self.title, place, argument, env, otherwise, secret))
+        return default
 
 
-def _wrong(sentence: str) -> InstallError:
-    return InstallError(sentence, advice="Change the environment variable, or take it away.")
+_rows: list[Setting] = []
 
+# --- install -------------------------------------------------------------------------------------
 
-def _not_a_whole_number(name: str, value: str, least: int, most: int | None) -> str:
-    return f"{name}={value!r} must be a whole number from {least} {'on' if most is None else f'to {most}'}."
+_install = _Subject("install", "server")
+
+_install.add(
+    "KEYS",
+    None,
+    "",
+    "Keys that seal the state of suspended calls, the journals and the vault: the first seals, all unseal.",
+    argument="install(keys=)",
+    env="MIDCALL_KEYS",
+    otherwise="the server's own, else those of this machine or this process",
+    secret=True,
+)
+_install.add(
+    "STORE",
+    None,
+    "",
+    "The URL of the store: sqlite:///..., postgresql://... or redis://...",
+    argument="install(store=)",
+    env="MIDCALL_STORE",
+    otherwise="none; with a portal, SQLite",
+    secret=True,
+)
+STATE_TTL_SECONDS: Final = _install.add(
+    "STATE_TTL_SECONDS",
+    3600.0,
+    "s",
+    "A call may wait this long for its answers.",
+    argument="install(state_ttl=)",
+    env="MIDCALL_STATE_TTL",
+)
+_install.add(
+    "LIVE",
+    None,
+    "",
+    "Whether a suspended call stays in memory, so that its tool runs once.",
+    argument="install(live=)",
+    env="MIDCALL_LIVE",
+    otherwise="yes, unless replicas share keys and no store",
+)
+MAX_LIVE: Final = _install.add(
+    "MAX_LIVE",
+    1000,
+    "runs",
+    "This many runs may wait in memory; beyond that, the oldest is ended, and replayed when its answer comes.",
+    argument="install(max_live=)",
+    env="MIDCALL_MAX_LIVE",
+)
+MAX_ROUNDS: Final = _install.add(
+    "MAX_ROUNDS",
+    9,
+    "rounds",
+    "End a call with a resume code after this many rounds: the Go SDKs and Copilot CLI stop after nine.",
+    argument="install(max_rounds=)",
+    env="MIDCALL_MAX_ROUNDS",
+)
+HEARTBEAT_SECONDS: Final = _install.add(
+    "HEARTBEAT_SECONDS",
+    10.0,
+    "s",
+    "Between two progress notifications while a pushed question is pending.",
+    argument="install(heartbeat=)",
+    env="MIDCALL_HEARTBEAT",
+)
+DOUBT_SECONDS: Final = _install.add(
+    "DOUBT_SECONDS",
+    0.0,
+    "s",
+    "A decline faster than this may mean that nobody saw the question; 0 believes every decline.",
+    argument="install(doubt=)",
+    env="MIDCALL_DOUBT",
+)
+_install.add(
+    "REQUIRED",
+    False,
+    "",
+    "Whether every client of this server calls again after the error -32042.",
+    argument="install(required=)",
+    env="MIDCALL_REQUIRED",
+)
+_install.add(
+    "PRINCIPAL",
+    None,
+    "",
+    "A function that returns the user a call belongs to.",
+    argument="install(principal=)",
+    otherwise="the user of MCP authorization",
+)
+_install.add("PORTAL", None, "", "The web pages of this server.", argument="install(portal=)", otherwise="none")
+_install.add(
+    "ADOPT",
+    True,
+    "",
+    "Whether `ctx.elicit`, `ctx.elicit_url`, sampling and roots go through midcall.",
+    argument="install(adopt=)",
+)
+_install.add(
+    "STRICT",
+    False,
+    "",
+    "Reject what only causes a warning otherwise, such as a link in a form.",
+    argument="install(strict=)",
+)
+_install.add(
+    "NOT_SECRET",
+    None,
+    "",
+    "Why forms of existing tools may have fields that are named like secrets.",
+    argument="install(not_secret=)",
+    otherwise="they may not, and a warning says so",
+)
+_install.add(
+    "ANSWERS_AHEAD",
+    False,
+    "",
+    "Accept answers to keyed questions that come with the first request.",
+    argument="install(answers_ahead=)",
+)
+_install.add(
+    "RELAY",
+    False,
+    "",
+    "Let the model ask in the chat, for questions that allow it.",
+    argument="install(relay=)",
+)
+_install.add(
+    "APPS",
+    None,
+    "",
+    "Whether clients without elicitation get forms as MCP Apps.",
+    argument="install(apps=)",
+    otherwise="those that declare that they show Apps, if there is a store",
+)
+_install.add(
+    "PROBE",
+    False,
+    "",
+    "Add the tool `midcall_probe`, which tries the connected client.",
+    argument="install(probe=)",
+)
+
+# --- Portal --------------------------------------------------------------------------------------
+
+_portal = _Subject("Portal", "portal")
+
+_portal.add(
+    "PORTAL_URL",
+    None,
+    "",
+    "The address that users know the portal by.",
+    argument="Portal(base_url=)",
+    env="MIDCALL_PORTAL_URL",
+    otherwise="it listens on this machine when it is first needed",
+)
+PORTAL_HOST: Final = _portal.add(
+    "PORTAL_HOST",
+    "127.0.0.1",
+    "",
+    "Without an address: the loopback address to listen on.",
+    argument="Portal(host=)",
+    env="MIDCALL_PORTAL_HOST",
+)
+PORTAL_PORT: Final = _portal.add(
+    "PORTAL_PORT",
+    0,
+    "",
+    "Without an address: the port to listen on; 0 takes any free one.",
+    argument="Portal(port=)",
+    env="MIDCALL_PORTAL_PORT",
+)
+PORTAL_TTL_SECONDS: Final = _portal.add(
+    "PORTAL_TTL_SECONDS",
+    3600.0,
+    "s",
+    "A page can be answered for this long.",
+    argument="Portal(ttl=)",
+    env="MIDCALL_PORTAL_TTL",
+)
+
+# --- Calls and questions ---------------------------------------------------------------------------
+
+_calls = _Subject("Calls and questions", "server")
+
+ATTEMPTS: Final = _calls.add(
+    "ATTEMPTS",
+    3,
+    "times",
+    "Ask again if an answer is invalid, up to this often in all.",
+    argument="ask(attempts=)",
+    where="core",
+)
+STATE_BYTES: Final = _calls.add(
+    "STATE_BYTES",
+    64 * 1024,
+    "bytes",
+    "The largest state that a round carries; servers and proxies reject larger requests.",
+)
+SDK_STATE_TTL_SECONDS: Final = _calls.add(
+    "SDK_STATE_TTL_SECONDS",
+    600.0,
+    "s",
+    "What the SDK lets a state live by default; a server that sets another keeps it.",
+)
+SENDING_SECONDS: Final = _calls.add(
+    "SENDING_SECONDS", 1.0, "s", "Wait for a notification to be sent; after that it continues in the background."
+)
+TOGETHER_SECONDS: Final = _calls.add(
+    "TOGETHER_SECONDS",
+    0.5,
+    "s",
+    "In a replay, hold an answer for branches that are still on their way to the same round.",
+)
+BRANCH_POLL_SECONDS: Final = _calls.add(
+    "BRANCH_POLL_SECONDS", 0.005, "s", "Between two checks whether the branches of a replay have reached their answers."
+)
+BRANCH_POLLS: Final = _calls.add("BRANCH_POLLS", 200, "times", "Check the branches of a replay this often.")
+PROBE_SECONDS: Final = _calls.add(
+    "PROBE_SECONDS", 60.0, "s", "Wait for the answer to a question of the probe.", argument="midcall_probe(timeout=)"
+)
+MAX_PROBE_SECONDS: Final = _calls.add(
+    "MAX_PROBE_SECONDS", 3600.0, "s", "The longest wait that a caller of the probe may set."
+)
+READING_SECONDS: Final = _calls.add(
+    "READING_SECONDS", 0.25, "s", "An answer faster than this was probably not given by a person."
+)
+
+# --- Live runs -------------------------------------------------------------------------------------
+
+_runs = _Subject("Live runs", "server/running")
+
+CLEANUP_SECONDS: Final = _runs.add(
+    "CLEANUP_SECONDS", 5.0, "s", "A run that is being ended has this long for its cleanup."
+)
+EFFECT_SECONDS: Final = _runs.add(
+    "EFFECT_SECONDS", 10.0, "s", "Ending a run waits this long for its effects before it cancels everything else."
+)
+GRACE_SECONDS: Final = _runs.add(
+    "GRACE_SECONDS", 5.0, "s", "After a retry is cut off, its run waits this long for the same retry.", where="server"
+)
+MAX_ENDED_RUNS: Final = _runs.add(
+    "MAX_ENDED_RUNS", 10_000, "runs", "Remember this many ended runs, to reject their states."
+)
+MAX_TURNS: Final = _runs.add(
+    "MAX_TURNS", 100_000, "turns", "Remember this many turns, to reject a second answer to the same state."
+)
+MAX_TURN_OUTCOMES: Final = _runs.add(
+    "MAX_TURN_OUTCOMES", 1_000, "turns", "Keep the outcome of this many turns for retries that come twice."
+)
+BEAT_SECONDS: Final = _runs.add("BEAT_SECONDS", 0.5, "s", "Between two beats of a replica that has live runs.")
+SILENT_BEATS: Final = _runs.add(
+    "SILENT_BEATS", 4, "beats", "A replica without a beat for this many reads counts as gone."
+)
+LATE_BEATS: Final = _runs.add(
+    "LATE_BEATS",
+    3,
+    "beats",
+    "A read that takes longer than this doesn't count: the reader may have been stopped itself.",
+)
+UNCLAIMED_BEATS: Final = _runs.add(
+    "UNCLAIMED_BEATS", 3, "beats", "An offer that its owner leaves unclaimed this long goes to another replica."
+)
+THREAD_POLL_SECONDS: Final = _runs.add(
+    "THREAD_POLL_SECONDS", 0.25, "s", "Between two checks whether the loop still turns while a thread waits for it."
+)
+BLOCKED_SECONDS: Final = _runs.add(
+    "BLOCKED_SECONDS",
+    5.0,
+    "s",
+    "A loop that takes no turn for this long, while a thread waits for it, counts as blocked.",
+)
+
+# --- once ------------------------------------------------------------------------------------------
+
+_once = _Subject("once", "server/once")
+
+OTHER_EFFECT_SECONDS: Final = _once.add("OTHER_EFFECT_SECONDS", 30.0, "s", "Wait for another run of the same effect.")
+CLAIM_FRESH_SECONDS: Final = _once.add(
+    "CLAIM_FRESH_SECONDS",
+    1.0,
+    "s",
+    "After this long, check again that the call still belongs to this process before an effect starts.",
+)
+MAX_EFFECT_FAILURES: Final = _once.add(
+    "MAX_EFFECT_FAILURES", 100, "times", "Retry an effect that failed elsewhere this often."
+)
+
+# --- Resuming --------------------------------------------------------------------------------------
+
+_resuming = _Subject("Resuming", "server/resuming")
+
+HOLD_SECONDS: Final = _resuming.add(
+    "HOLD_SECONDS",
+    45.0,
+    "s",
+    "Hold a request that waits for a page, before it returns a resume code. Common clients and proxies allow 60.",
+)
+PUSH_HOLD_SECONDS: Final = _resuming.add(
+    "PUSH_HOLD_SECONDS", 300.0, "s", "Hold a pushed call that can't be resumed later."
+)
+PURGE_SECONDS: Final = _resuming.add("PURGE_SECONDS", 300.0, "s", "Between two purges of expired records by a server.")
+VISIT_POLL_SECONDS: Final = _resuming.add(
+    "VISIT_POLL_SECONDS", 45.0, "s", "Between two reads of a visit that is under way."
+)
+MAX_VISITS: Final = _resuming.add("MAX_VISITS", 10_000, "visits", "Keep this many visits in memory.")
+APP_SECONDS: Final = _resuming.add(
+    "APP_SECONDS", 5.0, "s", "Wait for an App to fetch its question.", where="server/channels"
+)
+APP_CLEANUP_SECONDS: Final = _resuming.add(
+    "APP_CLEANUP_SECONDS", 1.0, "s", "Withdraw the note for an App, at most this long.", where="server/channels"
+)
+MAX_EQUAL_APPS: Final = _resuming.add(
+    "MAX_EQUAL_APPS", 32, "calls", "Tell apart this many equal calls whose Apps are open.", where="server/channels"
+)
+MAX_SEEN_TOOLS: Final = _resuming.add(
+    "MAX_SEEN_TOOLS", 10_000, "tools", "Remember of this many tools whether they have an App.", where="server/channels"
+)
+MAX_APP_FIELDS: Final = _resuming.add(
+    "MAX_APP_FIELDS", 50_000, "pairs", "Read this many pairs of name and value from an App.", where="server/channels"
+)
+MAX_APP_STEPS: Final = _resuming.add(
+    "MAX_APP_STEPS", 1_000, "steps", "An App may show this many questions of one call.", where="server/channels"
+)
+
+# --- Stores ----------------------------------------------------------------------------------------
+
+_stores = _Subject("Stores", "stores")
+
+STORE_TIMEOUT_SECONDS: Final = _stores.add(
+    "STORE_TIMEOUT_SECONDS", 10.0, "s", "Wait for PostgreSQL or Redis.", argument="?timeout="
+)
+STORE_POOL: Final = _stores.add(
+    "STORE_POOL", 10, "connections", "Connections to PostgreSQL or Redis.", argument="?pool="
+)
+STORE_BATCH: Final = _stores.add("STORE_BATCH", 500, "records", "Read or delete this many records at a time.")
+SQLITE_BUSY_SECONDS: Final = _stores.add(
+    "SQLITE_BUSY_SECONDS",
+    5.0,
+    "s",
+    "Wait for another process that writes to the same SQLite file.",
+    argument="SQLite(busy=)",
+)
+SQLITE_RETRY_SECONDS: Final = _stores.add(
+    "SQLITE_RETRY_SECONDS", 0.01, "s", "Between two attempts to switch a SQLite file to WAL."
+)
+SQLITE_POLL_SECONDS: Final = _stores.add(
+    "SQLITE_POLL_SECONDS", 0.05, "s", "Between two checks for changes in a SQLite file."
+)
+STORE_POLL_SECONDS: Final = _stores.add(
+    "STORE_POLL_SECONDS", 0.1, "s", "Between two checks for changes in a store that doesn't notify."
+)
+STORE_FALLBACK_POLL_SECONDS: Final = _stores.add(
+    "STORE_FALLBACK_POLL_SECONDS", 5.0, "s", "Between two checks for changes in a store that notifies."
+)
+STORE_RETRY_SECONDS: Final = _stores.add(
+    "STORE_RETRY_SECONDS",
+    (0.05, 0.2, 1.0, 2.0, 5.0),
+    "s",
+    "Between two attempts to reach a store, one after the other.",
+)
+POSTGRES_LISTEN_SECONDS: Final = _stores.add(
+    "POSTGRES_LISTEN_SECONDS", 1.0, "s", "Wait for our own notification, to see whether PostgreSQL passes any on."
+)
+POSTGRES_LISTEN_AGAIN_SECONDS: Final = _stores.add(
+    "POSTGRES_LISTEN_AGAIN_SECONDS", 60.0, "s", "Try again after this long if it doesn't."
+)
+POSTGRES_PING_SECONDS: Final = _stores.add(
+    "POSTGRES_PING_SECONDS", 30.0, "s", "Between two pings of the listening connection to PostgreSQL."
+)
+POSTGRES_PONG_SECONDS: Final = _stores.add("POSTGRES_PONG_SECONDS", 5.0, "s", "Wait for the answer to such a ping.")
+POSTGRES_CLOSE_SECONDS: Final = _stores.add(
+    "POSTGRES_CLOSE_SECONDS", 2.0, "s", "Wait for the listening connection to close."
+)
+POSTGRES_RELEASE_SECONDS: Final = _stores.add(
+    "POSTGRES_RELEASE_SECONDS", 1.0, "s", "Wait for a connection that didn't answer to be given up."
+)
+REDIS_PING_SECONDS: Final = _stores.add("REDIS_PING_SECONDS", 15, "s", "Between two pings of a connection to Redis.")
+PURGE_EVERY_SECONDS: Final = _stores.add(
+    "PURGE_EVERY_SECONDS", 600.0, "s", "Between two purges by a `Sweeper`.", argument="Sweeper(every=)"
+)
+EXPIRED_KEEP_SECONDS: Final = _stores.add(
+    "EXPIRED_KEEP_SECONDS",
+    86_400,
+    "s",
+    "Keep expired records this long, so that people who come late get an explanation.",
+    argument="Sweeper(keep=), midcall store sweep --keep",
+)
+CLOSED_KEEP_SECONDS: Final = _stores.add(
+    "CLOSED_KEEP_SECONDS",
+    3600.0,
+    "s",
+    "Keep an interaction this long after its page has closed; its call may resume later.",
+)
+PAGE_CLAIM_SECONDS: Final = _stores.add(
+    "PAGE_CLAIM_SECONDS", 10.0, "s", "One request may work on an interaction this long before another may."
+)
+KEY_LOCK_SECONDS: Final = _stores.add(
+    "KEY_LOCK_SECONDS", 30.0, "s", "Wait for another process that makes the key of this machine."
+)
+ID_BYTES: Final = _stores.add(
+    "ID_BYTES", 1024, "bytes", "The longest id, owner or name; an index of PostgreSQL holds two of them."
+)
+
+# --- Web -------------------------------------------------------------------------------------------
+
+_web = _Subject("Web", "web")
+
+FAILED_OPENS: Final = _web.add(
+    "FAILED_OPENS", 20, "times", "An address may open pages that don't exist this often, in one period."
+)
+FAILED_OPENS_SECONDS: Final = _web.add("FAILED_OPENS_SECONDS", 60.0, "s", "The length of that period.")
+MAX_FAILED_SOURCES: Final = _web.add(
+    "MAX_FAILED_SOURCES", 10_000, "addresses", "Count this for so many addresses at a time."
+)
+CSRF_SECONDS: Final = _web.add("CSRF_SECONDS", 86_400.0, "s", "A form can be posted this long after it was shown.")
+BROWSER_COOKIE_SECONDS: Final = _web.add(
+    "BROWSER_COOKIE_SECONDS", 365 * 86_400.0, "s", "The cookie that recognizes a browser lasts this long."
+)
+COOKIE_SKEW_SECONDS: Final = _web.add(
+    "COOKIE_SKEW_SECONDS", 60, "s", "The clock of the replica that signed a cookie may be this far ahead."
+)
+SERVING_GRACE_SECONDS: Final = _web.add(
+    "SERVING_GRACE_SECONDS", 1.0, "s", "Responses under way have this long when our own HTTP server closes."
+)
+SERVING_POLL_SECONDS: Final = _web.add(
+    "SERVING_POLL_SECONDS", 0.05, "s", "Between two checks whether our own HTTP server has started or stopped."
+)
+MAX_OPTIONS: Final = _web.add("MAX_OPTIONS", 5_000, "options", "A page shows at most this many options of a field.")
+MAX_FIELDS: Final = _web.add("MAX_FIELDS", 2_000, "fields", "A form with more fields isn't shown on a page.")
+MAX_CONTROLS: Final = _web.add(
+    "MAX_CONTROLS", 50_000, "options", "A form with more options in all isn't shown on a page."
+)
+
+# --- Portal, fixed ----------------------------------------------------------------------------------------
+
+HEALTH_SECONDS: Final = _portal.add("HEALTH_SECONDS", 3.0, "s", "`/health` gives the store this long to answer.")
+POST_BYTES: Final = _portal.add(
+    "POST_BYTES", 1_000_000, "bytes", "The largest form that a page of the portal accepts.", where="web"
+)
+POST_VALUES: Final = _portal.add("POST_VALUES", 20_000, "values", "The most values in such a form.", where="web")
+SECRET_CHARACTERS: Final = _portal.add(
+    "SECRET_CHARACTERS", 65_536, "characters", "The longest secret that the portal accepts."
+)
+SECRET_CHECK_SECONDS: Final = _portal.add("SECRET_CHECK_SECONDS", 30.0, "s", "`secret(check=)` has this long.")
+SECRET_OTHER_SECONDS: Final = _portal.add(
+    "SECRET_OTHER_SECONDS", 5.0, "s", "Wait for another request that is storing the same secret."
+)
+MAX_CACHED_PAGES: Final = _portal.add("MAX_CACHED_PAGES", 256, "pages", "Keep this many drawn pages.")
+CACHED_PAGE_CHARACTERS: Final = _portal.add(
+    "CACHED_PAGE_CHARACTERS", 100_000, "characters", "Don't keep pages that are longer."
+)
+SESSION_SECONDS: Final = _portal.add(
+    "SESSION_SECONDS", 3600.0, "s", "A sign-in with OpenID Connect lasts this long.", argument="Oidc(session=)"
+)
+SIGN_IN_SECONDS: Final = _portal.add(
+    "SIGN_IN_SECONDS", 600.0, "s", "From leaving for the issuer to coming back, at most."
+)
+TOKEN_LEEWAY_SECONDS: Final = _portal.add(
+    "TOKEN_LEEWAY_SECONDS", 30, "s", "The clock of an issuer may differ by this much."
+)
+PROVIDER_TIMEOUT_SECONDS: Final = _portal.add(
+    "PROVIDER_TIMEOUT_SECONDS", 10.0, "s", "Wait for an issuer or an OAuth provider to answer."
+)
+PROVIDER_FRESH_SECONDS: Final = _portal.add(
+    "PROVIDER_FRESH_SECONDS", 3600.0, "s", "Keep what an issuer or a provider publishes this long."
+)
+ISSUER_KEYS_AGAIN_SECONDS: Final = _portal.add(
+    "ISSUER_KEYS_AGAIN_SECONDS", 10.0, "s", "Fetch an issuer's keys again for an unknown key, at most this often."
+)
+CONSENT_SECONDS: Final = _portal.add(
+    "CONSENT_SECONDS", 600.0, "s", "From consent on our page to the provider's answer, at most."
+)
+ACCESS_SKEW_SECONDS: Final = _portal.add(
+    "ACCESS_SKEW_SECONDS", 60.0, "s", "Renew an access token this long before it expires."
+)
+MAX_CONSENTS: Final = _portal.add("MAX_CONSENTS", 8, "consents", "A browser may have this many consents under way.")
+WEBHOOK_SECONDS: Final = _portal.add(
+    "WEBHOOK_SECONDS", 3600.0, "s", "A webhook's URL stays valid this long.", argument="Callbacks(lasts=)"
+)
+
+# --- Client ----------------------------------------------------------------------------------------
+
+_client = _Subject("Client", "client")
+
+_client.add(
+    "PLAIN",
+    False,
+    "",
+    "Ask with line prompts instead of forms, for screen readers and plain terminals.",
+    env="MIDCALL_PLAIN",
+)
+CONNECT_SECONDS: Final = _client.add(
+    "CONNECT_SECONDS",
+    60.0,
+    "s",
+    "Wait for a server to connect; a command may have to be downloaded first.",
+    argument="connect(connect_timeout=), midcall --timeout",
+)
+HTTP_CONNECT_SECONDS: Final = _client.add("HTTP_CONNECT_SECONDS", 30.0, "s", "Wait for a TCP connection to a URL.")
+SILENT_STREAM_SECONDS: Final = _client.add(
+    "SILENT_STREAM_SECONDS", 3600.0, "s", "A stream may be silent this long, because people are slow."
+)
+DRAIN_SECONDS: Final = _client.add(
+    "DRAIN_SECONDS", 1.0, "s", "Read what a stopped server still writes to its log, at most this long."
+)
+VISIT_SECONDS: Final = _client.add(
+    "VISIT_SECONDS", 300.0, "s", 'Wait for a server to report that a visit is complete, if nobody can say "try again".'
+)
+VISIT_RETRIES: Final = _client.add("VISIT_RETRIES", 3, "times", "Repeat a call that failed with -32042 this often.")
+MAX_CLIENT_VISITS: Final = _client.add("MAX_CLIENT_VISITS", 256, "visits", "Remember this many visits.")
+MAX_PENDING: Final = _client.add(
+    "MAX_PENDING",
+    100,
+    "questions",
+    "Questions of one server that may wait for one person; more are cancelled.",
+    argument="Browser(limit=), Pending(limit=)",
+)
+BURST: Final = _client.add("BURST", 20, "questions", "This many questions of one server are a burst.")
+BURST_OVER_SECONDS: Final = _client.add(
+    "BURST_OVER_SECONDS", 1.0, "s", "A burst is over after this long without a question."
+)
+BURST_POLL_SECONDS: Final = _client.add("BURST_POLL_SECONDS", 0.2, "s", "Between two checks whether a burst is over.")
+GUARD_PENDING: Final = _client.add(
+    "GUARD_PENDING", 32, "questions", "The same limit in `Guard`, for one server.", argument="Guard(most_waiting=)"
+)
+GUARD_PENDING_IN_ALL: Final = _client.add(
+    "GUARD_PENDING_IN_ALL", 128, "questions", "And for all servers together.", argument="Guard(most_waiting_in_all=)"
+)
+RATE_SECONDS: Final = _client.add("RATE_SECONDS", 60.0, "s", "The period of a `Rate`.", argument="Rate(per=)")
+MAX_RATED_SERVERS: Final = _client.add(
+    "MAX_RATED_SERVERS", 1_000, "servers", "Count the questions of this many servers."
+)
+BATCH_SECONDS: Final = _client.add(
+    "BATCH_SECONDS", 0.2, "s", "Line prompts collect the questions of one batch this long."
+)
+CTRL_C_SECONDS: Final = _client.add("CTRL_C_SECONDS", 2.0, "s", "Ctrl-C three times within this long ends the program.")
+ROUND_SECONDS: Final = _client.add(
+    "ROUND_SECONDS", 0.02, "s", "The terminal collects the questions of one round this long."
+)
+TERMINAL_CLOSE_SECONDS: Final = _client.add("TERMINAL_CLOSE_SECONDS", 5.0, "s", "Wait for the terminal app to close.")
+TERMINAL_POLL_SECONDS: Final = _client.add(
+    "TERMINAL_POLL_SECONDS", 1.0, "s", "Between two checks whether the terminal is still there."
+)
+TERMINAL_QUEUE_SECONDS: Final = _client.add(
+    "TERMINAL_QUEUE_SECONDS", 0.5, "s", "Between two checks what else is pending."
+)
+TERMINAL_DRAW_SECONDS: Final = _client.add(
+    "TERMINAL_DRAW_SECONDS", 0.2, "s", "Wait for a form to be drawn before it's left."
+)
+CONFIRM_SECONDS: Final = _client.add(
+    "CONFIRM_SECONDS", 0.3, "s", "A form can't be confirmed before it was shown this long."
+)
+OUTPUT_BYTES: Final = _client.add(
+    "OUTPUT_BYTES", 8 * 2**20, "bytes", "Keep this much of what others print while a form is shown."
+)
+PAGE_GRACE_SECONDS: Final = _client.add(
+    "PAGE_GRACE_SECONDS",
+    3.0,
+    "s",
+    "The browser page stays this long after the last question.",
+    argument="Browser(grace=)",
+)
+PAGE_RECENT_SECONDS: Final = _client.add(
+    "PAGE_RECENT_SECONDS", 10.0, "s", "A page without JavaScript that loaded within this long counts as open."
+)
+PAGE_UNSEEN_SECONDS: Final = _client.add(
+    "PAGE_UNSEEN_SECONDS", 10.0, "s", "Print the address if no page was opened after this long."
+)
+PAGE_OPEN_SECONDS: Final = _client.add(
+    "PAGE_OPEN_SECONDS", 5.0, "s", "Between two pages that the browser answerer opens."
+)
+PAGE_EVENT_SECONDS: Final = _client.add("PAGE_EVENT_SECONDS", 0.2, "s", "Between two events that a page gets.")
+BROWSER_POST_BYTES: Final = _client.add(
+    "BROWSER_POST_BYTES", 4_000_000, "bytes", "The largest form that the browser answerer accepts."
+)
+BROWSER_POST_VALUES: Final = _client.add("BROWSER_POST_VALUES", 60_000, "values", "The most values in such a form.")
+URL_CHARACTERS: Final = _client.add("URL_CHARACTERS", 32_768, "characters", "A longer URL isn't opened.")
+
+# --- Command line ----------------------------------------------------------------------------------
+
+_cli = _Subject("Command line", "cli")
+
+SPINNER_SECONDS: Final = _cli.add("SPINNER_SECONDS", 0.1, "s", "Between two frames of the spinner.")
+MAX_TOOL_PAGES: Final = _cli.add("MAX_TOOL_PAGES", 100, "pages", "Read this many pages of a server's list of tools.")
+DEMO_SECONDS: Final = _cli.add("DEMO_SECONDS", 60.0, "s", "The scripted demo has this long.")
+CHECK_SECONDS: Final = _cli.add(
+    "CHECK_SECONDS", 2.5, "s", "Each check of `midcall doctor` waits this long.", where="doctor"
+)
+CHECK_PORTAL_SECONDS: Final = _cli.add(
+    "CHECK_PORTAL_SECONDS",
+    3.7,
+    "s",
+    "It waits this long for a portal, which gives its store three seconds.",
+    where="doctor",
+)
+CHECK_VAULT_VALUES: Final = _cli.add(
+    "CHECK_VAULT_VALUES", 2_000, "values", "It tries to open this many values of the vault.", where="doctor"
+)
+CHECK_CLOSE_SECONDS: Final = _cli.add(
+    "CHECK_CLOSE_SECONDS", 0.5, "s", "It waits this long for the installation to close."
+)
+CHECK_URL_SECONDS: Final = _cli.add(
+    "CHECK_URL_SECONDS", 4.0, "s", "It waits this long for a URL.", argument="midcall doctor --timeout"
+)
+CHECK_PROBE_SECONDS: Final = _cli.add(
+    "CHECK_PROBE_SECONDS", 2.0, "s", "It waits this long for each question of the probe."
+)
+SLOW_IMPORT_SECONDS: Final = _cli.add(
+    "SLOW_IMPORT_SECONDS", 5.0, "s", "It says that it's still importing after this long.", where="doctor"
+)
+
+SETTINGS: Final[tuple[Setting, ...]] = tuple(_rows)
+"""The table."""

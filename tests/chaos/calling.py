@@ -1,4 +1,4 @@
-"""A client on 2026-07-28 that does each round by hand, so that it can send one again that got no answer."""
+"""A client on 2026-07-28 that does each round by hand, so that it can resend one that got no response."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Calling:
     """One call, over as many rounds and replicas as it takes.
 
     Attributes:
-        questions: The keys of what was asked, each time that it was.
-        repeated: How many rounds were sent again.
+        questions: The keys of all questions, repeats included.
+        repeated: How many rounds were resent.
     """
 
     def __init__(self, client: Client, tool: str, person: Person) -> None:
@@ -37,11 +37,11 @@ class Calling:
         self.repeated = 0
 
     async def begin(self) -> dict[str, Any]:
-        """The first round."""
+        """Send the first round."""
         return await self._sure(None, None)
 
     async def go_on(self, said: dict[str, Any]) -> dict[str, Any]:
-        """The next round: the person agrees to where they are sent, and sets out."""
+        """Send the next round: the person agrees to the visit and starts it."""
         requests: dict[str, Any] = said.get("inputRequests") or {}
         for key, request in requests.items():
             self.questions.append(key)
@@ -49,19 +49,19 @@ class Calling:
         return await self._sure(said["requestState"], dict.fromkeys(requests, AGREED))
 
     async def whole(self) -> str:
-        """From the first round to the result."""
+        """Run from the first round to the result."""
         said = await self.begin()
         while "requestState" in said:
             said = await self.go_on(said)
         return text(said)
 
     async def _sure(self, state: str | None, answers: dict[str, Any] | None) -> dict[str, Any]:
-        """Send this round until somebody answers it."""
+        """Send this round until a replica answers."""
         for _ in range(TRIES):
             try:
                 return await raw_call(self.client, self._tool, {}, state=state, answers=answers)
             except (MCPError, httpx2.HTTPError) as exc:
-                if isinstance(exc, MCPError) and exc.code != INTERNAL_ERROR:  # all that the SDK says of a 502
+                if isinstance(exc, MCPError) and exc.code != INTERNAL_ERROR:  # how the SDK reports a 502
                     raise
                 self.repeated += 1
                 await asyncio.sleep(PAUSE)
@@ -76,6 +76,6 @@ async def calling(at: Replicas, tool: str, person: Person, sub: str = "ada") -> 
         async with connect(at.mcp, person, era="2026-07-28", headers=headers) as client:
             yield Calling(client, tool, person)
             is_over = True
-    except httpx2.RemoteProtocolError:  # the SDK's transport ends with the error of a response that a kill cut off
+    except httpx2.RemoteProtocolError:  # the SDK's transport ends with an error if a kill cut off a response
         if not is_over:
             raise

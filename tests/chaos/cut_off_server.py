@@ -1,4 +1,4 @@
-"""A server whose effect can be cut off in the middle: while the file GATE is there, it does not come to its end.
+"""A server whose effect can be cut off in the middle: it doesn't end while the file GATE exists.
 
 python tests/chaos/cut_off_server.py --port 8000 --store URL --files DIRECTORY
 """
@@ -28,7 +28,7 @@ def build(store: str, files: Path) -> MCPServer:
 
     @mcp.tool()
     async def charge_again() -> str:
-        """Charge, by a function that is safe to repeat."""
+        """Charge with a function that is safe to repeat."""
         card = await ask("Which card?", str, key="card")
         return await once.retry("charge", effect, card)
 
@@ -48,5 +48,6 @@ if __name__ == "__main__":
     parser.add_argument("--store")
     parser.add_argument("--files", type=Path)
     args = parser.parse_args()
-    vars(claims)["_OTHER_SECONDS"] = 0.5  # a test has no time to wait for the dead
+    assert "OTHER_EFFECT_SECONDS" in vars(claims)
+    vars(claims)["OTHER_EFFECT_SECONDS"] = 0.5  # don't wait long for dead replicas
     build(args.store, args.files).run("streamable-http", port=args.port)

@@ -1,4 +1,4 @@
-"""Three replicas of `order_server.py` behind the proxy: what they did, and what was done to them."""
+"""Three replicas of `order_server.py` behind a proxy: what they did, and what was done to them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCRIPT = str(Path(order_server.__file__))
 
 
 class Line(NamedTuple):
-    """Something that a process did, or that happened to it."""
+    """Something that a process did, or that was done to it."""
 
     call: str
     effect: str
@@ -43,7 +43,7 @@ class Fault(NamedTuple):
 
 @dataclass
 class Fleet:
-    """What runs, and how to hurt it."""
+    """The running replicas, and ways to disturb them."""
 
     front: Proxy
     home: Path
@@ -51,7 +51,7 @@ class Fleet:
     processes: list[Process] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
-    """What was done to whom, for the report."""
+    """What was done to which replica, for the report."""
 
     @property
     def mcp(self) -> str:
@@ -65,13 +65,13 @@ class Fleet:
         return Process(popen, f"http://127.0.0.1:{port}", log)
 
     async def kill(self, number: int) -> None:
-        """Without a word; another process takes its place."""
+        """Kill it; another process takes its place."""
         self._note(number, "killed")
         self.processes[number].kill()
         await self._restart(number)
 
     async def end(self, number: int) -> None:
-        """As an operator would."""
+        """Stop it as an operator would."""
         self._note(number, "ended")
         process = self.processes[number].popen
         process.terminate()
@@ -79,7 +79,7 @@ class Fleet:
         await self._restart(number)
 
     async def stop(self, number: int, seconds: float) -> None:
-        """Suspend it for so long, and let it go on as if nothing had happened."""
+        """Pause it for this long, then let it continue as if nothing had happened."""
         process, begun = self.processes[number].popen, time.monotonic()
         self.done.append(f"stopped {NAMES[number]}")
         process.send_signal(SIGSTOP)
@@ -105,7 +105,7 @@ class Fleet:
         return [Line(c, e, r, int(pid), float(begun), float(ended)) for c, e, r, pid, begun, ended in rows]
 
     def hits(self, pids: set[int], begun: float, ended: float) -> int:
-        """How often one of these processes died, was stopped, or had no processor meanwhile."""
+        """How often one of these processes died, was stopped or got no CPU meanwhile."""
         blocked = [Fault(line.pid, line.begun, line.ended) for line in self.lines if line.effect == "blocked"]
         stopped = {fault for fault in self.faults if fault.pid in pids and _meet(fault, begun, ended)}
         alone = {
@@ -118,7 +118,7 @@ class Fleet:
         return len(stopped) + len(alone)
 
     async def next_line(self, *effects: str) -> Line:
-        """Wait until some process has one of these effects: it has claimed its turn, and not settled it."""
+        """Wait until a process has one of these effects: it has claimed its turn but not settled it."""
         seen = len(self.lines)
         while True:
             found = [line for line in self.lines[seen:] if line.effect in effects]
@@ -136,7 +136,7 @@ def _meet(fault: Fault, begun: float, ended: float) -> bool:
 
 @asynccontextmanager
 async def fleet(kind: str, home: Path) -> AsyncGenerator[Fleet]:
-    """Three on a store of this kind, all of which listen."""
+    """Three replicas on this kind of store, all listening."""
     async with place(kind, home) as store, proxy() as front:
         found = Fleet(front, home, store)
         found.processes = [found.begin(number, free_port()) for number in range(3)]

@@ -1,7 +1,7 @@
-"""A replica with a tool as people have written them: effects without `once` around two questions, and one with it.
+"""A replica with a typical existing tool: effects without `once` around two questions, and one with it.
 
-Each effect is a line of a file that all replicas share: call, effect, replica, process, moment. So is the time in which
-the process could not run: it was stopped, or had no processor.
+Each effect is a line in a file that all replicas share: call, effect, replica, process, moment. So are the times when
+the process couldn't run, because it was stopped or got no CPU.
 
 python tests/chaos/order_server.py --port 8000 --store URL --ledger FILE --name a
 """
@@ -27,10 +27,10 @@ from midcall import once
 from midcall.server.once import claims
 
 PAUSE = 0.05
-"""How long the tool works after each effect: the time in which it can be hit after its claim."""
+"""How long the tool works after each effect: the window for hitting it after its claim."""
 TICK = 0.1
 BLOCKED = 1.0
-"""Seconds without a tick after which the others may think that it is gone."""
+"""Seconds without a tick after which the others may consider it gone."""
 
 
 class Word(BaseModel):
@@ -43,13 +43,13 @@ class Ledger:
         self._name = name
 
     def write(self, call: str, effect: str, since: float | None = None) -> None:
-        """One line, in one write: a process that dies leaves a whole one or none."""
+        """Write one line at once: a dying process leaves a whole line or none."""
         now = time.monotonic()
         line = f"{call} {effect} {self._name} {os.getpid()} {now if since is None else since:.4f} {now:.4f}\n"
         os.write(self._file, line.encode())
 
     async def watch(self) -> None:
-        """Write down when this process could not run."""
+        """Record when this process couldn't run."""
         while True:
             before = time.monotonic()
             await asyncio.sleep(TICK)
@@ -95,6 +95,7 @@ if __name__ == "__main__":
     parser.add_argument("--ledger", type=Path)
     parser.add_argument("--name")
     args = parser.parse_args()
-    vars(claims)["_OTHER_SECONDS"] = 0.5  # a test has no time to wait for the dead
+    assert "OTHER_EFFECT_SECONDS" in vars(claims)
+    vars(claims)["OTHER_EFFECT_SECONDS"] = 0.5  # don't wait long for dead replicas
     app = build(args.store, Ledger(args.ledger, args.name)).streamable_http_app(stateless_http=True)
     uvicorn.run(app, port=args.port, log_level="error", timeout_graceful_shutdown=1)

@@ -1,7 +1,7 @@
 """One of several processes that post the same page at the same moment.
 
-Reads lines of JSON, as `tests/contract/racer.py` does: a URL, and the headers and the data of a post. It connects, says
-`ready`, posts when the next line comes in, and prints the status of the answer.
+Reads lines of JSON, like `tests/contract/racer.py`: a URL, and a post's headers and data. It connects, prints `ready`,
+posts when the next line arrives, and prints the response's status.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import httpx2
 
 def run(url: str, action: str, given: dict[str, Any]) -> None:
     with httpx2.Client(headers=given["headers"], timeout=30) as http:
-        http.get(url.partition("/i/")[0] + "/health")  # it is connected by now
+        http.get(url.partition("/i/")[0] + "/health")  # now it's connected
         print("ready", flush=True)
         sys.stdin.readline()
         print(http.post(url, data=given["data"]).status_code, flush=True)

@@ -1,4 +1,4 @@
-"""A proxy in front of replicas: each request goes to the next one, and it is known who served what."""
+"""A round-robin proxy in front of replicas that records which replica served what."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
-from midcall.web.serving import Listening, bound
+from midcall.web.local_server import LocalServer, bind
 
 METHODS = ["GET", "POST", "DELETE"]
 ITS_OWN = {"connection", "keep-alive", "transfer-encoding", "content-length", "date", "server"}
@@ -28,10 +28,10 @@ class Served:
 
 
 class Proxy:
-    """Takes turns. A replica that does not answer is passed over; one that dies while it answers is a 502.
+    """Takes turns. Skips a replica that doesn't answer; one that dies while answering gives a 502.
 
     Args:
-        url: What it is known by.
+        url: Its public URL.
     """
 
     def __init__(self, url: str) -> None:
@@ -40,17 +40,17 @@ class Proxy:
         self.served: list[Served] = []
         self.turn = 0
         self._news = asyncio.Condition()
-        # Not a client: that would keep the cookies of one browser, and send them for another.
+        # Not a client: that would keep one browser's cookies and send them for another.
         self._wire = httpx2.AsyncHTTPTransport(limits=httpx2.Limits(max_keepalive_connections=0))
         self._all_else = Route("/{path:path}", self._pass_on, methods=METHODS)
         self.app = Starlette(routes=[self._all_else])
 
     def serve(self, path: str, app: ASGIApp) -> None:
-        """Under this path there is something that is none of the replicas."""
+        """Serve this path from something other than the replicas."""
         self.app.router.routes[:] = [Mount(path, app), self._all_else]
 
     async def met(self, method: str, path: str, times: int = 1) -> list[Served]:
-        """Wait until requests like this one have come so many times; who has served, or is serving, them."""
+        """Wait for this many requests like this one. Returns the replicas that served, or are serving, them."""
         found: list[Served] = []
 
         def enough() -> bool:
@@ -83,7 +83,7 @@ class Proxy:
         asked = httpx2.Request(request.method, url, content=body, headers=headers)
 
         async def watch(event: str, _: object) -> None:
-            if event == "http11.send_request_body.complete":  # from here on, it is with the replica
+            if event == "http11.send_request_body.complete":  # from here on, the replica has it
                 await self._note(Served(request.method, request.url.path, number))
 
         asked.extensions["trace"] = watch
@@ -100,7 +100,7 @@ class Proxy:
 
 
 async def _whole(answer: httpx2.Response) -> AsyncIterator[bytes]:
-    """Pass it on as it comes. If the replica dies, the browser or client sees the connection end."""
+    """Stream the response. If the replica dies, the browser or client sees the connection end."""
     try:
         async for chunk in answer.aiter_raw():
             yield chunk
@@ -110,10 +110,10 @@ async def _whole(answer: httpx2.Response) -> AsyncIterator[bytes]:
 
 @asynccontextmanager
 async def proxy() -> AsyncGenerator[Proxy]:
-    """One that listens on loopback, with no replicas yet."""
-    where = bound("127.0.0.1", 0)
+    """A proxy that listens on loopback, without replicas yet."""
+    where = bind("127.0.0.1", 0)
     found = Proxy(f"http://127.0.0.1:{where.getsockname()[1]}")
-    listening = Listening(found.app, where)
+    listening = LocalServer(found.app, where)
     try:
         yield found
     finally:

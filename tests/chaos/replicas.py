@@ -1,6 +1,6 @@
-"""Three replicas of the portal example on one store, behind a proxy, and an issuer whose tokens they take.
+"""Three replicas of the portal example on one store, behind a proxy, with an issuer whose tokens they accept.
 
-The service that users connect is somebody else's: it runs here, and no replica that dies takes it along.
+The service that users connect to runs here, so it survives the death of a replica.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ THREE = range(3)
 
 @dataclass
 class Replicas:
-    """What runs, and how to end one of it."""
+    """The running replicas, and ways to end one."""
 
     front: Proxy
     issuer: Issuer
@@ -44,12 +44,12 @@ class Replicas:
         self.processes[number].kill()
 
     async def stop(self, number: int) -> int:
-        """As an operator would; what it ended with."""
+        """Stop it as an operator would. Returns its exit code."""
         self.processes[number].popen.terminate()
         return await asyncio.to_thread(self.processes[number].popen.wait, 10)
 
     async def restart(self, number: int) -> None:
-        """The same one again, where it was."""
+        """Start it again at the same place."""
         port = int(self.processes[number].url.rpartition(":")[2])
         self.processes[number] = self.begin(number, port)
         await asyncio.to_thread(listening, self.processes[number])
@@ -59,7 +59,7 @@ class Replicas:
 
     @property
     def payments(self) -> list[str]:
-        """What was paid, by the key that its call gave it."""
+        """The payments by idempotency key."""
         ledger = self.home / "ledger"
         return [line.split()[0] for line in ledger.read_text().splitlines()] if ledger.exists() else []
 
@@ -70,7 +70,7 @@ class Replicas:
 
 @asynccontextmanager
 async def replicas(kind: str, home: Path, *, hold: float = 20.0) -> AsyncGenerator[Replicas]:
-    """Three on a store of this kind, all of which listen."""
+    """Three replicas on this kind of store, all listening."""
     async with place(kind, home) as store, issuing() as issuer, proxy() as front:
         tracker = Tracker(f"{front.url}/tracker", f"{front.url}/midcall/callback", "what the tracker signs with")
         front.serve("/tracker", tracker.app)

@@ -1,4 +1,4 @@
-"""`kill -9` in the middle of a `once`: nobody knows whether it has ended, and that is what is said."""
+"""`kill -9` in the middle of a `once`: nobody knows whether it ended, and the error says exactly that."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def cut_off(store: str, home: Path, tool: str) -> str:
     """The state of a call whose process was killed while its effect ran."""
     (home / "gate").touch()
     with till(store, home) as process:
-        async with proxy() as front:  # behind it, a client survives its server
+        async with proxy() as front:  # behind a proxy, a client survives its server
             front.replicas = [process.url]
             async with connect(f"{front.url}/mcp") as client:
                 state = (await raw_call(client, tool, {}))["requestState"]
@@ -64,7 +64,7 @@ async def until_charged(home: Path) -> None:
 
 
 async def sent_again(store: str, home: Path, tool: str, state: str) -> list[Any]:
-    """What a fresh process makes of the same round, twice."""
+    """What a new process returns for the same round, twice."""
     with till(store, home) as process:
         async with connect(process.mcp) as client:
             return [await raw_call(client, tool, {}, state=state, answers=ANSWER) for _ in range(2)]
@@ -76,11 +76,11 @@ async def test_an_effect_that_was_cut_off_is_unknown_and_does_not_run_again(kind
         state = await cut_off(store, tmp_path, "charge")
         for result in await sent_again(store, tmp_path, "charge", state):
             assert result["isError"]
-            assert "not known whether it was finished" in text(result)
+            assert "nobody knows whether it finished" in text(result)
         assert charged(tmp_path) == ["visa"]
 
 
-async def test_an_effect_that_is_safe_to_repeat_runs_again_and_then_no_more(tmp_path: Path) -> None:
+async def test_an_effect_that_is_safe_to_repeat_runs_again_once(tmp_path: Path) -> None:
     async with place("sqlite", tmp_path) as store:
         state = await cut_off(store, tmp_path, "charge_again")
         for result in await sent_again(store, tmp_path, "charge_again", state):

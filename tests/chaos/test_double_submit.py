@@ -22,7 +22,7 @@ TOO_LATE = {409, 410}
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["sqlite", "postgres", "redis"])
 async def at(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Replicas]:
-    """Three replicas on one store. SQLite is for one machine, and these are on one."""
+    """Three replicas on one store. SQLite works too, because they're on one machine."""
     async with replicas(request.param, tmp_path_factory.mktemp(request.param)) as found:
         yield found
 
@@ -36,7 +36,7 @@ def posters() -> Iterator[list[Racer]]:
 
 
 class Racing:
-    """What somebody does whose browser posts eight times, to these replicas in turn."""
+    """Someone whose browser posts eight times, to these replicas in turn."""
 
     def __init__(self, at: Replicas, posters: list[Racer], spread: int, fields: list[dict[str, str]]) -> None:
         self._at = at
@@ -55,7 +55,7 @@ class Racing:
 
     @property
     def winner(self) -> int:
-        """Which of them was accepted; exactly one was, and the others came too late."""
+        """The accepted one: exactly one, and the others were too late."""
         [won] = [n for n in EIGHT if self.statuses[n] == 200]
         assert {self.statuses[n] for n in EIGHT if n != won} <= TOO_LATE, self.statuses
         return won
@@ -70,7 +70,7 @@ def cookies_of(surfer: Surfer) -> str:
 
 
 @pytest.mark.parametrize("spread", [1, 3])
-async def test_of_eight_processes_that_approve_one_does_and_it_is_paid_once(
+async def test_of_eight_processes_that_approve_one_succeeds_and_pays_once(
     at: Replicas, posters: list[Racer], spread: int
 ) -> None:
     racing, before = Racing(at, posters, spread, [{}] * 8), len(at.payments)
@@ -84,7 +84,7 @@ async def test_of_eight_processes_that_approve_one_does_and_it_is_paid_once(
 
 
 @pytest.mark.parametrize("spread", [1, 3])
-async def test_of_eight_processes_that_enter_a_secret_one_does_and_only_its_secret_is_kept(
+async def test_of_eight_processes_that_enter_a_secret_one_succeeds_and_only_its_secret_is_stored(
     at: Replicas, posters: list[Racer], spread: int
 ) -> None:
     secrets = [{"s0": "ghp_" + "x" * (10 + n)} for n in EIGHT]
@@ -101,7 +101,7 @@ async def test_of_eight_processes_that_enter_a_secret_one_does_and_only_its_secr
             assert await again.whole() == said, "every replica has the same one"
 
 
-async def test_of_eight_processes_that_say_yes_and_no_one_is_heard(at: Replicas, posters: list[Racer]) -> None:
+async def test_of_eight_processes_that_approve_and_decline_one_counts(at: Replicas, posters: list[Racer]) -> None:
     answers = [{"do": "accept" if n % 2 else "decline"} for n in EIGHT]
     racing, before = Racing(at, posters, 3, answers), len(at.payments)
     at.issuer.sub = "ada"

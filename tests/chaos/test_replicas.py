@@ -1,4 +1,4 @@
-"""Three replicas behind a round-robin proxy: nothing is lost and nothing happens twice, whoever dies."""
+"""Three replicas behind a round-robin proxy: whichever dies, nothing is lost and nothing happens twice."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAID = "Paid 40 EUR to ACME."
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["postgres", "redis"])
 async def at(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Replicas]:
-    """Three replicas. Who kills one starts it again."""
+    """Three replicas. A test that kills one starts it again."""
     async with replicas(request.param, tmp_path_factory.mktemp(request.param)) as found:
         yield found
     assert "ghp_0123456789" not in found.logs
@@ -48,7 +48,7 @@ async def test_question_page_and_answer_are_with_three_replicas_and_the_first_is
     await at.restart(0)
 
 
-async def test_a_replica_that_dies_while_it_holds_the_call_takes_nothing_with_it(at: Replicas) -> None:
+async def test_a_replica_that_dies_while_it_holds_the_call_loses_nothing(at: Replicas) -> None:
     ready = asyncio.Event()
     before, person = len(at.payments), Person(APPROVES, ready=ready)
     async with calling(at, "pay", person) as call:
@@ -79,8 +79,8 @@ async def test_the_last_round_at_all_replicas_at_once_pays_once(at: Replicas) ->
     assert len(at.payments) - before == 1
 
 
-async def test_what_one_replica_keeps_the_others_know(at: Replicas) -> None:
-    """The secret, the access, and the signed callback of the bank, each with whoever's turn it is."""
+async def test_what_one_replica_stores_the_others_can_use(at: Replicas) -> None:
+    """The secret, the access and the bank's signed callback, each on the replica whose turn it is."""
     begins = {"read_repo": "Read", "list_issues": "Open", "order": "Ordered"}
     for tool, act in {"read_repo": ENTERS, "list_issues": connects, "order": presses("bank")}.items():
         person = Person(act)
@@ -92,8 +92,8 @@ async def test_what_one_replica_keeps_the_others_know(at: Replicas) -> None:
     assert {each.by for each in at.front.served} == set(THREE)
 
 
-async def test_a_replica_that_is_told_to_stop_lets_go_of_the_call_that_it_holds(at: Replicas) -> None:
-    """With no broken connection, no error in its log, and long before the hold is over."""
+async def test_a_stopping_replica_releases_the_call_that_it_holds(at: Replicas) -> None:
+    """Without a broken connection or an error in its log, and long before the hold is over."""
     ready = asyncio.Event()
     before, person = len(at.payments), Person(APPROVES, ready=ready)
     async with calling(at, "pay", person) as call:
@@ -114,7 +114,7 @@ async def test_a_replica_that_is_told_to_stop_lets_go_of_the_call_that_it_holds(
     await at.restart(holding)
 
 
-async def test_a_replica_that_is_told_to_stop_lets_go_of_a_request_whose_run_is_elsewhere(at: Replicas) -> None:
+async def test_a_stopping_replica_releases_a_request_whose_run_is_elsewhere(at: Replicas) -> None:
     ready = asyncio.Event()
     before, person = len(at.payments), Person(APPROVES, ready=ready)
     async with calling(at, "pay", person) as call:

@@ -1,11 +1,11 @@
-"""People and clients at work while replicas are killed at random. One round here; `make chaos ROUNDS=20` does more.
+"""Kill replicas at random while people and clients use them. One round here; `make chaos ROUNDS=20` runs more.
 
-A client sends a round again that got no answer; a person opens the page again if it broke. Then, whenever
-and whoever died:
+A client resends a round that got no response; a person reopens a page that broke. Then, no matter which replica died
+when:
 
 - nothing is paid twice, and nothing is paid that nobody approved;
-- each result is true: what is said to be paid is in the ledger;
-- nobody is asked twice, and no call is lost: it ends, at worst by saying that nobody knows.
+- each result is true: if it says paid, the payment is in the ledger;
+- nobody is asked twice, and no call is lost: at worst it ends with "unknown".
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SPREAD = 1.0
 
 DONE = {"read_repo": "Read", "list_issues": "Open issues", "pay": "Paid 40", "order": "Ordered"}
 ACTS: dict[str, Act] = {"read_repo": ENTERS, "list_issues": connects, "pay": APPROVES, "order": presses("delivery")}
-UNKNOWN = "not known whether"
+UNKNOWN = "nobody knows whether"
 GONE = 410
 MAY_BE = {
     409: "somebody was first: the first try, most likely",
@@ -43,7 +43,7 @@ MAY_BE = {
 
 
 class Stubborn(Person):
-    """Opens the page again when it broke, until it says that it is done with."""
+    """Reopens the page if it broke, until it reports that it's done."""
 
     async def _visit(self, url: str) -> None:
         async with asyncio.timeout(2 * WITHIN), httpx2.AsyncClient(follow_redirects=True, timeout=WITHIN) as http:
@@ -66,7 +66,7 @@ class Stubborn(Person):
 
 
 async def one_call(call: Calling, person: Person) -> str:
-    """What became of a call, and of the person it sent to a page."""
+    """The outcome of a call, and of the person it sent to a page."""
     said = await call.whole()
     await person.done()
     assert len(call.questions) <= 1, "asked twice"
@@ -75,7 +75,7 @@ async def one_call(call: Calling, person: Person) -> str:
 
 @asynccontextmanager
 async def connected(at: Replicas, tools: Sequence[str], sub: str) -> AsyncIterator[list[tuple[Calling, Person]]]:
-    """A client and a person for each; connecting is the SDK's business, so nobody is killed meanwhile."""
+    """A client and a person for each. Nothing is killed while the SDK connects."""
     async with AsyncExitStack() as stack:
         people = [Stubborn(ACTS[tool], sub=sub) for tool in tools]
         ways = [calling(at, tool, person, sub) for tool, person in zip(tools, people, strict=True)]
@@ -83,7 +83,7 @@ async def connected(at: Replicas, tools: Sequence[str], sub: str) -> AsyncIterat
 
 
 async def kill_some(at: Replicas, dice: random.Random) -> None:
-    """Two of the three, whenever; each is started again."""
+    """Kill two of the three at random moments, and start each again."""
     moments = [dice.random() * SPREAD for _ in range(KILLS)]
     victims = dice.sample(THREE, KILLS)
     await asyncio.gather(*(kill(at, number, moment) for number, moment in zip(victims, moments, strict=True)))
@@ -97,7 +97,7 @@ async def kill(at: Replicas, number: int, moment: float) -> None:
 
 @pytest.mark.timeout(120 + 60 * ROUNDS)
 @pytest.mark.parametrize("kind", ["postgres", "redis"])
-async def test_whoever_is_killed_nothing_is_lost_and_nothing_happens_twice(kind: str, tmp_path: Path) -> None:
+async def test_no_kill_loses_or_repeats_anything(kind: str, tmp_path: Path) -> None:
     dice, became = random.Random(SEED), Counter[str]()
     async with replicas(kind, tmp_path, hold=2.0) as at:
         for number in range(ROUNDS):
@@ -117,7 +117,7 @@ async def test_whoever_is_killed_nothing_is_lost_and_nothing_happens_twice(kind:
 
 
 def judged(at: Replicas, results: Sequence[tuple[str, str]]) -> Counter[str]:
-    """How many calls were done, and of how many nobody knows; the ledger agrees."""
+    """How many calls are done, and how many unknown; the ledger agrees."""
     wrong = [said for tool, said in results if not said.startswith(DONE[tool]) and UNKNOWN not in said]
     assert not wrong, (SEED, wrong)
     unknown = sum(UNKNOWN in said for _, said in results)

@@ -1,11 +1,11 @@
 """Existing `ctx.elicit` tools on three replicas that are killed and stopped while people answer.
 
-A few calls here; `make chaos` makes 500. A client sends a request again that got no answer, some send it to two
-replicas at once, and some send another answer afterwards. Then, whatever was done to the replicas:
+A few calls here; `make chaos` makes 500. Clients resend requests that got no response, some send them to two replicas
+at once, and some send another answer afterwards. Then, no matter what was done to the replicas:
 
-- no effect with `once` happens twice, even when all that were stopped go on;
-- no effect without it happens twice, unless its process died, was stopped, had no processor, or was told to end;
-- no call hangs, and each ends with its result, or says that nobody knows whether the last effect has happened.
+- no effect with `once` happens twice, even after stopped replicas continue;
+- no effect without it happens twice, unless its process died, was stopped, got no CPU or was shut down;
+- no call hangs: each ends with its result, or reports that the last effect is unknown.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ CALLS = 500 if LONG else 60
 SEED = int(os.environ.get("MIDCALL_CHAOS_SEED", "0")) or random.randrange(1, 1_000_000)
 CLIENTS = 8
 PATIENCE = 5.0
-"""Seconds after which a client sends its request again: longer than a replica takes to count as gone."""
+"""Seconds after which a client resends its request: longer than it takes for a replica to count as gone."""
 STOPPED = 3.0
 WITHIN = 90.0
-"""Seconds after which a call hangs."""
+"""Seconds after which a call counts as hanging."""
 
 ANSWERS = ("tea", "home")
-UNKNOWN = "not known whether"
+UNKNOWN = "nobody knows whether"
 CONTINUED = "already continued with other answers"
 ACCEPTED = 3
 
 
 class Customer:
-    """Makes one call after the other, and answers what it is asked."""
+    """Makes calls one by one, and answers their questions."""
 
     def __init__(self, client: Client, dice: random.Random) -> None:
         self._client = client
@@ -53,7 +53,7 @@ class Customer:
         self.repeated = 0
 
     async def order(self, call: str) -> str:
-        """What became of the call."""
+        """The call's outcome."""
         said = await self._first(call)
         for answer in ANSWERS:
             call = said["call"]
@@ -61,7 +61,7 @@ class Customer:
         return text(said)
 
     async def _first(self, call: str) -> dict[str, Any]:
-        """A first request has no turn, so that one which got no answer is another call."""
+        """A first request has no turn, so resending it starts another call."""
         for attempt in itertools.count():
             name = f"{call}.{attempt}"
             said = await self._try(self._send(name, None, None))
@@ -86,7 +86,7 @@ class Customer:
         return said[0]
 
     async def _refused(self, call: str, state: str, other: dict[str, Any]) -> None:
-        """Another answer to what was continued."""
+        """Another answer to a continued state."""
         with pytest.raises(MCPError, match=CONTINUED):
             await self._surely(call, state, other)
 
@@ -98,26 +98,26 @@ class Customer:
         return await raw_call(self._client, "order", {"call": call}, state=state, answers=answers)
 
     async def _try(self, sending: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any] | None:
-        """What somebody answers; None if nobody does."""
+        """The answer; None if nobody answers."""
         try:
             async with asyncio.timeout(PATIENCE):
                 return await sending
         except (TimeoutError, httpx2.HTTPError):
             return None
         except MCPError as exc:
-            if exc.code != INTERNAL_ERROR:  # all that the SDK says of a 502; and a server that is told to end
+            if exc.code != INTERNAL_ERROR:  # how the SDK reports a 502, or a server that is shutting down
                 raise
             await asyncio.sleep(0.1)
             return None
 
 
 def _asks(said: dict[str, Any]) -> Any:
-    """What an outcome says, but for the seal of its state, which no two are alike in."""
+    """An outcome without its encrypted state, which always differs."""
     return {name: value for name, value in said.items() if name != "requestState"}
 
 
 async def hurt(at: Fleet, dice: random.Random) -> None:
-    """One replica: whoever it may be, or one that has just claimed a turn and is at work."""
+    """A random replica, or one that has just claimed a turn and is working."""
     number = dice.randrange(len(NAMES))
     if dice.random() < 0.6:
         async with asyncio.timeout(WITHIN):
@@ -131,7 +131,7 @@ async def hurt(at: Fleet, dice: random.Random) -> None:
 
 
 async def hurt_twice(at: Fleet) -> None:
-    """One is killed and one is stopped, each at work on a turn that it has claimed."""
+    """Kill one and pause one, each working on a turn that it has claimed."""
     killed = at.number_of(await at.next_line("between", "after"))
     restarting = asyncio.create_task(at.kill(killed))
     while (stopped := at.number_of(await at.next_line("between", "after"))) == killed:
@@ -158,7 +158,7 @@ async def make_calls(at: Fleet, dice: random.Random, numbers: Any, became: Count
 
 @pytest.mark.timeout(900 if LONG else 120)
 @pytest.mark.parametrize("kind", ["postgres", "redis"])
-async def test_effects_happen_once_unless_their_process_was_hurt_and_with_once_always(
+async def test_effects_happen_once_unless_their_process_was_disturbed_and_with_once_always(
     kind: str, tmp_path: Path
 ) -> None:
     dice, became, numbers = random.Random(SEED), Counter[str](), iter(range(CALLS))
@@ -171,7 +171,7 @@ async def test_effects_happen_once_unless_their_process_was_hurt_and_with_once_a
             await hurting
         hurting.cancel()
         await asyncio.gather(hurting, return_exceptions=True)
-        await asyncio.sleep(STOPPED)  # who was stopped goes on, and may try to do what another has done
+        await asyncio.sleep(STOPPED)  # paused replicas continue, and may try what another has done
         lines = at.lines
         report = f"{kind}, seed {SEED}, {CALLS} calls, {dict(Counter(at.done))}: {dict(became)}"
         print(f"\n{report}, {judge(at, lines)} effects again")
@@ -180,7 +180,7 @@ async def test_effects_happen_once_unless_their_process_was_hurt_and_with_once_a
 
 
 def judge(at: Fleet, lines: list[Line]) -> int:
-    """How often an effect without `once` happened again, each time for a reason."""
+    """How often an effect without `once` was repeated, each time for a known reason."""
     calls: defaultdict[str, list[Line]] = defaultdict(list)
     for line in lines:
         calls[line.call].append(line)

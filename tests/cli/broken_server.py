@@ -1,4 +1,4 @@
-"""A server of ours whose tools have mistakes in their own code."""
+"""A midcall server whose tools have bugs in their own code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line, run as a stranger would; and any program, in a terminal of its own."""
+"""Run the command line as a new user would, or any program in its own terminal."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def imports_of_its_own() -> Generator[None]:
 TAKES_TERMINAL = """
 import signal, fcntl, os, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-signal.signal(signal.SIGINT, signal.SIG_DFL)  # whoever runs the tests in the background has it ignored
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # tests that run in the background inherit SIG_IGN
 os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 """
 """Makes its terminal the one that Ctrl-C comes from."""
@@ -104,7 +104,7 @@ class Program(Protocol):
 
 
 class Screen:
-    """A program in a terminal of its own. Standard output can go elsewhere."""
+    """A program in its own terminal. Standard output can go elsewhere."""
 
     def __init__(self, process: Program, fd: int) -> None:
         self._process = process
@@ -168,9 +168,9 @@ def screen(
     warm: bool = True,
     **env: str,
 ) -> Iterator[Screen]:
-    """A terminal that does not tell its size, and so is too small for forms; or of this size, columns and rows.
+    """A terminal of this size (columns and rows); by default its size is unknown, so it counts as too small for forms.
 
-    The program is `warm`, a process of its own that has its imports already; or it starts from nothing.
+    A `warm` program runs in a separate process that has done its imports; others start cold.
     """
     import fcntl
     import pty

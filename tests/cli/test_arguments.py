@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given as given_any
 from hypothesis import strategies as st
 
-from midcall.cli.call.arguments import BadArgument, given, read
-from midcall.cli.call.schemas import described, kinds_of
+from midcall.cli.call.arguments import BadArgument, read, split
+from midcall.cli.call.schemas import describe, kinds_of
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -39,14 +39,14 @@ SCHEMA: dict[str, Any] = {
 
 
 def value(text: str) -> Any:
-    [found] = read(given([text]), SCHEMA).values()
+    [found] = read(split([text]), SCHEMA).values()
     return found
 
 
 def outcome(text: str, schema: dict[str, Any]) -> dict[str, Any] | str:
     """The arguments, or the name of the one that is complained about."""
     try:
-        return read(given([text]), schema)
+        return read(split([text]), schema)
     except BadArgument as error:
         return str(error).partition(":")[0]
 
@@ -90,21 +90,21 @@ def test_a_value_is_read_as_the_schema_wants_it(text: str, expected: Any) -> Non
 
 
 def test_a_list_can_be_given_item_by_item() -> None:
-    assert read(given(["tags=a", "tags=b,c"]), SCHEMA) == {"tags": ["a", "b,c"]}
-    assert read(given(["numbers=1", "numbers:=2"]), SCHEMA) == {"numbers": [1, 2]}
+    assert read(split(["tags=a", "tags=b,c"]), SCHEMA) == {"tags": ["a", "b,c"]}
+    assert read(split(["numbers=1", "numbers:=2"]), SCHEMA) == {"numbers": [1, 2]}
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("count=five", "count: must be a whole number, and not 'five'"),
+        ("count=five", "count: must be a whole number, not 'five'"),
         ("count=5.5", "count: must be a whole number"),
         ("count=0", "count: 0 is less than the minimum of 1"),
         ("count=", "count: must be a whole number"),
         ("share=2,5", "share: must be a number"),
         ("share=nan", "share: must be a number"),
         ("flag=maybe", "flag: must be yes or no"),
-        ("board=some", "board: must be one of half, full, 3, and not 'some'"),
+        ("board=some", "board: must be one of half, full, 3, not 'some'"),
         ("numbers=x", "numbers: must be a whole number"),
         ("numbers=[1, 2", "numbers: this is not JSON"),
         ("extra=x", "extra: must be an object, as JSON"),
@@ -125,14 +125,14 @@ def test_what_cannot_be_read_is_told_with_its_name(text: str, told: str) -> None
     assert str(caught.value).startswith(told)
 
 
-def test_what_is_given_twice_and_is_no_list_is_told() -> None:
-    with pytest.raises(BadArgument, match="text: given more than once, and it is no list"):
-        read(given(["text=a", "text=b"]), SCHEMA)
+def test_a_repeated_argument_that_is_not_a_list_is_reported() -> None:
+    with pytest.raises(BadArgument, match="text: given more than once, but it is not a list"):
+        read(split(["text=a", "text=b"]), SCHEMA)
 
 
 def test_all_that_is_missing_is_listed_with_what_it_is() -> None:
     with pytest.raises(BadArgument, match=r"missing: count \(a whole number\), tags \(a list of text\)"):
-        read(given(["text=a"]), {**SCHEMA, "required": ["text", "count", "tags"]})
+        read(split(["text=a"]), {**SCHEMA, "required": ["text", "count", "tags"]})
 
 
 def test_a_file_can_be_given(tmp_path: Path) -> None:
@@ -141,15 +141,15 @@ def test_a_file_can_be_given(tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(b"\xff")
     assert value(f"text=@{tmp_path / 'a.txt'}") == "much\ntext"
     assert value(f"extra:=@{tmp_path / 'a.json'}") == {"a": 1}
-    with pytest.raises(BadArgument, match="no text in UTF-8"):
+    with pytest.raises(BadArgument, match="not text in UTF-8"):
         value(f"text=@{tmp_path / 'a.bin'}")
 
 
 def test_a_tool_that_takes_anything_is_given_anything() -> None:
-    assert read(given(["a=1", "b=x"]), {"type": "object", "additionalProperties": True}) == {"a": 1, "b": "x"}
-    assert read(given(["a=1"]), {"type": "object"}) == {"a": 1}
+    assert read(split(["a=1", "b=x"]), {"type": "object", "additionalProperties": True}) == {"a": 1, "b": "x"}
+    assert read(split(["a=1"]), {"type": "object"}) == {"a": 1}
     with pytest.raises(BadArgument, match="It takes none"):
-        read(given(["a=1"]), {"type": "object", "properties": {}})
+        read(split(["a=1"]), {"type": "object", "properties": {}})
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_tool_that_takes_anything_is_given_anything() -> None:
 )
 def test_a_schema_that_cannot_be_understood_leaves_the_last_word_to_the_server(schema: dict[str, Any]) -> None:
     for kind in kinds_of(schema).values():
-        assert described(kind)
+        assert describe(kind)
     assert outcome("a=x", schema) in ({"a": "x"}, "a")
 
 
@@ -201,8 +201,8 @@ def test_a_plain_type_is_judged_as_a_validator_does(kind: str, data: Any) -> Non
 
 def test_where_types_are_all_there_is_no_validator_is_loaded() -> None:
     program = (
-        "import sys; from midcall.cli.call.arguments import given, read; "
-        "read(given(['a=x', 'b=1']), {'properties': {'a': {'type': 'string'}, 'b': {'type': 'integer'}}}); "
+        "import sys; from midcall.cli.call.arguments import read, split; "
+        "read(split(['a=x', 'b=1']), {'properties': {'a': {'type': 'string'}, 'b': {'type': 'integer'}}}); "
         "sys.exit('jsonschema' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0

@@ -14,7 +14,7 @@ import pytest
 
 from midcall.cli import main
 from tests.cli.shell import BARE, here, midcall, screen
-from tests.portal.stand import Visitor
+from tests.portal.sites import Visitor
 from tests.server.test_reach import posted
 from tests.serving import serving
 from tests.warm import command_of
@@ -55,14 +55,14 @@ def test_arguments_are_typed_by_the_tools_own_schema() -> None:
     ("given", "told"),
     [
         (["typed"], "missing: count (a whole number)"),
-        (["typed", "count=x"], "count: must be a whole number, and not 'x'"),
+        (["typed", "count=x"], "count: must be a whole number, not 'x'"),
         (["typed", "count=10"], "count: 10 is greater than the maximum of 9"),
         (["typed", "conut=1"], "conut: the tool has no such argument. Did you mean 'count'?"),
         (["typed", "count"], "'count': an argument is written as key=value, or key:=json"),
         (["typd", "count=1"], "there is no tool 'typd'. Did you mean 'typed'?"),
-        (["zzz"], "there is no tool 'zzz'. `midcall tools` lists those that there are"),
+        (["zzz"], "there is no tool 'zzz'. `midcall tools` lists all"),
         (["typed", "count=1", "--answers", "/no/such.yaml"], "/no/such.yaml: the file cannot be read"),
-        (["typed", "count=1", "--answers", "x.yaml", "--browser"], "--answers and --browser exclude each other"),
+        (["typed", "count=1", "--answers", "x.yaml", "--browser"], "use either --answers or --browser"),
         (["typed", "count=1", "--audit", "/no/such/dir/x"], "--audit /no/such/dir/x: the file cannot be written"),
         (["typed", "count=1", "--timeout", "0"], "Invalid value for '--timeout'"),
         ([], "Missing argument 'TOOL'"),
@@ -99,7 +99,7 @@ mcp.run("streamable-http", port=int(sys.argv[2]), stateless_http=True)
 """
 
 
-def test_a_tool_that_waits_for_a_page_says_how_to_go_on_and_it_does(tmp_path: Path) -> None:
+def test_a_tool_waiting_for_a_page_says_how_to_resume_and_it_does(tmp_path: Path) -> None:
     async def answer(portal: str, id: str) -> None:
         async with httpx2.AsyncClient(base_url=portal) as http:
             visitor = Visitor(http, "", portal)
@@ -111,10 +111,10 @@ def test_a_tool_that_waits_for_a_page_says_how_to_go_on_and_it_does(tmp_path: Pa
     with serving(script, tmp_path / "log") as url:
         waits = here("call", url, "greet", *era)
         assert (waits.returncode, waits.stdout) == (3, "")
-        assert waits.stderr.startswith("The tool waits for you: open the address yourself.")
+        assert waits.stderr.startswith("The tool is waiting for you: open the address.")
         [portal, id] = re.findall(r"(http://127\S+)/i/(\S+)", waits.stderr)[0]
         asyncio.run(answer(portal, id))
-        command = shlex.split(waits.stderr.splitlines()[-1].removeprefix("Then go on with: "))
+        command = shlex.split(waits.stderr.splitlines()[-1].removeprefix("Then continue with: "))
         assert command[-2:] == era
         done = here(*command[1:])
     assert (done.returncode, done.stdout) == (0, "Hello, Ada.\n"), done.stderr
@@ -146,10 +146,10 @@ def test_a_page_that_ends_with_the_server_that_the_command_started_is_told_of_as
     waits = here("call", command_of(script), "pay", "--era", "2025-06-18")
     assert (waits.returncode, waits.stdout) == (3, "")
     first, *said, last = waits.stderr.splitlines()
-    assert first.startswith("The tool waits for somebody on a page of its own server.")
+    assert first.startswith("The tool is waiting for someone on a page of its own server.")
     assert any("http://127.0.0.1:" in line for line in said)
     assert last.startswith("Start the server over HTTP instead")
-    assert "open the address yourself" not in waits.stderr
+    assert "Open the address yourself" not in waits.stderr
     assert "midcall call" not in waits.stderr
 
 
@@ -162,10 +162,10 @@ def test_a_page_elsewhere_outlives_the_server_that_the_command_started(tmp_path:
     waits = here("call", command_of(script), "pay", "--era", "2025-06-18")
     assert waits.returncode == 3, waits.stderr
     assert "https://pay.example.com/" in waits.stderr
-    assert "Then go on with: midcall call" in waits.stderr
+    assert "Then continue with: midcall call" in waits.stderr
 
 
-LOG_IS_TOLD = "With -v you see what the server wrote about it."
+LOG_IS_TOLD = "-v shows what the server wrote about it."
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +190,7 @@ def test_where_the_tool_said_itself_why_it_failed_the_log_is_not_told_of() -> No
 def test_a_header_for_a_command_is_wrong_usage(command: list[str]) -> None:
     done = here(*command, "-H", "X: y")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("midcall: error: --header is for a URL, and this server is a command")
+    assert done.stderr.startswith("midcall: error: --header is for a URL, but this server is a command")
 
 
 def test_json_is_the_result_and_nothing_else(url: str) -> None:
@@ -221,7 +221,7 @@ def test_a_tool_that_takes_too_long_is_cancelled(url: str) -> None:
     assert (done.returncode, done.stderr) == (1, "✗ No result within 2 s: the call was cancelled.\n")
 
 
-def test_a_result_that_is_none_is_told_in_a_line() -> None:
+def test_a_malformed_result_is_reported_in_a_line() -> None:
     done = here("call", RUBBISH, "evil")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("✗ The call failed unexpectedly, with ValidationError: ")
@@ -376,7 +376,7 @@ sys.exit(cli.main())
 """
 
 
-def test_ctrl_c_ends_the_program_also_where_it_has_cut_its_loop_off() -> None:
+def test_ctrl_c_ends_the_program_even_if_it_has_cut_its_loop_off() -> None:
     """As one does that is pressed again while the loop ends: then nobody lets the threads of the loop go."""
     done = subprocess.run([sys.executable, "-c", BROKEN_OFF], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "\nCancelled.\n")

@@ -12,6 +12,8 @@ import pytest
 
 from midcall.cli import ERAS
 from midcall.cli.demo.games import GAMES
+from midcall.cli.demo.match import Result
+from midcall.cli.demo.scenes import Scene
 from tests.cli.shell import SECONDS, Screen, here, midcall, screen
 from tests.client.test_terminal_tmux import QUICKEST, Pane
 from tests.client.test_terminal_tmux import pytestmark as needs_tmux
@@ -43,7 +45,7 @@ def test_without_a_terminal_the_demo_plays_everything_from_a_script(transcript: 
     assert f"[{era} · {last}] Fjord Travel asks: Book 4 days in Oslo for 582.00 euros?  -> yes" in transcript
     assert transcript.count("=> You found it with guess 3: it was 7.") == len(ERAS)
     assert transcript.count("=> The user declined to answer") == len(ERAS)
-    assert "Every scene ended as it must." in transcript
+    assert "Every scene ended as expected." in transcript
 
 
 def test_the_channel_is_never_another_than_the_version_has(transcript: str) -> None:
@@ -83,6 +85,20 @@ def test_a_reader_that_goes_away_is_no_reason_to_fail() -> None:
         demo.stdout.close()
         assert demo.stderr.read() == b""
         assert demo.wait(SECONDS) == 0
+
+
+def test_a_closed_standard_input_is_no_terminal() -> None:
+    closed = ["sh", "-c", 'exec "$@" <&-', "sh", *DEMO, "guess"]
+    demo = subprocess.run(closed, capture_output=True, text=True, timeout=SECONDS)
+    assert (demo.returncode, demo.stderr) == (0, "")
+    assert "Every scene ended as expected." in demo.stdout
+
+
+@pytest.mark.parametrize(("result", "fails"), [("It was 3.", False), ("You found it", True)])
+def test_a_scene_with_another_result_or_another_end_has_not_passed(result: str, fails: bool) -> None:
+    scene = Scene(title="Guess", game="guess", types={}, returns="You found it")
+    assert scene.ends_with(Result("You found it", failed=False))
+    assert not scene.ends_with(Result(result, failed=fails))
 
 
 # --- the command line ------------------------------------------------------------------------
@@ -243,7 +259,7 @@ def test_colours_are_for_terminals_that_want_them() -> None:
         assert demo.exit_code() == 0
 
 
-def test_scripted_plays_from_the_script_also_at_a_terminal() -> None:
+def test_scripted_plays_from_the_script_even_at_a_terminal() -> None:
     with demo_at("guess", "--scripted") as demo:
         assert demo.exit_code() == 0
-        assert "Every scene ended as it must." in demo.text
+        assert "Every scene ended as expected." in demo.text

@@ -36,17 +36,17 @@ def plain(tmp_path: Path) -> Path:
 def test_a_file_is_imported_and_every_channel_told() -> None:
     done = midcall("doctor", str(EVERYWHERE), warm=False, **HOW)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("Fjord Travel\n\nChannels, in the order in which they are tried\n  ✓ push ")
-    for line in ("  ✓ round ", "  ✓ page ", "  ✓ app ", "  ✓ link ", "  – relay ", "  ✓ default ", "  ✓ keys "):
+    assert done.stdout.startswith("Fjord Travel\n\nChannels, in the order in which they are tried\n  ✓ round ")
+    for line in ("  ✓ push ", "  ✓ page ", "  ✓ app ", "  ✓ link ", "  – relay ", "  ✓ default ", "  ✓ keys "):
         assert f"\n{line}" in done.stdout
-    assert "starts by itself, on loopback" in done.stdout
+    assert "starts on loopback when it is first needed" in done.stdout
 
 
 def test_what_is_missing_comes_with_advice(plain: Path) -> None:
     done = here("doctor", f"{plain}:mcp", MIDCALL_STORE="", MIDCALL_KEYS="")
     assert done.returncode == 0
     assert done.stdout.startswith("Plain server\n")
-    assert "  – link      No portal is installed" in done.stdout
+    assert "  – link      There is no portal" in done.stdout
     assert "→ Add one: install(..., portal=Portal())" in done.stdout
     assert "  ! keys " in done.stdout
 
@@ -59,7 +59,7 @@ def test_a_module_is_found_from_here(plain: Path, monkeypatch: pytest.MonkeyPatc
 def test_json_is_the_whole_report_and_nothing_else(plain: Path) -> None:
     done = midcall("doctor", str(plain), "--json")
     report = json.loads(done.stdout)
-    assert [finding["name"] for finding in report["channels"]][:2] == ["push", "round"]
+    assert [finding["name"] for finding in report["channels"]][:2] == ["round", "push"]
     assert "a word while it is imported" in done.stderr
 
 
@@ -84,7 +84,7 @@ def test_a_store_that_is_away_ends_with_1(plain: Path) -> None:
         ("{two}", "has several servers: name one of one, two"),
     ],
 )
-def test_what_cannot_be_looked_at_is_told_in_a_line(target: str, told: str, plain: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_inspected_is_reported_in_a_line(target: str, told: str, plain: Path, tmp_path: Path) -> None:
     files = {
         "broken": "1 / 0",
         "exits": "raise SystemExit(3)",
@@ -155,7 +155,7 @@ def test_a_server_without_midcall_is_told_as_that() -> None:
     assert "– probe  midcall_probe is not listed" in done.stdout
 
 
-def test_where_there_is_no_server_it_is_told_in_a_line() -> None:
+def test_a_missing_server_is_reported_in_a_line() -> None:
     done = here("doctor", "http://127.0.0.1:9/mcp")
     assert (done.returncode, done.stdout) == (4, "")
     assert len(done.stderr.splitlines()) == 1
@@ -163,3 +163,51 @@ def test_where_there_is_no_server_it_is_told_in_a_line() -> None:
 
 def test_its_help_says_what_a_target_is() -> None:
     assert "midcall doctor package.module:mcp" in here("doctor", "--help").stdout
+
+
+# --- settings ----------------------------------------------------------------------------------
+
+
+def test_settings_are_printed_with_their_values_and_sources_and_without_secrets() -> None:
+    given = {"MIDCALL_KEYS": "hush-" * 8, "MIDCALL_STORE": "redis://ada:hush-hush@db/0", "MIDCALL_MAX_LIVE": "50"}
+    done = here("doctor", "--settings", "--json", **given)
+    rows = {row["name"]: row for row in json.loads(done.stdout)}
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (rows["MAX_LIVE"]["value"], rows["MAX_LIVE"]["from"]) == ("50", "environment")
+    assert (rows["KEYS"]["value"], rows["KEYS"]["from"]) == ("(set)", "environment")
+    assert rows["STORE"]["value"] == "redis://***@db/0"
+    assert (rows["MAX_ROUNDS"]["value"], rows["MAX_ROUNDS"]["from"]) == ("9 rounds", "default")
+    assert rows["GRACE_SECONDS"]["from"] == "fixed"
+    assert "hush" not in done.stdout
+
+
+def test_settings_of_code_say_what_it_sets_itself(tmp_path: Path) -> None:
+    path = tmp_path / "set_server.py"
+    path.write_text(PLAIN.replace("install(mcp)", "install(mcp, max_rounds=4, store='sqlite:///x.db', live=False)"))
+    done = here("doctor", "--settings", str(path), "--json", MIDCALL_MAX_ROUNDS="7", MIDCALL_HEARTBEAT="2")
+    rows = {row["name"]: (row["value"], row["from"]) for row in json.loads(done.stdout)}
+    assert rows["MAX_ROUNDS"] == ("4 rounds", "argument")
+    assert rows["HEARTBEAT_SECONDS"] == ("2 s", "environment")
+    assert rows["LIVE"] == ("no", "argument")
+    assert "x.db" in rows["STORE"][0]
+    assert rows["MAX_LIVE"] == ("1,000 runs", "default")
+
+
+@pytest.mark.parametrize("columns", ["150", "80", "45"])
+def test_settings_fit_any_terminal(columns: str) -> None:
+    done = here("doctor", "--settings", COLUMNS=columns)
+    assert "install(max_live=)" in done.stdout
+    assert "MIDCALL_MAX_LIVE" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= int(columns)
+
+
+def test_settings_need_code_and_not_an_address() -> None:
+    done = here("doctor", "--settings", "http://localhost:8000/mcp")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--settings needs the server's code" in done.stderr
+
+
+def test_without_a_target_it_says_what_to_name() -> None:
+    done = here("doctor")
+    assert done.returncode == 2
+    assert "no server was named. Name a file (server.py)" in done.stderr

@@ -1,4 +1,4 @@
-"""`midcall doctor` as a stranger uses it: whatever is wrong is told in a line, with where it is and what to do."""
+"""`midcall doctor` for a new user: each problem is one line that says where it is and what to do."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def refused(target: str, code: str = "", **env: str) -> str:
-    """What is said, in one line, of what cannot be looked at."""
+    """Return the one-line error for a target that the doctor cannot inspect."""
     if code:
         Path(target).write_text(code)
     done = here("doctor", target, **env)
@@ -45,7 +45,7 @@ def refused(target: str, code: str = "", **env: str) -> str:
     return done.stderr.splitlines()[-1]
 
 
-# --- what is no server -----------------------------------------------------------------------------
+# --- not a server ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def refused(target: str, code: str = "", **env: str) -> str:
         ("page.py", "Did you mean 'pages.py'?"),
         ("pages", "Did you mean pages.py?"),
         ("pages.mcp", "Did you mean pages:mcp?"),
-        ("pages.py:", "no name behind the colon"),
-        ("notes.txt", "notes.txt is no Python file, and no command. Name a file"),
+        ("pages.py:", "no name after the colon"),
+        ("notes.txt", "notes.txt is neither a Python file nor a command. Name a file"),
         ("folder", "folder is a folder. Name a file in it: folder/inside.py."),
         ("nothing-like-it", "there is no file, module or command 'nothing-like-it' here. Name a file"),
         ("no.such.module:mcp", "PYTHON -m midcall doctor"),
@@ -80,17 +80,20 @@ def test_what_is_neither_code_nor_a_command_says_what_may_have_been_meant(target
         ("raise SystemExit(3)", "put what starts it behind `if __name__"),
         (
             "x = 1",
-            'no server in it once it is imported. If a function makes it, look at it from outside: midcall doctor "',
+            'importing it creates no server. If a function does, check it from outside: midcall doctor "',
         ),
-        ("from mcp.server import MCPServer\nshop = MCPServer('shop')", "midcall.install(shop) does that"),
+        (
+            "from mcp.server import MCPServer\nshop = MCPServer('shop')",
+            "call midcall.install(shop) after the line that creates it",
+        ),
     ],
 )
-def test_code_that_cannot_be_looked_at_says_where_and_what_to_do(code: str, told: str) -> None:
+def test_code_that_cannot_be_inspected_says_where_and_what_to_do(code: str, told: str) -> None:
     assert told in refused("wrong.py", code)
 
 
-def test_a_name_that_is_no_server_is_told_as_that() -> None:
-    assert "and Portal is none: name the server itself" in refused("pages.py:Portal")
+def test_a_name_that_is_not_a_server_is_reported() -> None:
+    assert "and Portal is not a server: name the server" in refused("pages.py:Portal")
 
 
 def test_a_file_with_the_name_of_a_package_is_to_be_renamed(home: Path) -> None:
@@ -117,7 +120,7 @@ def test_code_is_run_as_a_program_without_arguments_and_input(home: Path) -> Non
     ("name", "value", "told"),
     [
         ("MIDCALL_STORE", "mysql://ada:hush-hush@db/x", "A store is named by a URL"),
-        ("MIDCALL_STORE", "postgresql://ada:hush/hush@db/x", "percent encoding"),
+        ("MIDCALL_STORE", "postgresql://ada:hush/hush@db/x", "Percent-encode"),
         ("MIDCALL_STORE", "sqlite://there", "Use three slashes"),
         ("MIDCALL_KEYS", "hush-hush", "Do not lengthen it: make one with"),
         ("MIDCALL_PORTAL_URL", "http://mcp.example.com", "Change it there, or in the environment: MIDCALL_PORTAL_URL."),
@@ -181,15 +184,15 @@ def test_a_url_with_a_certificate_that_does_not_verify_is_told_as_that(home: Pat
     with page_behind(certificate(home / "own.pem")) as place:
         done = here("doctor", f"https://{place}/mcp")
     assert (done.returncode, done.stdout) == (4, "")
-    assert "its certificate is signed by itself" in done.stderr
+    assert "its certificate is self-signed" in done.stderr
     assert "SSL_CERT_FILE" in done.stderr
 
 
-def test_a_url_that_is_no_mcp_server_is_told_as_that() -> None:
+def test_a_url_that_is_not_an_mcp_server_is_reported() -> None:
     with page_behind(None) as place:
         done = here("doctor", f"http://{place}/")
     assert (done.returncode, done.stdout) == (4, "")
-    assert "it does not answer as an MCP server does" in done.stderr
+    assert "it does not answer like an MCP server" in done.stderr
     assert "Check that this is the right address" in done.stderr
 
 

@@ -1,4 +1,4 @@
-"""`midcall explain`: the errors page, at hand where there are no docs."""
+"""`midcall explain`: the errors page, in the terminal."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tests.docs.test_errors_page import SECTIONS
 def test_an_error_is_explained_by_its_section_of_the_page() -> None:
     told = midcall("explain", "NoChannel", warm=False)
     assert (told.returncode, told.stderr) == (0, "")
-    assert told.stdout.startswith("NoChannel\n\nWhat happened. This client has no way to be asked.")
-    assert "What to do. Install a portal (docs/portal.md): then clients without elicitation get a page" in told.stdout
+    assert told.stdout.startswith("NoChannel\n\nWhat happened. No channel can carry this question")
+    assert "What to do. Install a portal (docs/portal.md). Clients without elicitation then get a page" in told.stdout
     assert "see Operations (docs/operations.md#stateless-http)" in told.stdout
     assert told.stdout.endswith("(docs/identity.md).\n")
 
@@ -34,7 +34,7 @@ def test_it_is_found_as_a_log_or_a_traceback_names_it(name: str) -> None:
 
 
 def test_what_the_log_says_to_run_can_be_run() -> None:
-    command = NoChannel("Nobody can be asked").explained.rpartition("run: ")[2].split()
+    command = NoChannel("Nobody can be asked").reference.rpartition("run: ")[2].split()
     assert midcall(*command[1:]).returncode == 0
 
 
@@ -48,7 +48,7 @@ def test_an_unknown_name_is_told_with_the_nearest() -> None:
     told = midcall("explain", "NoChanel")
     assert (told.returncode, told.stdout) == (2, "")
     assert told.stderr == "midcall explain: there is no error 'NoChanel'. Did you mean NoChannel?\n"
-    assert "`midcall explain` lists them" in midcall("explain", "zzz").stderr
+    assert "`midcall explain` lists all errors" in midcall("explain", "zzz").stderr
 
 
 def test_an_error_of_pythons_own_is_not_taken_for_one_of_ours() -> None:
@@ -57,7 +57,7 @@ def test_an_error_of_pythons_own_is_not_taken_for_one_of_ours() -> None:
     for name in known:
         with pytest.raises(Ends) as end:
             run(name)
-        assert end.value.sentence.endswith("`midcall explain` lists them.")
+        assert end.value.sentence.endswith("`midcall explain` lists all errors.")
     assert "Did you mean" not in midcall("explain", "ValueError").stderr
 
 

@@ -106,11 +106,11 @@ def test_a_server_that_does_not_start_is_told_with_what_it_said() -> None:
         ("", "there is no such command"),
         ("http://127.0.0.1:9/mcp", "nothing answers there"),
         ("gopher://example.com", "it is not a web address"),
-        ("python 'x", "the command cannot be read"),
-        ("cat", "it does not answer as an MCP server does"),
+        ("python 'x", "the command cannot be parsed"),
+        ("cat", "it does not answer like an MCP server"),
     ],
 )
-def test_where_there_is_no_server_it_is_told_in_a_line(target: str, told: str) -> None:
+def test_a_missing_server_is_reported_in_a_line(target: str, told: str) -> None:
     done = here("tools", target)
     assert (done.returncode, done.stdout) == (4, "")
     assert told in done.stderr

@@ -1,4 +1,4 @@
-"""What is kept, for whoever runs the server: `midcall vault` and `midcall store`, as a stranger would run them."""
+"""`midcall vault` and `midcall store`: operators manage stored data from the command line."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_list_can_be_of_one_owner_and_in_json(url: str) -> None:
     assert [(each["owner"], each["name"]) for each in listed] == [(ADA, "github"), (ADA, "oauth:calendar")]
     assert "hunter2" not in done.stdout
     nobody = here("vault", "list", "nobody", "--store", url)
-    assert (nobody.returncode, nobody.stdout) == (0, "Nothing is kept for this owner.\n")
+    assert (nobody.returncode, nobody.stdout) == (0, "Nothing is stored for this owner.\n")
 
 
 def test_names_that_would_steer_the_terminal_are_made_safe(tmp_path: Path) -> None:
@@ -96,13 +96,13 @@ def test_one_value_is_deleted_and_no_other(url: str) -> None:
     assert kept(url, OLD, EVE, "github") == TOKEN
     again = here("vault", "forget", ADA, "github", "--store", url)
     assert again.returncode == 1
-    assert "nothing under this owner and name" in again.stdout
+    assert "has no value with this name" in again.stdout
 
 
 def test_who_forgets_an_account_hears_that_the_provider_does_not_know(url: str) -> None:
     done = here("vault", "forget", ADA, "oauth:calendar", "--store", url)
     assert (done.returncode, done.stdout) == (0, "Deleted oauth:calendar.\n")
-    assert "calendar was not told" in done.stderr
+    assert "calendar was not notified" in done.stderr
 
 
 # --- rotate ----------------------------------------------------------------------------------
@@ -111,10 +111,10 @@ def test_who_forgets_an_account_hears_that_the_provider_does_not_know(url: str) 
 def test_after_a_rotation_the_new_key_alone_opens_everything(url: str) -> None:
     done = midcall("vault", "rotate", "--store", url, MIDCALL_KEYS=f"{NEW},{OLD}")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "Sealed 3 values anew. Everything is sealed with the first key now.\n"
+    assert done.stdout == "Re-encrypted 3 values. Everything is encrypted with the first key.\n"
     assert kept(url, NEW, ADA, "github") == TOKEN
     again = here("vault", "rotate", "--store", url, MIDCALL_KEYS=NEW)
-    assert (again.returncode, again.stdout) == (0, "Everything is sealed with the first key already.\n")
+    assert (again.returncode, again.stdout) == (0, "Everything is encrypted with the first key.\n")
 
 
 def test_without_the_earlier_key_nothing_is_lost_and_the_command_says_what_to_do(url: str) -> None:

@@ -10,10 +10,10 @@ from mcp.client._memory import InMemoryTransport
 from mcp.server import MCPServer
 from mcp_types import TextContent
 
-from midcall.client.answerer import Answerer, callback
+from midcall.client.answerer import Answerer, Waiting
 from midcall.client.asked import Asked
+from midcall.client.connection.callback import callback
 from midcall.client.transport.offer import Offer
-from midcall.client.visits.waiting import Waiting
 from midcall.core.outcome import Accepted, Outcome
 
 

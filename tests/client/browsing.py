@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from midcall.client.answerer import Waiting
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
 from midcall.client.browser import Browser
-from midcall.client.visits.waiting import Waiting
 from midcall.core.forms.fields import Choice, Choices, Flag, Number, Text
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Outcome

@@ -1,4 +1,4 @@
-"""A page of ours in a real browser, and all that the browser does meanwhile."""
+"""Open our pages in a real browser and record everything the browser does."""
 
 from __future__ import annotations
 

@@ -26,12 +26,12 @@ every_way = pytest.mark.parametrize(("over", "era"), WAYS)
 SECONDS = 60.0
 """How long an attack may take on a machine that has other things to do. Most take one or two."""
 MEGABYTES = 200
-"""What a client may grow by, whatever comes."""
+"""How much memory a client may gain under any attack."""
 BASE = 120
 """What the command line takes with its imports and an empty form, with room to spare."""
 POSTED = 2_000
-"""Over HTTP each pushed question is answered by a request of its own: fewer of them take as long. So many are enough
-for `make test`, too: twenty times what is shown or kept of them.
+"""Over HTTP each pushed question needs a separate request to answer it, so fewer of them take as long. This many is
+enough for `make test`, too: twenty times what a client shows or keeps.
 """
 COUNTS = {
     "long": 1,

@@ -184,7 +184,7 @@ def mutters(given: Any) -> Iterator[Any]:
 
 
 def _mutter_on(folder: Path) -> None:
-    """While the question is open: from when a file says so, and another one says when it is over."""
+    """Write to stderr while the question is open: start once `begin` exists, and create `over` when done."""
     while not (folder / "begin").exists():
         time.sleep(0.01)
     for number in range(MUTTERED):
@@ -254,7 +254,7 @@ class Caller:
         self._calls: dict[str, queue.Queue[Any]] = {}
 
     def handle(self, message: Any, send: Callable[[Any], None]) -> None:
-        """Answer this message. What was asked of us is counted when it comes."""
+        """Answer a request; pass a response on to the call that asked."""
         if "method" not in message:
             answers = self._calls[str(message["id"]).partition("-")[0]]
             answers.put(message.get("result") or {"action": f"error {message['error']['code']}"})

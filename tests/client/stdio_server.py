@@ -1,4 +1,4 @@
-"""A server as a process of its own: over stdio, or with `--http PORT` over HTTP."""
+"""A server in a separate process: over stdio, or with `--http PORT` over HTTP."""
 
 from __future__ import annotations
 

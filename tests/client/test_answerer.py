@@ -83,10 +83,10 @@ async def test_an_empty_form_is_a_plain_yes_or_no() -> None:
 MALFORMED: dict[str, dict[str, Any]] = {
     "an unknown mode": {"mode": "smoke", "message": "?"},
     "no message": {"mode": "form", "requestedSchema": {"type": "object", "properties": {}}},
-    "a message that is no text": {"message": 7, "requestedSchema": {"type": "object", "properties": {}}},
+    "a message that is not text": {"message": 7, "requestedSchema": {"type": "object", "properties": {}}},
     "a form in a form": form(a={"type": "object", "properties": {"b": {"type": "string"}}}),
     "a visit without an address": {"mode": "url", "message": "Go", "elicitationId": "1"},
-    "an address that is none": {"mode": "url", "message": "Go", "elicitationId": "1", "url": "javascript:alert(1)"},
+    "a javascript: URL": {"mode": "url", "message": "Go", "elicitationId": "1", "url": "javascript:alert(1)"},
     "an address with a hidden part": {
         "mode": "url",
         "message": "Go",
@@ -104,7 +104,7 @@ async def test_a_malformed_question_that_is_pushed_is_refused_with_32602(params:
 
 
 @pytest.mark.parametrize("params", MALFORMED.values(), ids=list(MALFORMED))
-async def test_a_malformed_question_in_a_round_is_cancelled_and_the_others_go_on(params: dict[str, Any]) -> None:
+async def test_a_malformed_question_in_a_round_is_cancelled_and_the_others_continue(params: dict[str, Any]) -> None:
     answerer = Answers(lambda asked: ANN)
     retry = await in_a_round(answerer, {"good": form(), "bad": params, "better": form("And yours?")}, "state")
     accepted = {"action": "accept", "content": {"name": "Ann"}}
@@ -167,7 +167,7 @@ async def test_an_answerer_that_fails_cancels_its_question_alone(caplog: pytest.
     assert "hunter2" not in caplog.text
 
 
-RETURNS = "An answerer returns Accepted(content) with a dict, Declined() or Cancelled()"
+RETURNS = "Return Accepted(content) with a dict, Declined() or Cancelled()"
 NO_OUTCOMES: dict[str, tuple[Any, str]] = {
     "a dict": ({"name": "hunter2"}, f"its answerer returned dict. {RETURNS}"),
     "None": (None, f"its answerer returned None. {RETURNS}"),
@@ -200,7 +200,7 @@ async def test_an_answerer_that_is_not_async_cancels_and_the_log_says_so(
     assert "Make it async: async def answer(self, asked)" in caplog.text
 
 
-async def test_an_answerer_can_end_a_pushed_question_with_an_error_of_its_own() -> None:
+async def test_an_answerer_can_end_a_pushed_question_with_its_own_error() -> None:
     def answer(asked: Any) -> Any:
         raise CannotAnswer("no answer for this one")
 

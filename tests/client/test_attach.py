@@ -94,7 +94,7 @@ async def test_a_required_visit_is_made_and_the_message_handler_that_was_there_h
 
 async def test_a_client_that_is_connected_cannot_be_attached_to() -> None:
     async with Client(server()) as client:
-        with pytest.raises(Misuse, match=r"connected already\. Call attach before the client is entered"):
+        with pytest.raises(Misuse, match=r"already connected\. Call attach before you enter the client"):
             attach(client, Answers())
 
 
@@ -103,17 +103,17 @@ async def test_a_client_that_answers_already_cannot_be_attached_to() -> None:
         return ElicitResult(action="cancel")
 
     client = Client(server(), elicitation_callback=mine)
-    with pytest.raises(Misuse, match=r"has something that answers already\. Leave elicitation_callback out"):
+    with pytest.raises(Misuse, match=r"already has a callback for questions\. Leave elicitation_callback out"):
         attach(client, Answers())
     attached = attach(Client(server()), Answers())
-    with pytest.raises(Misuse, match="has something that answers already"):
+    with pytest.raises(Misuse, match="already has a callback for questions"):
         attach(attached, Answers())
 
 
-async def test_what_is_no_client_is_told() -> None:
+async def test_an_object_that_is_not_a_client_is_reported() -> None:
     with pytest.raises(TypeError, match=r"takes an mcp.Client or a fastmcp.Client, and not MCPServer"):
         attach(server(), Answers())
-    with pytest.raises(TypeError, match=r"has a method answer\(asked\), and str has none"):
+    with pytest.raises(TypeError, match=r"needs a method answer\(asked\), and str has none"):
         attach(Client(server()), "yes")  # type: ignore[arg-type]
 
 
@@ -131,9 +131,9 @@ async def test_fastmcps_client_answers_too() -> None:
     for mode in ("auto", "legacy"):
         async with attach(fastmcp.Client(fast, mode=mode), Answers(three)) as client:
             assert (await client.call_tool("book")).data == "3 days"
-            with pytest.raises(Misuse, match="connected already"):
+            with pytest.raises(Misuse, match="already connected"):
                 attach(client, Answers())
-    with pytest.raises(Misuse, match="answers already"):
+    with pytest.raises(Misuse, match="already has a callback"):
         attach(client, Answers())
 
 

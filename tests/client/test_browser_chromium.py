@@ -15,10 +15,10 @@ from mcp.server.mcpserver import MCPServer
 
 import midcall
 from midcall import Question, ask, ask_all, confirm, visit
-from midcall.client.answerer import callback
+from midcall.client.answerer import Waiting
 from midcall.client.asked import Asked, FormQuestion
+from midcall.client.connection.callback import callback
 from midcall.client.transport.offer import Offer
-from midcall.client.visits.waiting import Waiting
 from midcall.core.forms.fields import Choices
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined
@@ -55,7 +55,7 @@ async def test_a_form_is_filled_in_and_sent(browser: Any, js: bool) -> None:
             await seen.press("Send")
             moment = {"at": "2026-07-28T09:30:15+05:30", "extras": ["skis"]}
             assert await soon(task) == Accepted(ANSWERED | moment)
-            await seen.says("Nothing is being asked right now")
+            await seen.says("No questions right now")
 
 
 @pytest.mark.parametrize("js", [True, False])
@@ -68,7 +68,7 @@ async def test_problems_stand_at_the_fields_and_what_was_typed_is_kept(browser: 
             await page.get_by_label("Mail").fill("nobody")
             await page.get_by_label("Days").fill("many")
             await seen.press("Send")
-            await seen.says("Please look at these 2 things again")
+            await seen.says("Please check these 2 things again")
             assert await page.locator(".summary").evaluate("node => node === document.activeElement")
             assert await page.locator("[aria-invalid=true]").count() == 2
             assert await page.get_by_label("Days").input_value() == "many"
@@ -80,7 +80,7 @@ async def test_problems_stand_at_the_fields_and_what_was_typed_is_kept(browser: 
             assert await soon(task) == Accepted(ANSWERED | {"days": 7})
 
 
-async def test_a_flag_that_nobody_answered_is_not_a_no(browser: Any) -> None:
+async def test_an_unanswered_flag_is_not_false(browser: Any) -> None:
     async with desk() as at:
         at.ask(trip())
         async with looking(browser, at) as seen:
@@ -137,7 +137,7 @@ async def test_the_keyboard_is_enough(browser: Any) -> None:
             await keys.press("Enter")
             extras = {"extras": ["bike"], "news": True}
             assert await soon(task) == Accepted(ANSWERED | extras)
-            await seen.says("Nothing is being asked right now")
+            await seen.says("No questions right now")
 
 
 async def tab_to(page: Any, id: str) -> None:
@@ -155,7 +155,7 @@ async def test_escape_cancels_where_nothing_was_typed(browser: Any, asked: Asked
         async with looking(browser, at) as seen:
             await seen.page.keyboard.press("Escape")
             assert await soon(task) == Cancelled()
-            await seen.says("Nothing is being asked right now")
+            await seen.says("No questions right now")
 
 
 @pytest.mark.parametrize("what", ["text", "yes or no", "one of many", "kept"])
@@ -169,7 +169,7 @@ async def test_escape_goes_to_cancel_first_where_something_was_typed(browser: An
             assert not task.done()
             await seen.page.keyboard.press("Escape")
             assert await soon(task) == Cancelled()
-            await seen.says("Nothing is being asked right now")
+            await seen.says("No questions right now")
 
 
 async def enter(seen: Seen, what: str) -> None:
@@ -239,7 +239,7 @@ async def test_light_and_dark_are_both_easy_to_read(browser: Any, scheme: str) -
         at.ask(trip(), a_visit("http://example.com/"))
         async with looking(browser, at, color_scheme=scheme) as seen:
             await seen.press("Send")
-            await seen.says("Please look at")
+            await seen.says("Please check")
             ground = await seen.page.evaluate("getComputedStyle(document.body).backgroundColor")
             assert (min(map(int, re.findall(r"\d+", ground))) > 128) == (scheme == "light")
             words = "h1, h2, p, label, legend, .star, .optional, input, button, blockquote, .summary a, .entry *"
@@ -274,7 +274,7 @@ async def test_every_control_has_a_name_that_a_screen_reader_can_say(browser: An
 # --- live ------------------------------------------------------------------------------------
 
 
-async def test_a_new_question_appears_by_itself_and_disturbs_nothing(browser: Any) -> None:
+async def test_a_new_question_appears_automatically_and_disturbs_nothing(browser: Any) -> None:
     async with desk() as at:
         [first] = at.ask(short())
         async with looking(browser, at) as seen:
@@ -288,7 +288,7 @@ async def test_a_new_question_appears_by_itself_and_disturbs_nothing(browser: An
             assert await soon(first) == Accepted({"branch": "main"})
             await seen.press("Decline")
             assert await soon(second) == Declined()
-            await seen.says("Nothing is being asked right now")
+            await seen.says("No questions right now")
             await seen.page.wait_for_selector(LIVE)
             at.ask(short("third", "Weather", "Which town?"))
             await seen.says("Weather asks")
@@ -320,7 +320,7 @@ async def test_closing_the_page_cancels_what_it_showed(browser: Any) -> None:
 
 
 async def test_a_question_after_the_page_was_closed_opens_a_new_one(browser: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("midcall.client.browser.session._BETWEEN", 0.0)
+    monkeypatch.setattr("midcall.client.browser.browser.PAGE_OPEN_SECONDS", 0.0)
     async with desk(grace=0.2) as at:
         [task] = at.ask(trip())
         async with looking(browser, at) as seen:
@@ -365,7 +365,7 @@ async def test_the_page_says_so_when_the_program_has_ended(browser: Any) -> None
         [task] = at.ask(trip())
         async with looking(browser, at) as seen:
             await at.browser.close()
-            await seen.says("The program that asks has ended.")
+            await seen.says("The program that asked has ended.")
             assert await seen.page.get_by_role("button", name="Send").is_disabled()
             assert await soon(task) == Cancelled()
 
@@ -479,7 +479,7 @@ async def test_while_a_call_waits_for_visits_the_user_can_try_again_or_give_up(
     async with desk() as at:
         task = at.wait(waiting)
         async with looking(browser, at) as seen:
-            await seen.says("Travel goes on when you are done")
+            await seen.says("Travel continues when you are done")
             assert await seen.page.locator(".state").all_inner_texts() == ["not done yet", "not done yet"]
             waiting.complete("e-two")
             await seen.page.locator(".state", has_text=re.compile("^done$")).wait_for()
@@ -539,7 +539,7 @@ async def test_a_whole_call_is_answered_on_the_page(browser: Any, era: str) -> N
                     await seen.press("Agree and open")
                 await (await opening.value).wait_for_url("https://example.com/sign-in")
                 assert len(visited) == 1
-                await seen.page.get_by_role("link", name=re.compile("Next question|Load this page again")).click()
+                await seen.page.get_by_role("link", name=re.compile("Next question|Reload this page")).click()
                 await seen.page.get_by_label("Double").check()
                 await seen.press("Send")
                 await seen.page.get_by_label("Yes", exact=True).check()

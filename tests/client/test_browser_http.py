@@ -20,10 +20,9 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from midcall.client.answerer import Answerer, modes_of
+from midcall.client.answerer import Answerer, Waits, modes_of
 from midcall.client.asked import Asked, FormQuestion
 from midcall.client.browser import Browser
-from midcall.client.visits.waiting import Waits
 from midcall.core.forms.fields import Choices, Text
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined
@@ -82,7 +81,7 @@ async def test_a_form_is_filled_in_and_sent() -> None:
             assert await soon(task) == Accepted(
                 {"name": "Ada", "mail": "ada@example.com", "days": 4, "seat": "a", "extras": ["bike"], "news": False}
             )
-            assert "Nothing is being asked right now" in await visitor.see()
+            assert "No questions right now" in await visitor.see()
 
 
 async def test_what_does_not_fit_is_shown_again_with_its_problems_and_sent_when_it_does() -> None:
@@ -131,7 +130,7 @@ async def test_two_servers_are_told_apart_and_answered_in_any_order() -> None:
             assert not first.done()
 
 
-async def test_what_was_typed_is_kept_while_another_question_is_looked_at() -> None:
+async def test_typed_text_is_kept_while_another_question_is_shown() -> None:
     async with desk() as at:
         [task, _] = at.ask(trip(), short())
         async with let_in(at) as visitor:

@@ -125,7 +125,7 @@ async def test_a_command_is_started(how: str, tmp_path: Path) -> None:
     assert (tmp_path / "err").read_text() == "The server is ready.\n"
 
 
-async def test_what_is_no_target_is_told() -> None:
+async def test_an_invalid_target_is_reported() -> None:
     with pytest.raises(TypeError, match="a target is a URL, a command, a server object or a transport"):
         async with connect(42, Answers()):
             pass
@@ -182,13 +182,13 @@ async def test_a_command_that_is_not_there_is_told() -> None:
     )
     assert "there is no such command" in await why("")
     assert "there is no such command" in await why([])
-    assert "the command cannot be read (No closing quotation)" in await why("python 'server.py")
-    assert f"Name what runs it: python {STDIO}" in await why(str(STDIO))
+    assert "the command cannot be parsed (No closing quotation)" in await why("python 'server.py")
+    assert f"Name the program that runs it: python {STDIO}" in await why(str(STDIO))
     assert "it cannot be run" in await why("/etc/passwd")
     assert "there is no folder /no/such/folder" in await why("true", cwd="/no/such/folder")
 
 
-async def test_a_command_that_is_no_server_is_told(tmp_path: Path) -> None:
+async def test_a_command_that_is_not_a_server_is_reported(tmp_path: Path) -> None:
     assert "it ended, or closed the connection, before it answered" in await why("true")
     assert "no answer within 0.2 s" in await why([sys.executable, "-c", "input(); input()"], connect_timeout=0.2)
 
@@ -223,10 +223,10 @@ def answering(status: int) -> Iterator[str]:
         (401, "it wants to know who you are (HTTP 401)"),
         (404, "there is no MCP server at this path (HTTP 404)"),
         (500, "it answered with HTTP 500"),
-        (200, "it does not answer as an MCP server does (Unexpected content type: text/html)"),
+        (200, "it does not answer like an MCP server (Unexpected content type: text/html)"),
     ],
 )
-async def test_a_web_server_that_is_no_mcp_server_is_told(status: int, told: str) -> None:
+async def test_a_web_server_that_is_not_an_mcp_server_is_reported(status: int, told: str) -> None:
     with answering(status) as url:
         assert told in await why(url)
 
@@ -241,7 +241,7 @@ async def test_an_address_where_nobody_is_is_told() -> None:
 
 async def test_a_version_that_the_server_does_not_speak_is_told() -> None:
     told = await why(Raw(nothing).transport(), era=MODERN)
-    assert "it speaks 2025-11-25, and 2026-07-28 was asked for" in told
+    assert "it speaks 2025-11-25, not 2026-07-28" in told
     assert "it speaks 2025-06-18" in await why(Raw(nothing, "2025-06-18").transport(), era="2025-11-25")
 
 

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midcall.client.urls import hosts
-from midcall.client.urls.consent import LONGEST, look, open_in_browser
+from midcall.client.urls.consent import look, open_in_browser
+from midcall.settings import URL_CHARACTERS
 
 HOST_TEXT = st.text(st.sampled_from("abz019.-xn@:[]/?#%\\ \u0430\u3002\u202e\uff0e\u05d0é𝐚"), max_size=30)
 WEB_LIKE = st.builds("{}://{}{}".format, st.sampled_from(["http", "https", "HTTPS", "ftp"]), HOST_TEXT, st.text())
@@ -107,16 +108,16 @@ def test_an_ordinary_address_raises_no_doubt(url: str) -> None:
         ("https://xn--pple-43d.com/", "mixes letters of different scripts (Cyrillic, Latin)"),
         ("https://pаypal.com/", '"pаypal" mixes letters of different scripts (Cyrillic, Latin)'),
         ("https://pаypal.com/", "Its exact name is xn--pypal-4ve.com"),
-        ("https://pаypal.com/", 'can be taken for "paypal", and is another name: letter 2 ("а") is Cyrillic.'),
-        ("https://аррӏе.com/", 'can be taken for "apple", and is another name: all of its letters are Cyrillic.'),
-        ("https://gοοgle.com/", 'for "google", and is another name: letters 2 ("ο") and 3 ("ο") are Greek.'),
+        ("https://pаypal.com/", 'can be mistaken for "paypal", but is another name: letter 2 ("а") is Cyrillic.'),
+        ("https://аррӏе.com/", 'can be mistaken for "apple", but is another name: all of its letters are Cyrillic.'),
+        ("https://gοοgle.com/", 'for "google", but is another name: letters 2 ("ο") and 3 ("ο") are Greek.'),
         ("https://pаypаl-аааааа.com/", 'letters 2 ("а"), 5 ("а"), 8 ("а"), 9 ("а"), 10 ("а") and 3 more are Cyrillic.'),
         ("https://gοоgle.com/", ': letter 2 ("ο") is Greek; letter 3 ("о") is Cyrillic.'),
-        ("https://éxample.com/", 'for "example", and is another name: letter 1 ("é") is not one of a to z.'),
+        ("https://éxample.com/", 'for "example", but is another name: letter 1 ("é") is not one of a to z.'),
         ("https://ｅxample.com/", "not written in plain letters (a to z). Its exact name is example.com."),
         ("https://パイソン.jp/", "Its exact name is xn--eck7byc4g.jp"),
-        ("https://bank.com@evil.example/", 'What stands before the @ ("bank.com") is not the site. The site is evil'),
-        ("https://a@b@evil.example/", 'What stands before the @ ("a@b") is not the site'),
+        ("https://bank.com@evil.example/", 'The part before the @ ("bank.com") is not the site. The site is evil'),
+        ("https://a@b@evil.example/", 'The part before the @ ("a@b") is not the site'),
         ("https://bank.com%2F@evil.example/", "is not the site"),
         ("https://93.184.216.34/", "only the number 93.184.216.34"),
         ("https://1572395042/", "1572395042 is another way to write the number 93.184.216.34"),
@@ -193,7 +194,7 @@ def test_on_this_computer_plain_http_and_any_port_are_usual(url: str) -> None:
         "https://example.com:0/",
         "https://exa|mple.com/",
         f"https://{'a' * 300}.com/",
-        "https://example.com/" + "x" * LONGEST,
+        "https://example.com/" + "x" * URL_CHARACTERS,
     ],
 )
 def test_what_does_not_show_where_it_leads_is_not_offered(url: str) -> None:
@@ -219,7 +220,7 @@ def opens(url: str, **env: str) -> str:
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="these always have a screen")
-def test_where_there_is_no_screen_nothing_is_opened() -> None:
+def test_without_a_screen_nothing_is_opened() -> None:
     assert opens("https://example.com/") == "False"
 
 
@@ -239,6 +240,6 @@ def test_a_browser_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "javascript:alert(1)", "--help", "https://a b/"])
-def test_what_is_no_web_address_is_never_opened(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_web_addresses_are_opened(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROWSER", "false")
     assert open_in_browser(url) is False

@@ -18,12 +18,11 @@ from mcp.server import MCPServer
 
 import midcall
 from midcall import Accepted, Cancelled, Declined, Question, ask, ask_all, visit
-from midcall.client.answerer import Answerer, CannotAnswer, modes_of
+from midcall.client.answerer import Answerer, CannotAnswer, Waiting, Waits, modes_of
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
+from midcall.client.automatic.headless import Headless
+from midcall.client.automatic.script import Script
 from midcall.client.guard import Guard, Rate
-from midcall.client.headless import Headless
-from midcall.client.scripts.script import Script
-from midcall.client.visits.waiting import Waiting, Waits
 from midcall.core.forms.fields import Number
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Outcome
@@ -75,7 +74,7 @@ async def test_past_its_rate_a_server_is_cancelled_and_the_user_told_once() -> N
     guard, told = guarded(rate=Rate(3, per=60), clock=clock)
     outcomes = [await guard.answer(form()) for _ in range(10)]
     assert outcomes == [YES] * 3 + [Cancelled()] * 7
-    assert told == ["travel asks too often: until it slows down, what it asks is cancelled."]
+    assert told == ["travel asks too often: its questions are cancelled until it slows down."]
     clock.now += 20
     assert [await guard.answer(form()) for _ in range(2)] == [YES, Cancelled()]
     assert len(told) == 1  # still the same burst
@@ -84,7 +83,7 @@ async def test_past_its_rate_a_server_is_cancelled_and_the_user_told_once() -> N
     assert len(told) == 2
 
 
-async def test_each_server_has_a_rate_of_its_own() -> None:
+async def test_each_server_has_its_own_rate() -> None:
     guard, _ = guarded(rate=Rate(1), clock=Clock())
     assert [await guard.answer(form(server)) for server in ("a", "b", "a")] == [YES, YES, Cancelled()]
 
@@ -260,7 +259,7 @@ def test_what_cannot_answer_is_not_guarded(answerer: Any) -> None:
 
 
 def test_lists_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"'https://example\.com' is no host: write example\.com"):
+    with pytest.raises(ValueError, match=r"'https://example\.com' is not a host: write example\.com"):
         guarded(hosts=["https://example.com"])
     with pytest.raises(TypeError, match=r"Write \['example.com'\]"):
         guarded(hosts="example.com")
@@ -283,7 +282,7 @@ async def test_a_user_who_cannot_be_told_costs_no_answer(caplog: pytest.LogCaptu
 
     guard = Guard(Headless(), servers=[], tell=tell)
     assert await guard.answer(form()) == Cancelled()
-    assert "could not be told" in caplog.text
+    assert "could not tell the user" in caplog.text
     assert "secret" not in caplog.text
 
 
@@ -291,7 +290,7 @@ async def test_without_another_way_the_log_is_told(caplog: pytest.LogCaptureFixt
     with caplog.at_level(logging.WARNING, "midcall.client"):
         await Guard(Headless(), servers=[]).answer(form())
     assert [record.getMessage() for record in caplog.records] == [
-        "travel may not ask questions here: what it asks is cancelled."
+        "travel may not ask questions here: they are cancelled."
     ]
 
 
@@ -355,10 +354,10 @@ async def test_a_record_that_cannot_be_written_costs_no_answer(
 ) -> None:
     guard, _ = guarded(audit=tmp_path / "none" / "audit.jsonl")
     assert await guard.answer(form()) == YES
-    assert "the audit log could not be written (FileNotFoundError)" in caplog.text
+    assert "could not write the audit log (FileNotFoundError)" in caplog.text
 
 
-# --- what it stands before -------------------------------------------------------------------
+# --- the guarded answerer --------------------------------------------------------------------
 
 
 async def test_modes_and_waiting_are_those_of_the_answerer() -> None:
@@ -406,7 +405,7 @@ async def test_a_guard_serves_real_clients_on_every_version(era: str) -> None:
     script = Script(lambda asked: 3 if "many" in asked.message else True)
     guard, told = guarded(script, rate=Rate(4, per=3600), audit=records.append)
     assert await result_of(travel(), guard, "book", era) == "(3, 3)"
-    assert "closed the question" in await result_of(travel(), guard, "nag", era)
+    assert "dismissed the question" in await result_of(travel(), guard, "nag", era)
     assert [record["outcome"] for record in records] == ["accept"] * 4 + ["cancel"]
     assert {record["channel"] for record in records} == {"round" if era == "2026-07-28" else "push"}
     assert len(told) == 1
@@ -415,5 +414,5 @@ async def test_a_guard_serves_real_clients_on_every_version(era: str) -> None:
 @pytest.mark.parametrize("era", ERAS[1:])
 async def test_a_host_that_is_not_allowed_is_not_visited(era: str) -> None:
     guard, told = guarded(Script({"Pay here": True}), hosts=["example.org"])
-    assert "closed the question" in await result_of(travel(), guard, "pay", era)
+    assert "dismissed the question" in await result_of(travel(), guard, "pay", era)
     assert told == ["travel wanted to send you to pay.example.com, which is not allowed here: it was cancelled."]

@@ -11,7 +11,7 @@ import midcall
 from midcall import Accepted, Cancelled, Declined, Question, ask_all, visit
 from midcall.client.answerer import Answerer, CannotAnswer
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
-from midcall.client.headless import Headless, Policy
+from midcall.client.automatic.headless import Headless, Policy
 from midcall.core.forms.fields import Choices, Flag, Number, Text
 from midcall.core.forms.form import Form
 from midcall.testing import ERAS
@@ -45,7 +45,7 @@ async def test_in_a_round_which_has_no_errors_it_is_cancelled_and_the_log_says_o
     asked: Asked, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert await Headless("fail").answer(replace(asked, via="round")) == Cancelled()
-    assert "was cancelled, since" in caplog.text
+    assert "was cancelled, because" in caplog.text
     assert "ended with an error" not in caplog.text
 
 
@@ -59,7 +59,7 @@ async def test_defaults_are_taken_where_they_are_enough() -> None:
 
 async def test_it_cancels_unless_told_otherwise() -> None:
     assert Headless().policy == "cancel"
-    with pytest.raises(ValueError, match="policy='accept' is none of: cancel, decline, defaults, fail"):
+    with pytest.raises(ValueError, match="policy='accept': use one of cancel, decline, defaults, fail"):
         Headless("accept")  # type: ignore[arg-type]
 
 
@@ -67,9 +67,9 @@ async def test_it_cancels_unless_told_otherwise() -> None:
     ("policy", "asked", "how"),
     [
         ("cancel", FILLED, "was cancelled"),
-        ("decline", VISIT, "was declined, as this host is set up to do"),
+        ("decline", VISIT, "was declined, as this client is configured to do"),
         ("defaults", FILLED, "was answered with its defaults"),
-        ("defaults", OPEN, "was cancelled, since it has no default for sure"),
+        ("defaults", OPEN, "was cancelled, because it has no default for sure"),
     ],
 )
 async def test_it_says_so(policy: Policy, asked: Asked, how: str, caplog: pytest.LogCaptureFixture) -> None:
@@ -121,10 +121,10 @@ def travel() -> MCPServer:
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_call_ends_politely_where_nobody_is(era: str) -> None:
-    assert "closed the question" in await result_of(travel(), Headless(), "book", era)
+    assert "dismissed the question" in await result_of(travel(), Headless(), "book", era)
     assert "declined to answer" in await result_of(travel(), Headless("decline"), "book", era)
 
 
 @pytest.mark.parametrize("era", ERAS[1:])
 async def test_a_visit_is_never_made(era: str) -> None:
-    assert "closed the question" in await result_of(travel(), Headless(), "pay", era)
+    assert "dismissed the question" in await result_of(travel(), Headless(), "pay", era)

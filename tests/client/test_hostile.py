@@ -16,7 +16,7 @@ import pytest
 from mcp import Client
 
 from midcall.client import Asked, FormQuestion, Pending, Terminal, attach, callback, fastmcp_handler
-from midcall.client.answerer import outcome_of
+from midcall.client.connection.callback import outcome_of
 from tests.cli.shell import here, midcall, screen
 from tests.client.answerers import Answers
 from tests.client.hostile import (
@@ -86,7 +86,7 @@ resource = pytest.mark.skipif(sys.platform == "win32", reason="needs resource")
 
 
 def run(kind: str, target: str, era: str, *attacks: str, seconds: float = SECONDS) -> dict[str, str]:
-    """What each attack came to, after time and memory were looked at."""
+    """Return the result of each attack, after checking time and memory."""
     return run_all([kind], target, era, *attacks, seconds=seconds)[kind]
 
 
@@ -161,7 +161,7 @@ def test_a_flood_of_questions_pushed_over_http_takes_its_time_and_no_more_memory
 
 @resource
 @every_way
-def test_a_flood_of_questions_that_are_none_is_refused(over: str, era: str, hostile: str) -> None:
+def test_a_flood_of_malformed_questions_is_refused(over: str, era: str, hostile: str) -> None:
     count = flood(over, era)
     came = answered(run("script", hostile, era, f"malformed:{count}")["malformed"])
     assert came == ({"error -32602": count} if era == PUSH else {"cancel": count})
@@ -222,7 +222,7 @@ def test_tools_of_a_hostile_server_are_listed_as_text(over: str, hostile: str) -
 def test_what_cannot_answer_is_told_before_a_question_comes(give: Any) -> None:
     with pytest.raises(TypeError, match=re.escape("write Terminal() instead of Terminal")):
         give(Terminal)
-    with pytest.raises(TypeError, match="has a method answer"):
+    with pytest.raises(TypeError, match="needs a method answer"):
         give(object())
 
 

@@ -112,7 +112,7 @@ async def test_in_a_real_browser_the_largest_and_strangest_forms_can_be_used_and
             await DEEDS[attack](seen.page)
             await seen.press("Send")
             assert told(await call) == {"accept": 1}
-            await seen.says("Nothing is being asked right now")
+            await seen.says("No questions right now")
             assert not dialogs
 
 

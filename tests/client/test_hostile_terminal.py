@@ -131,7 +131,7 @@ def test_of_a_flood_of_questions_a_user_sees_a_few_and_can_leave(place: str, ove
 @pty
 @proc
 @every_way
-def test_no_address_opens_by_itself_and_none_can_act(over: str, era: str, hostile: str) -> None:
+def test_no_address_opens_automatically_and_none_can_act(over: str, era: str, hostile: str) -> None:
     with screen("call", hostile, "urls", "--era", era, **PLACES["lines"]) as shown:
         shown.sees("Hostile")
         assert Person(shown, ":cancel\n").leaves() == 3
@@ -190,6 +190,8 @@ def test_one_word_of_the_user_ends_a_flood_of_questions(place: str, over: str, e
     with screen(hostile, era, "flood", str(count), program=("-c", PROGRAM), **PLACES[place]) as shown:
         shown.sees("Question 0")
         offers, keys = CANCEL_ALL[place]
+        if place == "lines" and era != "2026-07-28":  # they come one by one: all of them must be there
+            offers = ["99 more questions are waiting. :cancel all closes all", "> "]
         for offer in offers:
             shown.sees(offer)
         said = time.monotonic()

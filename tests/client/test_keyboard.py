@@ -14,7 +14,7 @@ from midcall.client.lines.keyboard import Keyboard
 
 
 class Typist:
-    """A reader whose lines are typed by the test, and which tells when it waits for one."""
+    """A reader that gets its lines from the test, and signals when it is waiting for one."""
 
     def __init__(self) -> None:
         self.waiting = threading.Semaphore(0)
@@ -43,9 +43,9 @@ async def test_lines_come_in_the_order_in_which_they_are_typed() -> None:
     assert [await keyboard.line(), await keyboard.line()] == ["one", "two"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
 async def test_a_terminal_is_read_only_when_a_line_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where somebody is in the middle of reading it, newer versions of glibc let no program end."""
+    """With newer versions of glibc, a program cannot exit while a thread is reading from the terminal."""
     ours, its = os.openpty()
     with os.fdopen(its, "r") as terminal, os.fdopen(ours, "wb", buffering=0) as typist:
         reading = threading.Event()
@@ -57,7 +57,7 @@ async def test_a_terminal_is_read_only_when_a_line_is_there(monkeypatch: pytest.
         monkeypatch.setattr("builtins.input", read)
         monkeypatch.setattr(sys, "stdin", terminal)
         line = asyncio.create_task(Keyboard().line())
-        while not (reading.is_set() or "_typed" in {at.f_code.co_name for at in sys._current_frames().values()}):
+        while not (reading.is_set() or "_read_line" in {at.f_code.co_name for at in sys._current_frames().values()}):
             await asyncio.sleep(0)
         assert not reading.is_set()
         typist.write(b"yes\n")

@@ -18,18 +18,18 @@ from mcp.client._memory import InMemoryTransport
 from mcp.server import MCPServer
 from mcp_types import TextContent
 from pydantic import BaseModel, Field
+from rich.cells import cell_len
 
 import midcall
 from midcall import Accepted, Cancelled, Declined, Question, UrlElicitationRequired, ask, ask_all, choose, visit
-from midcall.client.answerer import Answerer, callback
+from midcall.client.answerer import Answerer, Waiting, Waits
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
-from midcall.client.connection import connect
-from midcall.client.lines.colors import Ink
-from midcall.client.lines.columns import width
+from midcall.client.connection.callback import callback
+from midcall.client.connection.connect import connect
 from midcall.client.lines.keyboard import Keyboard
 from midcall.client.lines.lines import Lines
+from midcall.client.lines.screen import Ink
 from midcall.client.transport.offer import Offer
-from midcall.client.visits.waiting import Waiting, Waits
 from midcall.core.forms import fields
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Outcome
@@ -103,7 +103,7 @@ async def shown(session: Session, text: str, times: int = 1) -> None:
 
 
 class Typist:
-    """Lines that are typed when the test says so."""
+    """Returns the lines that the test types."""
 
     def __init__(self) -> None:
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -155,9 +155,9 @@ async def test_the_user_sees_what_each_field_wants() -> None:
         (fields.Number("n", title="Price"), "2,5", "Price must be a number", "2.5", 2.5),
         (fields.Flag("f", title="News"), "maybe", "Please answer yes or no", "No", False),
         (fields.Choice("c", ["a", "b"], title="Seat"), "c", "Seat must be one of: a, b", "b", "b"),
-        (fields.Choices("c", ["a", "b"], title="Seats"), "a,c", "Seats must hold only these: a, b", "a", ["a"]),
+        (fields.Choices("c", ["a", "b"], title="Seats"), "a,c", "Seats must contain only these: a, b", "a", ["a"]),
         (fields.Choices("c", ["a", "b"], title="Seats", min_items=1), "", "Seats needs at least 1 choice", "2", ["b"]),
-        (fields.Flag("f", title="Really?"), "", "This is required", "y", True),
+        (fields.Flag("f", title="Really?"), "", "This field is required", "y", True),
         (fields.Text("name", title="Name"), "Al\x1b[D", "Arrow keys and control characters", "Ada", "Ada"),
     ],
 )
@@ -177,7 +177,7 @@ async def test_an_empty_line_takes_the_default() -> None:
     )
     result, screen = await fill(form, "", "", "", "")
     assert result == Accepted({"text": "x", "number": 1.5, "many": ["b"]})
-    assert "Enter takes what is in [brackets]" in screen
+    assert "Enter takes the value in [brackets]" in screen
 
 
 async def test_an_optional_field_that_is_left_empty_is_omitted() -> None:
@@ -232,7 +232,7 @@ async def test_an_optional_value_can_be_emptied_again() -> None:
 async def test_an_order_that_is_not_understood_sends_nothing(nonsense: str) -> None:
     result, screen = await fill(TRIP, *TYPED, nonsense, "decline")
     assert result == Declined()
-    told = "✗ Type send (or just Enter), change and a number from 1 to 7, decline or cancel."
+    told = "✗ Press Enter to send, or type decline, cancel, or change and a number from 1 to 7."
     assert told in " ".join(screen.split())
 
 
@@ -240,7 +240,7 @@ async def test_a_single_value_is_reviewed_on_one_line() -> None:
     form = Form(fields.Number("n", title="Days", integer=True))
     result, screen = await fill(form, "3", "change", "4", "")
     assert result == Accepted({"n": 4})
-    assert "Send 3? Enter, or change, decline, cancel > change" in screen
+    assert "Send 3? Press Enter, or type change, decline or cancel > change" in screen
 
 
 # --- declining and cancelling ----------------------------------------------------------------
@@ -383,7 +383,7 @@ async def test_a_message_without_end_is_shown_up_to_a_limit_and_that_is_said(pie
     message = piece * (5_000_000 // len(piece))
     await timed(session, form_asked(NAME, message, server=message, server_version=message))
     assert len(session.screen) < 20_000
-    assert "more characters of this text are not shown." in session.screen
+    assert "more characters are not shown." in session.screen
 
 
 async def test_texts_of_a_field_are_shown_up_to_a_limit() -> None:
@@ -406,7 +406,7 @@ async def test_of_many_options_the_first_are_shown_and_the_others_searched() -> 
     assert await timed(session, form_asked(Form(fields.Choice("city", MANY)))) == Accepted({"city": "osl"})
     assert "  20  City 19\n" in session.screen
     assert "City 20" not in session.screen
-    assert "... and 4,982 more. Type part of a name to search." in session.screen
+    assert "… and 4,982 more. Type part of a name to search." in session.screen
 
 
 async def test_what_was_found_can_be_taken_with_enter_or_by_number() -> None:
@@ -469,7 +469,7 @@ async def test_questions_of_all_servers_can_be_closed_at_once() -> None:
     session = Session([":cancel all"])
     asked = [form_asked(NAME, server="one"), form_asked(NAME, server="two"), form_asked(NAME, server="three")]
     assert await several(session, *asked) == [Cancelled()] * 3
-    assert ":cancel all closes all 3\n" in session.screen
+    assert ":cancel all closes all 3 questions\n" in session.screen
     assert "✗ 3 questions cancelled: nothing was sent.\n" in session.screen
 
 
@@ -482,12 +482,12 @@ async def test_questions_that_come_while_one_is_answered_are_told_once(where: st
         typist.type("Ada")
         await shown(session, "Send Ada?")
     others = [asyncio.create_task(session.answer(form_asked(NAME, f"Who {number}?"))) for number in range(5)]
-    await shown(session, "! 5 more questions wait. :cancel all closes all of them.\n")
+    await shown(session, "! 5 more questions are waiting. :cancel all closes all of them.\n")
     others.append(asyncio.create_task(session.answer(form_asked(NAME, "Who else?"))))
     typist.type(":cancel all")
     async with asyncio.timeout(20):
         assert await asyncio.gather(first, *others) == [Cancelled()] * 7
-    assert session.screen.count("more questions wait") == 1
+    assert session.screen.count("more questions are waiting") == 1
 
 
 # --- the heading -----------------------------------------------------------------------------
@@ -506,7 +506,7 @@ async def test_on_a_narrow_terminal_nothing_is_wider() -> None:
     session = Session(["x", "1", ":cancel"], width=40)
     form = Form(fields.Choice("seat", {"w": "Window"}, title="Seat"), fields.Text("t"))
     await session.answer(form_asked(form, "word " * 30, server="Hotel", server_version="2.0", protocol="2026-07-28"))
-    assert max(map(width, session.screen.splitlines())) <= 40
+    assert max(map(cell_len, session.screen.splitlines())) <= 40
 
 
 # --- without a terminal ----------------------------------------------------------------------
@@ -528,7 +528,7 @@ def test_without_a_terminal_nothing_hangs_and_standard_error_says_so(stdin: int)
         assert asks.stdout is not None
         assert asks.stderr is not None
         assert asks.stdout.read() == "Cancelled(via='push')\n"
-        assert "midcall: Hotel asked a question, and there is no terminal" in asks.stderr.read()
+        assert "midcall: Hotel asked a question, but there is no terminal" in asks.stderr.read()
 
 
 # --- a visit ---------------------------------------------------------------------------------
@@ -548,7 +548,7 @@ async def test_the_whole_address_is_shown_and_opened_after_a_yes() -> None:
     assert session.screen.index(URL) < session.screen.index("Open this address")
 
 
-async def test_the_site_is_named_on_a_line_of_its_own() -> None:
+async def test_the_site_is_named_on_a_separate_line() -> None:
     session = Session(["no"])
     await session.answer(visit_asked())
     assert "\n  Site: example.com\n" in session.screen
@@ -579,7 +579,7 @@ async def test_nothing_is_opened_without_a_yes(line: str, outcome: Declined | Ca
 async def test_without_a_browser_the_user_is_told_to_open_it() -> None:
     session = Session(["yes"], open_url=lambda url: False)
     assert await session.answer(visit_asked()) == Accepted(None)
-    assert "open the address yourself" in session.screen
+    assert "Open the address yourself" in session.screen
 
 
 @pytest.mark.parametrize(
@@ -631,7 +631,7 @@ async def test_the_user_hears_which_visits_are_done() -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert session.screen.endswith("✓ Done. Going on.\n")
+    assert session.screen.endswith("✓ Done. Continuing.\n")
 
 
 async def test_a_question_can_be_answered_while_a_call_waits() -> None:
@@ -680,7 +680,7 @@ async def test_all_that_a_server_says_stands_behind_a_bar(message: str) -> None:
     await session.answer(form_asked(Form(fields.Text("t")), message))
     said = session.screen[session.screen.index("╭─") : session.screen.rindex("╰─")].splitlines()[1:]
     assert said
-    assert all(line.startswith("│ ") and width(line) <= 80 for line in said)
+    assert all(line.startswith("│ ") and cell_len(line) <= 80 for line in said)
 
 
 # --- with real servers -----------------------------------------------------------------------

@@ -15,9 +15,10 @@ from mcp.server.mcpserver import MCPServer
 
 import midcall
 from midcall import Question, ask_all, visit
-from midcall.client.answerer import Answerer, callback, modes_of
+from midcall.client.answerer import Answerer, modes_of
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
-from midcall.client.connection import Era, connect
+from midcall.client.connection.callback import callback
+from midcall.client.connection.connect import Era, connect
 from midcall.client.pending import Change, DoesNotFit, NotPending, Pending
 from midcall.core.forms.fields import Choices, Number, Text
 from midcall.core.forms.form import Form
@@ -104,7 +105,7 @@ async def test_an_answer_counts_once() -> None:
     pending = Pending()
     [task] = await begun(pending, question())
     pending.accept("q", {"days": 1})
-    with pytest.raises(NotPending, match="no question is open under the id 'q'"):
+    with pytest.raises(NotPending, match="no question with the id 'q' is open"):
         pending.decline("q")
     assert await task == Accepted({"days": 1})
     for id in ("q", "never"):
@@ -158,10 +159,10 @@ async def test_answers_come_in_as_json() -> None:
     "data",
     [None, [], "accept", {}, {"id": "q"}, {"id": 7, "action": "accept"}, {"id": "q", "action": "yes"}, {"action": 1}],
 )
-async def test_what_is_no_answer_is_refused_and_changes_nothing(data: object) -> None:
+async def test_an_invalid_answer_is_refused_and_changes_nothing(data: object) -> None:
     pending = Pending()
     [task] = await begun(pending, question())
-    with pytest.raises(MalformedAnswer, match="this is no answer to a question"):
+    with pytest.raises(MalformedAnswer, match="this is not an answer to a question"):
         pending.receive(data)
     assert pending.open == (question(),)
     pending.cancel("q")
@@ -309,7 +310,7 @@ async def test_after_closing_everything_is_cancelled_at_once() -> None:
 async def test_one_id_is_one_question() -> None:
     pending = Pending()
     [task] = await begun(pending, question())
-    with pytest.raises(ValueError, match="is open already"):
+    with pytest.raises(ValueError, match="is already open"):
         await pending.answer(question())
     assert pending.open == (question(),)
     pending.close()

@@ -8,8 +8,8 @@ import pytest
 from mcp import Client, MCPError
 
 from midcall.client import connect
-from midcall.client.visits.visits import Visits
-from midcall.client.visits.waiting import Waiting
+from midcall.client.answerer import Waiting
+from midcall.client.connection.visits import Visits
 from midcall.core.outcome import Accepted, Cancelled, Declined
 from midcall.errors import UserCancelled, UserDeclined
 from tests.client.answerers import Answers, Watcher
@@ -67,7 +67,7 @@ def completing(raw: Raw, *ids: str) -> Answers:
 
 
 @pytest.mark.parametrize("method", CALLS)
-async def test_tools_prompts_and_resources_go_on_when_the_visits_are_done(method: str) -> None:
+async def test_tools_prompts_and_resources_resume_when_the_visits_are_done(method: str) -> None:
     raw = refusing(needs("a", "b"), then=RESULTS[method])
     answerer = completing(raw)
     with anyio.fail_after(10):
@@ -75,7 +75,7 @@ async def test_tools_prompts_and_resources_go_on_when_the_visits_are_done(method
             await CALLS[method](client)
     first, again = raw.calls(method)
     for params in (first, again):
-        params.get("_meta", {}).pop("traceparent", None)  # where the process is traced, each has a span of its own
+        params.get("_meta", {}).pop("traceparent", None)  # with tracing on, each has its own span
     assert first == again
     assert [(asked.url, asked.message, asked.via, asked.server) for asked in answerer.asked] == [
         (URL, "Visit a", "required", "Raw server"),
@@ -127,7 +127,7 @@ async def test_after_three_retries_the_servers_error_comes_out() -> None:
         with pytest.raises(MCPError, match="Please connect first") as caught:
             await client.call_tool("it")
     assert caught.value.code == -32042
-    assert caught.value.__notes__ == ["The call was made 3 more times, and the server still wants the visit."]
+    assert caught.value.__notes__ == ["The call was retried 3 times, and the server still requires the visit."]
     assert len(raw.calls()) == 4
 
 
@@ -174,7 +174,7 @@ async def test_where_nobody_watches_the_patience_ends_with_the_servers_error_and
         with pytest.raises(MCPError, match="Please connect first") as caught:
             await client.call_tool("it")
     [note] = caught.value.__notes__
-    assert "did not say within 0.05 s" in note
+    assert "did not report within 0.05 s" in note
 
 
 async def test_an_answerer_whose_waiting_fails_leaves_it_to_the_servers_word() -> None:
@@ -286,8 +286,8 @@ async def test_a_listener_that_fails_keeps_nothing_from_the_others(caplog: pytes
 
     visits = Visits([fails, heard.append])
     await visits.begin("a")
-    await visits.heard("a")
-    await visits.heard("a")
+    await visits.complete("a")
+    await visits.complete("a")
     assert heard == ["a"]
     assert "RuntimeError" in caplog.text
     assert "hunter2" not in caplog.text
@@ -296,5 +296,5 @@ async def test_a_listener_that_fails_keeps_nothing_from_the_others(caplog: pytes
 async def test_ids_that_nobody_knows_are_not_kept_without_end() -> None:
     visits = Visits()
     for number in range(10_000):
-        await visits.heard(f"rubbish {number}")
+        await visits.complete(f"rubbish {number}")
     assert len(visits._early._ids) <= 256

@@ -18,10 +18,10 @@ import midcall
 from midcall import Accepted, Cancelled, Declined, Question, ask, ask_all, choose, confirm, visit
 from midcall.client.answerer import Answerer, CannotAnswer
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
-from midcall.client.connection import connect
-from midcall.client.headless import Headless
-from midcall.client.scripts.file import BadScript
-from midcall.client.scripts.script import NoAnswer, Script
+from midcall.client.automatic.headless import Headless
+from midcall.client.automatic.script import NoAnswer, Script
+from midcall.client.automatic.script_file import BadScript
+from midcall.client.connection.connect import connect
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Outcome
@@ -362,7 +362,7 @@ async def test_a_json_file_and_a_list_of_answers_are_read_too(tmp_path: Path) ->
     ("name", "text", "told"),
     [
         ("a.yaml", "a: [1, 2\nb: 3\n", "a.yaml, line 2: "),
-        ("a.yaml", "a: 1\nb: 2\na: 3\n", "a.yaml, line 3: 'a' stands here twice"),
+        ("a.yaml", "a: 1\nb: 2\na: 3\n", "a.yaml, line 3: 'a' appears twice"),
         ("a.yaml", "just words\n", "a.yaml, line 1: expected questions (or names of fields) and their answers"),
         ("a.yaml", "a: 1\nb: !!python/object/apply:os.system [id]\n", "a.yaml, line 2: expected plain text"),
         ("a.yaml", "a: 1\nb: {action: refuse}\n", "a.yaml, line 2: an action is one of accept, decline, cancel"),
@@ -370,7 +370,7 @@ async def test_a_json_file_and_a_list_of_answers_are_read_too(tmp_path: Path) ->
         ("a.yaml", "a: &x [*x]\n", "a.yaml: this is nested too deeply"),
         ("a.yaml", "a: \x07\n", "a.yaml: this is not YAML"),
         ("a.json", '{"a": 1,\n "b": }', "a.json, line 2: "),
-        ("a.json", '{"a": 1, "a": 2}', "a.json: 'a' stands here twice"),
+        ("a.json", '{"a": 1, "a": 2}', "a.json: 'a' appears twice"),
         ("a.json", '{"a": {"action": "refuse"}}', "a.json: an action is one of"),
         ("a.json", "3", "a.json, line 1: expected questions"),
         ("a.json", "[" * 100_000, "a.json: this is nested too deeply"),
@@ -391,7 +391,7 @@ def test_a_file_that_is_not_there_or_no_text_is_told(tmp_path: Path) -> None:
     with pytest.raises(BadScript, match=r"none\.yaml: the file cannot be read \(No such file"):
         Script.from_file(tmp_path / "none.yaml")
     (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(BadScript, match="not text in UTF-8"):
+    with pytest.raises(BadScript, match="not UTF-8 text"):
         Script.from_file(str(tmp_path / "binary.yaml"))
 
 
@@ -458,7 +458,7 @@ async def test_a_list_in_a_list_is_one_multiple_choice_on_every_version(era: str
 @pytest.mark.parametrize("era", ERAS)
 async def test_one_question_without_an_answer_takes_no_other_along(era: str) -> None:
     script = Script({"name": "Ada", "Extras?": "Bike", "Sure?": True})
-    assert "closed the question" in await result_of(hotel(), script, "check_in", era)
+    assert "dismissed the question" in await result_of(hotel(), script, "check_in", era)
     assert [asked.message for asked in script.missing] == ["How many nights?"]
 
 

@@ -171,7 +171,7 @@ async def test_a_function_that_fails_stops_neither_the_server_nor_the_call(caplo
     [line] = [line for line in lines if "xxx" in line]
     assert len(line) <= 2_001  # of two hundred megabytes without an end of a line
     [record] = caplog.records
-    assert record.getMessage().endswith("failed with RuntimeError; the server goes on")
+    assert record.getMessage().endswith("failed with RuntimeError; the server keeps running")
 
 
 async def test_the_last_words_of_a_server_are_heard() -> None:

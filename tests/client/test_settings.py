@@ -9,19 +9,19 @@ import pytest
 from mcp.server import MCPServer
 
 from midcall.client import connect
-from midcall.client.answerer import callback, fastmcp_handler
+from midcall.client.automatic.script import Script
+from midcall.client.connection.callback import callback, fastmcp_handler
 from midcall.client.guard import Guard, Rate
 from midcall.client.pending import Pending
-from midcall.client.scripts.script import Script
 from tests.client.answerers import Answers
 
 
 @pytest.mark.parametrize(
     ("modes", "error", "told"),
     [
-        ("form", TypeError, r"modes='form': modes are given as a tuple, such as \('form', 'url'\)"),
-        (5, TypeError, "modes=5: modes are given as a tuple"),
-        (("forms",), ValueError, "modes: 'forms' is no mode; there are 'form' and 'url'"),
+        ("form", TypeError, r"modes='form': write modes as a tuple, such as \('form', 'url'\)"),
+        (5, TypeError, "modes=5: write modes as a tuple"),
+        (("forms",), ValueError, "modes: 'forms' is not a mode; use 'form' or 'url'"),
     ],
 )
 async def test_modes_that_there_are_not_are_told(modes: Any, error: type[Exception], told: str) -> None:
@@ -37,7 +37,7 @@ async def test_modes_that_there_are_not_are_told(modes: Any, error: type[Excepti
 
 
 @pytest.mark.parametrize("seconds", [0, -1, "5", True, float("nan"), float("inf")])
-async def test_seconds_that_are_none_are_told(seconds: Any) -> None:
+async def test_invalid_seconds_are_reported(seconds: Any) -> None:
     told = "timeout=.*: it takes a positive number of seconds, or None for no limit"
     for give in (callback, fastmcp_handler):
         with pytest.raises((TypeError, ValueError), match=f"^{told}"):
@@ -49,19 +49,19 @@ async def test_seconds_that_are_none_are_told(seconds: Any) -> None:
 
 
 @pytest.mark.parametrize("rate", ["5/min", 5, (5, 60)])
-def test_what_is_no_rate_is_told(rate: Any) -> None:
-    with pytest.raises(TypeError, match=r"a rate is written as Rate\(5, per=60\)"):
+def test_an_invalid_rate_is_reported(rate: Any) -> None:
+    with pytest.raises(TypeError, match=r"write Rate\(5, per=60\)"):
         Guard(Answers(), rate=rate)
 
 
 @pytest.mark.parametrize(("count", "per"), [("5", 60), (5, "min"), (True, 60)])
 def test_a_rate_is_made_of_numbers(count: Any, per: Any) -> None:
-    with pytest.raises(ValueError, match="at least one question, and a positive number of seconds"):
+    with pytest.raises(ValueError, match="at least one question in a positive time"):
         Rate(count, per=per)
 
 
 @pytest.mark.parametrize("answers", [5, None, "answers.yaml", b"x", Path("answers.yaml"), {1, 2}])
-def test_what_is_no_script_is_told(answers: Any) -> None:
+def test_an_invalid_script_is_reported(answers: Any) -> None:
     with pytest.raises(TypeError, match="takes a dict, a list or a function"):
         Script(answers)
 

@@ -69,9 +69,9 @@ async def test_a_form_is_asked_filled_and_read_on_every_version(era: str) -> Non
     assert await call(Desk(person), "check_in", era) == repr(Guest(name="Ada", vip=True))
 
 
-@pytest.mark.parametrize(("key", "said"), [("ctrl+d", "declined"), ("ctrl+c", "closed the question")])
+@pytest.mark.parametrize(("key", "said"), [("ctrl+d", "declined"), ("ctrl+c", "dismissed the question")])
 @pytest.mark.parametrize("era", ERAS[1:])
-async def test_a_no_and_a_cancel_reach_the_tool_as_two_things(era: str, key: str, said: str) -> None:
+async def test_decline_and_cancel_reach_the_tool_as_two_things(era: str, key: str, said: str) -> None:
     async def person(hands: Hands) -> None:
         await hands.press(key)
 

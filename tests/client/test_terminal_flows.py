@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from textual import _wait
 
+from midcall.client.answerer import Waiting, Waits
 from midcall.client.terminal import Terminal
-from midcall.client.terminal.waits import WaitingRoom
-from midcall.client.visits.waiting import Waiting, Waits
+from midcall.client.terminal.wait_app import WaitApp
 from midcall.core.forms.fields import Flag, Number, Text
 from midcall.core.outcome import Accepted, Cancelled, Declined
 from tests.terminals import SECONDS, Desk, Hands, form, visit
@@ -97,7 +97,7 @@ async def test_ctrl_c_at_the_review_loses_nothing_at_once() -> None:
     async def person(hands: Hands) -> None:
         await hands.type("Ada")
         await hands.press("ctrl+s", "ctrl+s", "ctrl+c")
-        assert "Once more cancels all 2 questions." in hands.screen
+        assert "Press again to cancel all 2 questions." in hands.screen
         await hands.press("ctrl+s")
 
     assert all(await Desk(person).answer(NAME, SURE))
@@ -116,7 +116,7 @@ async def test_questions_of_another_server_come_after() -> None:
 
     async def first(hands: Hands) -> None:
         assert "Fjord Travel asks" in hands.screen
-        assert "1 more waits" in hands.screen
+        assert "1 more waiting" in hands.screen
         await hands.type("Ada")
         await hands.press("ctrl+s")
 
@@ -140,14 +140,14 @@ async def test_a_flood_of_questions_can_be_cancelled_in_a_few_keys() -> None:
 
 
 @pytest.mark.parametrize("how", ["key", "mouse"])
-async def test_all_that_waits_behind_a_single_question_can_be_cancelled_with_it(how: str) -> None:
+async def test_all_questions_queued_behind_one_can_be_cancelled_with_it(how: str) -> None:
     others = [form(Flag("f"), server="Hotel", id=str(number)) for number in range(2, 42)]
 
     async def person(hands: Hands) -> None:
         assert "Cancel all" not in hands.screen
         await hands.press("ctrl+q")  # there is nothing else to cancel
         waiting.extend(asyncio.create_task(desk.terminal.answer(other)) for other in others)
-        await sees(hands, "40 more wait", "Cancel all ^Q")
+        await sees(hands, "40 more waiting", "Cancel all ^Q")
         await (hands.press("ctrl+q") if how == "key" else hands.pilot.click("#cancel_all"))
 
     waiting: list[asyncio.Task[Any]] = []
@@ -160,7 +160,7 @@ async def test_all_that_waits_behind_a_single_question_can_be_cancelled_with_it(
 
 async def test_when_nothing_waits_any_more_cancel_is_enough() -> None:
     async def person(hands: Hands) -> None:
-        await sees(hands, "1 more waits", "Cancel all")
+        await sees(hands, "1 more waiting", "Cancel all")
         waiting.cancel()
         await asyncio.wait([waiting])
         async with asyncio.timeout(SECONDS):
@@ -181,7 +181,7 @@ async def test_the_review_tells_how_many_a_second_cancel_ends() -> None:
     async def person(hands: Hands) -> None:
         await hands.type("Ada")
         await hands.press("ctrl+s", "ctrl+s", "ctrl+q")
-        assert "Once more cancels all 3 questions." in hands.screen
+        assert "Press again to cancel all 3 questions." in hands.screen
         await hands.press("ctrl+q")
 
     assert await Desk(person).answer(NAME, SURE, other) == [Cancelled("round")] * 3
@@ -224,7 +224,7 @@ async def sees(hands: Hands, *texts: str) -> None:
             await hands.pilot.pause(0.05)
 
 
-async def test_a_yes_that_comes_before_a_page_could_be_seen_does_not_count() -> None:
+async def test_consent_before_a_page_could_be_seen_does_not_count() -> None:
     async def person(hands: Hands) -> None:
         await hands.press("ctrl+s", "ctrl+s")
         await hands.pilot.click("#open")
@@ -265,7 +265,7 @@ async def test_a_question_that_is_given_up_closes_its_form_and_says_so() -> None
     assert desk.left == ["✗ Fjord Travel: The question was withdrawn.\n"]
 
 
-async def test_the_others_of_a_flow_go_on_when_one_is_given_up() -> None:
+async def test_the_others_of_a_flow_continue_when_one_is_given_up() -> None:
     async def person(hands: Hands) -> None:
         await hands.type("Ada")
         await hands.press("ctrl+s")
@@ -274,7 +274,7 @@ async def test_the_others_of_a_flow_go_on_when_one_is_given_up() -> None:
         await asyncio.wait([tasks[1]])
         await hands.pilot.pause()
         assert "Shall I book it?" in hands.screen
-        assert "Fjord Travel has withdrawn a question." in hands.screen
+        assert "Fjord Travel withdrew a question." in hands.screen
         await hands.press("ctrl+s")
         assert "Your answers to 2 questions" in hands.screen
         await hands.press("ctrl+s")
@@ -310,7 +310,7 @@ async def test_several_questions_of_a_flow_that_are_given_up_at_once_leave_the_r
     async def person(hands: Hands) -> None:
         for task in tasks[:2]:
             task.cancel()
-        await sees(hands, "Shall I book it?", "Fjord Travel has withdrawn a question.")
+        await sees(hands, "Shall I book it?", "Fjord Travel withdrew a question.")
         await hands.press("ctrl+s")
 
     desk = Desk(person)
@@ -376,7 +376,7 @@ async def test_an_address_can_be_copied() -> None:
 
 async def test_every_doubt_is_spelled_out() -> None:
     async def person(hands: Hands) -> None:
-        for piece in ("What stands before the @", "unusual port 8080", "plain http"):
+        for piece in ("The part before the @", "unusual port 8080", "plain http"):
             assert piece in hands.screen
         await hands.press("ctrl+d")
 
@@ -386,7 +386,7 @@ async def test_every_doubt_is_spelled_out() -> None:
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "file:///etc/passwd", "https://exa\u202emple.com", "https://"])
 async def test_what_cannot_be_opened_can_only_be_declined_or_cancelled(url: str) -> None:
     async def person(hands: Hands) -> None:
-        assert "This cannot be opened" in hands.screen
+        assert "This address cannot be opened" in hands.screen
         assert "Open" not in hands.screen.splitlines()[-1]
         await hands.press("ctrl+s", "ctrl+y")
         assert "\u202e" not in hands.screen
@@ -484,10 +484,10 @@ async def test_a_question_is_asked_while_a_call_waits() -> None:
         await seen.wait()
         assert await desk.answer(NAME) == [Accepted({"name": "Ada"}, "round")]
         assert await waiting is False
-    assert [isinstance(app, WaitingRoom) for app in desk.hall.shown] == [True, False, True]
+    assert [isinstance(app, WaitApp) for app in desk.hall.shown] == [True, False, True]
 
 
-# --- where there is no form ----------------------------------------------------------------------
+# --- without a form -----------------------------------------------------------------------------
 
 
 class Prompts:
@@ -522,7 +522,7 @@ async def test_without_a_terminal_questions_are_cancelled_and_that_is_said() -> 
     assert said == ["✗ Fjord Travel: there is no terminal to ask at, so the question was cancelled.\n"]
 
 
-async def test_a_form_that_breaks_down_goes_on_at_line_prompts(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_form_that_fails_falls_back_to_line_prompts(caplog: pytest.LogCaptureFixture) -> None:
     class Broken:
         async def show(self, app: Any) -> None:
             raise RuntimeError("out of order")

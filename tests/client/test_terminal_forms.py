@@ -91,7 +91,7 @@ ENTERED: dict[str, list[tuple[Field, list[str], dict[str, Any]]]] = {
 
 @pytest.mark.parametrize("kind", ENTERED)
 async def test_what_is_entered_is_what_is_sent(kind: str) -> None:
-    """Each is a form of its own; in one flow, since a window takes longer to open than a form to fill."""
+    """Each row is a separate form, all in one flow: opening a window takes longer than filling in a form."""
     rows = ENTERED[kind]
 
     async def person(hands: Hands) -> None:
@@ -130,7 +130,7 @@ async def test_what_does_not_fit_is_not_sent_and_the_field_says_why() -> None:
             assert f"{number} of {len(UNFIT)}" in hands.screen, (field, keys)
             await hands.press(*keys, "ctrl+s")
             assert f"✗ {problem}" in hands.note("f"), (field, keys)
-            assert "One answer does not fit yet." in hands.screen, (field, keys)
+            assert "1 answer is not valid yet." in hands.screen, (field, keys)
             assert hands.at == "f", (field, keys)
             await hands.press("escape")
 
@@ -163,7 +163,7 @@ async def test_sending_goes_to_the_first_problem_and_shows_all_of_them() -> None
         assert hands.at == "age"
         assert "is required" in hands.note("age")
         assert "is required" in hands.note("sure")
-        assert "2 answers do not fit yet." in hands.screen
+        assert "2 answers are not valid yet." in hands.screen
         await hands.press("7", "enter", "y", "ctrl+s")
 
     outcome, _ = await fill(Text("name"), Number("age"), Flag("sure"), person=person)
@@ -204,7 +204,7 @@ async def test_the_user_sees_who_asks_what_and_what_each_field_takes() -> None:
             "Extras  choose at most 2, or none",
             "□ A bicycle",
             "Send ^S   Decline ^D   Cancel Esc",
-            "* must be answered",
+            "* required",
         ):
             assert piece in hands.screen
         assert "commas" not in hands.screen
@@ -347,8 +347,8 @@ async def test_a_message_of_five_megabytes_is_cut_and_that_is_said() -> None:
 
 async def test_five_thousand_options_can_be_found() -> None:
     async def person(hands: Hands) -> None:
-        assert "type to find among 5,000" in hands.screen
-        assert "the first 100 of 5,000 are shown" in hands.screen
+        assert "type to search 5,000 options" in hands.screen
+        assert "showing the first 100 of 5,000" in hands.screen
         await hands.type("4999")
         assert "1 found" in hands.screen
         await hands.press("enter", "ctrl+s")

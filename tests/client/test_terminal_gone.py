@@ -61,7 +61,7 @@ def test_when_the_terminal_is_gone_the_question_is_cancelled_and_the_code_says_s
             assert program.stdout.read() == b"Answered: cancel 1\n"  # the server heard of it
 
 
-def test_whoever_sends_the_signal_by_hand_ends_the_program() -> None:
+def test_a_signal_sent_by_hand_ends_the_program() -> None:
     with asking("lines", told=True, output=False) as (program, terminal):
         program.send_signal(signal.SIGHUP)
         assert program.wait(timeout=30) == -signal.SIGHUP

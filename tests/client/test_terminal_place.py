@@ -107,7 +107,7 @@ with aside():
 
 def test_of_very_much_that_is_written_meanwhile_the_last_is_kept_and_the_rest_counted() -> None:
     first, *lines = at_terminal(WRITE_VERY_MUCH).splitlines()
-    assert re.fullmatch(r"… [0-9,]+ bytes that were written before this were left out\.", first)
+    assert re.fullmatch(r"… [0-9,]+ bytes of earlier output were left out\.", first)
     assert lines[-1] == f"line {499_999:>20}"
     assert 7 * 2**20 < sum(len(line) + 1 for line in lines) <= 8 * 2**20
 

@@ -81,7 +81,7 @@ print("It read:", input("Still a terminal? "))
 
 
 class Pane:
-    """A terminal of its own, with a program in it."""
+    """A program in its own tmux terminal."""
 
     def __init__(self, name: str, size: tuple[int, int] = (80, 24)) -> None:
         self._tmux = ["tmux", "-L", name, "-f", "/dev/null"]
@@ -111,11 +111,11 @@ class Pane:
         while not all(text in (screen := self.screen) for text in texts):
             assert time.monotonic() < until, f"no {texts} on the screen:\n{screen}"
             assert "Pane is dead" not in screen, screen
-            time.sleep(0.05)  # tmux tells nobody when a screen changes
+            time.sleep(0.05)  # tmux has no event for a changed screen
         return screen
 
     def agree(self, *texts: str) -> str:
-        """Press Ctrl-S, once the page has been shown long enough for a yes to count, and see this."""
+        """Press Ctrl-S once the page has been visible long enough for consent to count, then wait for these texts."""
         time.sleep(2 * QUICKEST)
         self.press("C-s")
         return self.see(*texts)
@@ -161,7 +161,7 @@ def test_a_form_is_filled_below_the_output_of_a_program_and_leaves_one_line(
     screen = pane.see("The program begins.", "Grand Hotel asks", era, "Who stays with us?", "● double", "Send ^S")
     assert "meanwhile" not in screen
     pane.type("A")
-    pane.agree("✗ must have at least 2 characters", "✗ is required", "2 answers do not fit yet.")
+    pane.agree("✗ must have at least 2 characters", "✗ is required", "2 answers are not valid yet.")
     pane.type("da")
     pane.press("Enter", "y", "C-s")  # in one burst
     screen = given_back(pane)
@@ -174,7 +174,7 @@ def test_a_form_is_filled_below_the_output_of_a_program_and_leaves_one_line(
 
 def test_what_is_printed_and_logged_meanwhile_neither_tears_the_form_nor_gets_lost(pane: Pane, tmp_path: Path) -> None:
     start(pane, tmp_path, "check_in", "2026-07-28")
-    before = pane.see("Who stays with us?")
+    before = pane.see("Who stays with us?", "● double", "Send ^S")
     time.sleep(1.5)  # the program writes after one second
     assert pane.screen == before
     pane.press("C-d")
@@ -182,13 +182,13 @@ def test_what_is_printed_and_logged_meanwhile_neither_tears_the_form_nor_gets_lo
     assert screen.index("printed meanwhile") < screen.index("logged meanwhile") < screen.index("Grand Hotel: Declined.")
 
 
-def test_ctrl_c_cancels_the_question_and_the_program_goes_on(pane: Pane, tmp_path: Path) -> None:
+def test_ctrl_c_cancels_the_question_and_the_program_continues(pane: Pane, tmp_path: Path) -> None:
     start(pane, tmp_path, "check_in", "2026-07-28")
     pane.see("Who stays with us?")
     pane.press("C-c")
     screen = given_back(pane)
     assert "✗ Grand Hotel: Cancelled: nothing was sent." in screen
-    assert "Result: The user closed the question" in screen
+    assert "Result: The user dismissed the question" in screen
 
 
 def test_questions_of_one_round_are_reviewed_together(pane: Pane, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""One store after the other: each contract test runs on all of them."""
+"""Each contract test runs on every store."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def clean_up(kind: str, name: str) -> None:
 
 @asynccontextmanager
 async def place(kind: str, tmp_path: Path) -> AsyncIterator[str]:
-    """The URL of an empty place in this kind of store."""
+    """The URL of an empty store of this kind."""
     name = f"midcall_test_{secrets.token_hex(6)}"
     url = url_of(kind, tmp_path, name)
     try:
@@ -49,14 +49,14 @@ async def place(kind: str, tmp_path: Path) -> AsyncIterator[str]:
 
 @pytest.fixture(params=ALL)
 async def url(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[str]:
-    """An empty place in each kind of store."""
+    """An empty store of each kind."""
     async with place(request.param, tmp_path) as url:
         yield url
 
 
 @pytest.fixture(params=SHARED)
 async def shared_url(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[str]:
-    """The same, for those that more than one process can use."""
+    """The same, for stores that several processes can share."""
     async with place(request.param, tmp_path) as url:
         yield url
 

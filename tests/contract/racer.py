@@ -1,7 +1,7 @@
 """One of several processes that do something to a store at the same moment.
 
-Reads lines of JSON: a URL, an action, and what it needs. It connects, says `ready`, does it when the next
-line comes in, and prints what came of it as JSON. And so on, until there are no more lines.
+Reads lines of JSON: a URL, an action and its arguments. It connects, prints `ready`, acts when the next line arrives,
+and prints the result as JSON, until the input ends.
 """
 
 from __future__ import annotations

@@ -18,10 +18,10 @@ WITHIN = 60.0
 
 
 class Racer:
-    """Another process. It takes one task after the other.
+    """Another process, which takes tasks one by one.
 
     Args:
-        script: What it runs: by default, what acts on stores.
+        script: The script to run; by default the one that acts on stores.
     """
 
     def __init__(self, script: ModuleType = racer) -> None:
@@ -31,7 +31,7 @@ class Racer:
         )
 
     async def get_ready(self, url: str, action: str, given: dict[str, Any]) -> None:
-        """Let it connect, and wait for its sign."""
+        """Let it connect, and wait until it's ready."""
         self._write(json.dumps({"url": url, "action": action, "given": given}))
         assert await self._line() == "ready"
 
@@ -59,7 +59,7 @@ class Racer:
 async def race(
     racers: Sequence[Racer], url: str | Sequence[str], action: str, givens: Sequence[dict[str, Any]]
 ) -> list[Any]:
-    """What came of it in each process, all of which did it at once: at one URL, or each at its own."""
+    """Run this in all processes at once, at one URL or each at its own, and return the results."""
     running = racers[: len(givens)]
     urls = [url] * len(givens) if isinstance(url, str) else url
     tasks = zip(running, urls, givens, strict=True)

@@ -1,4 +1,4 @@
-"""The databases that the tests talk to: those that run here, or else ones that are started for the tests."""
+"""The tests' databases: those that run here, or otherwise started for the tests."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STARTS_WITHIN = 30.0
 
 
 def postgres() -> str:
-    """The URL of a PostgreSQL in which a test may make a schema of its own."""
+    """The URL of a PostgreSQL in which a test may create its own schema."""
     return _found_postgres() or without("PostgreSQL")
 
 
@@ -38,13 +38,13 @@ def _found_postgres() -> str | None:
 
 @cache
 def redis() -> str:
-    """The URL of a Redis in which a test may use a prefix of its own."""
+    """The URL of a Redis in which a test may use its own prefix."""
     url = os.environ.get("MIDCALL_TEST_REDIS", "redis://127.0.0.1:6379/0")
     return url if _answers(url) else start_redis()[0]
 
 
 def start_redis(*options: str) -> tuple[str, subprocess.Popen[bytes]]:
-    """A Redis of the test's own, which ends with the tests or when the test ends it."""
+    """A separate Redis for a test, which ends with the tests or earlier."""
     binary = shutil.which("redis-server") or without("Redis")
     port = free_port()
     return f"redis://127.0.0.1:{port}/0", run_redis(binary, port, *options)
@@ -78,13 +78,13 @@ def _start_postgres() -> str | None:
 def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
     until = time.monotonic() + STARTS_WITHIN
     while not _answers(url):
-        assert process.poll() is None, "it ended by itself"
+        assert process.poll() is None, "it exited early"
         assert time.monotonic() < until, "it did not start"
         time.sleep(0.05)
 
 
 def _answers(url: str) -> bool:
-    """Whether a server is there that speaks as it should."""
+    """Whether a working server is there."""
     parts = urlsplit(url)
     return _redis_answers(parts.port or 6379) if parts.scheme == "redis" else _postgres_answers(url)
 
@@ -100,14 +100,14 @@ def _redis_answers(port: int) -> bool:
 
 
 def _postgres_answers(url: str) -> bool:
-    """In a process of its own, since this may be asked while an event loop runs."""
+    """In a separate process, because an event loop may be running here."""
     code = "import asyncio, asyncpg, sys; asyncio.run(asyncpg.connect(sys.argv[1], timeout=5))"
     command = [sys.executable, "-W", "ignore", "-c", code, url]
     return subprocess.run(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL).returncode == 0
 
 
 async def run_sql(*statements: str) -> list[tuple[Any, ...]]:
-    """Run them as the owner of the database. The rows of the last one."""
+    """Run these statements as the database's owner. Returns the rows of the last one."""
     connection = await asyncpg.connect(postgres(), timeout=5)
     try:
         rows = [await connection.fetch(statement) for statement in statements][-1]
@@ -117,7 +117,7 @@ async def run_sql(*statements: str) -> list[tuple[Any, ...]]:
 
 
 def forget(prefix: str) -> None:
-    """Remove all keys of this prefix."""
+    """Delete all keys with this prefix."""
     with Redis.from_url(redis()) as client:
         for key in client.scan_iter(f"{{{prefix}}}:*", count=1000):
             client.delete(key)

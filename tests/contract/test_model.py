@@ -1,4 +1,4 @@
-"""Whatever is done in whatever order, every store does what a few lines of Python do."""
+"""Every store behaves like a few lines of Python, for any sequence of operations."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ OPERATIONS = st.one_of(
 
 
 class Model:
-    """The contract, as short as it gets."""
+    """The contract in its shortest form."""
 
     def __init__(self) -> None:
         self.records: dict[str, dict[str, Any]] = {}

@@ -1,4 +1,4 @@
-"""Several processes on one store: one winner each time, and those who wait elsewhere are woken."""
+"""Several processes on one store: one winner each time, and waiters in other processes wake up."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def test_of_eight_processes_one_creates_and_all_see_its_record(
     assert sorted(results, key=str) == sorted(([found.data, str(n) == found.data] for n in EIGHT), key=str)
 
 
-async def test_of_eight_processes_one_replaces_a_record_of_the_past(
+async def test_of_eight_processes_one_replaces_an_expired_record(
     shared: Store, shared_url: str, eight: list[Racer]
 ) -> None:
     await shared.create(PENDING)
@@ -72,18 +72,18 @@ async def test_eight_processes_that_start_at_once_all_find_their_tables(shared_u
     assert await race(eight, shared_url, "open", [{}] * 8) == [None] * 8
 
 
-async def test_who_waits_in_another_process_is_woken(shared: Store, shared_url: str, eight: list[Racer]) -> None:
+async def test_a_waiter_in_another_process_wakes(shared: Store, shared_url: str, eight: list[Racer]) -> None:
     await shared.create(PENDING)
     waiter = eight[0]
     await waiter.get_ready(shared_url, "wait", {"id": "an-id", "seconds": 30.0})
     waiter.go()
-    # However early or late the other one begins to wait: nothing is lost.
+    # Nothing is lost, however early or late the other process starts to wait.
     assert await shared.complete("an-id", '{"action": "accept"}', owner="ann", now=1001.0) == "done"
     outcome, _ = await waiter.result()
     assert outcome == '{"action": "accept"}'
 
 
-async def test_who_waits_in_another_process_for_a_record_that_does_not_exist_is_woken(
+async def test_a_waiter_in_another_process_for_a_missing_record_wakes(
     shared: Store, shared_url: str, eight: list[Racer]
 ) -> None:
     waiter = eight[0]
@@ -94,7 +94,7 @@ async def test_who_waits_in_another_process_for_a_record_that_does_not_exist_is_
     assert outcome == "{}"
 
 
-async def test_who_waits_here_is_woken_by_another_process_and_long_before_the_next_look(
+async def test_a_waiter_is_woken_by_another_process_long_before_the_next_poll(
     shared: Store, shared_url: str, eight: list[Racer]
 ) -> None:
     await shared.create(PENDING)
@@ -102,7 +102,7 @@ async def test_who_waits_here_is_woken_by_another_process_and_long_before_the_ne
     other = eight[0]
     await other.get_ready(shared_url, "complete", given)
     waiting = asyncio.create_task(shared.wait("an-id", 60))
-    assert await shared.wait("an-id", 0.3) == PENDING  # by now it hears
+    assert await shared.wait("an-id", 0.3) == PENDING  # now it listens
     other.go()
     assert await other.result() == "done"
     async with asyncio.timeout(2):

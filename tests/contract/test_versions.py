@@ -1,4 +1,4 @@
-"""Versions of a record: every store counts changes, changes only what was read, and wakes those who wait for one."""
+"""Versions of a record: every store counts changes, changes only the version that was read, and wakes waiters."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ async def version_of(store: Store) -> int:
 # --- counting -----------------------------------------------------------------------------------
 
 
-async def test_a_new_record_has_version_1_whatever_was_given(store: Store) -> None:
+async def test_a_new_record_always_has_version_1(store: Store) -> None:
     assert await store.create(replace(PENDING, version=7)) == (PENDING, True)
     assert await store.read("an-id") == PENDING
 
 
-async def test_every_change_adds_one_and_what_is_refused_adds_nothing(store: Store) -> None:
+async def test_every_change_adds_one_and_a_rejected_change_adds_nothing(store: Store) -> None:
     await store.create(PENDING)
     await store.create(PENDING)
     assert await version_of(store) == 1
@@ -52,7 +52,7 @@ async def test_every_change_adds_one_and_what_is_refused_adds_nothing(store: Sto
     assert await version_of(store) == 4
 
 
-async def test_a_record_that_takes_the_place_of_an_expired_one_starts_again_at_version_1(store: Store) -> None:
+async def test_a_record_that_replaces_an_expired_one_starts_at_version_1(store: Store) -> None:
     await store.create(PENDING)
     await store.change(CHANGED, 1)
     await store.complete("an-id", DONE, owner="ann", now=1001.0)
@@ -64,14 +64,14 @@ async def test_a_record_that_takes_the_place_of_an_expired_one_starts_again_at_v
 # --- changing -----------------------------------------------------------------------------------
 
 
-async def test_a_change_replaces_everything_but_when_the_record_was_created(store: Store) -> None:
+async def test_a_change_replaces_everything_except_the_creation_time(store: Store) -> None:
     await store.create(PENDING)
     other = Record("an-id", "b", "bob", "[]", created=5.0, expires=2000.0, outcome="", consumed=True, version=9)
     changed = replace(other, created=1000.0, version=2)
     assert await store.change(other, 1) == (changed, True)
     assert await store.read("an-id") == changed
     back = replace(PENDING, version=3)
-    assert await store.change(PENDING, 2) == (back, True)  # without an outcome, and not consumed any more
+    assert await store.change(PENDING, 2) == (back, True)  # without an outcome, and no longer consumed
     assert await store.read("an-id") == back
 
 
@@ -89,7 +89,7 @@ async def test_a_change_of_another_version_changes_nothing_and_returns_what_is_t
 async def test_an_expired_record_can_be_changed_until_it_is_purged(store: Store) -> None:
     await store.create(replace(PENDING, expires=1000.0))
     assert (await store.change(PENDING, 1))[1]
-    assert await store.sweep(1900.0) == 0  # its time is longer now
+    assert await store.sweep(1900.0) == 0  # it expires later now
     assert await store.sweep(1900.5) == 1
     assert await store.change(PENDING, 2) == (None, False)
 
@@ -126,7 +126,7 @@ async def test_no_change_is_lost_when_many_read_and_change(store: Store) -> None
 # --- looking ------------------------------------------------------------------------------------
 
 
-async def test_looking_returns_those_records_that_exist(store: Store) -> None:
+async def test_look_returns_the_existing_records(store: Store) -> None:
     awkward = replace(PENDING, id="'a\0\ud800\x1a", outcome="")
     for record in (PENDING, awkward):
         await store.create(record)
@@ -137,7 +137,7 @@ async def test_looking_returns_those_records_that_exist(store: Store) -> None:
     assert await store.look([]) == {}
 
 
-async def test_looking_at_more_than_a_thousand_records_finds_each(store: Store) -> None:
+async def test_look_finds_each_of_more_than_a_thousand_records(store: Store) -> None:
     records = {f"id-{n}": replace(PENDING, id=f"id-{n}", data=str(n)) for n in range(0, 1200, 2)}
     await asyncio.gather(*map(store.create, records.values()))
     assert await store.look([f"id-{n}" for n in range(1200)]) == records
@@ -156,7 +156,7 @@ async def test_a_record_that_does_not_exist_is_waited_for_until_it_is_created(st
 
 
 @pytest.mark.parametrize("act", ACTS)
-async def test_who_waits_for_another_version_is_woken_by_every_change(store: Store, act: str) -> None:
+async def test_every_change_wakes_a_waiter_for_another_version(store: Store, act: str) -> None:
     await store.create(PENDING)
     async with asyncio.timeout(10):
         waiting = asyncio.create_task(store.wait("an-id", 60, version=1))
@@ -168,7 +168,7 @@ async def test_who_waits_for_another_version_is_woken_by_every_change(store: Sto
     assert found.version == 2
 
 
-async def test_another_version_that_is_there_already_is_returned_at_once(store: Store) -> None:
+async def test_an_existing_other_version_is_returned_at_once(store: Store) -> None:
     await store.create(PENDING)
     async with asyncio.timeout(10):
         assert await store.wait("an-id", 60, version=0) == PENDING
@@ -176,7 +176,7 @@ async def test_another_version_that_is_there_already_is_returned_at_once(store: 
         assert await store.wait("another-id", 60, version=1) is None
 
 
-async def test_without_a_change_the_record_is_returned_as_it_is_after_these_seconds(store: Store) -> None:
+async def test_without_a_change_the_record_is_returned_after_the_timeout(store: Store) -> None:
     assert await store.wait("an-id", 0.15, version=0) is None
     await store.create(PENDING)
     assert await store.wait("an-id", 0.15, version=1) == PENDING
@@ -184,7 +184,7 @@ async def test_without_a_change_the_record_is_returned_as_it_is_after_these_seco
     assert await store.wait("an-id", 0.15, version=2) == replace(PENDING, outcome=DONE, version=2)
 
 
-async def test_who_waits_for_another_version_of_a_record_that_is_swept_is_told(store: Store) -> None:
+async def test_a_waiter_for_another_version_learns_that_the_record_was_purged(store: Store) -> None:
     await store.create(PENDING)
     async with asyncio.timeout(20):
         waiting = asyncio.create_task(store.wait("an-id", 60, version=1))
@@ -193,7 +193,7 @@ async def test_who_waits_for_another_version_of_a_record_that_is_swept_is_told(s
         assert await waiting is None
 
 
-async def test_without_a_version_only_an_outcome_ends_the_waiting(store: Store) -> None:
+async def test_without_a_version_only_an_outcome_wakes_the_waiter(store: Store) -> None:
     await store.create(PENDING)
     async with asyncio.timeout(10):
         waiting = asyncio.create_task(store.wait("an-id", 60))
@@ -221,7 +221,7 @@ async def test_many_wait_for_records_that_do_not_exist_yet_and_each_gets_its_own
 
 @pytest.fixture
 async def other(shared_url: str):
-    """What another replica has open."""
+    """A second store, as in another replica."""
     store = open_store(shared_url)
     await store.open()
     yield store
@@ -229,11 +229,11 @@ async def other(shared_url: str):
 
 
 async def hearing(store: Store) -> None:
-    """Until it hears of what other processes do."""
+    """Wait until it receives changes from other processes."""
     await store.wait("nobody", 0.3, version=0)
 
 
-async def test_who_waits_for_a_version_is_woken_by_another_store_long_before_the_next_look(
+async def test_a_waiter_for_a_version_is_woken_by_another_store_long_before_the_next_poll(
     shared: Store, other: Store
 ) -> None:
     await hearing(shared)
@@ -250,7 +250,7 @@ async def test_who_waits_for_a_version_is_woken_by_another_store_long_before_the
 
 
 async def test_no_change_between_reading_and_waiting_is_lost(shared: Store, other: Store) -> None:
-    """However early or late it comes: the waiter is somewhere else each time."""
+    """The change comes earlier or later each time, relative to the waiter."""
     await hearing(shared)
     await other.create(PENDING)
     for version in range(1, 25):
@@ -264,7 +264,7 @@ async def test_no_change_between_reading_and_waiting_is_lost(shared: Store, othe
 
 
 async def change_unheard(url: str) -> None:
-    """What a store sees of a change whose notification was lost."""
+    """Make a change whose notification is lost."""
     where, _, name = url.partition("?")
     name = name.partition("=")[2]
     if where.startswith("sqlite"):
@@ -277,7 +277,7 @@ async def change_unheard(url: str) -> None:
             client.hset(f"{{{name}}}:r:an-id", "v", 2)
 
 
-async def test_a_change_that_nobody_was_notified_of_is_found_by_looking(shared: Store, shared_url: str) -> None:
+async def test_a_change_without_a_notification_is_found_by_polling(shared: Store, shared_url: str) -> None:
     await shared.create(PENDING)
     waking(shared)._seldom = 0.1
     async with asyncio.timeout(5):

@@ -1,4 +1,4 @@
-"""Those who wait, inside of a store."""
+"""The waiters inside a store."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from midcall.stores import Store
 
 
 def waking(store: Store):
-    inside = getattr(store, "_waking", None)
-    return inside if inside is not None else store._life._place.what.waking  # pyright: ignore
+    inside = getattr(store, "_wakeups", None)
+    return inside if inside is not None else store._place.what.wakeups  # pyright: ignore
 
 
 async def watched(store: Store) -> None:
-    """Until all tasks that were started have hung up their bells and read."""
+    """Wait until all started tasks have registered and read."""
     async with asyncio.timeout(10):
         while not waking(store).waiting:
             await asyncio.sleep(0.01)

@@ -1,15 +1,20 @@
 from __future__ import annotations
 
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from midcall.core.forms.check import Problem, check, fill, tidy
+from midcall.core.forms.check import check, fill, tidy
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.form import Form
+from midcall.language import use
+from midcall.problems import Problem
 from tests.core.strategies import content_for, forms
 
 SOME_CASES = settings(max_examples=80)
@@ -20,8 +25,8 @@ def problems(field: Field, value: Any) -> list[tuple[str, str]]:
 
 
 def test_a_problem_reads_as_the_field_and_a_sentence() -> None:
-    assert str(Problem("age", "too_small", "must be at least 18")) == "age: must be at least 18"
-    assert str(Problem("", "type", "the answer must be an object")) == "the answer must be an object"
+    assert str(Problem("age", "too_small", {"minimum": 18})) == "age: must be at least 18"
+    assert str(Problem("", "value", {"reason": "the dates overlap"})) == "the dates overlap"
 
 
 SENTENCES: list[tuple[Field, Any, list[tuple[str, str]]]] = [
@@ -65,7 +70,7 @@ SENTENCES: list[tuple[Field, Any, list[tuple[str, str]]]] = [
     (Choice("f", ["a"]), ["a"], [("type", "must be text")]),
     (Choices("f", ["a", "b"]), ["a", "a"], []),
     (Choices("f", ["a", "b"]), "a", [("type", "must be a list of choices")]),
-    (Choices("f", ["a", "b"]), ["a", "c", {}], [("option", "must hold only these: a, b")]),
+    (Choices("f", ["a", "b"]), ["a", "c", {}], [("option", "must contain only these: a, b")]),
     (Choices("f", ["a", "b"], min_items=1), [], [("too_few", "needs at least 1 choice")]),
     (Choices("f", ["a", "b"], max_items=1), ["a", "b"], [("too_many", "takes at most 1 choice")]),
 ]
@@ -89,7 +94,7 @@ def test_a_long_list_of_options_is_cut_short_in_the_sentence() -> None:
     assert problems(many, "x") == [("option", "must be one of: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 188 more")]
 
 
-def test_all_problems_are_told_in_the_order_of_the_fields() -> None:
+def test_all_problems_are_reported_in_the_order_of_the_fields() -> None:
     form = Form(Text("code", min_length=4, pattern="^[A-Z]+$"), Number("age", minimum=18), Flag("ok"))
     assert [str(problem) for problem in check(form, {"age": 3, "code": "ab"})] == [
         "code: must have at least 4 characters",
@@ -99,13 +104,13 @@ def test_all_problems_are_told_in_the_order_of_the_fields() -> None:
     ]
 
 
-def test_an_optional_field_may_be_missing_and_an_unknown_key_is_no_problem() -> None:
+def test_an_optional_field_may_be_missing_and_an_unknown_key_is_ignored() -> None:
     form = Form(Text("a", required=False), Text("b", default="x"))
     assert check(form, {"other": 1}) == ()
 
 
 @pytest.mark.parametrize("content", [None, [], "text", 3, True])
-def test_content_that_is_no_object_is_one_problem_of_the_whole(content: object) -> None:
+def test_content_that_is_not_an_object_is_one_problem_of_the_whole(content: object) -> None:
     (problem,) = check(Form(Text("a"), Text("b")), content)
     assert problem.field == ""
     assert problem.code == "type"
@@ -154,3 +159,16 @@ def test_what_passes_stays_right_when_it_is_tidied_and_filled(case: tuple[Form, 
         filled = fill(form, tidied)
         assert check(form, filled) == ()
         assert [name for name in form.names if name in filled] == list(filled)
+
+
+def test_a_problem_is_described_in_the_current_language(tmp_path: Path) -> None:
+    directory = tmp_path / "de" / "LC_MESSAGES"
+    directory.mkdir(parents=True)
+    catalog = Catalog("de")
+    catalog.add("must be at least {minimum}", "muss mindestens {minimum} sein")
+    with (directory / "midcall.mo").open("wb") as file:
+        write_mo(file, catalog)
+    (problem,) = check(Form(Number("age", minimum=18)), {"age": 17})
+    with use(["de"], tmp_path):
+        assert str(problem) == "age: muss mindestens 18 sein"
+    assert str(problem) == "age: must be at least 18"

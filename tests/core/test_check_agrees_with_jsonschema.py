@@ -24,7 +24,7 @@ def reference(schema: dict[str, Any]) -> Draft202012Validator:
 
 
 def refused_fields(form: Form, content: dict[str, Any]) -> set[str]:
-    """The fields that the reference refuses, each judged by a schema of its own."""
+    """The fields that the reference rejects, each checked with a separate schema."""
     schema = form.schema()
     refused: set[str] = set()
     for name, prop in schema["properties"].items():

@@ -42,7 +42,7 @@ def test_options_have_titles_where_a_mapping_gave_them() -> None:
     assert titled.values == ("w", "a")
     assert titled.titles == ("Window", "Aisle")
     assert titled.labels == {"w": "Window", "a": "Aisle"}
-    assert titled.shown == ("w (Window)", "a (Aisle)")
+    assert titled.option_names == ("w (Window)", "a (Aisle)")
     untitled = Choices("days", ["mon", "tue"])
     assert untitled.titles is None
     assert untitled.labels == {"mon": "mon", "tue": "tue"}
@@ -66,7 +66,7 @@ def test_a_field_is_a_value(field: Field) -> None:
         field.name = "other"  # type: ignore[misc]
 
 
-def test_a_field_can_be_made_anew_with_a_change() -> None:
+def test_a_field_can_be_copied_with_a_change() -> None:
     assert replace(Text("a", max_length=3), title="A") == Text("a", max_length=3, title="A")
 
 
@@ -84,7 +84,7 @@ REFUSED: dict[str, Callable[[], Field]] = {
     "max_length must be a whole number from 0 on": lambda: Text("f", max_length=True),
     "min_length 3 is above max_length 2": lambda: Text("f", min_length=3, max_length=2),
     "cannot be read": lambda: Text("f", pattern="("),
-    "which clients do not know": lambda: Text("f", pattern=r"\d\Z"),
+    "which clients do not support": lambda: Text("f", pattern=r"\d\Z"),
     "is not one of: email, uri, date, date-time": lambda: Text("f", format="phone"),  # type: ignore[arg-type]
     "default 'a' must have at least 2 characters": lambda: Text("f", min_length=2, default="a"),
     "default 'abc' must have at most 2 characters": lambda: Text("f", max_length=2, default="abc"),
@@ -106,7 +106,7 @@ REFUSED: dict[str, Callable[[], Field]] = {
     "options and their titles": lambda: Choice("f", {"a": None}),  # type: ignore[dict-item]
     "default 'c' must be one of: a, b": lambda: Choice("f", ["a", "b"], default="c"),
     "default must be a list of options": lambda: Choices("f", ["a"], default="a"),
-    "default ['c'] must hold only these: a, b": lambda: Choices("f", ["a", "b"], default=["c"]),
+    "default ['c'] must contain only these: a, b": lambda: Choices("f", ["a", "b"], default=["c"]),
     "default [] needs at least 1 choice": lambda: Choices("f", ["a"], min_items=1, default=[]),
     "min_items 2 is above max_items 1": lambda: Choices("f", ["a", "b"], min_items=2, max_items=1),
     "min_items 2 is more than there are options": lambda: Choices("f", ["a"], min_items=2),
@@ -129,7 +129,7 @@ def test_a_field_needs_a_name(name: object) -> None:
 
 @pytest.mark.parametrize("pattern", [r"(?P<n>a)", r"(?i)a", r"a++", r"(?>a)", r"\Aa", r"(?#note)a", r"(a)(?(1)b)"])
 def test_a_pattern_in_pythons_own_dialect_is_refused(pattern: str) -> None:
-    with pytest.raises(InvalidForm, match="clients do not know"):
+    with pytest.raises(InvalidForm, match="clients do not support"):
         Text("f", pattern=pattern)
 
 

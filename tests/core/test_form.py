@@ -18,6 +18,7 @@ from pydantic import TypeAdapter
 from midcall.core.forms.check import check, fill, tidy
 from midcall.core.forms.fields import Choice, Choices, Flag, Number, Text
 from midcall.core.forms.form import Form
+from midcall.core.journal import Entry, Journal, decode, encode
 from midcall.errors import InvalidForm
 from midcall.protocol import FULL_FORMS, NEWEST
 from tests.core.strategies import fitting_content, forms
@@ -260,10 +261,10 @@ def test_a_typed_line_becomes_the_choices_it_names(line: str, items: list[str]) 
 def test_an_unknown_item_is_left_for_the_check_to_report() -> None:
     form = Form(DAYS)
     (problem,) = check(form, form.lift({"days": "mon, someday"}, OLD))
-    assert str(problem) == "days: must hold only these: mon (Monday), tue (Tuesday, maybe), a,b (Both)"
+    assert str(problem) == "days: must contain only these: mon (Monday), tue (Tuesday, maybe), a,b (Both)"
 
 
-def test_options_that_differ_only_in_case_are_told_apart() -> None:
+def test_options_that_differ_only_in_case_are_distinguished() -> None:
     form = Form(Choices("c", ["a", "A", "b"]))
     assert form.lift({"c": "A, a, B"}, OLD) == {"c": ["A", "a", "b"]}
 
@@ -407,7 +408,7 @@ def test_a_raw_schema_is_refused_with_the_path_of_what_mcp_does_not_know(path: s
 
 
 def test_the_refusal_of_a_nested_object_says_what_to_do() -> None:
-    with pytest.raises(InvalidForm, match="ask for each part as a field of its own"):
+    with pytest.raises(InvalidForm, match="make each part a field"):
         Form.from_schema(with_property({"type": "object", "properties": {}}))
 
 
@@ -448,18 +449,19 @@ def test_a_loose_reading_passes_over_what_only_refines_a_field(prop: dict[str, A
         {},
     ],
 )
-def test_a_loose_reading_still_refuses_what_is_no_field(prop: dict[str, Any]) -> None:
+def test_a_loose_reading_still_rejects_an_invalid_field(prop: dict[str, Any]) -> None:
     with pytest.raises(InvalidForm):
         Form.from_schema(with_property(prop), strict=False)
 
 
 @SOME_FORMS
 @given(forms.flatmap(lambda form: st.tuples(st.just(form), fitting_content(form))))
-def test_a_bare_answer_is_whole_again_also_after_its_way_through_json(
+def test_a_journal_keeps_the_value_alone_of_a_form_with_one_field_and_gives_back_the_content(
     case: tuple[Form, dict[str, Any] | None],
 ) -> None:
     form, content = case
     if content is not None:
-        bare = form.bare(content)
-        assert isinstance(bare, dict) is not (len(form) == len(content) == 1)
-        assert form.whole(json.loads(json.dumps(bare))) == content
+        journal = Journal("call", entries={"?a": Entry("accept", 1, "a?", content)})
+        journal.keep("?a", content, form.names)
+        assert isinstance(journal.settled["?a"], dict) is not (len(form) == len(content) == 1)
+        assert decode(encode(journal)).content("?a", form.names) == content

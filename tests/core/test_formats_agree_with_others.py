@@ -1,4 +1,4 @@
-"""Our formats against libraries that know nothing of us. Where they differ on purpose, it is said here."""
+"""Our formats against libraries that know nothing of us. Intended differences are listed here."""
 
 from __future__ import annotations
 

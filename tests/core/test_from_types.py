@@ -418,7 +418,7 @@ def test_a_dataclass_that_refuses_itself_speaks_as_a_problem_of_the_whole() -> N
         read(Range, low=3, high=2)
 
 
-def test_all_fields_of_a_dataclass_that_do_not_fit_are_told() -> None:
+def test_all_invalid_fields_of_a_dataclass_are_reported() -> None:
     @dataclass
     class Two:
         a: Annotated[int, Field(multiple_of=2)]
@@ -734,4 +734,4 @@ def test_an_email_type_without_its_library_says_what_to_install(monkeypatch: pyt
 
     monkeypatch.setattr("pydantic.networks.import_email_validator", missing)
     with pytest.raises(InvalidForm, match="email-validator is not installed"):
-        typed_form(Annotated[EmailStr, "anew"])
+        typed_form(Annotated[EmailStr, "again"])

@@ -61,7 +61,7 @@ def journals_of(draw: st.DrawFn) -> Journal:
     journal = draw(bare_journals)
     for identity, entry in list(journal.entries.items()):
         if entry[0] == "accept" and draw(st.booleans()):
-            journal.keep(identity, entry[3])
+            journal.keep(identity, entry[3], tuple(entry[3]))
     return journal
 
 
@@ -114,7 +114,7 @@ def test_answers_that_were_read_travel_as_the_text_they_came_as(journal: Journal
     again = decode(encode(journal))
     answers, labels = again.text().split("\n")
     again.entries["more"] = Entry("accept", 1, '`More"', {"answer": '`"`'})
-    again.keep("more", '`"`')
+    again.keep("more", {"answer": '`"`'}, ("answer",))
     now, labels_now = again.text().split("\n")
     assert now.startswith(answers)
     assert labels_now.startswith(labels)

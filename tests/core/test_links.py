@@ -4,7 +4,7 @@ import pytest
 
 from midcall.core.forms.fields import Choice, Choices, Flag, Text
 from midcall.core.forms.form import Form
-from midcall.core.forms.links import form_texts, links_in
+from midcall.core.urls import find_links
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from midcall.core.forms.links import form_texts, links_in
     ],
 )
 def test_what_a_client_may_make_clickable_is_found(text: str, links: list[str]) -> None:
-    assert list(links_in(text)) == links
+    assert list(find_links(text)) == links
 
 
 @pytest.mark.parametrize(
@@ -39,16 +39,16 @@ def test_what_a_client_may_make_clickable_is_found(text: str, links: list[str]) 
     ],
 )
 def test_plain_text_has_no_links(text: str) -> None:
-    assert links_in(text) == ()
+    assert find_links(text) == ()
 
 
 @pytest.mark.parametrize("piece", ["a.", "a-", "a.a-", "www.", "a:", "a+"])
 def test_no_text_is_searched_for_longer_than_it_is(piece: str) -> None:
-    assert links_in(f"{piece * 100_000} https://a.example")[-1:] == ("https://a.example",)
+    assert find_links(f"{piece * 100_000} https://a.example")[-1:] == ("https://a.example",)
 
 
 def test_all_texts_are_searched_in_order_and_missing_ones_passed_over() -> None:
-    assert links_in("https://b.example", None, "https://a.example") == ("https://b.example", "https://a.example")
+    assert find_links("https://b.example", None, "https://a.example") == ("https://b.example", "https://a.example")
 
 
 def test_a_form_gives_every_text_that_a_client_shows() -> None:
@@ -58,4 +58,4 @@ def test_a_form_gives_every_text_that_a_client_shows() -> None:
         Choice("seat", {"w": "Window"}),
         Choices("days", ["mon"]),
     )
-    assert form_texts(form) == ("Your name", "In full", "news", "seat", "Window", "days", "mon")
+    assert form.texts() == ("Your name", "In full", "news", "seat", "Window", "days", "mon")

@@ -56,7 +56,7 @@ UNFIT: list[tuple[Any, Any, str]] = [
     (Literal["a", "b"], "c", "default 'c' must be one of: a, b"),
     (Literal[1, 2], 3, "default 3 must be one of: 1, 2"),
     (Seat, "x", "default 'x' must be one of: w (Window), a (Aisle)"),
-    (tuple[Literal["a", "b"], ...], ("a", "z"), "default ('a', 'z') must hold only these: a, b"),
+    (tuple[Literal["a", "b"], ...], ("a", "z"), "default ('a', 'z') must contain only these: a, b"),
     (Annotated[frozenset[Literal["a"]], Field(min_length=1)], frozenset(), "default frozenset() "),
     (int, "many", "default 'many' must be a whole number"),
     (bool, "yes", "default 'yes' must be true or false"),
@@ -95,7 +95,7 @@ KEPT: list[tuple[Any, Any]] = [
     (Annotated[str, Field(min_length=3)], object()),
     (Annotated[int, Field(ge=18)], None),
     (Seat, object()),
-    (float, float("inf")),  # a limit that is none
+    (float, float("inf")),  # an infinite limit
 ]
 
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midcall.core.forms.check import Problem
 from midcall.core.journal import Entry, Journal, decode, effect_name, encode
 from midcall.core.question import MISSING, Question, Visit
 from midcall.core.replay import Replay, parse_answer
 from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
+from midcall.problems import Problem
 
 QUESTIONS = [Question(f"{name}?", str) for name in "abc"] + [
     Question("k?", str, key="k"),
@@ -30,7 +30,7 @@ def ask(replay: Replay, question: Any, answers: dict[str, Any], *, quick: bool =
     if quick and (value := replay.recall(question)) is not MISSING:
         return value
     identity = replay.identify(question)
-    entry = replay.recorded(identity, question)
+    entry = replay.find(identity, question)
     if entry is None:
         replay.depart(question.message)
         entry = replay.wait(identity, question, line=True, deadline=None)
@@ -42,7 +42,7 @@ def ask(replay: Replay, question: Any, answers: dict[str, Any], *, quick: bool =
 
 def effect(replay: Replay, name: str, ran: list[str]) -> Any:
     identity = replay.identify_effect(name, "")
-    entry = replay.noted(identity)
+    entry = replay.find_mark(identity)
     if entry is None:
         replay.depart_with_effect(name)
         ran.append(identity)
@@ -110,7 +110,7 @@ def test_the_order_in_which_distinct_questions_are_met_does_not_matter(
     replay = Replay(decode(encode(journal)))
     for index in order:
         question = QUESTIONS[index]
-        entry = replay.recorded(replay.identify(question), question)
+        entry = replay.find(replay.identify(question), question)
         assert entry is not None
         assert entry.value == {"answer": f"for {index}"}
 
@@ -137,7 +137,7 @@ def test_an_answer_that_is_rejected_leaves_under_another_key() -> None:
     identity = replay.identify(QUESTIONS[0])
     entry = replay.wait(identity, QUESTIONS[0], line=True, deadline=None)
     accepted = replay.settle(identity, entry, "accept", {"answer": 7})
-    again = replay.reject(identity, accepted, [Problem("answer", "type", "must be text")], ["answer"], None)
+    again = replay.reject(identity, accepted, [Problem("answer", "type", {"expected": "text"})], ["answer"], None)
     assert replay.wire_key(identity, entry.attempt) != replay.wire_key(identity, again.attempt)
     assert replay.take_answers({identity: {"action": "accept", "content": {}}}, 0) == ()
     assert again.problems == (("answer", "type", "must be text"),)
@@ -238,7 +238,7 @@ def test_a_mismatch_of_effects_that_read_alike_says_what_differs(met: str, told:
 
 
 @given(st.from_type(object) | st.dictionaries(st.text(), st.text()))
-def test_rubbish_is_no_answer(answer: object) -> None:
+def test_rubbish_is_not_an_answer(answer: object) -> None:
     if isinstance(answer, dict) and answer.get("action") in ("accept", "decline", "cancel", "reject"):
         return
     with pytest.raises(MalformedAnswer):

@@ -37,7 +37,7 @@ def test_an_answer_that_is_false_is_still_an_answer(type: Any, answer: Any) -> N
     journal = kept((question, answer, True))
     assert journal.settled == {question.base: answer}
     assert Replay(decode(encode(journal))).recall(question) == answer
-    entry = Replay(journal).recorded(question.base, question)
+    entry = Replay(journal).find(question.base, question)
     assert entry is not None
     assert entry[:4] == ("fits", 1, "What?", {question.form.names[0]: answer})
 
@@ -74,7 +74,7 @@ def test_a_mismatch_names_what_was_answered() -> None:
         Replay(journal).depart("d?")
 
 
-def test_labels_that_were_read_are_read_anew_after_another_answer() -> None:
+def test_labels_are_read_again_after_another_answer() -> None:
     journal = kept((A, "1", True))
     assert list(journal.labels()) == [A.base]
     journal.settle(B.base, "2", "b?", 0)
@@ -98,7 +98,7 @@ def test_the_last_line_is_a_list_of_two_or_six(rest: str) -> None:
 
 
 @pytest.mark.parametrize("labels", ["", "1", '["a","b"]', '"a?","b?"', "[" * 100_000 + "]" * 100_000])
-def test_damaged_labels_are_told_as_a_damaged_journal(labels: str) -> None:
+def test_damaged_labels_are_a_damaged_journal(labels: str) -> None:
     mark, settled, _, rest = encode(kept((A, "1", True))).split("\n")
     journal = decode("\n".join((mark, settled, labels.translate(SWAP), rest)))
     assert Replay(journal).recall(A) == "1"

@@ -16,7 +16,7 @@ from midcall import Choice, Choices, Flag, Form, Number, Question, Text
 from midcall.core.adopted import AdoptedQuestion
 from midcall.core.forms.check import check
 from midcall.core.question import Visit
-from midcall.core.wire import broken_at, stuck_at
+from midcall.core.wire import find_half_character, find_unsendable
 from midcall.errors import InvalidForm, InvalidQuestion
 
 HALF = "half \ud83d"
@@ -108,7 +108,7 @@ def test_in_a_raw_schema_it_has_its_path(schema: Any, path: str) -> None:
 def test_a_text_is_asked_or_refused_and_never_fails_later(text: str) -> None:
     """`st.characters()` has the lone surrogates, too."""
     halves = [index for index, character in enumerate(text) if "\ud800" <= character <= "\udfff"]
-    assert broken_at(text) == (halves[0] if halves else None)
+    assert find_half_character(text) == (halves[0] if halves else None)
     if halves:
         with pytest.raises(InvalidQuestion):
             Question(f"a{text}", str)
@@ -116,14 +116,14 @@ def test_a_text_is_asked_or_refused_and_never_fails_later(text: str) -> None:
         form = Form(Text(f"a{text}", title=text, description=text), Choice("c", {text: text}))
         assert json.dumps(form.schema(), ensure_ascii=False).encode()
         assert json.dumps(form.schema("2025-06-18"), ensure_ascii=False).encode()
-        assert Question(f"a{text}", form, not_secret="whatever these texts happen to say").digest
+        assert Question(f"a{text}", form, not_secret="these texts are random").digest
 
 
 @given(st.text(st.characters(), max_size=8))
 def test_an_answer_with_half_a_character_does_not_fit(text: str) -> None:
     """No client could have sent it; but one in this process might, and the tool would send it on."""
     problems = check(Form(Text("a", required=True)), {"a": text})
-    assert [problem.code for problem in problems] == ([] if broken_at(text) is None else ["unicode"])
+    assert [problem.code for problem in problems] == ([] if find_half_character(text) is None else ["unicode"])
 
 
 # --- meta ------------------------------------------------------------------------------------
@@ -179,18 +179,18 @@ JSON = st.recursive(
 
 @given(st.dictionaries(st.text(), JSON, max_size=3))
 def test_plain_data_is_taken_as_it_is(meta: dict[str, Any]) -> None:
-    assert stuck_at(meta) is None
+    assert find_unsendable(meta) is None
     assert Question("?", str, meta=meta).meta == meta
 
 
 @given(st.dictionaries(st.text(), JSON, max_size=3), st.sampled_from([object(), HALF, float("nan"), b"", {1}]))
 def test_one_bad_value_anywhere_is_found(meta: dict[str, Any], bad: Any) -> None:
-    place = stuck_at({"x": [meta, {"y": bad}]})
+    place = find_unsendable({"x": [meta, {"y": bad}]})
     assert place is not None
     assert place.path == ".x[1].y"
 
 
-# --- other things that are no question ---------------------------------------------------------
+# --- other things that are not questions ---------------------------------------------------------
 
 
 @pytest.mark.parametrize("url", [None, 7, b"https://example.com", object()], ids=lambda url: type(url).__name__)

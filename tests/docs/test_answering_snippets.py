@@ -1,4 +1,4 @@
-"""The snippets of the pages about clients and the command line do what their pages say, and print what they show."""
+"""The snippets about clients and the command line do what their pages say, and print what they show."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from mcp import Client
 
 from midcall import Declined, ask
 from midcall.client import Asked, Script, VisitQuestion, connect
-from midcall.client.answerer import modes_of
-from midcall.client.visits.waiting import Waiting
+from midcall.client.answerer import Waiting, modes_of
 from midcall.core.outcome import Accepted, Cancelled, Outcome
 from midcall.testing import ERAS
 from scripts.check_docs import FENCE
@@ -57,7 +56,7 @@ async def says_yes(hands: Hands) -> None:
 
 
 def booking(module: Any) -> Desk:
-    """Somebody who books, at the `Terminal` of this module."""
+    """Someone who books at this module's `Terminal`."""
     desk = Desk(says_three, takes_the_window, says_yes)
     module.Terminal = lambda: desk.terminal
     return desk
@@ -74,7 +73,7 @@ async def test_a_trip_is_booked_in_the_terminal(capsys: pytest.CaptureFixture[st
 
 @shows("answering_callback", "answering_fastmcp")
 @pytest.mark.parametrize("name", ["answering_callback", "answering_fastmcp"])
-async def test_clients_of_both_kinds_take_it_as_their_callback(name: str) -> None:
+async def test_both_kinds_of_client_accept_the_callback(name: str) -> None:
     module = another(name)
     booking(module)
     assert await module.book(in_fastmcp() if name == "answering_fastmcp" else another("quickstart").mcp) == BOOKED
@@ -93,7 +92,7 @@ def in_fastmcp() -> Any:
 
 
 @shows("answering_attach")
-async def test_a_client_of_your_own_is_attached_to() -> None:
+async def test_an_existing_client_can_be_attached() -> None:
     module = another("answering_attach")
     booking(module)
     async with module.attached(Client(another("quickstart").mcp)) as client:
@@ -124,7 +123,7 @@ async def test_a_kiosk_never_starts_a_browser_and_plain_prompts_need_a_terminal(
     assert "no terminal" in capsys.readouterr().err
 
 
-# --- an answerer of your own ----------------------------------------------------------------------
+# --- your own answerer ----------------------------------------------------------------------------
 
 
 @shows("answering_own")
@@ -135,7 +134,7 @@ async def test_a_kiosk_never_starts_a_browser_and_plain_prompts_need_a_terminal(
         (["three", "", "3", "w", "yes"], BOOKED),
         (["3", "w", "no"], "Nothing was booked."),
         (["/no"], "The user declined to answer"),
-        ([None], "The user closed the question"),
+        ([None], "The user dismissed the question"),
     ],
 )
 @pytest.mark.parametrize("era", ERAS)
@@ -175,7 +174,7 @@ async def test_a_chat_takes_any_number(reply: str, given: float) -> None:
 
 
 def needing(*ids: str) -> Raw:
-    """A server whose tool needs these visits first, and says that they are done once it is asked to."""
+    """A server whose tool needs these visits first, and reports them as done on request."""
     needed = {"mode": "url", "message": "Connect", "url": "https://login.example.com/x"}
 
     async def handle(raw: Raw, call: dict[str, Any]) -> dict[str, Any]:
@@ -195,7 +194,7 @@ def needing(*ids: str) -> Raw:
         (Cancelled(), "Nothing was done. You can call it again later."),
     ],
 )
-async def test_a_call_that_needs_a_visit_is_made_again_or_not(agreed: Outcome[Any], end: str) -> None:
+async def test_a_call_that_needs_a_visit_is_repeated_unless_declined(agreed: Outcome[Any], end: str) -> None:
     raw = needing("a")
 
     async def answer(asked: Asked) -> Outcome[Any]:
@@ -207,7 +206,7 @@ async def test_a_call_that_needs_a_visit_is_made_again_or_not(agreed: Outcome[An
 
 
 @shows("csharp_required")
-async def test_on_2025_11_25_the_error_is_shown_and_the_call_made_again() -> None:
+async def test_on_2025_11_25_the_call_is_repeated_after_the_visit() -> None:
     third_party = another("csharp_required")
 
     async def connects_it(waiting: Waiting) -> bool:
@@ -222,7 +221,7 @@ async def test_on_2025_11_25_the_error_is_shown_and_the_call_made_again() -> Non
 
 
 @shows("answering_wait")
-async def test_a_kiosk_shows_how_far_the_visits_are() -> None:
+async def test_a_kiosk_shows_the_progress_of_visits() -> None:
     raw, kiosk = needing("a", "b"), snippet("answering_wait").Kiosk("example.com")
     async with snippet("answering_required").connect(raw.transport(), kiosk) as client, asyncio.timeout(20):
         call = asyncio.create_task(client.call_tool("it"))
@@ -234,7 +233,7 @@ async def test_a_kiosk_shows_how_far_the_visits_are() -> None:
     assert kiosk.shown == ["2 to go", "a is done", "1 to go", "b is done"]
 
 
-async def test_a_kiosk_goes_nowhere_else() -> None:
+async def test_a_kiosk_declines_other_sites() -> None:
     kiosk = snippet("answering_wait").Kiosk("example.com")
     for url in ("https://example.com.evil.net/", "https://example.com@evil.net/", "javascript:alert(1)"):
         assert await kiosk.answer(Asked(VisitQuestion("Go", url), "1")) == Declined()
@@ -244,7 +243,7 @@ async def test_a_kiosk_goes_nowhere_else() -> None:
 
 
 @shows("guard_guard")
-async def test_a_guard_lets_only_those_on_its_lists_pass(
+async def test_a_guard_admits_only_listed_servers_and_hosts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -259,16 +258,16 @@ async def test_a_guard_lets_only_those_on_its_lists_pass(
     assert await guard.answer(visit("Somebody", "https://example.com/")) == Cancelled()
     told = capsys.readouterr().out
     assert "Mailbox wanted to send you to example.org, which is not allowed here: it was cancelled." in told
-    assert "Somebody may not ask questions here: what it asks is cancelled." in told
+    assert "Somebody may not ask questions here: they are cancelled." in told
     assert len((tmp_path / "questions.jsonl").read_text().splitlines()) == 4
 
 
 @shows("guard_headless")
-async def test_where_nobody_is_a_question_without_defaults_is_cancelled(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_headless_cancels_a_question_without_defaults(capsys: pytest.CaptureFixture[str]) -> None:
     end = await snippet("guard_headless").nightly(another("asking_outcomes").mcp)
     assert end == "The user closed the question. Ask another time."
     [said] = capsys.readouterr().out.splitlines()
-    assert said.endswith("Nobody is here to answer: it was cancelled, since it has no default for answer.")
+    assert said.endswith("Nobody is here to answer: it was cancelled, because it has no default for answer.")
 
 
 @shows("guard_script")
@@ -278,7 +277,7 @@ async def test_a_script_answers_and_remembers_what_was_asked() -> None:
     assert asked == [DAYS, SEAT, SURE]
 
 
-async def test_the_file_of_answers_that_the_page_shows_is_read() -> None:
+async def test_the_answers_file_on_the_page_can_be_read() -> None:
     script = Script.from_file(SOURCES / "guard_answers.yaml", strict=True)
     async with snippet("guard_script").connect(another("quickstart").mcp, script) as client:
         assert (await client.call_tool("book", OSLO)).content[0].text == "Nothing was booked."
@@ -292,7 +291,7 @@ async def test_the_file_of_answers_that_the_page_shows_is_read() -> None:
 
 
 @shows("consent_look")
-def test_an_address_is_shown_as_the_page_says() -> None:
+def test_a_url_is_shown_as_on_the_page() -> None:
     page = (ROOT / "docs/consent.md").read_text()
     drawn = [match["code"].strip() for match in FENCE.finditer(page) if match[0].startswith("```text")]
     shown = snippet("consent_look").shown
@@ -304,9 +303,11 @@ def test_an_address_is_shown_as_the_page_says() -> None:
         assert shown(url) in drawn
 
 
+LEFT_OUT = "  ..."
 COMMANDS = [
     (command, expected.strip("\n"))
-    for match in FENCE.finditer((ROOT / "docs/cli.md").read_text())
+    for page in ("docs/cli.md", "docs/doctor.md")
+    for match in FENCE.finditer((ROOT / page).read_text())
     if match[0].startswith("```console")
     for command, expected in re.findall(r"^\$ (.+)\n((?:(?!\$ ).*\n)*)", match["code"], re.MULTILINE)
 ]
@@ -317,12 +318,13 @@ COMMANDS = [
 def test_the_command_line_prints_what_the_page_shows(command: str, expected: str, tmp_path: Path) -> None:
     shutil.copy(SOURCES / "quickstart.py", tmp_path / "server.py")
     shutil.copy(SOURCES / "cli_answers.yaml", tmp_path / "answers.yaml")
-    installed = command == COMMANDS[0][0]  # as it is; the others need not start from nothing
+    installed = command == COMMANDS[0][0]  # the installed command; the others may use warm processes
     path = f"{Path(sys.executable).parent if installed else on_path(tmp_path / 'bin')}{os.pathsep}{os.environ['PATH']}"
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MIDCALL_")}
     done = subprocess.run(
         ["bash", "-c", command],
         cwd=tmp_path,
-        env={**os.environ, "PATH": path, "COLUMNS": "100", "PYTHONUTF8": "1"},
+        env={**environment, "PATH": path, "COLUMNS": "100", "PYTHONUTF8": "1"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -330,8 +332,12 @@ def test_the_command_line_prints_what_the_page_shows(command: str, expected: str
         timeout=60,
     )
     shown = [line.rstrip() for line in done.stdout.strip("\n").splitlines()]
-    assert shown == expected.splitlines()
+    lines = expected.splitlines()
+    if LEFT_OUT not in lines:
+        assert shown == lines
+    pattern = "".join(r"(?:.*\n)*?" if line == LEFT_OUT else f"{re.escape(line)}\n" for line in lines)
+    assert re.fullmatch(pattern, "".join(f"{line}\n" for line in shown)), done.stdout
 
 
-def test_the_page_shows_every_command() -> None:
-    assert len(COMMANDS) >= 8
+def test_the_pages_show_every_command() -> None:
+    assert len(COMMANDS) >= 10

@@ -1,4 +1,4 @@
-"""The pages hang together: all are on the map, all their Python is tested, and promises can be counted."""
+"""Pages are consistent: all are in the index, all their Python is tested, and promises have ids."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_every_snippet_is_shown() -> None:
     assert shown == {*(ROOT / "docs_src").glob("*.py"), *(ROOT / "examples" / "recipes").glob("*.py")}
 
 
-def test_every_line_of_the_promises_has_an_id_of_its_own() -> None:
+def test_every_promise_has_a_unique_id() -> None:
     lines = [line for line in (DOCS / "promises.md").read_text().splitlines() if line.startswith("- ")]
     promises = [PROMISE.fullmatch(line) for line in lines]
     assert all(promises)

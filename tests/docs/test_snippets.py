@@ -1,4 +1,4 @@
-"""Every Python snippet of the docs is a file in docs_src/, and every one of them does what its page says."""
+"""Every Python snippet in the docs is a file in docs_src/ that does what its page says."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from starlette.applications import Starlette
 
 import midcall
 from midcall import Cancelled, Declined
-from midcall.client.connection import connect as client_connect
+from midcall.client.connection.connect import connect as client_connect
 from midcall.portal import Caller
 from midcall.stores import StoreError
 from midcall.testing import ERAS, Answers, Asked, Era, NotReplayable, Script, connect, replayed, run
 from tests.mistakes import BROKEN, logged_mistake
 from tests.portal.authorization_server import CLIENT, authorization_server
-from tests.portal.stand import Visitor as PageVisitor
+from tests.portal.sites import Visitor as PageVisitor
 from tests.server.test_apps import Frame, host
 from tests.server.test_out_of_band import Person, connects, fills, presses
 from tests.server.test_store import shown as shown_text
@@ -60,7 +60,7 @@ def snippet(name: str) -> ModuleType:
 
 
 def another(name: str) -> ModuleType:
-    """The same snippet once more, as another process would have it."""
+    """A second copy of this snippet's module, as in another process."""
     spec = importlib.util.spec_from_file_location(f"{name}_{secrets.token_hex(4)}", SOURCES / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
@@ -70,13 +70,13 @@ def another(name: str) -> ModuleType:
 
 
 def shows(*names: str) -> Callable[[Any], Any]:
-    """Marks a test as the one that runs these snippets."""
+    """Mark a test as the one that runs these snippets."""
     COVERED.update(names)
     return lambda test: test
 
 
 def refused(match: str | None = None) -> AbstractContextManager[Any]:
-    """The server answers with a protocol error, which may come out of a task group of the client."""
+    """Expect a protocol error, possibly in an exception group from the client."""
     error = pytest.RaisesExc(MCPError, match=match)
     return pytest.RaisesGroup(error, allow_unwrapped=True, flatten_subgroups=True)
 
@@ -139,7 +139,7 @@ CASES = [
         lambda asked: {
             "How large?": "l",
             "Which base?": "thin",
-            "What goes on it?": {"choice": extras(asked)},
+            "Which toppings?": {"choice": extras(asked)},
         }.get(asked.message, True),
         "l thin o c",
     ),
@@ -234,7 +234,7 @@ COVERED.update(case.file for case in CASES)
 
 
 def extras(asked: Asked) -> object:
-    """Multiple choice, as this version shows it: a list, or a line of text."""
+    """A multiple choice in this version's form: a list or a line of text."""
     kind = (asked.schema or {})["properties"].get("choice", {}).get("type")
     return ["o", "c"] if kind == "array" else "Olives, Capers"
 
@@ -251,7 +251,7 @@ async def test_a_tool_of_the_docs_does_what_its_page_says_on_every_version(case:
 
 @shows("adoption_caching")
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_cache_would_answer_for_the_user_unless_what_asks_is_left_out(era: Era) -> None:
+async def test_a_cache_answers_for_the_user_unless_tools_that_ask_are_excluded(era: Era) -> None:
     page = another("adoption_caching")
     careless = FastMCP("canteen", middleware=[ResponseCachingMiddleware()])
     careless.tool(page.order)
@@ -350,7 +350,7 @@ async def test_a_form_that_asks_for_a_secret_ends_the_call(caplog: pytest.LogCap
 
 @pytest.fixture
 def every_round_replays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No run stays in memory, as on replicas that share no store."""
+    """Replay every call, as on replicas without a shared store."""
     monkeypatch.setenv("MIDCALL_LIVE", "0")
 
 
@@ -383,16 +383,16 @@ async def test_a_number_that_is_drawn_again_is_not_the_one_that_the_user_kept(
 
 
 @pytest.mark.usefixtures("every_round_replays")
-async def test_a_clock_in_a_message_is_asked_for_ever_and_sells_in_every_run() -> None:
+async def test_a_clock_in_a_message_is_asked_forever_and_sells_in_every_run() -> None:
     lottery = another("between_bad")
     done = await run(lottery.mcp, "sell", {}, lambda asked: "Ada")
     assert done.failed
-    assert "could not be continued" in done.text
+    assert "could not be resumed" in done.text
     assert len(lottery.TICKETS) == done.rounds + 1 == 3
 
 
 @pytest.mark.usefixtures("every_round_replays")
-async def test_what_may_not_stand_between_two_asks_fails_in_the_authors_tests() -> None:
+async def test_unsafe_code_between_two_asks_fails_the_authors_tests() -> None:
     with pytest.raises(NotReplayable):
         await replayed(another("between_bad").mcp, "sell", {}, lambda asked: "Ada")
 
@@ -426,7 +426,7 @@ async def test_a_client_that_cannot_be_asked_is_told_to_name_a_city(era: Era) ->
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_book_is_lent_for_four_weeks_where_nobody_can_be_asked(era: Era) -> None:
+async def test_a_book_is_lent_for_four_weeks_if_nobody_can_be_asked(era: Era) -> None:
     done = await run(snippet("errors_catch").mcp, "lend", {"title": "Emma"}, era=era, modes=())
     assert done.text == "Emma is yours for 4 weeks."
 
@@ -435,7 +435,7 @@ async def test_a_book_is_lent_for_four_weeks_where_nobody_can_be_asked(era: Era)
 async def test_a_strong_question_takes_no_default_from_anywhere(era: Era) -> None:
     done = await run(snippet("channels_strong").mcp, "drop", {"table": "users"}, era=era, modes=())
     assert done.failed
-    assert "no way to show the question" in done.text
+    assert "cannot show questions" in done.text
 
 
 # --- visits ---------------------------------------------------------------------------------------
@@ -443,7 +443,7 @@ async def test_a_strong_question_takes_no_default_from_anywhere(era: Era) -> Non
 
 @asynccontextmanager
 async def serving(app: Starlette) -> AsyncIterator[str]:
-    """The address of this app, served over HTTP in this process."""
+    """The URL of this app, served over HTTP in this process."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none", lifespan="on"))
         serving = asyncio.create_task(server.serve(sockets=[listening]))
@@ -458,7 +458,7 @@ async def serving(app: Starlette) -> AsyncIterator[str]:
 
 
 class Visitor(Script):
-    """Agrees to a visit, and finishes on the page a moment later."""
+    """Agrees to a visit and finishes on the page a moment later."""
 
     def __init__(self, base: str) -> None:
         super().__init__(agree)
@@ -536,7 +536,8 @@ def test_the_quickstart_works_in_an_empty_folder(command: list[str], end: str, t
 
 
 @shows("pending_task")
-async def test_another_task_books_the_trip(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_another_task_books_the_trip(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(SOURCES)
     await another("pending_task").main()
     first, *_, last = capsys.readouterr().out.splitlines()
     assert first == f"travel asks: {DAYS}"
@@ -571,7 +572,10 @@ FORM = re.compile(r'action="(?P<action>[^"]+)".*?name="token" value="(?P<token>[
 
 
 @shows("pending_browser")
-async def test_a_page_in_the_browser_books_the_trip(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_a_page_in_the_browser_books_the_trip(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(SOURCES)
     module, told = another("pending_browser"), asyncio.Queue[str]()
     module.Browser = partial(module.Browser, open=None, tell=told.put_nowait)
     call = asyncio.create_task(module.main())
@@ -593,14 +597,14 @@ async def test_a_page_in_the_browser_books_the_trip(capsys: pytest.CaptureFixtur
 
 @shows("ctx_elicit_before")
 @pytest.mark.parametrize("era", ERAS)
-async def test_the_tool_before_works_on_every_version_after_one_line(era: Era) -> None:
+async def test_the_old_tool_works_on_every_version_after_install(era: Era) -> None:
     server = another("ctx_elicit_before").mcp
     midcall.install(server)
     answers = [{"accept": True, "date": "2026-12-28"}]
     assert (await run(server, "book_table", TABLE, answers, era=era)).text == "Booked for 2026-12-28."
 
 
-async def test_the_tool_before_fails_on_the_newest_version_without_it() -> None:
+async def test_the_old_tool_fails_on_the_newest_version_without_install() -> None:
     server = another("ctx_elicit_before").mcp
     with refused("elicitation/create"):
         await run(server, "book_table", TABLE, [{"accept": True}])
@@ -609,7 +613,7 @@ async def test_the_tool_before_fails_on_the_newest_version_without_it() -> None:
 @shows("resolve_before")
 @pytest.mark.parametrize("installed", [False, True])
 @pytest.mark.parametrize("era", ERAS)
-async def test_resolve_works_before_and_goes_on_working_under_midcall(era: Era, installed: bool) -> None:
+async def test_resolve_works_with_and_without_midcall(era: Era, installed: bool) -> None:
     server = another("resolve_before").mcp
     if installed:
         midcall.install(server)
@@ -619,7 +623,7 @@ async def test_resolve_works_before_and_goes_on_working_under_midcall(era: Era, 
 
 @shows("rounds_before")
 @pytest.mark.parametrize("installed", [False, True])
-async def test_a_handwritten_round_works_before_and_goes_on_working_under_midcall(installed: bool) -> None:
+async def test_a_handwritten_round_works_with_and_without_midcall(installed: bool) -> None:
     server = another("rounds_before").mcp
     if installed:
         midcall.install(server)
@@ -727,7 +731,7 @@ async def test_a_secret_goes_through_a_page_on_this_machine(era: Era) -> None:
 
 @shows("portal_mounted")
 @pytest.mark.usefixtures("portal_settings")
-async def test_a_portal_is_mounted_beside_the_server() -> None:
+async def test_a_portal_is_mounted_next_to_the_server() -> None:
     module = another("portal_mounted")
     transport = httpx2.ASGITransport(module.app)
     async with httpx2.AsyncClient(transport=transport, base_url="https://mcp.example.com") as http:
@@ -737,7 +741,7 @@ async def test_a_portal_is_mounted_beside_the_server() -> None:
 
 
 @pytest.mark.usefixtures("portal_settings")
-async def test_a_mounted_portal_has_a_page_for_whoever_the_access_token_names() -> None:
+async def test_a_mounted_portal_has_a_page_for_the_access_tokens_user() -> None:
     module = another("portal_mounted")
 
     async def claims_of(token: str) -> dict[str, str] | None:
@@ -779,7 +783,7 @@ CALLER = Caller("https://id.example.com", "ada", "a-client", {"email": "ada@exam
         ("identity_callable", "https://id.example.com ada"),
     ],
 )
-async def test_each_identity_makes_its_key_of_a_caller(file: str, key: str) -> None:
+async def test_each_identity_builds_the_key_of_a_caller(file: str, key: str) -> None:
     portal = another(file).portal
     assert portal.owner_of(CALLER) == key
     assert portal.owner_of(Caller()) == ""
@@ -787,12 +791,12 @@ async def test_each_identity_makes_its_key_of_a_caller(file: str, key: str) -> N
     assert portal.why_not("secret", "") is not None
 
 
-# --- secrets, accounts, approvals, and calls that go on later -------------------------------------
+# --- secrets, accounts, approvals, and calls that resume later ------------------------------------
 
 
 @shows("secrets_token")
 @pytest.mark.usefixtures("portal_settings")
-async def test_a_token_is_checked_on_the_page_and_a_no_is_taken_as_one() -> None:
+async def test_a_token_is_checked_on_the_page_and_can_be_declined() -> None:
     module = another("secrets_token")
 
     async def act(visitor: PageVisitor, id: str) -> None:
@@ -835,7 +839,7 @@ async def test_an_account_is_connected(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_providers_are_described_in_a_few_lines() -> None:
     portal = snippet("secrets_providers").portal
     assert [provider.name for provider in portal.providers] == ["github", "crm", "wiki"]
-    assert [provider.discovered for provider in portal.providers] == [False, True, False]
+    assert [provider.uses_discovery for provider in portal.providers] == [False, True, False]
 
 
 @shows("secrets_approve")
@@ -850,10 +854,16 @@ async def test_only_what_was_approved_is_paid(era: Era) -> None:
     await module.portal.close()
 
 
+def quoted_on(page: str) -> str:
+    """Return the block quote of this page, as one line."""
+    lines = (ROOT / "docs" / f"{page}.md").read_text().splitlines()
+    return " ".join(line.removeprefix("> ") for line in lines if line.startswith("> "))
+
+
 @shows("later_signing")
 @pytest.mark.usefixtures("portal_settings")
 @pytest.mark.parametrize("era", WITH_URLS)
-async def test_a_call_goes_on_with_its_code(era: Era, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_call_resumes_with_its_code(era: Era, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("midcall.server.resuming.holding.HOLD_SECONDS", 0.01)
     seen: list[str] = []
 
@@ -864,21 +874,22 @@ async def test_a_call_goes_on_with_its_code(era: Era, monkeypatch: pytest.Monkey
     async with connect(another("later_signing").mcp, reads, era=era, max_rounds=10) as client:
         first = await client.call_tool("sign", {"contract": "lease"})
         assert first.is_error
-        assert told(first).startswith("NOT FINISHED YET, and nothing is wrong.")
+        code = (first.meta or {})["midcall/code"]
+        assert told(first).replace(code, "kzT9...") == quoted_on("later")
         await midcall.complete(seen[0].rpartition("/")[2])
-        last = await client.call_tool("midcall_continue", {"code": (first.meta or {})["midcall/code"]})
+        last = await client.call_tool("midcall_continue", {"code": code})
     assert told(last) == "Signed, and filed as F-5."
     assert len(seen) == 1
 
 
 @shows("once_store")
 @pytest.mark.usefixtures("portal_settings")
-async def test_an_effect_that_was_cut_off_is_looked_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_an_effect_that_was_cut_off_is_checked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from midcall.server.once import claims
     from midcall.server.running.handover import Handover
 
     monkeypatch.setenv("MIDCALL_STORE", f"sqlite:///{tmp_path}/post.db")
-    monkeypatch.setenv("MIDCALL_LIVE", "0")  # a process that dies tells no replica what its turn came to
+    monkeypatch.setenv("MIDCALL_LIVE", "0")  # a dying process doesn't report its turn's outcome to other replicas
     module, replica = another("once_store"), another("once_store")
     monkeypatch.setattr(replica, "SENT", module.SENT)
 
@@ -903,7 +914,7 @@ async def test_an_effect_that_was_cut_off_is_looked_up(monkeypatch: pytest.Monke
             patch.setattr(Handover, "settle", is_dead)
             with pytest.raises(MCPError):
                 await client.session.call_tool("send_letter", {"to": "Ada"}, **retry)
-    monkeypatch.setattr(claims, "_OTHER_SECONDS", 0.01)
+    monkeypatch.setattr(claims, "OTHER_EFFECT_SECONDS", 0.01)
     async with connect(replica.mcp) as client:
         last = await client.session.call_tool("send_letter", {"to": "Ada"}, **retry)
     assert told(last) == "Found: L-1."
@@ -931,7 +942,7 @@ async def test_a_webhook_counts_only_if_it_was_signed() -> None:
 
 @shows("operations_stop")
 @pytest.mark.usefixtures("portal_settings")
-async def test_the_store_is_let_go_when_the_server_stops() -> None:
+async def test_the_store_is_closed_when_the_server_stops() -> None:
     module = another("operations_stop")
     async with serving(module.app) as base, httpx2.AsyncClient(base_url=base) as http:
         assert (await http.get("/midcall/health")).json() == {"status": "ok"}
@@ -939,7 +950,7 @@ async def test_the_store_is_let_go_when_the_server_stops() -> None:
 
 
 async def answers_to_its_name(http: httpx2.AsyncClient) -> bool:
-    """Whether the server takes a request that names its host, and refuses one that names another."""
+    """Whether the server accepts requests for its host and rejects others."""
     named, other = [
         (await http.post("/mcp", headers={"Host": host}, json={})).status_code
         for host in ("mcp.example.com", "evil.example.com")
@@ -970,7 +981,7 @@ TESTS = (
 def test_the_tests_that_the_docs_show_pass() -> None:
     files = [str(SOURCES / f"{name}.py") for name in TESTS]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
-    done = subprocess.run(command, cwd=ROOT, env=dict(os.environ), capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=SOURCES, env=dict(os.environ), capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "23 passed" in done.stdout
 
@@ -1006,7 +1017,7 @@ async def test_the_store_is_open_and_swept_while_the_server_runs(
 
 @pytest.fixture
 def own_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("midcall.stores.sqlite.places._data_directory", lambda: tmp_path)
+    monkeypatch.setattr("midcall.stores.sqlite.file._data_directory", lambda: tmp_path)
 
 
 @shows("apps_form")

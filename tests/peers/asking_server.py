@@ -1,4 +1,4 @@
-"""An HTTP server whose one tool asks. Prints its URL when it can be reached."""
+"""An HTTP server whose only tool asks. Prints its URL when it's ready."""
 
 from __future__ import annotations
 

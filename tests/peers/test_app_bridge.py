@@ -1,4 +1,4 @@
-"""The App in a real browser, in the frame of a host that is built on the official client and AppBridge."""
+"""The App in a real browser, in the frame of a host built on the official client and AppBridge."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from starlette.staticfiles import StaticFiles
 
 import midcall
 from midcall import Accepted, Question, ask, ask_all, elicit
-from midcall.server.channels import app as channel
+from midcall.server.channels.apps import channel
 from midcall.server.resuming import holding
 from midcall.stores.memory import Memory
 from scripts.peers import PEERS
@@ -98,7 +98,7 @@ async def browser() -> AsyncIterator[Any]:
 
 
 class Host:
-    """The page of the host, and the frames in it."""
+    """The host's page and its frames."""
 
     def __init__(self, page: Any) -> None:
         self.page = page
@@ -109,7 +109,7 @@ class Host:
         page.on("request", lambda request: self.requests.append(request.url))
 
     def call(self, tool: str, arguments: dict[str, Any] | None = None, **how: Any) -> asyncio.Task[str]:
-        """The model calls a tool."""
+        """Call a tool, as the model does."""
         run = "([tool, args, how]) => host.call(tool, args, how)"
         return asyncio.create_task(self.page.evaluate(run, [tool, arguments or {}, how]))
 
@@ -151,7 +151,7 @@ def hosted(browser: Any, url: str) -> Any:
     return opened
 
 
-# --- shown while the call is held ---------------------------------------------------------------
+# --- shown during the call ----------------------------------------------------------------------
 
 
 async def test_the_form_is_filled_in_and_the_call_returns(hosted: Any) -> None:
@@ -162,12 +162,12 @@ async def test_the_form_is_filled_in_and_the_call_returns(hosted: Any) -> None:
         await host.frame().get_by_label("aisle").check()
         await host.press("Send")
         assert await call == "Oslo 3 aisle app"
-        await host.sees("Sent. The tool goes on.")
+        await host.sees("Sent. The tool continues.")
         assert await host.of("host.messages") == []
         assert await host.height() < 70, "what is finished takes little room"
 
 
-async def test_what_is_wrong_is_shown_at_the_fields_and_what_was_typed_stays(hosted: Any) -> None:
+async def test_problems_appear_at_the_fields_and_input_stays(hosted: Any) -> None:
     async with hosted() as host:
         call = host.call("book")
         await host.fill(city="O", days="99")
@@ -185,7 +185,7 @@ async def test_what_is_wrong_is_shown_at_the_fields_and_what_was_typed_stays(hos
 
 
 @pytest.mark.parametrize(("button", "expected"), [("Decline", "Declined app"), ("Cancel", "Cancelled app")])
-async def test_a_no_is_a_no(hosted: Any, button: str, expected: str) -> None:
+async def test_a_decline_is_a_decline(hosted: Any, button: str, expected: str) -> None:
     async with hosted() as host:
         call = host.call("book")
         await host.press(button)
@@ -204,7 +204,7 @@ async def test_the_next_question_comes_to_the_same_frame(hosted: Any) -> None:
         assert await call == "7 x"
 
 
-async def test_questions_that_are_asked_together_are_counted(hosted: Any) -> None:
+async def test_concurrent_questions_are_counted(hosted: Any) -> None:
     async with hosted() as host:
         call = host.call("together")
         for number in (1, 2):
@@ -226,7 +226,7 @@ async def test_two_calls_at_once_never_mix(hosted: Any) -> None:
         assert [await call for call in calls] == ["Aden 3 window app", "Bonn 3 window app"]
 
 
-async def test_a_tool_that_asks_nothing_leaves_no_more_than_a_line(hosted: Any) -> None:
+async def test_a_tool_that_asks_nothing_leaves_only_a_line(hosted: Any) -> None:
     async with hosted() as host:
         assert await host.call("quiet") == "nothing to ask"
         await host.page.wait_for_function("host.sizes.length")
@@ -247,17 +247,15 @@ async def go_on(host: Host, told: str) -> asyncio.Task[str]:
     return host.call("midcall_continue", {"code": code[1]}, when="after")
 
 
-async def test_a_form_that_is_shown_late_answers_and_tells_the_model(
-    hosted: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(channel, "LOOK_SECONDS", 0.05)
+async def test_a_late_form_answers_and_tells_the_model(hosted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(channel, "APP_SECONDS", 0.05)
     async with hosted() as host:
         told = await host.call("two", when="after")
         assert told.startswith("NOT FINISHED YET")
         await host.fill(answer="7")
         await host.press("Send")
         told = await (await go_on(host, told))
-        await host.sees("The assistant was told to go on.", 0)
+        await host.sees("The assistant was told to continue.", 0)
         await host.fill(1, answer="x")
         await host.press("Send", 1)
         assert await (await go_on(host, told)) == "7 x"
@@ -266,7 +264,7 @@ async def test_a_form_that_is_shown_late_answers_and_tells_the_model(
 async def test_over_http_without_a_session_the_form_comes_with_the_result(
     hosted: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(channel, "LOOK_SECONDS", 1.0)
+    monkeypatch.setattr(channel, "APP_SECONDS", 1.0)
     async with hosted(era="2026-07-28") as host:
         told = await host.call("book")
         assert told.startswith("NOT FINISHED YET")
@@ -275,20 +273,18 @@ async def test_over_http_without_a_session_the_form_comes_with_the_result(
         assert await (await go_on(host, told)) == "Oslo 3 window app"
 
 
-async def test_a_host_that_takes_no_messages_leaves_it_to_the_user(
+async def test_without_messages_to_the_host_the_user_asks_the_model_to_resume(
     hosted: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(channel, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(channel, "APP_SECONDS", 0.05)
     async with hosted() as host:
         await host.call("book", when="after", says=False)
         await host.press("Decline")
-        await host.sees("tell the assistant in the chat to go on")
+        await host.sees("tell the assistant in the chat to continue")
 
 
-async def test_a_finished_form_that_is_kept_around_cannot_be_sent_again(
-    hosted: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(channel, "LOOK_SECONDS", 0.05)
+async def test_a_finished_form_cannot_be_sent_again(hosted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(channel, "APP_SECONDS", 0.05)
     async with hosted() as host:
         told = await host.call("book", when="after")
         await host.fill(city="Oslo", days="3")
@@ -296,14 +292,12 @@ async def test_a_finished_form_that_is_kept_around_cannot_be_sent_again(
         assert await (await go_on(host, told)) == "Oslo 3 window app"
         tool = "host.tools.find((each) => each.name === 'book')"
         await host.of(f"host.show({tool}, {{}}, {{}}).then((bridge) => bridge.sendToolResult(host.results[0]))")
-        await host.sees("This form is finished.", 2)
+        await host.sees("This form was answered.", 2)
         assert await host.frame(2).get_by_role("button").count() == 0
         assert await host.of("host.messages") == []
 
 
-async def test_what_is_being_typed_survives_the_end_of_the_held_call(
-    hosted: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_input_survives_the_end_of_the_held_call(hosted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(holding, "HOLD_SECONDS", 1.5)
     async with hosted() as host:
         call = host.call("book")
@@ -341,7 +335,7 @@ async def test_it_fits_a_phone(hosted: Any) -> None:
 
 
 @pytest.mark.parametrize(("theme", "seen"), [("dark", "light"), ("light", "dark")])
-async def test_the_theme_is_the_hosts_and_not_the_systems(hosted: Any, theme: str, seen: str) -> None:
+async def test_the_form_follows_the_hosts_theme_not_the_systems(hosted: Any, theme: str, seen: str) -> None:
     async with hosted(color_scheme=seen) as host:
         call = host.call("book", context={"theme": theme})
         await host.sees("Tell me about")
@@ -360,7 +354,7 @@ async def _brightness(host: Host) -> str:
     return "light" if int(re.findall(r"\d+", color)[0]) > 128 else "dark"
 
 
-async def test_in_a_frame_that_is_kept_small_everything_can_be_reached(hosted: Any) -> None:
+async def test_everything_is_reachable_in_a_small_frame(hosted: Any) -> None:
     async with hosted() as host:
         call = host.call("book", height=160)
         await host.sees("Tell me about")
@@ -374,7 +368,7 @@ async def test_in_a_frame_that_is_kept_small_everything_can_be_reached(hosted: A
         assert await call == "Oslo 3 aisle app"
 
 
-async def test_nothing_is_sent_from_a_small_frame_before_all_of_it_was_seen(hosted: Any) -> None:
+async def test_a_small_frame_sends_nothing_before_everything_was_visible(hosted: Any) -> None:
     async with hosted() as host:
         call = host.call("book", height=160)
         await host.press("Send")
@@ -387,7 +381,7 @@ async def test_nothing_is_sent_from_a_small_frame_before_all_of_it_was_seen(host
         await call
 
 
-async def test_where_the_host_can_show_it_larger_the_user_can_ask_for_that(hosted: Any) -> None:
+async def test_the_user_can_enlarge_the_form_if_the_host_supports_it(hosted: Any) -> None:
     async with hosted() as host:
         call = host.call("book", height=160, context={"availableDisplayModes": ["inline", "fullscreen"]})
         await host.press("Open larger")
@@ -397,7 +391,7 @@ async def test_where_the_host_can_show_it_larger_the_user_can_ask_for_that(hoste
         await call
 
 
-async def test_a_frame_that_was_closed_at_first_shows_the_form_when_it_is_opened(hosted: Any) -> None:
+async def test_a_closed_frame_shows_the_form_when_it_opens(hosted: Any) -> None:
     async with hosted() as host:
         call = host.call("book", height=0)
         frame = host.page.locator("iframe")
@@ -409,7 +403,7 @@ async def test_a_frame_that_was_closed_at_first_shows_the_form_when_it_is_opened
         assert await call == "Oslo 3 window app"
 
 
-async def test_nobody_but_the_host_is_listened_to(hosted: Any) -> None:
+async def test_only_the_hosts_messages_are_accepted(hosted: Any) -> None:
     async with hosted() as host:
         call = host.call("book")
         await host.sees("Tell me about")

@@ -1,11 +1,11 @@
-"""A pattern finds here what it finds in JavaScript."""
+"""A pattern matches the same texts here as in JavaScript."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 
-from midcall.core.forms.dialect import compiled, python_only
+from midcall.core.forms.patterns import compile_pattern, find_python_only
 from scripts.peers import node
 from tests.skips import needs_peer
 
@@ -64,14 +64,14 @@ console.log(JSON.stringify(patterns.map((each) => texts.map((text) => new RegExp
 """
 
 
-def test_every_pattern_finds_what_it_finds_there() -> None:
+def test_every_pattern_matches_the_same_texts() -> None:
     asked = json.dumps([PATTERNS, TEXTS])
     done = subprocess.run(
         [str(node()), "-e", SEARCH], input=asked, capture_output=True, text=True, timeout=60, check=True
     )
     there = json.loads(done.stdout)
-    assert not [pattern for pattern in PATTERNS if python_only(pattern)]
-    here = [[compiled(pattern).search(text) is not None for text in TEXTS] for pattern in PATTERNS]
+    assert not [pattern for pattern in PATTERNS if find_python_only(pattern)]
+    here = [[compile_pattern(pattern).search(text) is not None for text in TEXTS] for pattern in PATTERNS]
     differs = [
         (pattern, text, there[p][t])
         for p, pattern in enumerate(PATTERNS)

@@ -1,4 +1,4 @@
-"""`midcall` against npm's server-everything, which no one here wrote, over stdio and HTTP."""
+"""`midcall` against npm's server-everything, a third-party server, over stdio and HTTP."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ def test_its_form_of_every_kind_of_field_is_answered(target: str, answers: str) 
     assert sent["action"] == "accept"
     assert sent["content"] | {"name": "Ada", "check": True, "email": "ada@example.com", "integer": 7} == sent["content"]
     assert sent["content"]["untitledMultipleSelectEnum"] == ["Piano", "Violin"]
-    assert sent["content"]["number"] == 3.14  # a default that was left as it is
+    assert sent["content"]["number"] == 3.14  # an unchanged default
 
 
-def test_its_form_is_cancelled_where_nobody_is(target: str) -> None:
+def test_its_form_is_cancelled_without_a_user(target: str) -> None:
     done = midcall("call", target, "trigger-elicitation-request")
     assert done.returncode == 3
     assert "cancelled" in done.stdout
@@ -86,7 +86,7 @@ def test_its_visit_is_agreed_to(target: str, answers: str) -> None:
     assert "User completed the URL elicitation flow" in done.stdout
 
 
-def test_the_visit_that_its_error_asks_for_can_be_declined(target: str, answers: str) -> None:
+def test_the_visit_that_its_error_requires_can_be_declined(target: str, answers: str) -> None:
     given = ["url=https://example.com/x", "errorPath=yes", "--answers", answers]
     done = midcall("call", target, "trigger-url-elicitation", *given)
     assert done.returncode == 3

@@ -1,4 +1,4 @@
-"""One tool, unchanged, with five kinds of question: every client in the table of docs/everywhere.md is asked all."""
+"""Every client in the table of docs/everywhere.md gets all five questions of one unchanged tool."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ async def test_every_client_is_asked_all_five_questions(
 ) -> None:
     if caller.missing is not None:
         pytest.skip(caller.missing)
-    monkeypatch.setenv("MIDCALL_STORE", f"sqlite:///{tmp_path / 'store.db'}")  # for those who start it themselves
+    monkeypatch.setenv("MIDCALL_STORE", f"sqlite:///{tmp_path / 'store.db'}")  # for clients that start it
     monkeypatch.setenv("MIDCALL_KEYS", KEY)
     assert await caller.wrong(url) is None
 
 
-def test_the_table_in_the_docs_is_that_of_these_clients() -> None:
+def test_the_table_in_the_docs_lists_these_clients() -> None:
     assert PAGE.read_text().partition(BEGIN)[2].partition(END)[0].strip() == table()
 
 

@@ -1,4 +1,4 @@
-"""npm's oidc-provider as the issuer and as the third party: a certified OpenID provider, which no one here wrote."""
+"""npm's oidc-provider, a certified OpenID provider, as the issuer and as the third party."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Both:
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
-    """The issuer, and the portal example with it."""
+    """The issuer, and the portal example that uses it."""
     home, port = tmp_path_factory.mktemp("oidc-provider"), free_port()
     url, here = f"http://localhost:{port}", free_port()
     portal, mcp = f"http://127.0.0.1:{here}/midcall", f"http://127.0.0.1:{here}/mcp"
@@ -76,7 +76,7 @@ async def test_an_account_there_is_connected_and_its_token_is_live(both: Both, e
     assert len(person.asked) == 1
 
 
-async def test_access_that_the_user_does_not_give_is_a_no(both: Both) -> None:
+async def test_denied_access_is_a_decline(both: Both) -> None:
     async def refuses(surfer: Surfer) -> None:
         await APPROVES(surfer)
         answer = await surfer.http.get(f"{surfer.page.url}/abort")

@@ -35,7 +35,7 @@ def url() -> Iterator[str]:
 
 
 def book(url: str, era: str, answers: dict[str, Any]) -> dict[str, Any]:
-    """Books Oslo with the TypeScript client, and gives back what it printed."""
+    """Book Oslo with the TypeScript client and return its output."""
     arguments = json.dumps({"destination": "Oslo"})
     command = [str(node()), str(PEERS / "ts_client.mjs"), url, era, "book", arguments, json.dumps(answers)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
@@ -70,14 +70,14 @@ def test_the_form_arrives_with_its_fields_and_their_bounds(url: str, era: str) -
     assert [field["type"] for field in sure.values()] == ["boolean"]
 
 
-def test_a_no_in_the_form_is_no_booking(url: str, era: str) -> None:
+def test_a_decline_in_the_form_books_nothing(url: str, era: str) -> None:
     told = book(url, era, {TRIP: {"days": 3, "seat": "window"}, SURE: False})
 
     assert text(told) == "Not booked."
 
 
 @pytest.mark.parametrize("action", ["decline", "cancel"])
-def test_a_user_who_declines_or_cancels_is_asked_no_more(url: str, era: str, action: str) -> None:
+def test_a_user_who_declines_or_cancels_is_not_asked_again(url: str, era: str, action: str) -> None:
     told = book(url, era, {TRIP: action})
 
     assert not text(told).startswith("Booked")

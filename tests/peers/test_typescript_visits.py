@@ -1,4 +1,4 @@
-"""The official TypeScript client is sent to pages, by people who take their time, in both eras."""
+"""The official TypeScript client visits pages, with slow people, in both eras."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ERAS = ("legacy", "2026-07-28")
 
 
 class TypeScript:
-    """The client, in a process of its own."""
+    """The client in a separate process."""
 
     def __init__(self, process: asyncio.subprocess.Process, person: Person) -> None:
         self._process = process
@@ -32,7 +32,7 @@ class TypeScript:
         self.completed: list[str] = []
 
     async def call(self, tool: str, **arguments: Any) -> str:
-        """The text of its result. Whoever is sent to a page meanwhile sets out."""
+        """The result's text. People who are sent to a page start their visit meanwhile."""
         assert self._process.stdin is not None
         self._process.stdin.write(f"{json.dumps({'tool': tool, 'arguments': arguments})}\n".encode())
         while "result" not in (said := await self._line()):
@@ -41,7 +41,7 @@ class TypeScript:
         return said["result"]["content"][0]["text"]
 
     async def heard_of(self, id: str) -> None:
-        """Wait until the server has said that this visit is done."""
+        """Wait until the server reports that this visit is done."""
         while id not in self.completed:
             self._take(await self._line())
 
@@ -75,7 +75,7 @@ async def typescript(url: str, era: str, person: Person) -> AsyncIterator[TypeSc
 
 @asynccontextmanager
 async def server(tmp_path: Path, hold: float = 45.0) -> AsyncIterator[Proxy]:
-    """The portal example, behind a proxy that tells how often it was called."""
+    """The portal example behind a proxy that counts calls."""
     async with proxy() as front:
         found = start(tmp_path / "log", f"sqlite://{tmp_path}/store.db", "--base-url", front.url, hold=hold)
         front.replicas = [found.url]
@@ -89,7 +89,7 @@ def code_in(text: str) -> str:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_each_tool_sends_the_user_to_a_page_and_goes_on(era: str, tmp_path: Path) -> None:
+async def test_each_tool_sends_the_user_to_a_page_and_continues(era: str, tmp_path: Path) -> None:
     acts: dict[str, tuple[Act, str]] = {
         "read_repo": (ENTERS, "Read midcall"),
         "list_issues": (connects, "Open issues of midcall: #7"),
@@ -108,7 +108,7 @@ async def test_each_tool_sends_the_user_to_a_page_and_goes_on(era: str, tmp_path
                 await client.heard_of(question["elicitationId"])
 
 
-async def test_a_person_who_takes_several_holds_is_served_in_one_call(tmp_path: Path) -> None:
+async def test_a_person_who_takes_several_holds_needs_one_call(tmp_path: Path) -> None:
     ready = asyncio.Event()
     person = Person(APPROVES, ready=ready)
     async with server(tmp_path, 0.2) as front, typescript(f"{front.url}/mcp", "2026-07-28", person) as client:
@@ -120,7 +120,7 @@ async def test_a_person_who_takes_several_holds_is_served_in_one_call(tmp_path: 
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_person_who_takes_longer_than_a_call_is_served_by_going_on(era: str, tmp_path: Path) -> None:
+async def test_a_person_who_takes_longer_than_a_call_resumes_it(era: str, tmp_path: Path) -> None:
     ready = asyncio.Event()
     person = Person(presses("delivery"), ready=ready)
     async with server(tmp_path, 0.02) as front, typescript(f"{front.url}/mcp", era, person) as client:

@@ -1,4 +1,4 @@
-"""An authorization server that is strict about what it is asked, and can be told to misbehave.
+"""A strict authorization server that can also misbehave.
 
 It rotates refresh tokens, and takes the second use of one for theft: then the whole access ends.
 """

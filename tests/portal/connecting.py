@@ -1,4 +1,4 @@
-"""A replica of ours that connects accounts, a clock to turn, and a browser that goes where it is sent."""
+"""A replica that connects accounts, a clock that tests can set, and a browser that follows redirects."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Clock:
 
 
 class Watched(Memory):
-    """A store that tells when somebody waits."""
+    """A store that reports when somebody waits."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class Watched(Memory):
 
 
 class Replica:
-    """One process of ours, as far as OAuth is concerned."""
+    """One replica, as far as OAuth is concerned."""
 
     def __init__(
         self, store: Store, clock: Clock, *providers: Provider, timeout: float = 5.0, keys: Sequence[str] = KEYS

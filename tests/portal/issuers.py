@@ -1,4 +1,4 @@
-"""Issuers that users sign in with: a real one in a process of its own, and one that can be told to misbehave."""
+"""Issuers that users sign in with: a real one in its own process, and one that can misbehave."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from midcall.web.serving import Listening, bound
+from midcall.web.local_server import LocalServer, bind
 
 SERVE = """
 import warnings
@@ -142,9 +142,9 @@ def _part(value: dict[str, Any]) -> str:
 
 @asynccontextmanager
 async def issuing(**how: Any) -> AsyncIterator[Issuer]:
-    where = bound("127.0.0.1", 0)
+    where = bind("127.0.0.1", 0)
     issuer = Issuer(f"http://127.0.0.1:{where.getsockname()[1]}", **how)
-    listening = Listening(issuer.app(), where)
+    listening = LocalServer(issuer.app(), where)
     try:
         yield issuer
     finally:

@@ -1,4 +1,4 @@
-"""People who are sent to pages: they open an address, sign in where they have to, and press a button."""
+"""People who are sent to pages: they open an address, sign in if necessary, and press a button."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx2
 
 from midcall.client import Asked
-from midcall.client.visits.waiting import Waiting
+from midcall.client.answerer import Waiting
 from midcall.core.outcome import Accepted, Declined, Outcome
 
 WITHIN = 30.0
@@ -45,7 +45,7 @@ class _Sheets(HTMLParser):
 
 
 class Surfer:
-    """A browser without JavaScript, and the name that whoever sits there signs in with."""
+    """A browser without JavaScript, and the name that its user signs in with."""
 
     def __init__(self, http: httpx2.AsyncClient, sub: str) -> None:
         self.http = http
@@ -159,7 +159,7 @@ class Person:
         return Accepted(None)
 
     def go(self, url: str) -> None:
-        """Leave for this address, whatever else goes on."""
+        """Leave for this address in the background."""
         self.visits.append(asyncio.get_running_loop().create_task(self._visit(url)))
 
     async def done(self) -> None:
@@ -177,7 +177,7 @@ class Person:
 
 
 class Attentive(Person):
-    """Says, once they are done on the page, that the call is to be made again: nothing else may tell the client."""
+    """Calls again after finishing the page: nothing else may tell the client."""
 
     async def wait(self, waiting: Waiting) -> bool:
         await self.done()

@@ -49,7 +49,7 @@ def start(log: Path, store: str, *options: str, hold: float = 45.0, port: int | 
 
 @contextmanager
 def mock_issuer(log: Path) -> Generator[str]:
-    """The issuer of the package oidc-provider-mock, in a process of its own: anybody signs in, as whoever they say."""
+    """The issuer of the package oidc-provider-mock, in its own process: anyone can sign in under any name."""
     port = free_port()
     command = [sys.executable, "-W", "ignore", "-m", "oidc_provider_mock", "--port", str(port)]
     with log.open("w") as stderr:

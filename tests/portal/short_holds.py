@@ -1,4 +1,4 @@
-"""Runs an example with a hold of a fraction of a second, as set by HOLD: tests have no 45 seconds.
+"""Runs an example with a hold of a fraction of a second, as set by HOLD: tests can't wait 45 seconds.
 
 HOLD=0.3 python tests/portal/short_holds.py portal_server.py --port 8000
 """
@@ -16,8 +16,10 @@ from midcall.server.resuming import holding
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
 if __name__ == "__main__":
+    assert "HOLD_SECONDS" in vars(holding)
     vars(holding)["HOLD_SECONDS"] = float(os.environ["HOLD"])
-    vars(claims)["_OTHER_SECONDS"] = 1.0
+    assert "OTHER_EFFECT_SECONDS" in vars(claims)
+    vars(claims)["OTHER_EFFECT_SECONDS"] = 1.0
     example = EXAMPLES / sys.argv[1]
     sys.argv[:] = [str(example), *sys.argv[2:]]
     sys.path.insert(0, str(EXAMPLES))

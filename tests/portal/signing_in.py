@@ -1,4 +1,4 @@
-"""MCP clients that get their access token as the protocol says: from the issuer, by a user who signs in."""
+"""MCP clients that get their access token from the issuer, when a user signs in, as the protocol says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What somebody may try against a portal. Each of these fails where its defence is taken away."""
+"""Attacks on a portal. Each test fails if its defence is removed."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import httpx2
 import pytest
 from starlette.applications import Starlette
 
-from midcall.portal.logs import masked
+from midcall.portal.logs import mask
+from midcall.settings import FAILED_OPENS
 from midcall.stores.interactions import Kind, short
-from midcall.web.headers import HEADERS
-from midcall.web.limits import LIMIT, BadOpens, network
-from tests.portal.stand import ADA, BASE, BOB, Stand, stand, visiting
+from midcall.web.security import HEADERS, FailureLimit, network
+from tests.portal.sites import ADA, BASE, BOB, Site, site, visiting
 
 KINDS: list[Kind] = ["secret", "authorize", "approve", "form"]
 FILLED = {"f0": "Ada Lovelace", "f1": "4", "s0": "swordfish"}
@@ -27,7 +27,7 @@ FILLED = {"f0": "Ada Lovelace", "f1": "4", "s0": "swordfish"}
 @pytest.mark.parametrize("kind", KINDS)
 async def test_another_signed_in_user_sees_nothing_and_it_stays_pending(kind: Kind) -> None:
     """One user sends another, who is signed in, their own link."""
-    at = stand()
+    at = site()
     id = await at.begin(kind, owner=ADA)
     async with visiting(at, BOB) as bob:
         page = await bob.open(id)
@@ -44,9 +44,9 @@ async def test_another_signed_in_user_sees_nothing_and_it_stays_pending(kind: Ki
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_identity_is_asked_again_when_the_page_is_posted(kind: Kind) -> None:
+async def test_identity_is_checked_again_when_the_page_is_posted(kind: Kind) -> None:
     """The same browser, with its good token, after somebody else has signed in, or nobody is."""
-    at = stand()
+    at = site()
     id = await at.begin(kind)
     async with visiting(at, None) as browser:
         browser.http.headers["x-test-user"] = ADA
@@ -60,7 +60,7 @@ async def test_identity_is_asked_again_when_the_page_is_posted(kind: Kind) -> No
 
 
 async def test_without_sign_in_a_page_shows_nothing() -> None:
-    at = stand()
+    at = site()
     id = await at.begin("approve")
     async with visiting(at, None) as nobody:
         page = await nobody.open(id)
@@ -72,13 +72,13 @@ async def test_without_sign_in_a_page_shows_nothing() -> None:
 # --- another site ----------------------------------------------------------------------------
 
 
-async def refused(at: Stand, id: str, answer: httpx2.Response) -> None:
+async def refused(at: Site, id: str, answer: httpx2.Response) -> None:
     assert answer.status_code == 403
     assert await at.action(id) is None
 
 
-async def test_a_post_without_the_token_of_this_browser_is_refused() -> None:
-    at = stand()
+async def test_a_post_without_the_token_of_this_browser_is_rejected() -> None:
+    at = site()
     id, other = await at.begin(), await at.begin()
     async with visiting(at) as ada, visiting(at) as elsewhere:
         controls = {**await ada.controls(id), **FILLED, "do": "accept"}
@@ -90,8 +90,8 @@ async def test_a_post_without_the_token_of_this_browser_is_refused() -> None:
         await refused(at, id, await ada.post(f"/i/{id}", controls))
 
 
-async def test_a_token_is_made_anew_for_every_page() -> None:
-    at = stand()
+async def test_every_page_has_a_new_token() -> None:
+    at = site()
     id = await at.begin()
     async with visiting(at) as ada:
         assert (await ada.controls(id))["token"] != (await ada.controls(id))["token"]
@@ -110,9 +110,9 @@ async def test_a_token_is_made_anew_for_every_page() -> None:
         {"sec-fetch-site": "same-site"},
     ],
 )
-async def test_a_post_from_a_foreign_origin_is_refused(headers: dict[str, Any]) -> None:
+async def test_a_post_from_another_origin_is_rejected(headers: dict[str, Any]) -> None:
     """Even with everything else in place."""
-    at = stand()
+    at = site()
     id = await at.begin()
     async with visiting(at) as ada:
         controls = {**await ada.controls(id), **FILLED, "do": "accept"}
@@ -120,9 +120,9 @@ async def test_a_post_from_a_foreign_origin_is_refused(headers: dict[str, Any]) 
         assert (await ada.post(f"/i/{id}", controls)).status_code == 200
 
 
-async def test_a_host_that_was_refused_is_logged_once_and_only_so_many(caplog: pytest.LogCaptureFixture) -> None:
-    """An operator whose proxy changes the name finds it there; whoever makes names up does not fill the log."""
-    at = stand()
+async def test_a_rejected_host_is_logged_once_and_only_a_few_are(caplog: pytest.LogCaptureFixture) -> None:
+    """An operator whose proxy changes the name finds it there; made-up names do not fill the log."""
+    at = site()
     async with visiting(at) as ada:
         for host in ("inside:8080", "inside:8080", *(f"made-up-{n}.example" for n in range(50))):
             assert (await ada.get("/mine", headers={"host": host})).status_code == 421
@@ -136,8 +136,8 @@ async def test_a_host_that_was_refused_is_logged_once_and_only_so_many(caplog: p
 @pytest.mark.parametrize(
     "host", ["evil.example", "mcp.example.com:8443", "mcp.example.com.evil.example", "127.0.0.1", ""]
 )
-async def test_a_host_that_leads_here_under_another_name_is_refused(host: str) -> None:
-    at = stand()
+async def test_another_name_that_resolves_to_us_is_rejected(host: str) -> None:
+    at = site()
     id = await at.begin("approve")
     async with visiting(at) as ada:
         for answer in (
@@ -151,8 +151,8 @@ async def test_a_host_that_leads_here_under_another_name_is_refused(host: str) -
 
 
 @pytest.mark.parametrize("host", ["mcp.example.com", "MCP.example.com", "mcp.example.com:443", "internal:8080"])
-async def test_its_own_names_are_taken(host: str) -> None:
-    at = stand(hosts=["internal:8080"])
+async def test_its_own_names_are_accepted(host: str) -> None:
+    at = site(hosts=["internal:8080"])
     id = await at.begin()
     async with visiting(at) as ada:
         page = await ada.open(id, headers={"host": host})
@@ -163,7 +163,7 @@ async def test_its_own_names_are_taken(host: str) -> None:
 
 async def test_addresses_come_from_the_base_url_wherever_it_is_mounted() -> None:
     """Behind a proxy that strips the path, under another mount, with any Host that is let through."""
-    at = stand("https://mcp.example.com/deep/path/", hosts=["inside"])
+    at = site("https://mcp.example.com/deep/path/", hosts=["inside"])
     id = await at.begin()
     at.app = Starlette()
     at.app.mount("/x/y", at.portal)
@@ -179,7 +179,7 @@ async def test_addresses_come_from_the_base_url_wherever_it_is_mounted() -> None
 
 
 async def test_every_response_carries_the_headers_and_loads_nothing_from_elsewhere() -> None:
-    at = stand()
+    at = site()
     ids = [await at.begin(kind) for kind in KINDS]
     async with visiting(at) as ada:
         paths = [
@@ -198,7 +198,7 @@ async def test_every_response_carries_the_headers_and_loads_nothing_from_elsewhe
         assert "frame-ancestors 'none'" in policy
         assert "script-src" not in policy
         assert answer.headers["cache-control"] == "no-store"
-        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["referrer-policy"] == "same-origin"
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["x-frame-options"] == "DENY"
         assert answer.headers["strict-transport-security"]
@@ -208,8 +208,8 @@ async def test_every_response_carries_the_headers_and_loads_nothing_from_elsewhe
         assert "@import" not in answer.text
 
 
-async def test_only_the_page_that_leads_on_to_a_provider_may_post_elsewhere() -> None:
-    at = stand()
+async def test_only_the_page_that_redirects_to_a_provider_may_post_elsewhere() -> None:
+    at = site()
     async with visiting(at) as ada:
         for kind in KINDS:
             policy = (await ada.open(await at.begin(kind))).headers["content-security-policy"]
@@ -218,7 +218,7 @@ async def test_only_the_page_that_leads_on_to_a_provider_may_post_elsewhere() ->
 
 
 async def test_cookies_are_host_bound_secure_http_only_lax_and_signed() -> None:
-    at = stand()
+    at = site()
     async with visiting(at) as ada:
         [cookie] = (await ada.open(await at.begin())).headers.get_list("set-cookie")
         assert cookie.startswith("__Host-midcall-")
@@ -231,10 +231,10 @@ async def test_cookies_are_host_bound_secure_http_only_lax_and_signed() -> None:
         assert (await ada.open(id)).headers.get_list("set-cookie"), "a forged mark is replaced"
 
 
-async def test_portals_on_one_host_have_cookies_of_their_own() -> None:
+async def test_portals_on_one_host_have_different_cookies() -> None:
     names: set[str] = set()
     for base in (BASE, "https://mcp.example.com/other"):
-        at = stand(base)
+        at = site(base)
         async with visiting(at) as ada:
             [cookie] = (await ada.open(await at.begin())).headers.get_list("set-cookie")
             names.add(cookie.partition("=")[0])
@@ -246,32 +246,32 @@ async def test_portals_on_one_host_have_cookies_of_their_own() -> None:
 
 async def test_an_edited_address_opens_nothing_and_guessing_is_slowed_down() -> None:
     passed = [0.0]
-    at = stand(clock=lambda: time.time() + passed[0])
+    at = site(clock=lambda: time.time() + passed[0])
     id = await at.begin("form", owner="")
     async with visiting(at, None, address="198.51.100.7") as guesser, visiting(at, None) as somebody:
-        for n in range(LIMIT):
+        for n in range(FAILED_OPENS):
             assert (await guesser.open(f"{id[:-1]}{'ab'[n % 2] if id[-1] not in 'ab' else 'c'}")).status_code == 404
         stopped = await guesser.open(id)
         assert stopped.status_code == 429
         assert int(stopped.headers["retry-after"]) > 0
-        assert "Too many tries" in stopped.text
+        assert "Too many attempts" in stopped.text
         assert (await somebody.open(id)).status_code == 200
         passed[0] = 61
         assert (await guesser.open(id)).status_code == 200
 
 
 async def test_a_signed_in_user_is_not_stopped_by_strangers_at_the_same_address() -> None:
-    at = stand()
+    at = site()
     id = await at.begin()
     async with visiting(at, None) as stranger, visiting(at) as ada:
-        for n in range(LIMIT + 1):
+        for n in range(FAILED_OPENS + 1):
             await stranger.open(f"nothing-of-this-kind-{n}")
         assert (await stranger.open(id)).status_code == 429
         assert (await ada.open(id)).status_code == 200
 
 
-def test_bad_opens_are_remembered_within_bounds() -> None:
-    bad = BadOpens(2, 60, remembered=100)
+def test_the_number_of_remembered_failures_is_bounded() -> None:
+    bad = FailureLimit(2, 60, sources=100)
     for n in range(1000):
         bad.note(f"source-{n}", 0.0)
     assert len(bad) == 100
@@ -280,14 +280,14 @@ def test_bad_opens_are_remembered_within_bounds() -> None:
     assert bad.wait("source-999", 60.0) == 0.0
 
 
-def test_one_network_of_ipv6_is_one_source() -> None:
+def test_one_ipv6_network_is_one_source() -> None:
     assert network("2001:db8::1") == network("2001:db8::ffff:1") != network("2001:db8:0:1::1")
     assert network("::ffff:192.0.2.1") == network("192.0.2.1") == "192.0.2.1"
     assert network("testclient") == "testclient"
 
 
 async def test_more_than_a_form_can_hold_is_not_read() -> None:
-    at = stand()
+    at = site()
     id = await at.begin()
     async with visiting(at) as ada:
         controls = await ada.controls(id)
@@ -305,7 +305,7 @@ async def test_more_than_a_form_can_hold_is_not_read() -> None:
 
 async def test_logs_hold_no_id_and_no_value(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    at = stand()
+    at = site()
     ids = [await at.begin("secret"), await at.begin("form"), "an-id-that-is-not-there-at-all"]
     async with visiting(at) as ada, visiting(at, BOB) as bob:
         await ada.press(ids[0], "accept", FILLED)
@@ -320,7 +320,7 @@ async def test_logs_hold_no_id_and_no_value(caplog: pytest.LogCaptureFixture) ->
 
 
 async def test_the_access_log_of_the_server_around_us_is_masked(caplog: pytest.LogCaptureFixture) -> None:
-    at = stand()
+    at = site()
     id = await at.begin()
     with caplog.at_level(logging.INFO, "uvicorn.access"):
         logging.getLogger("uvicorn.access").info(
@@ -328,12 +328,12 @@ async def test_the_access_log_of_the_server_around_us_is_masked(caplog: pytest.L
         )
     assert id not in caplog.text
     assert short(id) in caplog.text
-    assert masked("/midcall/callback?code=c0de&state=st4te") == "/midcall/callback?…"
-    assert masked("/other/path?x=1") == "/other/path?x=1"
+    assert mask("/midcall/callback?code=c0de&state=st4te") == "/midcall/callback?…"
+    assert mask("/other/path?x=1") == "/other/path?x=1"
 
 
-async def test_a_failure_inside_says_nothing_of_what_it_was_about(caplog: pytest.LogCaptureFixture) -> None:
-    at = stand()
+async def test_an_internal_error_reveals_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    at = site()
     id = await at.begin("form", schema={"type": "object", "properties": {"a": {"type": "nonsense", "title": "hush"}}})
     async with visiting(at) as ada:
         failed = await ada.open(id)

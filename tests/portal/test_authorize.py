@@ -10,16 +10,16 @@ import pytest
 
 from midcall.portal.oauth import Provider
 from tests.portal.authorization_server import CLIENT, AuthorizationServer, authorization_server
-from tests.portal.stand import ADA, BASE, BOB, Stand, Visitor, stand, visiting
+from tests.portal.sites import ADA, BASE, BOB, Site, Visitor, site, visiting
 
 
 @asynccontextmanager
-async def with_acme() -> AsyncIterator[tuple[Stand, AuthorizationServer]]:
+async def with_acme() -> AsyncIterator[tuple[Site, AuthorizationServer]]:
     async with authorization_server() as acme:
         provider = Provider.discover(
             "acme", issuer=acme.url, client_id=CLIENT[0], client_secret=CLIENT[1], scopes=["issues.read"], title="ACME"
         )
-        yield stand(providers=[provider]), acme
+        yield site(providers=[provider]), acme
 
 
 async def returned(visitor: Visitor, id: str) -> str:
@@ -52,7 +52,7 @@ async def test_consent_comes_first_and_then_the_provider_and_then_the_vault() ->
         assert id not in str(acme.authorizations)
 
 
-async def test_who_declines_at_the_provider_has_declined() -> None:
+async def test_declining_at_the_provider_is_a_decline() -> None:
     async with with_acme() as (at, acme):
         acme.answers = "access_denied"
         id = await at.begin("authorize")
@@ -67,7 +67,7 @@ async def test_who_declines_at_the_provider_has_declined() -> None:
 DENIED = "/callback?error=access_denied"
 
 
-async def test_a_denial_without_a_state_declines_what_this_browser_has_agreed_to() -> None:
+async def test_a_denial_without_a_state_declines_the_flow_of_this_browser() -> None:
     async with with_acme() as (at, acme):
         acme.sends_issuer = False
         id = await at.begin("authorize")
@@ -82,7 +82,7 @@ async def test_a_denial_without_a_state_declines_what_this_browser_has_agreed_to
         assert await at.portal.vault.names(ADA) == []
 
 
-async def test_it_is_refused_where_nothing_or_more_than_one_is_under_way() -> None:
+async def test_a_denial_without_a_state_is_rejected_unless_exactly_one_flow_is_pending() -> None:
     async with with_acme() as (at, acme):
         acme.sends_issuer = False
         one, other = await at.begin("authorize"), await at.begin("authorize")
@@ -97,7 +97,7 @@ async def test_it_is_refused_where_nothing_or_more_than_one_is_under_way() -> No
         assert (await at.action(one), await at.action(other)) == ("accept", "decline")
 
 
-async def test_who_agrees_twice_to_the_same_is_under_way_once() -> None:
+async def test_agreeing_twice_to_one_interaction_is_one_pending_flow() -> None:
     async with with_acme() as (at, acme):
         acme.sends_issuer = False
         id = await at.begin("authorize")
@@ -108,13 +108,13 @@ async def test_who_agrees_twice_to_the_same_is_under_way_once() -> None:
         assert await at.action(id) == "decline"
 
 
-async def test_it_declines_nothing_in_another_browser_and_nothing_of_another_user() -> None:
+async def test_a_denial_without_a_state_declines_nothing_in_another_browser_or_for_another_user() -> None:
     async with with_acme() as (at, acme):
         acme.sends_issuer = False
         id = await at.begin("authorize")
         async with visiting(at) as ada, visiting(at) as elsewhere:
             await returned(ada, id)
-            await elsewhere.open(await at.begin("form"))  # has a mark of its own
+            await elsewhere.open(await at.begin("form"))  # gets its own mark
             assert (await elsewhere.get(DENIED)).status_code == 400
             ada.http.headers["x-test-user"] = BOB
             assert (await ada.get(DENIED)).status_code == 400
@@ -127,7 +127,7 @@ async def test_it_declines_nothing_in_another_browser_and_nothing_of_another_use
     "query",
     ["code=abc", "error=access_denied&code=abc", "error=server_error", "error=access_denied&state=", "error=", ""],
 )
-async def test_nothing_but_a_denial_can_do_without_its_state(query: str) -> None:
+async def test_only_a_denial_may_leave_its_state_out(query: str) -> None:
     async with with_acme() as (at, acme):
         acme.sends_issuer = False
         id = await at.begin("authorize")
@@ -138,7 +138,7 @@ async def test_nothing_but_a_denial_can_do_without_its_state(query: str) -> None
             assert (await ada.http.get(link)).status_code == 200
 
 
-async def test_an_issuer_that_always_says_who_it_is_is_held_to_it() -> None:
+async def test_a_provider_that_always_sends_its_issuer_must_send_it() -> None:
     async with with_acme() as (at, acme):
         id = await at.begin("authorize")
         async with visiting(at) as ada:
@@ -153,13 +153,13 @@ async def test_an_issuer_that_always_says_who_it_is_is_held_to_it() -> None:
         assert (await at.action(id), await at.action(other)) == ("accept", "decline")
 
 
-async def test_a_callback_in_another_browser_or_for_another_user_is_refused() -> None:
+async def test_a_callback_in_another_browser_or_for_another_user_is_rejected() -> None:
     async with with_acme() as (at, _):
         id = await at.begin("authorize")
         async with visiting(at) as ada, visiting(at) as elsewhere, visiting(at, BOB) as bob:
             link = await returned(ada, id)
             assert (await elsewhere.http.get(link)).status_code == 403
-            await elsewhere.open(await at.begin("form"))  # has a mark of its own
+            await elsewhere.open(await at.begin("form"))  # gets its own mark
             assert (await elsewhere.http.get(link)).status_code in (400, 403)
             await bob.open(await at.begin("form", owner=BOB))
             assert (await bob.http.get(link)).status_code in (400, 403)
@@ -181,7 +181,7 @@ async def test_a_callback_works_once() -> None:
         assert len(acme.token_requests) == 1
 
 
-async def test_access_that_comes_after_a_decline_is_given_back() -> None:
+async def test_access_granted_after_a_decline_is_revoked() -> None:
     async with with_acme() as (at, acme):
         id = await at.begin("authorize")
         async with visiting(at) as ada:
@@ -195,22 +195,22 @@ async def test_access_that_comes_after_a_decline_is_given_back() -> None:
 
 
 @pytest.mark.parametrize("answer", ["server_error", "invalid_scope"])
-async def test_a_provider_that_refuses_is_told_of_and_it_stays_pending(answer: str) -> None:
+async def test_an_error_at_the_provider_is_shown_and_the_interaction_stays_pending(answer: str) -> None:
     async with with_acme() as (at, acme):
         acme.answers = answer
         id = await at.begin("authorize")
         async with visiting(at) as ada:
             failed = await ada.http.get(await returned(ada, id))
             assert failed.status_code == 502
-            assert "The connection was not made" in failed.text
+            assert "The account was not connected" in failed.text
             assert await at.action(id) is None
             acme.answers = "code"
             assert (await ada.http.get(await returned(ada, id))).status_code == 200
 
 
-async def test_a_provider_that_is_away_or_unknown_is_told_of() -> None:
+async def test_an_unreachable_or_unknown_provider_is_reported() -> None:
     gone = Provider.discover("acme", issuer="http://127.0.0.1:9", client_id="c")
-    at = stand(providers=[gone])
+    at = site(providers=[gone])
     async with visiting(at) as ada:
         id = await at.begin("authorize")
         away = await ada.press(id, "accept")

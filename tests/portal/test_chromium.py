@@ -1,4 +1,4 @@
-"""Every page and every refusal in a real browser, as a person meets them, and as an attacker uses them."""
+"""Every page and every notice in a real browser, as a person sees them, and as an attacker uses them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from starlette.routing import Route
 
 from midcall.portal.identity import Caller, Oidc
 from midcall.portal.oauth import Provider
+from midcall.settings import FAILED_OPENS
 from midcall.stores.interactions import Kind
-from midcall.web.limits import LIMIT
-from midcall.web.serving import Listening, bound
+from midcall.web.local_server import LocalServer, bind
 from tests.portal.authorization_server import CLIENT, authorization_server
 from tests.portal.issuers import provider_mock
-from tests.portal.stand import ADA, BOB, SECONDS, Stand, served, stand
+from tests.portal.sites import ADA, BOB, SECONDS, Site, served, site
 from tests.skips import chromium, needs_chromium
 
 pytestmark = [needs_chromium(), pytest.mark.asyncio(loop_scope="module")]
@@ -220,24 +220,24 @@ async def test_each_refusal_says_what_to_do(browser: Any) -> None:
     async with served() as at, looking(browser, js=False) as seen, looking(browser, None, js=False) as nobody:
         gone, bobs = await at.begin(lasts=-1), await at.begin("secret", owner=BOB)
         for url, status, heading in (
-            (at.portal.address(gone), 410, "The time for this page is over"),
+            (at.portal.address(gone), 410, "This page has expired"),
             (at.portal.address(bobs), 403, "This page is for somebody else"),
             (at.portal.address("nothing-of-this-kind-is-here"), 404, "There is no such page"),
-            (f"{at.portal.url}/callback?state=x&code=y", 403, "The connection was not made"),
+            (f"{at.portal.url}/callback?state=x&code=y", 403, "The account was not connected"),
         ):
             assert await seen.go(url) == status
             assert await seen.heading == heading
             assert await seen.page.locator(".lead").inner_text()
         assert await nobody.go(at.portal.address(bobs)) == 401
         assert await nobody.heading == "Please sign in first"
-        for _ in range(LIMIT):
+        for _ in range(FAILED_OPENS):
             await nobody.go(at.portal.address("nothing-of-this-kind-is-here"))
         assert await nobody.heading == "There is no such page"
         assert await nobody.go(at.portal.address(bobs)) == 429
         assert await at.action(bobs) is None
 
 
-async def test_a_second_tab_comes_too_late(browser: Any) -> None:
+async def test_a_second_tab_is_too_late(browser: Any) -> None:
     async with served() as at, looking(browser) as seen:
         id = await at.begin("approve")
         await seen.go(at.portal.address(id))
@@ -252,12 +252,12 @@ async def test_a_second_tab_comes_too_late(browser: Any) -> None:
         assert await at.action(id) == "accept"
 
 
-async def test_what_is_kept_is_deleted_after_a_second_look(browser: Any) -> None:
+async def test_stored_values_are_deleted_after_a_confirmation(browser: Any) -> None:
     async with served() as at, looking(browser, js=False) as seen:
         for name in ("github", "jira", "trello"):
             await at.portal.vault.keep(ADA, name, {"value": "x"}, now=1.0)
         await seen.go(at.portal.address(await at.begin("form")))
-        await seen.page.get_by_role("link", name="What is kept about me").click()
+        await seen.page.get_by_role("link", name="What is stored about me").click()
         assert await seen.press("Delete jira") == 200
         assert await seen.page.get_by_role("status").inner_text() == "Deleted: jira."
         assert not await seen.page.get_by_role("button", name="Yes, delete all 2").is_visible()
@@ -273,9 +273,9 @@ async def test_what_is_kept_is_deleted_after_a_second_look(browser: Any) -> None
 @asynccontextmanager
 async def evil(html: str) -> AsyncIterator[str]:
     """A page of another site."""
-    where = bound("127.0.0.1", 0)
+    where = bind("127.0.0.1", 0)
     app = Starlette(routes=[Route("/", lambda request: HTMLResponse(html))])
-    listening = Listening(app, where)
+    listening = LocalServer(app, where)
     try:
         yield f"http://localhost:{where.getsockname()[1]}/"
     finally:
@@ -312,14 +312,14 @@ async def test_another_site_cannot_answer_for_the_user(browser: Any, sandboxed: 
             async with seen.page.expect_navigation() as coming:
                 await place.get_by_role("button").click()
             assert (await coming.value).status == 403
-        assert await seen.heading == "This did not come from our page"
+        assert await seen.heading == "This request did not come from our page"
         assert await at.action(id) is None
 
 
-# --- signing in, and going on to a provider --------------------------------------------------
+# --- sign in, and continue to a provider -----------------------------------------------------
 
 
-async def test_signing_in_and_changing_accounts_with_a_real_provider(browser: Any) -> None:
+async def test_sign_in_and_switch_accounts_with_a_real_provider(browser: Any) -> None:
     async with provider_mock() as issuer, served(identity=Oidc(issuer, "portal", "hush")) as at:
         id = await at.begin("approve", owner=at.portal.owner_of(Caller(issuer, "ada@example.com")))
         async with looking(browser, None, js=False) as seen:
@@ -346,7 +346,7 @@ async def test_connecting_an_account_leads_to_the_provider_and_back(browser: Any
         async with served(providers=[provider]) as at, looking(browser, js=False) as seen:
             id = await at.begin("authorize")
             await seen.go(at.portal.address(id))
-            await seen.page.get_by_role("button", name="Go on to ACME").click()
+            await seen.page.get_by_role("button", name="Continue to ACME").click()
             await seen.page.get_by_role("heading", name="Connected").wait_for()
             assert seen.errors == []
             assert await at.portal.oauth.token("acme", ADA) is not None
@@ -377,10 +377,10 @@ def certificate(into: Path) -> tuple[str, str]:
 
 
 @asynccontextmanager
-async def over_https(into: Path) -> AsyncIterator[Stand]:
+async def over_https(into: Path) -> AsyncIterator[Site]:
     key, cert = certificate(into)
     with socket.create_server(("127.0.0.1", 0)) as where:
-        at = stand(f"https://localhost:{where.getsockname()[1]}/midcall")
+        at = site(f"https://localhost:{where.getsockname()[1]}/midcall")
         config = uvicorn.Config(at.app, log_config=None, lifespan="off", ssl_keyfile=key, ssl_certfile=cert)
         server = uvicorn.Server(config)
         serving = asyncio.create_task(server.serve(sockets=[where]))
@@ -391,7 +391,7 @@ async def over_https(into: Path) -> AsyncIterator[Stand]:
             await serving
 
 
-async def test_a_browser_takes_the_cookies_on_https(browser: Any, tmp_path: Path) -> None:
+async def test_a_browser_accepts_the_cookies_on_https(browser: Any, tmp_path: Path) -> None:
     async with over_https(tmp_path) as at, looking(browser, ignore_https_errors=True) as seen:
         id = await at.begin("approve")
         await seen.go(at.portal.address(id))

@@ -1,4 +1,4 @@
-"""The portal examples, started as a stranger would start them, with clients and people as they are."""
+"""The portal examples, started as a newcomer would start them, with real clients and people."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def assert_clean(log: Path) -> None:
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-async def test_each_tool_sends_the_user_to_a_page_once_and_goes_on(tool: str, at_home: tuple[Era, str]) -> None:
+async def test_each_tool_sends_the_user_to_a_page_once_and_continues(tool: str, at_home: tuple[Era, str]) -> None:
     era, url = at_home
     await forget(url)
     act, expected = TOOLS[tool]
@@ -96,7 +96,7 @@ async def test_each_tool_sends_the_user_to_a_page_once_and_goes_on(tool: str, at
 
 
 @pytest.mark.parametrize("button", ["decline", "cancel"])
-async def test_what_is_not_approved_is_not_paid(button: str, at_home: tuple[Era, str]) -> None:
+async def test_a_payment_without_approval_is_not_made(button: str, at_home: tuple[Era, str]) -> None:
     era, url = at_home
     person = Person(presses(button))
     async with connect(url, person, era=era) as client:
@@ -119,7 +119,7 @@ async def test_the_page_names_the_server_by_its_title_the_client_and_what_it_is_
     assert "portal-example" not in page
 
 
-async def test_who_does_not_agree_to_the_address_is_left_alone(at_home: tuple[Era, str]) -> None:
+async def test_a_user_who_does_not_open_the_address_is_left_alone(at_home: tuple[Era, str]) -> None:
     era, url = at_home
     person = Person(APPROVES, agrees=False)
     async with connect(url, person, era=era) as client:
@@ -127,7 +127,7 @@ async def test_who_does_not_agree_to_the_address_is_left_alone(at_home: tuple[Er
     assert not person.visits
 
 
-async def test_a_server_that_is_told_to_stop_says_the_code_of_a_pushed_call_first(tmp_path: Path) -> None:
+async def test_a_server_that_stops_returns_the_code_of_a_pushed_call_first(tmp_path: Path) -> None:
     process = start(tmp_path / "log", f"sqlite://{tmp_path}/store.db")
     person = Person(APPROVES, ready=asyncio.Event())  # who never gets there
     with running([process]):
@@ -142,7 +142,7 @@ async def test_a_server_that_is_told_to_stop_says_the_code_of_a_pushed_call_firs
         visit.cancel()
 
 
-async def test_access_that_is_denied_at_the_third_party_is_a_no(at_home: tuple[Era, str]) -> None:
+async def test_access_denied_at_the_provider_is_a_decline(at_home: tuple[Era, str]) -> None:
     era, url = at_home
     await forget(url)
 
@@ -155,7 +155,7 @@ async def test_access_that_is_denied_at_the_third_party_is_a_no(at_home: tuple[E
         assert "declined" in await called(client, person, "list_issues")
 
 
-async def test_a_callback_that_nobody_signed_finishes_no_order(at_home: tuple[Era, str]) -> None:
+async def test_an_unsigned_callback_finishes_no_order(at_home: tuple[Era, str]) -> None:
     era, url = at_home
     paid = url.removesuffix("/mcp") + "/shop/paid"
 
@@ -172,7 +172,7 @@ async def test_a_callback_that_nobody_signed_finishes_no_order(at_home: tuple[Er
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 @pytest.mark.parametrize("tool", ["pay", "order"])
-async def test_the_client_of_fastmcp_gets_there_too(mode: Any, tool: str, at_home: tuple[Era, str]) -> None:
+async def test_the_fastmcp_client_works_too(mode: Any, tool: str, at_home: tuple[Era, str]) -> None:
     _, url = at_home
     act, expected = TOOLS[tool]
     person = Person(act)
@@ -241,7 +241,7 @@ def issuer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def server(issuer: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
-    """The server with an issuer. Each test has people of its own."""
+    """The server with an issuer. Each test has its own people."""
     home = tmp_path_factory.mktemp("signed-in")
     third = ["--provider-issuer", issuer, "--provider-client-secret", "x", "--provider-scopes", "openid email"]
     options = ["--issuer", issuer, *third, "--provider-api", f"{issuer}/userinfo"]
@@ -289,7 +289,7 @@ async def test_another_user_who_is_signed_in_gets_nothing_and_changes_nothing(se
     assert refused.is_set()
 
 
-async def test_who_signs_in_at_two_clients_is_one_person_and_another_is_not(server: Process) -> None:
+async def test_a_user_of_two_clients_is_one_person_and_another_user_is_not(server: Process) -> None:
     for sub, asked in (("grace", 1), ("grace", 0), ("alan", 1)):
         person = Person(ENTERS, sub=sub)
         async with connect(server.mcp, person, era="2026-07-28", auth=signs_in(server.mcp, sub)) as client:
@@ -339,7 +339,7 @@ async def status(server: Process, token: str | None) -> int:
     return 200
 
 
-async def test_a_client_with_no_token_is_told_where_to_get_one(server: Process, issuer: str) -> None:
+async def test_a_client_without_a_token_learns_where_to_get_one(server: Process, issuer: str) -> None:
     async with httpx2.AsyncClient() as http:
         refused = await http.post(server.mcp, json={})
         assert refused.status_code == 401
@@ -376,7 +376,7 @@ async def test_somebody_with_a_real_browser_signs_in_and_approves(server: Proces
 
 @asynccontextmanager
 async def impatient(tmp_path: Path, hold: float) -> AsyncIterator[Proxy]:
-    """The server with short holds, behind a proxy that tells how often it was called."""
+    """The server with short holds, behind a proxy that counts calls."""
     async with proxy() as front:
         server = start(tmp_path / "log", f"sqlite://{tmp_path}/store.db", "--base-url", front.url, hold=hold)
         front.replicas = [server.url]
@@ -392,7 +392,7 @@ async def hurried(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pro
         yield front
 
 
-async def test_a_person_who_takes_several_holds_is_served_in_one_call(tmp_path: Path) -> None:
+async def test_a_person_who_takes_several_holds_needs_one_call(tmp_path: Path) -> None:
     ready = asyncio.Event()
     person = Person(APPROVES, ready=ready)
     async with impatient(tmp_path, 0.2) as front:
@@ -407,7 +407,7 @@ async def test_a_person_who_takes_several_holds_is_served_in_one_call(tmp_path: 
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_person_who_takes_longer_than_a_call_is_served_by_going_on(era: Era, hurried: Proxy) -> None:
+async def test_a_person_who_takes_longer_than_a_call_resumes_it(era: Era, hurried: Proxy) -> None:
     ready = asyncio.Event()
     person = Person(APPROVES, ready=ready)
     async with connect(f"{hurried.url}/mcp", person, era=era) as client:
@@ -422,7 +422,7 @@ async def test_a_person_who_takes_longer_than_a_call_is_served_by_going_on(era: 
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_the_same_with_the_client_of_fastmcp(mode: Any, hurried: Proxy) -> None:
+async def test_the_same_with_the_fastmcp_client(mode: Any, hurried: Proxy) -> None:
     ready = asyncio.Event()
     person = Person(presses("delivery"), ready=ready)
     handler = fastmcp_handler(person)
@@ -436,7 +436,7 @@ async def test_the_same_with_the_client_of_fastmcp(mode: Any, hurried: Proxy) ->
     assert len(person.asked) == 1
 
 
-async def test_a_call_goes_on_after_the_server_was_restarted(issuer: str, tmp_path: Path) -> None:
+async def test_a_call_resumes_after_the_server_was_restarted(issuer: str, tmp_path: Path) -> None:
     async with proxy() as front:
         options = ["--issuer", issuer, "--base-url", front.url]
         store, log, kept = f"sqlite://{tmp_path}/store.db", tmp_path / "log", Kept()

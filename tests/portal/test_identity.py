@@ -16,7 +16,7 @@ from starlette.requests import Request
 
 from midcall.portal.identity import Caller, FromCallable, Oidc, ProxyJwt
 from tests.portal.issuers import Issuer, issuing, provider_mock
-from tests.portal.stand import BASE, Stand, Visitor, stand
+from tests.portal.sites import BASE, Site, Visitor, site
 
 HOME = "https://mcp.example.com"
 
@@ -24,7 +24,7 @@ HOME = "https://mcp.example.com"
 class Surfer(Visitor):
     """A browser that follows where it is sent: to our app, or out to an issuer that listens on this machine."""
 
-    def __init__(self, at: Stand) -> None:
+    def __init__(self, at: Site) -> None:
         inside = httpx2.AsyncClient(transport=httpx2.ASGITransport(at.app), base_url=HOME)
         super().__init__(inside)
         self.outside = httpx2.AsyncClient()
@@ -42,20 +42,20 @@ class Surfer(Visitor):
 
 
 @asynccontextmanager
-async def surfing(at: Stand) -> AsyncIterator[Surfer]:
+async def surfing(at: Site) -> AsyncIterator[Surfer]:
     surfer = Surfer(at)
     async with surfer.http, surfer.outside:
         yield surfer
 
 
-def with_issuer(issuer: str, **how: Any) -> Stand:
-    return stand(identity=Oidc(issuer, "portal", how.pop("secret", None), **how))
+def with_issuer(issuer: str, **how: Any) -> Site:
+    return site(identity=Oidc(issuer, "portal", how.pop("secret", None), **how))
 
 
 # --- an issuer -------------------------------------------------------------------------------
 
 
-async def test_the_user_of_the_access_token_signs_in_and_is_recognised() -> None:
+async def test_the_user_of_the_access_token_signs_in_and_is_recognized() -> None:
     async with issuing(claims={"email": "ada@example.com"}) as issuer:
         at = with_issuer(issuer.url)
         owner = at.portal.owner_of(Caller(issuer.url, "ada", "some-mcp-client"))
@@ -75,7 +75,7 @@ async def test_the_user_of_the_access_token_signs_in_and_is_recognised() -> None
         assert id not in str(asked)
 
 
-async def test_another_user_of_the_issuer_is_refused_and_may_change_accounts() -> None:
+async def test_another_user_of_the_issuer_is_rejected_and_can_switch_accounts() -> None:
     async with issuing(sub="bob") as issuer:
         at = with_issuer(issuer.url)
         id = await at.begin("secret", owner=at.portal.owner_of(Caller(issuer.url, "ada")))
@@ -122,7 +122,7 @@ async def signed_in(ada: Surfer, id: str) -> tuple[httpx2.Response, str]:
     return start, back.headers["location"]
 
 
-async def test_a_sign_in_that_another_browser_has_begun_is_refused() -> None:
+async def test_a_sign_in_that_another_browser_started_is_rejected() -> None:
     async with issuing() as issuer:
         at = with_issuer(issuer.url)
         id = await at.begin("approve", owner=at.portal.owner_of(Caller(issuer.url, "ada")))
@@ -130,8 +130,8 @@ async def test_a_sign_in_that_another_browser_has_begun_is_refused() -> None:
             _, link = await signed_in(attacker, id)
             landed = await victim.follow(link)
             assert landed.status_code == 400
-            assert "not begun here" in landed.text
-            await victim.open(id)  # has begun one of its own
+            assert "not started here" in landed.text
+            await victim.open(id)  # starts its own sign-in
             assert (await victim.follow(link)).status_code == 400
             assert (await victim.open(id)).status_code == 303, "still not signed in"
 
@@ -164,7 +164,7 @@ async def test_a_sign_in_works_once() -> None:
     ],
     ids=str,
 )
-async def test_an_id_token_that_is_not_for_this_sign_in_is_refused(
+async def test_an_id_token_that_is_not_for_this_sign_in_is_rejected(
     wrong: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     async with issuing(claims=wrong) as issuer:
@@ -182,7 +182,7 @@ async def test_an_id_token_that_is_not_for_this_sign_in_is_refused(
 
 
 @pytest.mark.parametrize("how", ["another key", "none", "shared secret"])
-async def test_an_id_token_that_the_issuer_has_not_signed_is_refused(how: str) -> None:
+async def test_an_id_token_that_the_issuer_did_not_sign_is_rejected(how: str) -> None:
     async with issuing() as issuer:
         match how:
             case "another key":
@@ -197,7 +197,7 @@ async def test_an_id_token_that_the_issuer_has_not_signed_is_refused(how: str) -
             assert (await ada.follow(f"/midcall/i/{id}")).status_code == 403
 
 
-async def test_an_answer_of_another_issuer_or_an_error_signs_nobody_in() -> None:
+async def test_a_response_from_another_issuer_or_an_error_signs_nobody_in() -> None:
     async with issuing() as issuer:
         at = with_issuer(issuer.url)
         id = await at.begin("approve", owner=at.portal.owner_of(Caller(issuer.url, "ada")))
@@ -211,7 +211,7 @@ async def test_an_answer_of_another_issuer_or_an_error_signs_nobody_in() -> None
             assert "Try again" in denied.text
 
 
-async def test_an_issuer_that_is_away_or_lies_about_its_name_is_told_of() -> None:
+async def test_an_unreachable_or_misnamed_issuer_is_reported() -> None:
     at = with_issuer("http://127.0.0.1:9")
     id = await at.begin("approve", owner="x y")
     async with surfing(at) as ada:
@@ -237,7 +237,7 @@ async def test_a_session_is_short_and_ends_with_the_settings_it_was_made_under()
             at.portal.identity._session = -1.0
             late = await ada.post(f"/i/{id}", {**controls, "do": "accept"})
             assert late.status_code == 401
-            assert "Your sign-in has ended" in late.text
+            assert "Your session has expired" in late.text
             assert f'href="/midcall/i/{id}"' in late.text
             at.portal.identity._session = 3600.0
             assert (await ada.open(id)).status_code == 200
@@ -247,7 +247,7 @@ async def test_a_session_is_short_and_ends_with_the_settings_it_was_made_under()
 
 
 @pytest.mark.parametrize(("ahead", "taken"), [(1, True), (50, True), (3600, False)])
-async def test_a_replica_whose_clock_is_behind_takes_what_another_has_signed(
+async def test_a_replica_whose_clock_is_behind_accepts_what_another_signed(
     monkeypatch: pytest.MonkeyPatch, ahead: int, taken: bool
 ) -> None:
     """The sign-in comes back, the session is used and the form is posted within the same second, often elsewhere."""
@@ -264,7 +264,7 @@ async def test_a_replica_whose_clock_is_behind_takes_what_another_has_signed(
             assert answer.status_code == (200 if taken else 401)
 
 
-async def test_where_subjects_differ_by_client_another_claim_is_the_key() -> None:
+async def test_if_subjects_differ_by_client_another_claim_can_be_the_key() -> None:
     """As with Entra, whose `sub` is another one for every client."""
     async with issuing(sub="pairwise-portal", claims={"oid": "0-1"}) as issuer:
         at = with_issuer(issuer.url, key=lambda claims: claims["oid"])
@@ -279,7 +279,7 @@ async def test_where_subjects_differ_by_client_another_claim_is_the_key() -> Non
 
 
 async def test_it_signs_in_with_a_real_provider() -> None:
-    """oidc-provider-mock, in a process of its own."""
+    """oidc-provider-mock, in its own process."""
     async with provider_mock() as issuer:
         at = with_issuer(issuer, secret="hush")
         id = await at.begin("secret", owner=at.portal.owner_of(Caller(issuer, "ada")))
@@ -302,20 +302,20 @@ async def test_it_signs_in_with_a_real_provider() -> None:
 # --- a proxy ---------------------------------------------------------------------------------
 
 
-def behind(proxy: Issuer, **how: Any) -> Stand:
+def behind(proxy: Issuer, **how: Any) -> Site:
     how = {"keys": KeySet([proxy.key]).as_dict(private=False)} | how
-    return stand(identity=ProxyJwt("x-assertion", issuer=proxy.url, audience="portal", **how))
+    return site(identity=ProxyJwt("x-assertion", issuer=proxy.url, audience="portal", **how))
 
 
 PROXY = Issuer("https://proxy.example.com", claims={"email": "ada@example.com"})
 
 
-async def seen(at: Stand, id: str, headers: list[tuple[str, str]]) -> httpx2.Response:
+async def seen(at: Site, id: str, headers: list[tuple[str, str]]) -> httpx2.Response:
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(at.app), base_url=HOME) as http:
         return await http.get(f"/midcall/i/{id}", headers=headers)
 
 
-async def test_whom_a_proxy_vouches_for_is_recognised() -> None:
+async def test_a_user_that_the_proxy_vouches_for_is_recognized() -> None:
     at = behind(PROXY)
     id = await at.begin("approve", owner=at.portal.owner_of(Caller(PROXY.url, "ada")))
     page = await seen(at, id, [("x-assertion", PROXY.token("portal"))])
@@ -372,7 +372,7 @@ async def test_an_async_function_of_the_request_is_an_identity() -> None:
     async def look(request: Request) -> str | None:
         return "https://id.example.com ada" if request.cookies.get("app") == "signed" else None
 
-    at = stand(identity=look)
+    at = site(identity=look)
     assert at.portal.owner_of(Caller("https://id.example.com", "ada", "any")) == "https://id.example.com ada"
     id = await at.begin("approve", owner="https://id.example.com ada")
     async with surfing(at) as ada:

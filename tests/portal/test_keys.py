@@ -1,4 +1,4 @@
-"""Where keys come from: the environment, a keyring, a file of this user; and never a second one by mistake."""
+"""Where keys come from: the environment, a keyring, or the user's key file, and never a second one by mistake."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from keyring.backends import fail
 from keyring.errors import KeyringLocked, PasswordSetError
 
 from midcall.errors import InstallError
-from midcall.stores.keys import derive, find_keys, of_this_machine
+from midcall.stores.keys import derive, find_keys, load_machine_keys
 from tests.serving import environment
 
 LONG = "a key that is long enough to be one"
@@ -92,7 +92,7 @@ def test_keys_that_are_given_come_first(tmp_path: Path, monkeypatch: pytest.Monk
     assert find_keys([LONG], directory=tmp_path) == [LONG]
 
 
-def test_keys_of_the_environment_are_separated_by_commas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_in_the_environment_are_separated_by_commas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MIDCALL_KEYS", f" {LONG}1 ,{LONG}2,, ")
     assert find_keys(directory=tmp_path) == [LONG + "1", LONG + "2"]
     assert list(tmp_path.iterdir()) == []
@@ -113,7 +113,7 @@ def test_several_machines_need_a_key_that_is_set(tmp_path: Path) -> None:
         ([LONG, 7], "Key 2 .* neither text nor bytes"),
     ],
 )
-def test_keys_that_are_no_good_are_refused_without_being_shown(keys: list[str], said: str) -> None:
+def test_invalid_keys_are_rejected_without_being_shown(keys: list[str], said: str) -> None:
     with pytest.raises(InstallError, match=said) as caught:
         derive(keys, "vault")
     assert "short" not in str(caught.value).replace("too short", "")
@@ -121,7 +121,7 @@ def test_keys_that_are_no_good_are_refused_without_being_shown(keys: list[str], 
 
 
 # --- what is made of them --------------------------------------------------------------------
-def test_each_purpose_and_each_key_has_keys_of_its_own() -> None:
+def test_each_purpose_and_each_key_derives_different_keys() -> None:
     keys = [LONG + "1", LONG.encode() + b"2"]
     every = [*derive(keys, "vault"), *derive(keys, "cookies")]
     assert len(set(every)) == 4
@@ -131,7 +131,7 @@ def test_each_purpose_and_each_key_has_keys_of_its_own() -> None:
 
 
 # --- a machine without a keyring -------------------------------------------------------------
-def test_without_a_keyring_a_fresh_key_is_kept_in_a_file(tmp_path: Path) -> None:
+def test_without_a_keyring_a_new_key_is_stored_in_a_file(tmp_path: Path) -> None:
     directory = tmp_path / "new" / "midcall"
     [key] = find_keys(directory=directory)
     assert len(key) == 64
@@ -148,7 +148,7 @@ def test_the_key_file_and_its_directory_are_for_this_user_alone(tmp_path: Path) 
 
 
 @POSIX
-def test_a_key_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
+def test_a_key_file_that_others_can_read_is_rejected(tmp_path: Path) -> None:
     find_keys(directory=tmp_path)
     (tmp_path / "midcall.key").chmod(0o640)
     with pytest.raises(InstallError, match="chmod 600"):
@@ -160,19 +160,19 @@ def test_a_damaged_key_file_is_an_error_and_never_replaced(tmp_path: Path, conte
     path = tmp_path / "midcall.key"
     path.write_bytes(content)
     path.chmod(0o600)
-    with pytest.raises(InstallError, match=r"does not hold a key.* Do not delete it"):
+    with pytest.raises(InstallError, match=r"does not contain a key.* Do not delete it"):
         find_keys(directory=tmp_path)
     assert path.read_bytes() == content
 
 
-def test_where_no_file_can_be_made_the_error_says_what_to_do(tmp_path: Path) -> None:
+def test_if_the_key_file_cannot_be_created_the_error_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "a file").write_text("in the way")
     with pytest.raises(InstallError, match=r"midcall\.key cannot be used: .* MIDCALL_KEYS"):
         find_keys(directory=tmp_path / "a file" / "midcall")
 
 
 def test_processes_that_start_at_once_agree_on_one_key(tmp_path: Path) -> None:
-    code = "import sys, pathlib; from midcall.stores.keys import of_this_machine as keys\n"
+    code = "import sys, pathlib; from midcall.stores.keys import load_machine_keys as keys\n"
     code += "print(keys(pathlib.Path(sys.argv[1]))[0])"
     alone = environment(PYTHON_KEYRING_BACKEND="keyring.backends.fail.Keyring")
     started = [
@@ -185,7 +185,7 @@ def test_processes_that_start_at_once_agree_on_one_key(tmp_path: Path) -> None:
 
 
 # --- a machine with a keyring ----------------------------------------------------------------
-def test_on_a_desktop_a_fresh_key_is_kept_in_the_keyring_and_nowhere_else(tmp_path: Path) -> None:
+def test_on_a_desktop_a_new_key_is_stored_only_in_the_keyring(tmp_path: Path) -> None:
     keyring.set_keyring(drawer := Drawer())
     [key] = find_keys(directory=tmp_path)
     assert list(drawer.kept.values()) == [key]
@@ -193,14 +193,14 @@ def test_on_a_desktop_a_fresh_key_is_kept_in_the_keyring_and_nowhere_else(tmp_pa
     assert not (tmp_path / "midcall.key").exists()
 
 
-def test_of_two_that_look_into_an_empty_keyring_at_once_one_makes_the_key(tmp_path: Path) -> None:
+def test_of_two_processes_that_find_an_empty_keyring_one_makes_the_key(tmp_path: Path) -> None:
     keyring.set_keyring(Slow())
     with ThreadPoolExecutor(2) as both:
-        first, second = both.map(of_this_machine, [tmp_path, tmp_path])
+        first, second = both.map(load_machine_keys, [tmp_path, tmp_path])
     assert first == second
 
 
-def test_a_locked_keyring_is_an_error_and_no_reason_for_a_fresh_key(tmp_path: Path) -> None:
+def test_a_locked_keyring_is_an_error_and_makes_no_new_key(tmp_path: Path) -> None:
     keyring.set_keyring(Locked())
     with pytest.raises(InstallError, match=r"Unlock it .* or set MIDCALL_KEYS"):
         find_keys(directory=tmp_path)
@@ -208,16 +208,16 @@ def test_a_locked_keyring_is_an_error_and_no_reason_for_a_fresh_key(tmp_path: Pa
 
 
 @pytest.mark.parametrize("backend", [Full, Forgetful])
-def test_a_keyring_that_keeps_nothing_gives_way_to_the_file(tmp_path: Path, backend: type[Drawer]) -> None:
+def test_a_keyring_that_stores_nothing_falls_back_to_the_file(tmp_path: Path, backend: type[Drawer]) -> None:
     keyring.set_keyring(backend())
     assert find_keys(directory=tmp_path) == find_keys(directory=tmp_path)
     assert (tmp_path / "midcall.key").exists()
 
 
-def test_what_is_sealed_at_the_desk_opens_over_ssh_once_there_is_a_file(tmp_path: Path) -> None:
+def test_a_value_sealed_at_the_desktop_opens_over_ssh_if_there_is_a_file(tmp_path: Path) -> None:
     keyring.set_keyring(drawer := Drawer())
-    at_the_desk = of_this_machine(tmp_path)
+    at_the_desk = load_machine_keys(tmp_path)
     keyring.set_keyring(fail.Keyring())
-    over_ssh = of_this_machine(tmp_path)
+    over_ssh = load_machine_keys(tmp_path)
     keyring.set_keyring(drawer)
-    assert of_this_machine(tmp_path) == [*over_ssh, *at_the_desk], "seals with what both have, opens with either"
+    assert load_machine_keys(tmp_path) == [*over_ssh, *at_the_desk], "seals with what both have, opens with either"

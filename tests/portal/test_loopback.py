@@ -1,4 +1,4 @@
-"""A portal that listens on this machine by itself, and who may come to it."""
+"""A portal that listens on this machine, and who may open it."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ import pytest
 from midcall.errors import InstallError, Misuse
 from midcall.portal.identity import Caller, Loopback
 from midcall.web import peer
-from tests.portal.stand import Stand, Visitor, stand
+from tests.portal.sites import Site, Visitor, site
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose program is at the other end")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux says whose program is at the other end")
 root = pytest.mark.skipif(
     sys.platform == "linux" and os.getuid() != 0, reason="becoming another user needs root: run the tests as root"
 )
 
 
 @asynccontextmanager
-async def listening(**how: Any) -> AsyncIterator[tuple[Stand, Visitor]]:
-    at = stand(None, identity=None, **how)
+async def listening(**how: Any) -> AsyncIterator[tuple[Site, Visitor]]:
+    at = site(None, identity=None, **how)
     await at.portal.start()
     async with httpx2.AsyncClient(base_url=at.portal.url) as http:
         yield at, Visitor(http, "", at.portal.url)
     await at.portal.close()
 
 
-def me(at: Stand) -> str:
+def me(at: Site) -> str:
     return at.portal.owner_of(Caller())
 
 
@@ -54,7 +54,7 @@ async def test_it_listens_on_a_random_port_when_it_is_started_and_stops_when_it_
         _ = one.portal.url
 
 
-async def test_the_user_of_this_machine_is_recognised() -> None:
+async def test_the_user_of_this_machine_is_recognized() -> None:
     async with listening() as (at, visitor):
         id = await at.begin("secret", owner=me(at))
         assert at.portal.why_not("secret", me(at)) is None
@@ -63,14 +63,14 @@ async def test_the_user_of_this_machine_is_recognised() -> None:
         assert await at.portal.vault.get(me(at), "github") == {"value": "swordfish"}
 
 
-async def test_a_caller_with_a_name_of_their_own_is_not_taken_for_the_user_of_this_machine() -> None:
+async def test_a_caller_with_a_subject_is_not_the_user_of_this_machine() -> None:
     assert Loopback().owner(Caller("https://id.example.com", "ada")) == ""
     async with listening() as (at, _):
         assert at.portal.why_not("secret", "") is not None
 
 
 @pytest.mark.parametrize("host", ["evil.example:{port}", "localhost:{port}", "127.0.0.1", "127.0.0.1:1"])
-async def test_a_rebound_host_is_refused(host: str) -> None:
+async def test_a_rebound_host_is_rejected(host: str) -> None:
     async with listening() as (at, visitor):
         id = await at.begin("approve", owner=me(at))
         port = urlsplit(at.portal.url).port
@@ -79,7 +79,7 @@ async def test_a_rebound_host_is_refused(host: str) -> None:
         assert "ACME" not in answer.text
 
 
-async def test_a_cross_site_post_is_refused() -> None:
+async def test_a_cross_site_post_is_rejected() -> None:
     async with listening() as (at, visitor):
         id = await at.begin("approve", owner=me(at))
         controls = {**await visitor.controls(id), "do": "accept"}
@@ -163,7 +163,7 @@ async def another_user(code: str, url: str) -> str:
 @root
 @pytest.mark.usefixtures("kernel")
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
-async def test_another_user_of_this_machine_is_refused(host: str) -> None:
+async def test_another_user_of_this_machine_is_rejected(host: str) -> None:
     async with listening(host=host) as (at, visitor):
         id = await at.begin("approve", owner=me(at))
         open_to_all = await at.begin("form", owner="")
@@ -194,14 +194,14 @@ async def test_another_user_who_leaves_at_once_is_not_taken_for_root(monkeypatch
 def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Asked about the connection; and where it may not be asked, its table is read."""
     if request.param == "read":
-        monkeypatch.setattr(peer.sockdiag, "_asked", lambda request: b"")
+        monkeypatch.setattr(peer, "_ask_kernel", lambda request: b"")
     else:
         monkeypatch.setattr(peer, "_TABLES", ())
 
 
 @linux
 @pytest.mark.usefixtures("kernel")
-async def test_the_kernel_tells_whose_program_is_at_the_other_end() -> None:
+async def test_the_kernel_says_whose_program_is_at_the_other_end() -> None:
     for family, host in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
         with socket.socket(family) as server:
             server.bind((host, 0))
@@ -224,14 +224,14 @@ async def test_a_client_with_an_ipv6_socket_is_found_on_an_ipv4_server() -> None
 
 
 @linux
-async def test_who_listens_on_the_port_of_a_client_that_is_gone_is_not_taken_for_it() -> None:
+async def test_a_listener_on_the_port_of_a_gone_client_is_not_taken_for_it() -> None:
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         server.listen()
         assert peer.uid_of(server.getsockname(), ("127.0.0.1", 2)) is None
 
 
-async def test_where_the_system_does_not_tell_the_id_has_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_if_the_system_does_not_say_the_id_is_the_only_protection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peer, "can_tell", lambda: False)
     monkeypatch.setattr(peer, "uid_of", lambda *ends: 1 / 0)
     async with listening() as (at, visitor):
@@ -240,9 +240,9 @@ async def test_where_the_system_does_not_tell_the_id_has_to_do(monkeypatch: pyte
 
 async def test_it_only_ever_listens_on_loopback() -> None:
     with pytest.raises(InstallError, match="not loopback"):
-        stand(None, host="0.0.0.0")
+        site(None, host="0.0.0.0")
     async with listening() as (at, _):
         port = urlsplit(at.portal.url).port or 0
-        taken = stand(None, identity=None, port=port)
+        taken = site(None, identity=None, port=port)
         with pytest.raises(InstallError, match="cannot listen"):
             await taken.portal.start()

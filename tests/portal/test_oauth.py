@@ -1,4 +1,4 @@
-"""Connecting an account, with a provider that is as strict as they come, and with one that others wrote."""
+"""Connect an account, at a very strict provider, and at one that others wrote."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from oidc_provider_mock import run_server_in_thread
 
 from midcall.errors import InstallError, Misuse
 from midcall.portal.oauth import Finished, Provider, ProviderFailed
-from midcall.portal.oauth.renewing import lease_on
+from midcall.portal.oauth.renewal import lease_id
 from midcall.stores import open_store
 from midcall.stores.base import Record
 from tests.portal.authorization_server import CLIENT, AuthorizationServer, authorization_server
@@ -69,7 +69,7 @@ async def test_a_user_who_agrees_is_connected_and_the_tool_gets_a_live_token(
     assert [name for name, _ in await here.vault.names(OWNER)] == ["oauth:acme"]
 
 
-async def test_the_authorization_request_says_all_it_must_and_nothing_of_ours(
+async def test_the_authorization_request_has_all_it_needs_and_no_secret(
     here: Replica, acme: AuthorizationServer
 ) -> None:
     url = await here.begin()
@@ -84,13 +84,13 @@ async def test_the_authorization_request_says_all_it_must_and_nothing_of_ours(
         assert ours not in url
 
 
-async def test_every_flow_has_a_state_and_a_verifier_of_its_own(here: Replica, acme: AuthorizationServer) -> None:
+async def test_every_flow_has_its_own_state_and_verifier(here: Replica, acme: AuthorizationServer) -> None:
     first, second = [dict(parse_qsl(urlsplit(await here.begin()).query)) for _ in range(2)]
     assert first["state"] != second["state"]
     assert first["code_challenge"] != second["code_challenge"]
 
 
-async def test_another_replica_finishes_what_one_began(
+async def test_another_replica_can_finish_a_flow(
     here: Replica, store: Watched, clock: Clock, provider: Provider
 ) -> None:
     there = Replica(store, clock, provider)
@@ -120,7 +120,7 @@ async def test_replicas_that_share_only_a_database_finish_and_renew_for_each_oth
             await store.close()
 
 
-async def test_a_user_who_says_no_at_the_provider_has_declined(here: Replica, acme: AuthorizationServer) -> None:
+async def test_a_denial_at_the_provider_is_a_decline(here: Replica, acme: AuthorizationServer) -> None:
     acme.answers = "access_denied"
     assert await here.connect() == Finished(ID, "decline")
     assert await here.token() is None
@@ -149,7 +149,7 @@ async def test_a_described_provider_needs_no_metadata(store: Watched, clock: Clo
 
 
 # --- renewing --------------------------------------------------------------------------------
-async def test_a_token_that_has_run_out_is_renewed_and_the_rotated_refresh_token_kept(
+async def test_an_expired_token_is_renewed_and_the_rotated_refresh_token_stored(
     here: Replica, acme: AuthorizationServer, clock: Clock
 ) -> None:
     await here.connect()
@@ -188,7 +188,7 @@ async def test_a_token_without_an_end_is_never_renewed(here: Replica, acme: Auth
     assert acme.refreshes == 0
 
 
-async def test_where_the_provider_has_ended_the_access_the_user_is_asked_again(
+async def test_if_the_provider_has_revoked_the_access_the_user_is_asked_again(
     here: Replica, acme: AuthorizationServer, clock: Clock
 ) -> None:
     await here.connect()
@@ -201,7 +201,7 @@ async def test_where_the_provider_has_ended_the_access_the_user_is_asked_again(
 
 
 @pytest.mark.parametrize("replicas", [1, 2])
-async def test_two_that_renew_at_once_use_the_refresh_token_once(
+async def test_two_simultaneous_renewals_use_the_refresh_token_once(
     here: Replica, store: Watched, acme: AuthorizationServer, clock: Clock, provider: Provider, replicas: int
 ) -> None:
     there = here if replicas == 1 else Replica(store, clock, provider)
@@ -232,7 +232,7 @@ async def renewing(here: Replica, acme: AuthorizationServer, clock: Clock) -> as
     return caller
 
 
-async def test_a_caller_who_goes_away_during_a_renewal_loses_nothing(
+async def test_a_caller_who_is_cancelled_during_a_renewal_loses_nothing(
     here: Replica, acme: AuthorizationServer, clock: Clock
 ) -> None:
     caller = await renewing(here, acme, clock)
@@ -245,20 +245,20 @@ async def test_a_caller_who_goes_away_during_a_renewal_loses_nothing(
     assert acme.refreshes == 1
 
 
-async def test_an_account_that_is_connected_anew_during_a_renewal_stays(
+async def test_an_account_that_is_reconnected_during_a_renewal_stays(
     here: Replica, acme: AuthorizationServer, clock: Clock
 ) -> None:
     caller = await renewing(here, acme, clock)
     fresh = await here.vault.get(OWNER, "oauth:acme") or {}
-    fresh |= {"access": "connected anew", "expires": "inf", "renew": "inf"}
+    fresh |= {"access": "reconnected", "expires": "inf", "renew": "inf"}
     await here.vault.keep(OWNER, "oauth:acme", fresh, now=clock())
     acme.gate.set()
-    assert await caller == "connected anew"
-    assert await here.token() == "connected anew"
+    assert await caller == "reconnected"
+    assert await here.token() == "reconnected"
     assert set(acme.revoked) == {acme.grants[0].refresh, acme.grants[0].access}
 
 
-async def test_an_account_that_is_forgotten_during_a_renewal_does_not_come_back(
+async def test_an_account_that_is_deleted_during_a_renewal_does_not_come_back(
     here: Replica, acme: AuthorizationServer, clock: Clock
 ) -> None:
     caller = await renewing(here, acme, clock)
@@ -291,7 +291,7 @@ async def test_a_token_that_still_works_is_used_while_the_provider_is_down(
     assert acme.refreshes == 1
 
 
-async def test_a_replica_that_died_while_renewing_holds_up_the_others_only_for_a_while(
+async def test_a_replica_that_died_while_renewing_delays_the_others_only_for_a_while(
     store: Watched, acme: AuthorizationServer, clock: Clock, provider: Provider
 ) -> None:
     await Replica(store, clock, provider).connect()
@@ -299,7 +299,7 @@ async def test_a_replica_that_died_while_renewing_holds_up_the_others_only_for_a
     clock.now += 4000
     entry = await here.vault.entry(OWNER, "oauth:acme")
     assert entry is not None
-    lease = Record(lease_on(OWNER, provider, entry), "oauth-renewal", OWNER, "{}", clock(), clock() + 0.1)
+    lease = Record(lease_id(OWNER, provider, entry), "oauth-renewal", OWNER, "{}", clock(), clock() + 0.1)
     await store.create(lease)  # and then it died
     with pytest.raises(ProviderFailed, match="could not be renewed just now"):
         await here.token()
@@ -317,7 +317,7 @@ async def test_a_replica_that_died_while_renewing_holds_up_the_others_only_for_a
     ],
     ids=["more scopes", "another client", "another token endpoint"],
 )
-async def test_what_was_granted_for_something_else_is_not_used(
+async def test_a_token_granted_for_other_settings_is_not_used(
     store: Watched, clock: Clock, acme: AuthorizationServer, change: dict[str, str]
 ) -> None:
     as_before: dict[str, object] = {
@@ -344,7 +344,7 @@ async def test_fewer_scopes_need_no_new_consent(
 
 
 # --- giving back -----------------------------------------------------------------------------
-async def test_revoking_gives_both_tokens_back_and_forgets_them(here: Replica, acme: AuthorizationServer) -> None:
+async def test_revoking_revokes_and_deletes_both_tokens(here: Replica, acme: AuthorizationServer) -> None:
     await here.connect()
     await here.oauth.revoke("acme", OWNER)
     assert acme.revoked == [acme.grants[0].refresh, acme.grants[0].access]
@@ -353,11 +353,11 @@ async def test_revoking_gives_both_tokens_back_and_forgets_them(here: Replica, a
     assert len(acme.revoked) == 2
 
 
-async def test_where_the_provider_cannot_be_told_it_is_forgotten_here_and_said_so(store: Watched, clock: Clock) -> None:
+async def test_if_revoking_fails_the_access_is_deleted_here_and_the_error_says_so(store: Watched, clock: Clock) -> None:
     async with authorization_server() as acme:
         here = Replica(store, clock, discovered(acme))
         await here.connect()
-    with pytest.raises(ProviderFailed, match=r"forgotten here, .* settings at acme"):
+    with pytest.raises(ProviderFailed, match=r"deleted here, .* settings at acme"):
         await here.oauth.revoke("acme", OWNER)
     assert await here.vault.names(OWNER) == []
 
@@ -378,7 +378,7 @@ async def consented(url: str, subject: str) -> dict[str, str]:
     return dict(parse_qsl(urlsplit(answer.headers["Location"]).query))
 
 
-@pytest.mark.filterwarnings("ignore:get_jwt_config:DeprecationWarning")  # of the mock, in a thread of ours
+@pytest.mark.filterwarnings("ignore:get_jwt_config:DeprecationWarning")  # from the mock, in our thread
 async def test_oidc_provider_mock_is_connected_used_renewed_and_ended(mock: str, store: Watched, clock: Clock) -> None:
     known = Provider.discover(
         "mock", issuer=mock, client_id="midcall", client_secret="of midcall", scopes=("openid", "email")
@@ -435,7 +435,7 @@ async def test_after_a_whole_life_logs_and_store_hold_no_token_code_verifier_sta
     assert not [each for each in secret if each in kept]
 
 
-def test_what_can_be_printed_of_a_provider_holds_no_secret() -> None:
+def test_the_repr_of_a_provider_holds_no_secret() -> None:
     known = Provider.github("id", "the secret of this app", ["repo"])
     assert "the secret" not in f"{known!r} {known}"
 
@@ -468,23 +468,21 @@ URLS = {"authorize_url": "https://a.example/authorize", "token_url": "https://a.
         ("a", URLS | {"token_auth": "private_key_jwt"}, "must be one of client_secret_basic"),
     ],
 )
-def test_a_provider_that_cannot_work_is_refused_when_it_is_described(
-    name: str, given: dict[str, str], said: str
-) -> None:
+def test_an_invalid_provider_is_rejected_when_it_is_created(name: str, given: dict[str, str], said: str) -> None:
     with pytest.raises(InstallError, match=said):
         Provider(name, **({"client_id": "id"} | given))  # pyright: ignore
 
 
 def test_loopback_may_be_http() -> None:
-    assert Provider.discover("a", issuer="http://127.0.0.1:4000", client_id="id").discovered
+    assert Provider.discover("a", issuer="http://127.0.0.1:4000", client_id="id").uses_discovery
 
 
-async def test_a_provider_that_nobody_described_is_named_with_those_that_were(here: Replica) -> None:
+async def test_an_unknown_provider_is_named_with_those_that_exist(here: Replica) -> None:
     with pytest.raises(Misuse, match="no provider 'githib'; this portal has acme"):
         await here.token("githib")
 
 
-def test_two_providers_of_one_name_are_refused(clock: Clock, store: Watched) -> None:
+def test_two_providers_with_one_name_are_rejected(clock: Clock, store: Watched) -> None:
     twice = Provider.github("id", "secret")
     with pytest.raises(InstallError, match="Two providers are called 'github'"):
         Replica(store, clock, twice, twice)

@@ -1,4 +1,4 @@
-"""The four kinds of page, without JavaScript: what they show, what they take, what reaches the tool."""
+"""The four kinds of page, without JavaScript: what they show, what they accept, what reaches the tool."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from midcall.portal.pages.cache import Drawn
+from midcall.portal.pages.rendering import PageCache
 from midcall.stores.base import StoreError
 from midcall.stores.interactions import Kind
 from midcall.stores.memory import Memory
-from tests.portal.stand import ADA, BASE, BOB, KEY, controls_of, stand, visiting
+from tests.portal.sites import ADA, BASE, BOB, KEY, controls_of, site, visiting
 
 KINDS: list[Kind] = ["secret", "authorize", "approve", "form"]
 FILLED = {"f0": "Ada Lovelace", "f1": "4", "f2": "1"}
@@ -22,7 +22,7 @@ FILLED = {"f0": "Ada Lovelace", "f1": "4", "f2": "1"}
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_page_names_the_server_the_client_the_purpose_and_the_time(kind: Kind) -> None:
-    at = stand()
+    at = site()
     id = await at.begin(kind)
     async with visiting(at, **{"x-test-name": "ada@example.com"}) as ada:
         page = await ada.open(id)
@@ -42,7 +42,7 @@ async def test_a_page_names_the_server_the_client_the_purpose_and_the_time(kind:
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_page_writes_the_names_of_the_server_and_the_client_as_they_are(kind: Kind) -> None:
-    at = stand()
+    at = site()
     id = await at.begin(kind, server="tRavel", client="mCp")
     async with visiting(at) as ada:
         page = await ada.open(id)
@@ -53,8 +53,8 @@ async def test_a_page_writes_the_names_of_the_server_and_the_client_as_they_are(
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("action", ["decline", "cancel"])
-async def test_decline_and_cancel_reach_the_tool_as_that(kind: Kind, action: str) -> None:
-    at = stand()
+async def test_decline_and_cancel_reach_the_tool(kind: Kind, action: str) -> None:
+    at = site()
     id = await at.begin(kind)
     async with visiting(at) as ada:
         done = await ada.press(id, action)
@@ -68,7 +68,7 @@ async def test_decline_and_cancel_reach_the_tool_as_that(kind: Kind, action: str
 
 
 async def test_a_secret_goes_to_the_vault_and_nowhere_else() -> None:
-    at = stand()
+    at = site()
     id = await at.begin("secret")
     async with visiting(at) as ada:
         page = await ada.open(id)
@@ -86,7 +86,7 @@ async def test_a_secret_goes_to_the_vault_and_nowhere_else() -> None:
 
 
 async def test_a_secret_can_have_several_fields() -> None:
-    at = stand()
+    at = site()
     fields = [{"name": "user", "title": "User name", "description": "As you sign in"}, {"name": "key", "title": "Key"}]
     id = await at.begin("secret", name="jira", fields=fields)
     async with visiting(at) as ada:
@@ -101,11 +101,11 @@ async def test_a_secret_can_have_several_fields() -> None:
     assert await at.portal.vault.get(ADA, "jira") == {"user": "ada", "key": "k-1"}
 
 
-async def test_a_check_refuses_a_secret_on_the_page_and_nothing_is_kept() -> None:
+async def test_a_check_rejects_a_secret_on_the_page_and_nothing_is_stored() -> None:
     async def check(value: str) -> str | None:
         return None if value.startswith("ghp_") else f"is not a token: {value} begins otherwise."
 
-    at = stand(checks={"github": check})
+    at = site(checks={"github": check})
     id = await at.begin("secret", fields=[{"name": "value", "title": "github"}])
     async with visiting(at) as ada:
         wrong = await ada.press(id, "accept", {"s0": "swordfish"})
@@ -128,7 +128,7 @@ async def test_a_check_can_come_with_the_call_and_gets_the_fields() -> None:
         seen.append(values)
         return None
 
-    at = stand()
+    at = site()
     id = await at.begin("secret")
     at.portal.add_check("github", check)
     async with visiting(at) as ada:
@@ -143,18 +143,18 @@ async def test_a_check_of_several_fields_gets_them_all() -> None:
         seen.append(value)
         return None
 
-    at = stand(checks={"jira": check})
+    at = site(checks={"jira": check})
     id = await at.begin("secret", name="jira", fields=[{"name": "user"}, {"name": "key"}])
     async with visiting(at) as ada:
         await ada.press(id, "accept", {"s0": "ada", "s1": "k"})
     assert seen == [{"user": "ada", "key": "k"}]
 
 
-async def test_a_check_that_fails_keeps_nothing_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+async def test_if_a_check_fails_nothing_is_stored_and_the_page_says_so(caplog: pytest.LogCaptureFixture) -> None:
     async def check(value: str) -> str | None:
         raise RuntimeError(f"no network for {value}")
 
-    at = stand(checks={"github": check})
+    at = site(checks={"github": check})
     id = await at.begin("secret")
     async with visiting(at) as ada:
         failed = await ada.press(id, "accept", {"s0": "swordfish"})
@@ -169,7 +169,7 @@ async def test_a_check_that_fails_keeps_nothing_and_says_so(caplog: pytest.LogCa
 
 
 async def test_an_approval_shows_every_detail_in_full() -> None:
-    at = stand()
+    at = site()
     long = "x" * 30_000
     id = await at.begin("approve", details={"to": "ACME <b>", "amount": 40, "paid": True, "why": None, "text": long})
     async with visiting(at) as ada:
@@ -179,7 +179,7 @@ async def test_an_approval_shows_every_detail_in_full() -> None:
 
 
 async def test_an_approval_is_bound_to_the_digest_of_what_was_shown() -> None:
-    at = stand()
+    at = site()
     id = await at.begin("approve")
     async with visiting(at) as ada:
         other = await ada.press(id, "accept", {"digest": "another"})
@@ -194,7 +194,7 @@ async def test_an_approval_is_bound_to_the_digest_of_what_was_shown() -> None:
 
 async def test_details_that_changed_while_the_page_was_open_are_not_approved() -> None:
     """The page of one interaction cannot approve another, either."""
-    at = stand()
+    at = site()
     small, large = await at.begin("approve"), await at.begin("approve", details={"amount": 4000}, digest="other")
     async with visiting(at) as ada:
         controls = await ada.controls(small)
@@ -207,7 +207,7 @@ async def test_details_that_changed_while_the_page_was_open_are_not_approved() -
 
 
 async def test_a_form_is_checked_and_its_answer_stored() -> None:
-    at = stand()
+    at = site()
     id = await at.begin("form")
     async with visiting(at) as ada:
         wrong = await ada.press(id, "accept", {"f0": "A", "f1": "many"})
@@ -223,7 +223,7 @@ async def test_a_form_is_checked_and_its_answer_stored() -> None:
 
 
 async def test_a_form_that_is_too_large_can_only_be_declined() -> None:
-    at = stand()
+    at = site()
     schema = {"type": "object", "properties": {f"f{n}": {"type": "string"} for n in range(2100)}}
     id = await at.begin("form", schema=schema)
     async with visiting(at) as ada:
@@ -235,7 +235,7 @@ async def test_a_form_that_is_too_large_can_only_be_declined() -> None:
 
 
 async def test_without_an_identity_only_plain_forms_are_served() -> None:
-    at = stand(identity=None)
+    at = site(identity=None)
     for kind in ("secret", "authorize", "approve"):
         id = await at.begin(kind, owner="")
         async with visiting(at, None) as anyone:
@@ -251,8 +251,8 @@ async def test_without_an_identity_only_plain_forms_are_served() -> None:
     assert await at.action(form) == "accept"
 
 
-async def test_a_form_of_somebody_is_not_open_to_all() -> None:
-    at = stand(identity=None)
+async def test_a_form_with_an_owner_is_not_open_to_all() -> None:
+    at = site(identity=None)
     id = await at.begin("form", owner=ADA)
     async with visiting(at, None) as anyone:
         page = await anyone.open(id)
@@ -263,23 +263,23 @@ async def test_a_form_of_somebody_is_not_open_to_all() -> None:
 # --- what became of it -----------------------------------------------------------------------
 
 
-async def test_a_page_that_was_answered_says_how() -> None:
-    at = stand()
+async def test_an_answered_page_shows_its_outcome() -> None:
+    at = site()
     id = await at.begin("approve")
     async with visiting(at) as ada:
         controls = await ada.controls(id)
         await ada.press(id, "accept")
         again = await ada.open(id)
         assert again.status_code == 410
-        assert "It was approved on" in again.text
+        assert "Approved on" in again.text
         second = await ada.post(f"/i/{id}", {**controls, "do": "decline"})
         assert second.status_code == 409
     assert await at.action(id) == "accept"
 
 
-async def test_a_page_whose_time_is_over_is_gone() -> None:
+async def test_an_expired_page_is_gone() -> None:
     passed = [0.0]
-    at = stand(clock=lambda: time.time() + passed[0])
+    at = site(clock=lambda: time.time() + passed[0])
     id = await at.begin("secret", lasts=60)
     async with visiting(at) as ada:
         controls = await ada.controls(id)
@@ -287,13 +287,13 @@ async def test_a_page_whose_time_is_over_is_gone() -> None:
         opened = await ada.open(id)
         posted = await ada.post(f"/i/{id}", {**controls, "s0": "swordfish", "do": "accept"})
     assert (opened.status_code, posted.status_code) == (410, 410)
-    assert "The time for this page is over" in posted.text
+    assert "This page has expired" in posted.text
     assert await at.action(id) is None
     assert await at.portal.vault.names(ADA) == []
 
 
 async def test_get_changes_nothing() -> None:
-    at = stand()
+    at = site()
     async with visiting(at) as ada:
         for kind in KINDS:
             id = await at.begin(kind)
@@ -306,7 +306,7 @@ async def test_get_changes_nothing() -> None:
 
 
 async def test_an_unknown_page_is_404_and_another_method_405() -> None:
-    at = stand()
+    at = site()
     id = await at.begin()
     async with visiting(at) as ada:
         for path in (
@@ -338,21 +338,23 @@ class Gone(Memory):
         return await super().complete(id, outcome, owner=owner, now=now)
 
 
-async def test_health_does_not_wait_for_a_store_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_health_does_not_wait_for_a_store_that_does_not_respond(monkeypatch: pytest.MonkeyPatch) -> None:
     class Silent(Memory):
         async def read(self, id: str) -> Any:
             await asyncio.Event().wait()
 
-    monkeypatch.setattr("midcall.portal.routes._PROMPT", 0.01)
-    at = stand(store=Silent())
+    monkeypatch.setattr("midcall.portal.routes.HEALTH_SECONDS", 0.01)
+    at = site(store=Silent())
     async with asyncio.timeout(5), visiting(at) as prober:
         answer = await prober.get("/health")
     assert (answer.status_code, answer.json()) == (503, {"status": "unavailable"})
 
 
-async def test_while_the_store_is_away_a_page_says_so_and_nothing_is_lost(caplog: pytest.LogCaptureFixture) -> None:
+async def test_if_the_store_is_unreachable_the_page_says_so_and_nothing_is_lost(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     store = Gone()
-    at = stand(store=store)
+    at = site(store=store)
     id = await at.begin()
     async with visiting(at) as ada:
         controls = await ada.controls(id)
@@ -368,7 +370,7 @@ async def test_while_the_store_is_away_a_page_says_so_and_nothing_is_lost(caplog
 
 
 async def test_a_hook_that_fails_loses_no_answer(caplog: pytest.LogCaptureFixture) -> None:
-    at = stand()
+    at = site()
 
     async def broken(id: str) -> None:
         raise RuntimeError(id)
@@ -399,7 +401,7 @@ class Slow(Memory):
 
 @pytest.mark.parametrize("kind", ["secret", "approve", "form"])
 async def test_submitting_twice_at_once_stores_once(kind: Kind) -> None:
-    at = stand(store=Slow())
+    at = site(store=Slow())
     id = await at.begin(kind)
     async with visiting(at) as ada:
         controls = await ada.controls(id)
@@ -416,17 +418,17 @@ async def test_submitting_twice_at_once_stores_once(kind: Kind) -> None:
 # --- templates -------------------------------------------------------------------------------
 
 
-async def test_an_author_can_put_templates_in_the_place_of_ours(tmp_path: Path) -> None:
-    (tmp_path / "told.html").write_text("<p>{{ heading }}: mine</p>")
-    at = stand(templates=tmp_path, title="ACME Travel")
+async def test_an_author_can_replace_our_templates(tmp_path: Path) -> None:
+    (tmp_path / "notice.html").write_text("<p>{{ heading }}: mine</p>")
+    at = site(templates=tmp_path, title="ACME Travel")
     id = await at.begin()
     async with visiting(at) as ada:
         assert "ACME Travel" in (await ada.open(id)).text
         assert (await ada.get("/i/nothing-of-this-kind-is-here")).text == "<p>There is no such page: mine</p>"
 
 
-async def test_what_others_say_is_never_markup() -> None:
-    at = stand(title="<i>T</i>")
+async def test_text_from_others_is_never_markup() -> None:
+    at = site(title="<i>T</i>")
     evil = "<script>alert(1)</script>\u202e"
     for kind, about in (
         ("secret", {"name": evil, "fields": [{"name": "a", "title": evil, "description": evil}]}),
@@ -443,7 +445,7 @@ async def test_what_others_say_is_never_markup() -> None:
 
 
 async def test_the_address_holds_only_the_id_under_the_base_url() -> None:
-    at = stand()
+    at = site()
     id = await at.begin()
     assert at.portal.address(id) == f"{BASE}/i/{id}"
     assert len(id) >= 22
@@ -453,10 +455,10 @@ async def test_the_address_holds_only_the_id_under_the_base_url() -> None:
 # --- replicas --------------------------------------------------------------------------------
 
 
-async def test_a_page_of_one_replica_is_answered_at_another() -> None:
+async def test_a_page_from_one_replica_can_be_answered_at_another() -> None:
     """Also after a restart, and while the keys are being rotated."""
     store = Memory()
-    one, two = stand(store=store), stand(store=store, keys=["new" * 20, KEY])
+    one, two = site(store=store), site(store=store, keys=["new" * 20, KEY])
     for kind in ("secret", "approve", "form"):
         id = await one.begin(kind)
         async with visiting(one) as there:
@@ -473,16 +475,16 @@ async def test_a_page_of_one_replica_is_answered_at_another() -> None:
         assert (await there.post(f"/i/{id}", controls)).status_code == 403, "this one does not know the new key yet"
 
 
-def test_a_page_that_is_opened_again_is_not_drawn_again() -> None:
-    drawn, times = Drawn(2), list[str]()
+def test_a_page_that_is_opened_again_is_not_rendered_again() -> None:
+    drawn, times = PageCache(2), list[str]()
 
     def draw(token: str) -> str:
         times.append(token)
         return f"<{token}>"
 
-    assert [drawn.page("a", token, draw) for token in ("t1", "t2")] == ["<t1>", "<t2>"]
+    assert [drawn.get("a", token, draw) for token in ("t1", "t2")] == ["<t1>", "<t2>"]
     assert len(times) == 1
-    assert drawn.page("b", "t3", lambda token: "x" * 200_000 + token).endswith("t3")
+    assert drawn.get("b", "t3", lambda token: "x" * 200_000 + token).endswith("t3")
     for key in "cde":
-        drawn.page(key, "t", draw)
+        drawn.get(key, "t", draw)
     assert len(drawn) == 2

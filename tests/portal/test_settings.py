@@ -1,4 +1,4 @@
-"""A portal that cannot be safe, or makes no sense, does not start."""
+"""A portal with unsafe or invalid settings does not start."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 from midcall.errors import InstallError, Misuse
 from midcall.portal.app import Portal
 from midcall.portal.identity import Caller, Loopback, Oidc, ProxyJwt
-from midcall.portal.identity.nobody import Nobody
+from midcall.portal.identity.base import Nobody
 from midcall.portal.oauth import Provider
 from midcall.stores.memory import Memory
-from tests.portal.stand import BASE, KEY, by_header, stand
+from tests.portal.sites import BASE, KEY, by_header, site
 
 ACME = Provider("acme", authorize_url="https://a.example/a", token_url="https://a.example/t", client_id="c")
 
@@ -22,19 +22,19 @@ ACME = Provider("acme", authorize_url="https://a.example/a", token_url="https://
     ("url", "why"),
     [
         ("http://mcp.example.com/midcall", "https"),
-        ("ftp://mcp.example.com", "full address"),
-        ("/midcall", "full address"),
-        ("mcp.example.com", "full address"),
-        ("https://", "full address"),
+        ("ftp://mcp.example.com", "full URL"),
+        ("/midcall", "full URL"),
+        ("mcp.example.com", "full URL"),
+        ("https://", "full URL"),
         ("https://a.example/x?y=1", "no query"),
         ("https://a.example/x#y", "no query"),
         ("https://u:p@a.example/", "no query"),
         ("https://a.example:port/", "Port"),
         ("https://[::1", "IPv6"),
-        ("", "full address"),
+        ("", "full URL"),
     ],
 )
-def test_a_base_url_that_is_no_address_for_a_portal_is_refused(url: str, why: str) -> None:
+def test_an_invalid_base_url_is_rejected(url: str, why: str) -> None:
     with pytest.raises(InstallError, match=why):
         Portal(url)
 
@@ -50,7 +50,7 @@ def test_a_base_url_that_is_no_address_for_a_portal_is_refused(url: str, why: st
         {"checks": {"github": "x"}},
     ],
 )
-def test_a_wrong_setting_is_told_at_once(how: dict[str, Any]) -> None:
+def test_an_invalid_setting_fails_at_once(how: dict[str, Any]) -> None:
     with pytest.raises(InstallError):
         Portal(BASE, **how)
 
@@ -66,17 +66,17 @@ def test_a_wrong_setting_is_told_at_once(how: dict[str, Any]) -> None:
         ({"ttl": "1h"}, "ttl='1h' must be a positive number of seconds"),
         ({"ttl": float("inf")}, "ttl=inf must be"),
         ({"ttl": float("nan")}, "ttl=nan must be"),
-        ({"providers": "x"}, r"providers= takes a list, \[Provider\(\.\.\.\)\], and not str"),
-        ({"providers": ACME}, r"providers= takes a list, .* and not Provider"),
-        ({"providers": ["x"]}, r"providers= takes a list of Provider\(\.\.\.\), and there is str in it"),
-        ({"hosts": "x"}, "hosts= takes a list of texts, .* and not str"),
+        ({"providers": "x"}, r"providers= takes a list, \[Provider\(\.\.\.\)\], not str"),
+        ({"providers": ACME}, r"providers= takes a list, .* not Provider"),
+        ({"providers": ["x"]}, r"providers= takes a list of Provider\(\.\.\.\), but it contains str"),
+        ({"hosts": "x"}, "hosts= takes a list of texts, .* not str"),
         ({"hosts": [7]}, "hosts= takes a list of texts"),
-        ({"checks": ["github"]}, "checks= takes a mapping of functions .* and not list"),
+        ({"checks": ["github"]}, "checks= takes a mapping .* not list"),
         ({"checks": []}, "checks= takes a mapping"),
         ({"checks": {"github": "x"}}, "checks= must be functions, one for each secret: github"),
     ],
 )
-def test_a_setting_of_the_wrong_kind_is_told_when_the_portal_is_made(how: dict[str, Any], told: str) -> None:
+def test_a_setting_of_the_wrong_type_fails_when_the_portal_is_created(how: dict[str, Any], told: str) -> None:
     with pytest.raises(InstallError, match=told):
         Portal(**how)
 
@@ -96,7 +96,7 @@ def test_a_setting_of_the_wrong_kind_is_told_when_the_portal_is_made(how: dict[s
         lambda: ProxyJwt("x-jwt", issuer="i", audience="a", keys={"not": "keys"}),
     ],
 )
-def test_an_identity_that_could_prove_nothing_is_refused(make: Any) -> None:
+def test_an_identity_that_proves_nothing_is_rejected(make: Any) -> None:
     with pytest.raises(InstallError):
         make()
 
@@ -112,19 +112,19 @@ def test_it_is_closed_by_default() -> None:
 
 
 @pytest.mark.parametrize("issuer", ["nonsense", "http://id.example.com", "https://id.example.com?x=1", "https://[::1"])
-def test_an_issuer_that_is_no_address_for_one_is_named_as_that(issuer: str) -> None:
+def test_an_invalid_issuer_url_is_named_in_the_error(issuer: str) -> None:
     with pytest.raises(InstallError, match="An issuer cannot be at"):
         Oidc(issuer, "portal")
-    with pytest.raises(InstallError, match="The keys of a proxy cannot be at"):
+    with pytest.raises(InstallError, match="The key set of a proxy cannot be at"):
         ProxyJwt("x-jwt", issuer="https://id.example.com", audience="a", jwks_url=issuer.replace("?", "#"))
 
 
-def test_keys_that_are_too_short_are_refused() -> None:
+def test_keys_that_are_too_short_are_rejected() -> None:
     with pytest.raises(InstallError, match="32"):
         Portal(BASE).bind(store=Memory(), server_name="t", keys=["short"])
 
 
-async def test_it_has_to_be_installed_and_once_only() -> None:
+async def test_it_must_be_installed_exactly_once() -> None:
     portal = Portal(BASE)
     with pytest.raises(Misuse, match="install"):
         _ = portal.interactions
@@ -135,23 +135,23 @@ async def test_it_has_to_be_installed_and_once_only() -> None:
         portal.bind(store=Memory(), server_name="t", keys=[KEY])
 
 
-async def test_a_mounted_portal_has_its_address_at_once_and_listens_to_nothing() -> None:
-    at = stand()
+async def test_a_mounted_portal_has_its_address_at_once_and_does_not_listen() -> None:
+    at = site()
     await at.portal.start()
     assert at.portal.url == BASE
     await at.portal.close()
     assert at.portal.url == BASE
 
 
-async def test_health_is_told_to_anyone_and_tells_nothing_more() -> None:
-    at = stand()
+async def test_anyone_can_ask_for_health_and_learns_nothing_else() -> None:
+    at = site()
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(at.app), base_url="http://10.0.0.7:8080") as http:
         answer = await http.get("/midcall/health")
         assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
         assert (await http.get("/midcall/mine")).status_code == 421
 
 
-def test_providers_are_told_where_to_send_browsers_back_to() -> None:
-    at = stand(providers=[ACME])
+def test_providers_get_the_redirect_uri() -> None:
+    at = site(providers=[ACME])
     assert at.portal.oauth.provider("acme") is ACME
     assert at.portal._redirect_uri() == f"{BASE}/callback"

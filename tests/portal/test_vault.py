@@ -1,4 +1,4 @@
-"""The vault: what goes in comes out, for its owner, under its key; and shows nowhere else."""
+"""The vault: a value comes back for its owner, with its key, and appears nowhere else."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midcall.errors import InstallError, MidcallError, Misuse
-from midcall.portal.vault import Kept, Vault, VaultLocked, forget_value, kept_values, rotate_keys
+from midcall.portal.vault import Kept, Vault, VaultLocked, forget_value, list_values, rotate_keys
 from midcall.stores.base import Value
 from midcall.stores.memory import Memory
 
@@ -20,7 +20,7 @@ OLD, NEW = "the key of last year, long enough ...", "the key of this year, long 
 SECRET = "ghp_never_to_be_seen"
 TOKEN = {"token": SECRET}
 VALUES = st.just("") | st.text().map(lambda text: f"{text} {SECRET}")
-"""Any text, and nothing that stands in a log for another reason: hypothesis draws words of our own code too."""
+"""Any text that is not in a log for another reason: hypothesis also draws words from our code."""
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def vault(store: Memory) -> Vault:
 
 
 # --- in and out ------------------------------------------------------------------------------
-async def test_what_goes_in_comes_out(vault: Vault) -> None:
+async def test_a_stored_value_comes_back(vault: Vault) -> None:
     assert await vault.get("ada", "github") is None
     await vault.keep("ada", "github", {"user": "ada", **TOKEN}, now=1.0)
     assert await vault.get("ada", "github") == {"user": "ada", **TOKEN}
@@ -44,7 +44,7 @@ async def test_what_goes_in_comes_out(vault: Vault) -> None:
 
 
 @given(st.dictionaries(st.text(), VALUES), st.text(min_size=1, max_size=40), st.text(max_size=40))
-def test_any_text_comes_out_as_it_went_in(value: Mapping[str, str], owner: str, name: str) -> None:
+def test_any_text_comes_back_unchanged(value: Mapping[str, str], owner: str, name: str) -> None:
     async def there_and_back() -> dict[str, str] | None:
         vault = Vault(Memory(), [OLD])
         await vault.keep(owner, name, value, now=1.0)
@@ -68,19 +68,21 @@ async def test_forgetting_deletes(vault: Vault) -> None:
     assert await vault.get("ada", "github") is None
 
 
-async def test_nothing_is_kept_for_nobody(vault: Vault) -> None:
-    with pytest.raises(Misuse, match="would be everybody's"):
+async def test_a_value_without_an_owner_is_rejected(vault: Vault) -> None:
+    with pytest.raises(Misuse, match="would belong to everybody"):
         await vault.keep("", "github", TOKEN, now=1.0)
 
 
 @pytest.mark.parametrize("value", [SECRET, {"token": SECRET.encode()}, {"token": None, "other": SECRET}, [SECRET]])
-async def test_what_is_not_named_text_is_refused_without_being_shown(vault: Vault, value: Mapping[str, str]) -> None:
+async def test_a_value_that_is_not_named_text_is_rejected_without_being_shown(
+    vault: Vault, value: Mapping[str, str]
+) -> None:
     with pytest.raises(Misuse, match="named texts") as caught:
         await vault.keep("ada", "github", value, now=1.0)
     assert SECRET not in everything_about(caught.value)
 
 
-async def test_swapping_replaces_only_what_was_seen(vault: Vault) -> None:
+async def test_swap_replaces_only_the_entry_that_was_read(vault: Vault) -> None:
     await vault.keep("ada", "github", TOKEN, now=1.0)
     seen = await vault.entry("ada", "github")
     assert seen is not None
@@ -133,7 +135,7 @@ async def test_without_its_key_a_value_is_locked_and_the_error_says_what_to_do(v
     with pytest.raises(VaultLocked, match=r"'github' .* Nothing was deleted\. Add the earlier key") as caught:
         await Vault(store, [NEW]).get("ada", "github")
     assert "midcall vault rotate" in str(caught.value)
-    assert "Trying again now does not help" in caught.value.for_model
+    assert "Do not try again now" in caught.value.for_model
     assert await vault.get("ada", "github") == TOKEN
 
 
@@ -152,18 +154,16 @@ async def test_rotating_seals_everything_with_the_first_key_and_changes_nothing_
         await vault.get("user 3", "github")
 
 
-async def test_a_value_that_no_key_opens_does_not_keep_the_others_from_being_rotated(
-    vault: Vault, store: Memory
-) -> None:
+async def test_a_value_that_no_key_opens_does_not_stop_the_rotation_of_others(vault: Vault, store: Memory) -> None:
     await Vault(store, ["a key that somebody has lost long ago"]).keep("ada", "a", TOKEN, now=1.0)
     await vault.keep("ada", "b", TOKEN, now=1.0)
-    with pytest.raises(VaultLocked, match=r"1 value could not be opened .*; 1 were sealed anew\. Nothing was deleted"):
+    with pytest.raises(VaultLocked, match=r"1 value could not be opened .*; 1 sealed again\. Nothing was deleted"):
         await Vault(store, [NEW, OLD]).rotate()
     assert await Vault(store, [NEW]).get("ada", "b") == TOKEN
     assert [name for name, _ in await vault.names("ada")] == ["a", "b"]
 
 
-async def test_what_a_replica_writes_during_a_rotation_is_neither_lost_nor_left_under_the_old_key(
+async def test_a_value_written_during_a_rotation_is_neither_lost_nor_left_under_the_old_key(
     vault: Vault,
 ) -> None:
     store = Interrupted()
@@ -192,7 +192,7 @@ def test_a_vault_without_good_keys_does_not_start(store: Memory, keys: list[str]
         Vault(store, keys)
 
 
-# --- for whoever runs the server -------------------------------------------------------------
+# --- for operators ---------------------------------------------------------------------------
 async def test_an_operator_lists_forgets_and_rotates_by_the_store_s_url(tmp_path: Path) -> None:
     from midcall.stores import open_store
 
@@ -204,24 +204,24 @@ async def test_an_operator_lists_forgets_and_rotates_by_the_store_s_url(tmp_path
     await vault.keep("ada", "oauth:acme", TOKEN, now=2.0)
     await store.close()
 
-    assert await kept_values(url) == [Kept("ada", "oauth:acme", 2.0), Kept("eve", "github", 1.0)]
-    assert await kept_values(url, "eve") == [Kept("eve", "github", 1.0)]
+    assert await list_values(url) == [Kept("ada", "oauth:acme", 2.0), Kept("eve", "github", 1.0)]
+    assert await list_values(url, "eve") == [Kept("eve", "github", 1.0)]
     assert await rotate_keys(url, [NEW, OLD]) == 2
     assert await forget_value(url, "eve", "github") is True
     assert await forget_value(url, "eve", "github") is False
-    assert await kept_values(url) == [Kept("ada", "oauth:acme", 2.0)]
+    assert await list_values(url) == [Kept("ada", "oauth:acme", 2.0)]
     with pytest.raises(VaultLocked):
         await rotate_keys(url, [OLD])
 
 
 async def test_a_store_that_is_open_stays_open(store: Memory, vault: Vault) -> None:
     await vault.keep("ada", "github", TOKEN, now=1.0)
-    assert len(await kept_values(store)) == 1
+    assert len(await list_values(store)) == 1
     assert await vault.get("ada", "github") == TOKEN
 
 
 # --- nothing shows ---------------------------------------------------------------------------
-async def test_no_value_and_no_key_shows_in_store_print_log_or_error(
+async def test_no_value_and_no_key_appears_in_store_repr_log_or_error(
     vault: Vault, store: Memory, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -230,7 +230,7 @@ async def test_no_value_and_no_key_shows_in_store_print_log_or_error(
     shown = [repr(entry), str(entry), repr(vault), repr(await vault.names("ada")), repr(vars(store))]
     with pytest.raises(VaultLocked) as caught:
         await Vault(store, [NEW]).get("ada", "github")
-    shown += [everything_about(caught.value), repr(await kept_values(store))]
+    shown += [everything_about(caught.value), repr(await list_values(store))]
     await Vault(store, [NEW, OLD]).rotate()
     shown += [f"{record.getMessage()} {vars(record)}" for record in caplog.records]
     for text in shown:
@@ -240,7 +240,7 @@ async def test_no_value_and_no_key_shows_in_store_print_log_or_error(
 
 
 def everything_about(error: MidcallError) -> str:
-    """The error, and whatever hangs on it."""
+    """The error with its causes."""
     chain: list[BaseException] = []
     link: BaseException | None = error
     while link is not None:

@@ -1,4 +1,4 @@
-"""The agents of the recipes, each connected to a server, on one protocol version, with one way to talk to all."""
+"""The recipes' agents, each connected to a server on one protocol version, with one way to talk to all."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from midcall.client.attachment import attach
-from midcall.client.connection import Era, connect
+from midcall.client.connection.attach import attach
+from midcall.client.connection.connect import Era, connect
 from midcall.client.pending import Pending
 
 HELLO = "Book me a trip."
@@ -22,7 +22,7 @@ CITIES = ("Oslo", "Rome")
 
 @dataclass
 class Talk:
-    """A conversation with an agent: its parts, and what it says in the end."""
+    """A conversation with an agent: its parts, and its last message."""
 
     pending: Pending
     calls: Any
@@ -35,14 +35,14 @@ Talking = Callable[..., AbstractAsyncContextManager[Talk]]
 
 
 def needs(name: str) -> None:
-    """Skips where the framework of this recipe is missing, without loading it: that takes seconds."""
+    """Skip if this recipe's framework is missing, without loading it, which takes seconds."""
     needed = {"langgraph_interrupt": "langgraph", "pydantic_ai_agent": "pydantic_ai", "openai_agents": "agents"}
     if find_spec(needed[name]) is None:
         pytest.skip(f"{needed[name]} is missing: make venv")
 
 
 def recipe(name: str) -> Any:
-    """The module of this recipe."""
+    """This recipe's module."""
     needs(name)
     return import_module(name)
 
@@ -68,7 +68,7 @@ async def pydantic_ai(server: Any, era: Era, model: Any = None) -> AsyncIterator
 
 
 def transport(server: Any) -> Any:
-    """FastMCP's client takes a command in a form of its own."""
+    """FastMCP's client takes commands in its own format."""
     if not isinstance(server, list):
         return server
     return import_module("fastmcp.client.transports").StdioTransport(server[0], server[1:])

@@ -1,4 +1,4 @@
-"""The recipes import each other as scripts do, and reach nothing outside of this machine."""
+"""Recipes import each other as scripts do, and connect only to this machine."""
 
 from __future__ import annotations
 

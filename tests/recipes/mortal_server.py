@@ -1,4 +1,4 @@
-"""A server that says which process it is, so that a test can end it while a question is open."""
+"""A server that reports its pid, so that a test can end it while a question is pending."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tool asks in the middle of an agent's run: whatever the user says, the agent hears what came of it."""
+"""A tool asks in the middle of an agent's run, and the agent gets the outcome of any answer."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ import pytest
 from mcp.server import MCPServer
 
 import midcall
-from midcall.client.answerer import fastmcp_handler
-from midcall.client.connection import Era
+from midcall.client.connection.callback import fastmcp_handler
+from midcall.client.connection.connect import Era
 from midcall.client.pending import Pending
-from midcall.wording import unanswered as wording
+from midcall.errors import TimedOut, UserCancelled, UserDeclined
 from tests.recipes.agents import AGENTS, Talking, langgraph, openai_agents, pydantic_ai, recipe, two_at_once
 from tests.warm import PYTHON
 
@@ -43,14 +43,14 @@ def accept(**content: Any) -> dict[str, Any]:
 
 
 class Person:
-    """Replies in order, and remembers what was asked."""
+    """Replies in order and records the questions."""
 
     def __init__(self, *replies: Any) -> None:
         self.replies = list(replies)
         self.asked: list[dict[str, Any]] = []
 
     async def __call__(self, question: dict[str, Any]) -> Any:
-        self.asked.append(json.loads(json.dumps(question)))  # JSON, all of it
+        self.asked.append(json.loads(json.dumps(question)))  # all of it is JSON
         return self.replies.pop(0)
 
     @property
@@ -63,7 +63,7 @@ async def nobody(question: dict[str, Any]) -> Any:
 
 
 async def withdrawn(pending: Pending, id: str) -> None:
-    """Returns when this question is not open any more."""
+    """Return when this question is no longer pending."""
     async with aclosing(pending.changes()) as changes, asyncio.timeout(10):
         while pending.get(id) is not None:
             await anext(changes)
@@ -85,9 +85,7 @@ async def test_the_answers_of_the_user_book_the_trip(agent: Talking, era: Era) -
 
 @every_agent
 @on_every_version
-@pytest.mark.parametrize(
-    ("action", "told"), [("decline", wording.model_declined()), ("cancel", wording.model_cancelled())]
-)
+@pytest.mark.parametrize(("action", "told"), [("decline", UserDeclined.for_model), ("cancel", UserCancelled.for_model)])
 async def test_a_user_who_does_not_answer_ends_the_call_and_not_the_agent(
     agent: Talking, era: Era, action: str, told: str
 ) -> None:
@@ -99,14 +97,14 @@ async def test_a_user_who_does_not_answer_ends_the_call_and_not_the_agent(
 
 @every_agent
 @on_every_version
-async def test_a_user_who_says_no_in_the_end_books_nothing(agent: Talking, era: Era) -> None:
+async def test_a_user_who_declines_at_the_end_books_nothing(agent: Talking, era: Era) -> None:
     async with agent(travel(), era) as talk:
         assert await talk.say(Person(accept(answer=3), accept(confirmed=False))) == "Nothing was booked."
 
 
 @every_agent
 @on_every_version
-async def test_an_answer_that_does_not_fit_is_asked_again_with_its_problems(agent: Talking, era: Era) -> None:
+async def test_an_invalid_answer_is_asked_again_with_its_problems(agent: Talking, era: Era) -> None:
     wrong = [accept(answer=0), accept(answer="x"), accept(), {"action": "yes"}]
     person = Person(*wrong, accept(answer=3), accept(confirmed=True))
     async with agent(travel(), era) as talk:
@@ -137,7 +135,7 @@ async def test_a_question_that_the_server_gives_up_ends_the_call_and_a_late_answ
             await withdrawn(talk.pending, question["id"])
             return accept(answer=3)
 
-        assert wording.model_timed_out() in await talk.say(slow)
+        assert TimedOut.for_model in await talk.say(slow)
 
 
 @every_agent
@@ -150,7 +148,7 @@ async def test_an_answer_in_rounds_that_comes_too_late_is_not_taken(
         return accept(answer=3)
 
     async with agent(travel(), "2026-07-28") as talk:
-        assert wording.model_timed_out() in await talk.say(slow)
+        assert TimedOut.for_model in await talk.say(slow)
 
 
 @every_agent
@@ -194,7 +192,7 @@ async def test_two_calls_at_once_get_their_own_answers(agent: Talking, era: Era)
 
 
 @on_every_version
-async def test_a_run_of_pydantic_ai_may_simply_wait_while_another_task_answers(era: Era) -> None:
+async def test_a_pydantic_ai_run_can_wait_while_another_task_answers(era: Era) -> None:
     module, pending = recipe("pydantic_ai_agent"), Pending(modes=["form"])
     person = Person(accept(answer=3), accept(confirmed=True))
 
@@ -222,13 +220,13 @@ def warns_of_rounds(era: Era) -> AbstractContextManager[Any]:
     return pytest.warns(UserWarning, match="will never be called")
 
 
-# --- an agent that is put away while the user thinks -----------------------------------------------
+# --- an agent that is stored while the user thinks -------------------------------------------------
 
 ADA = {"configurable": {"thread_id": "ada"}}
 
 
 @on_every_version
-async def test_a_paused_graph_is_in_its_checkpointer_and_goes_on_from_there(era: Era) -> None:
+async def test_a_paused_graph_resumes_from_its_checkpointer(era: Era) -> None:
     async with langgraph(travel(), era) as talk:
         paused = await talk.agent.ainvoke({"messages": [("user", "Oslo")]}, ADA)
         assert paused["__interrupt__"][0].value["message"] == DAYS
@@ -240,7 +238,7 @@ async def test_a_paused_graph_is_in_its_checkpointer_and_goes_on_from_there(era:
     assert done["messages"][-2].status == "success"
 
 
-async def test_a_graph_whose_process_has_ended_tells_the_model_that_the_call_is_lost() -> None:
+async def test_a_graph_whose_process_has_ended_reports_the_lost_call_to_the_model() -> None:
     saver = recipe_saver()
     async with langgraph(travel(), "2026-07-28", checkpointer=saver) as talk:
         await talk.agent.ainvoke({"messages": [("user", "Oslo")]}, ADA)
@@ -255,7 +253,7 @@ def recipe_saver() -> Any:
 
 
 @on_every_version
-async def test_a_deferred_call_can_wait_in_a_history_that_is_stored(era: Era) -> None:
+async def test_a_deferred_call_can_wait_in_a_stored_history(era: Era) -> None:
     async with pydantic_ai(travel(), era) as talk:
         run = await talk.agent.run("Oslo")
         assert run.output.metadata["1"]["message"] == DAYS
@@ -266,7 +264,7 @@ async def test_a_deferred_call_can_wait_in_a_history_that_is_stored(era: Era) ->
     assert run.output == BOOKED
 
 
-async def test_a_deferred_call_whose_process_has_ended_tells_the_model_that_it_is_lost() -> None:
+async def test_a_deferred_call_whose_process_has_ended_is_reported_to_the_model_as_lost() -> None:
     async with pydantic_ai(travel(), "2026-07-28") as talk:
         history = stored_history(await talk.agent.run("Oslo"))
     async with pydantic_ai(travel(), "2026-07-28") as talk:
@@ -282,7 +280,7 @@ def stored_history(run: Any) -> Any:
 
 
 @on_every_version
-async def test_an_interrupted_run_can_wait_as_a_state_that_is_stored(era: Era) -> None:
+async def test_an_interrupted_run_can_wait_as_a_stored_state(era: Era) -> None:
     async with openai_agents(travel(), era) as talk:
         run = await talk.module.Runner.run(talk.agent, "Oslo")
         state = await stored_state(talk.agent, run)
@@ -292,7 +290,7 @@ async def test_an_interrupted_run_can_wait_as_a_state_that_is_stored(era: Era) -
         assert (await talk.module.Runner.run(talk.agent, state)).final_output == BOOKED
 
 
-async def test_an_interrupted_run_whose_process_has_ended_tells_the_model_that_the_call_is_lost() -> None:
+async def test_an_interrupted_run_whose_process_has_ended_is_reported_to_the_model_as_lost() -> None:
     async with openai_agents(travel(), "2026-07-28") as talk:
         run, model = await talk.module.Runner.run(talk.agent, "Oslo"), talk.agent.model
     async with openai_agents(travel(), "2026-07-28", model) as talk:

@@ -1,4 +1,4 @@
-"""The chat page: what a tool asks is a form in the chat of the browser that it is meant for."""
+"""The chat page: a tool's question is a form in the right browser's chat."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ import httpx2
 import pytest
 import uvicorn
 
-from midcall.client.connection import Era, connect
-from midcall.wording import unanswered as wording
+from midcall.client.connection.connect import Era, connect
+from midcall.errors import TimedOut, UserCancelled, UserDeclined
 from tests.skips import chromium, needs_chromium
 
 ERAS: tuple[Era, ...] = ("2025-11-25", "2026-07-28")
@@ -31,7 +31,7 @@ on_every_version = pytest.mark.parametrize("era", ERAS)
 
 @asynccontextmanager
 async def served(era: Era) -> AsyncIterator[str]:
-    """The address of the chat page, whose server is asked on this version."""
+    """The URL of the chat page, with a server on this version."""
     pytest.importorskip("fastapi", reason="fastapi is missing: make venv")
     recipe = import_module("fastapi_chat")
     recipe.CONNECT = partial(connect, import_module("travel").mcp, era=era)
@@ -51,7 +51,7 @@ async def served(era: Era) -> AsyncIterator[str]:
 
 
 class Visitor:
-    """A browser without a screen: its cookie, and what it was shown last."""
+    """A headless browser: its cookie and its latest view."""
 
     def __init__(self, http: httpx2.AsyncClient, events: AsyncIterator[str]) -> None:
         self.http = http
@@ -59,7 +59,7 @@ class Visitor:
         self.view: dict[str, Any] = {"said": [], "asked": []}
 
     async def until(self, what: str) -> dict[str, Any]:
-        """Read on until the page shows this. The form that it is in, if it is in one."""
+        """Read until the page shows this text. Returns the form that contains it, if any."""
         async with asyncio.timeout(10):
             while what not in json.dumps(self.view):
                 line = await anext(self._events)
@@ -101,7 +101,7 @@ async def test_answers_book_the_trip_and_wrong_ones_come_back_with_their_problem
 
 
 @on_every_version
-@pytest.mark.parametrize(("do", "told"), [("decline", wording.model_declined()), ("cancel", wording.model_cancelled())])
+@pytest.mark.parametrize(("do", "told"), [("decline", UserDeclined.for_model), ("cancel", UserCancelled.for_model)])
 async def test_declined_and_cancelled_questions_end_the_call(era: Era, do: str, told: str) -> None:
     async with served(era) as address, visiting(address) as visitor:
         await visitor.says("book Oslo")
@@ -114,7 +114,7 @@ async def test_a_question_that_the_server_gives_up_leaves_the_page(monkeypatch: 
     async with served("2025-11-25") as address, visiting(address) as visitor:
         await visitor.says("book Oslo")
         days = await visitor.until(DAYS)
-        await visitor.until(wording.model_timed_out())
+        await visitor.until(TimedOut.for_model)
         assert visitor.view["asked"] == []
         assert (await visitor.answers(days, "accept", "3")).status_code == 404
 
@@ -126,10 +126,10 @@ async def test_an_answer_in_rounds_that_comes_too_late_is_not_taken(monkeypatch:
         later = time.time() + import_module("travel").PATIENCE + 1
         monkeypatch.setattr(time, "time", lambda: later)
         await visitor.answers(days, "accept", "3")
-        await visitor.until(wording.model_timed_out())
+        await visitor.until(TimedOut.for_model)
 
 
-async def test_each_browser_sees_and_answers_its_own_questions_alone() -> None:
+async def test_each_browser_sees_and_answers_only_its_own_questions() -> None:
     async with served("2026-07-28") as address, visiting(address) as ada, visiting(address) as bo:
         await ada.says("book Oslo")
         days = await ada.until(DAYS)
@@ -141,7 +141,7 @@ async def test_each_browser_sees_and_answers_its_own_questions_alone() -> None:
         await ada.answers(days, "cancel")
 
 
-async def test_a_page_that_is_loaded_again_shows_all_that_is_open() -> None:
+async def test_a_reloaded_page_shows_all_pending_questions() -> None:
     async with served("2026-07-28") as address, visiting(address) as visitor:
         await visitor.says("book Oslo")
         days = await visitor.until(DAYS)
@@ -152,7 +152,7 @@ async def test_a_page_that_is_loaded_again_shows_all_that_is_open() -> None:
         await visitor.answers(days, "cancel")
 
 
-async def test_strangers_and_other_sites_are_refused() -> None:
+async def test_strangers_and_other_sites_are_rejected() -> None:
     async with served("2026-07-28") as address, visiting(address) as visitor:
         elsewhere = {"origin": "https://elsewhere.example"}
         assert (await visitor.http.post("/say", data={"text": "book Oslo"}, headers=elsewhere)).status_code == 403

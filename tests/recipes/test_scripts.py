@@ -1,4 +1,4 @@
-"""Each recipe, run as a stranger would run it."""
+"""Each recipe, run as a user would."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ AGENTS = ("langgraph_interrupt", "pydantic_ai_agent", "openai_agents")
 OF_LANGSMITH = (
     "ignore:'asyncio.iscoroutinefunction' is deprecated:DeprecationWarning:langsmith._internal._beta_decorator"
 )
-"""It comes with langgraph, and says this on 3.14."""
+"""A warning from a dependency of langgraph, on Python 3.14."""
 
 
 @pytest.mark.parametrize("name", AGENTS)

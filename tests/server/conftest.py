@@ -25,7 +25,7 @@ def no_complaints(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def messy_server() -> MCPServer[Any]:
-    """All messy tools. What a run of one has done is told apart by its token."""
+    """A server with all messy tools. A token identifies the effects of each run."""
     return messy.build()
 
 

@@ -28,7 +28,7 @@ from midcall.client.transport.target import Ways, reach
 from midcall.testing import ERAS, Era, connect
 from tests.comparing import Reply, Seen, accepting, seen
 from tests.kinds import KINDS, Kind, bare_server, server_with
-from tests.portal.stand import Visitor
+from tests.portal.sites import Visitor
 from tests.rounds import text
 from tests.server.test_out_of_band import WITH_URLS, Person, installed
 from tests.server.test_reach import posted
@@ -81,7 +81,7 @@ async def resolved(trip: Annotated[Trip, Resolve(ask_trip)]) -> str:
 
 
 async def plainly(tool: Callable[..., Any], reply: Reply | None, kind: Kind = "mcpserver", era: Era = ERAS[1]) -> Seen:
-    """The call without midcall. What cannot be asked on 2026-07-28 is asked as on 2025-11-25."""
+    """The call without midcall, on 2025-11-25 unless told otherwise: the SDK can't ask everything on 2026-07-28."""
     return await seen(bare_server(kind, tool), tool.__name__, reply, era=era)
 
 

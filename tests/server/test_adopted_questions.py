@@ -201,13 +201,14 @@ async def test_a_reason_given_to_install_silences_the_warning(strict: bool, capl
 
 
 async def test_doctor_names_the_forms_that_asked_for_a_secret() -> None:
-    from midcall.doctor.checks import examined
+    from midcall.doctor.checks.options import check_secrets
+    from midcall.doctor.site import Site
 
     server = bare_server("mcpserver", log_in)
     installation = midcall.install(server)
-    assert "secrets" not in {finding.name for finding in examined(installation).installation}
+    assert await check_secrets(Site(installation)) == []
     await seen(server, "log_in", accepting(user="ada", password="x"))
-    [finding] = [finding for finding in examined(installation).installation if finding.name == "secrets"]
+    [finding] = await check_secrets(Site(installation))
     assert finding.state == "doubtful"
     assert "password" in finding.text
     assert "secret()" in finding.advice

@@ -1,4 +1,4 @@
-"""Existing tools work unchanged after one line; so does everything that has rounds of its own."""
+"""Existing tools work unchanged after one line, and so do handlers that manage their own rounds."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from midcall import Cancelled, Declined, Question, ask, can_ask, from_thread
 from midcall.client import Script as Answering
 from midcall.client import connect as connect_as_client
 from midcall.core.journal import Journal, encode
+from midcall.errors import MidcallError
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect, run
-from midcall.wording import installing, mistakes
 from tests.kinds import server_with
 from tests.rounds import accept, raw_call, text
 
@@ -67,7 +67,7 @@ async def test_ctx_elicit_works_on_every_version(era: Era) -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize(("answer", "expected"), [(Declined(), "decline"), (Cancelled(), "cancel")])
-async def test_ctx_elicit_hears_a_no(era: Era, answer: Any, expected: str) -> None:
+async def test_ctx_elicit_returns_a_decline(era: Era, answer: Any, expected: str) -> None:
     assert (await run(server_with(existing), "existing", {}, [answer], era=era)).text == expected
 
 
@@ -186,7 +186,7 @@ ABC = {"First?": "1", "Second?": "2", "Third?": "3"}
     ("tool", "expected"),
     [(by_hand, "state 2 1 2"), (by_hand_then_asks, "1 2 3 state 1"), (asks_then_by_hand, "1 2 3 state 2")],
 )
-async def test_hand_written_rounds_keep_working_also_beside_ask(
+async def test_hand_written_rounds_keep_working_even_beside_ask(
     tool: Callable[..., Any], expected: str, one_by_one: bool
 ) -> None:
     done = await run(server_with(tool), tool.__name__, {}, ABC, one_by_one=one_by_one)
@@ -352,7 +352,7 @@ async def test_fastmcps_ctx_elicit_works_on_every_version(era: Era) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_fastmcps_ctx_elicit_hears_a_no(era: Era) -> None:
+async def test_fastmcps_ctx_elicit_returns_a_decline(era: Era) -> None:
     assert (await run(fast(fast_existing), "fast_existing", {}, [Declined()], era=era)).text == "decline"
 
 
@@ -444,9 +444,9 @@ async def test_where_the_outer_server_lacks_midcall_the_author_reads_it_once_and
     with caplog.at_level(logging.WARNING), _heard("fastmcp", caplog.handler):
         done = await run(parent, "sub_tool", {}, {"Name?": "Ada"}, era=era)
     assert done.failed
-    assert done.text == mistakes.model_broken()
+    assert done.text == MidcallError.for_model
     lines = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
-    [line] = [each for each in lines if each != installing.only_on_mounted("child")]
+    [line] = [each for each in lines if "mounted in a server" not in each]
     assert "outside an MCP call" in line
     assert "clients connect to" in line
 
@@ -471,7 +471,9 @@ async def test_where_only_the_mounted_server_has_midcall_the_log_says_why_ctx_el
     refused = era == "2026-07-28"
     assert [result == "accept" for result in results] == [not refused] * 2
     told = [record.getMessage() for record in caplog.records if record.name == "midcall"]
-    assert told == ([installing.only_on_mounted("child")] if refused and installed else [])
+    assert ["A call came to child, which is mounted in a server without midcall" in line for line in told] == (
+        [True] if refused and installed else []
+    )
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -486,7 +488,7 @@ async def test_prompts_and_resources_of_a_server_that_lacks_midcall_say_it_so_to
             for asks in (client.get_prompt("prompt", {}), client.read_resource("user://1")):
                 with pytest.raises(MCPError) as caught:
                     await asks
-                assert caught.value.message == mistakes.model_broken()
+                assert caught.value.message == MidcallError.for_model
     loud = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     assert len(loud) == 2
     assert all("outside an MCP call" in line for line in loud)
@@ -540,7 +542,7 @@ async def test_fastmcp_prompts_and_resources_ask_too(era: Era) -> None:
 @pytest.mark.parametrize("outcome", [Declined(), Cancelled(), None], ids=["declined", "cancelled", "cannot be asked"])
 @pytest.mark.parametrize("mounted", [False, True])
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_no_in_a_fastmcp_prompt_or_resource_is_logged_without_a_traceback(
+async def test_a_decline_in_a_fastmcp_prompt_or_resource_is_logged_without_a_traceback(
     era: Era, mounted: bool, outcome: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     server, prefix = _asking_fastmcp(mounted)

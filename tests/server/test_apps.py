@@ -20,7 +20,7 @@ from mcp_types import CallToolResult
 
 import midcall
 from midcall import STRONG, Accepted, Question, ask, ask_all, can_ask, confirm, elicit, visit
-from midcall.server.channels import app as channel
+from midcall.server.channels.apps import channel
 from midcall.server.resuming import holding
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect
@@ -98,7 +98,7 @@ class Frame:
 @pytest.fixture
 def never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """The host shows Apps only with the result."""
-    monkeypatch.setattr(channel, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(channel, "APP_SECONDS", 0.02)
 
 
 # --- shown while the call is held ---------------------------------------------------------------
@@ -117,7 +117,7 @@ async def test_a_form_that_is_shown_while_the_call_is_held_answers_that_call(kin
 
 
 @pytest.mark.parametrize(("action", "expected"), [("decline", "Declined app"), ("cancel", "Cancelled app")])
-async def test_a_no_in_the_form_is_a_no(action: str, expected: str) -> None:
+async def test_declining_in_the_form_declines_the_question(action: str, expected: str) -> None:
     async with host(server_with(book, store=Memory())) as client:
         call = asyncio.create_task(client.call_tool("book", {}))
         frame = Frame(client)
@@ -148,7 +148,7 @@ async def test_an_answer_that_only_the_tool_can_refuse_is_asked_for_again_in_the
         await frame.finds({})
         await frame.answers("Nowhere", 3)
         again = await frame.looks_on()
-        assert "is no place" in again["html"]
+        assert "is not a place" in again["html"]
         assert 'value="3"' in again["html"], "what was right is still there"
         await frame.answers("Oslo", 3)
         assert shown(await call) == "Oslo 3 app"
@@ -181,7 +181,7 @@ async def test_questions_that_are_asked_together_come_one_after_the_other() -> N
         assert shown(await call) == "(1, 2)"
 
 
-async def test_after_a_no_the_rest_of_what_is_asked_together_is_not_asked() -> None:
+async def test_after_a_decline_the_other_questions_of_ask_all_are_not_asked() -> None:
     async def tool() -> str:
         return str(await ask_all(Question("One?", int), Question("Two?", int)))
 
@@ -211,7 +211,7 @@ async def test_numbers_that_a_host_writes_in_its_own_way_lead_to_the_call() -> N
 @pytest.mark.usefixtures("never_shown")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_form_that_is_shown_with_the_result_answers_and_the_model_goes_on(kind: Kind, era: Era) -> None:
+async def test_a_form_shown_with_the_result_answers_and_the_model_resumes(kind: Kind, era: Era) -> None:
     async with host(server_with(book, kind=kind, store=Memory()), era=era) as client:
         first = await client.call_tool("book", {})
         assert first.is_error
@@ -225,7 +225,7 @@ async def test_a_form_that_is_shown_with_the_result_answers_and_the_model_goes_o
 
 
 def wording_for(code: str) -> str:
-    return f'I am done with the form. Please go on: call midcall_continue with {{"code": "{code}"}}.'
+    return f'I have filled in the form. Please continue: call midcall_continue with {{"code": "{code}"}}.'
 
 
 @pytest.mark.usefixtures("never_shown")
@@ -267,7 +267,7 @@ async def test_a_finished_form_says_so_and_takes_nothing_more() -> None:
         assert shown(await go_on(client, first)) == "Oslo 3 app"
         again = await Frame(client).result(first)
         assert again["state"] == "done"
-        assert "say" not in again, "the code was used: nobody is told to go on"
+        assert "say" not in again, "the code was used: nobody is told to continue"
 
 
 async def test_what_is_in_the_store_opens_nothing() -> None:
@@ -285,7 +285,7 @@ async def test_what_is_in_the_store_opens_nothing() -> None:
 
 @pytest.mark.usefixtures("never_shown")
 @pytest.mark.parametrize("where", ["memory", "sqlite"])
-async def test_it_goes_on_at_another_replica_and_after_a_restart(where: str, tmp_path: Path) -> None:
+async def test_it_resumes_at_another_replica_and_after_a_restart(where: str, tmp_path: Path) -> None:
     store: Any = Memory() if where == "memory" else f"sqlite:///{tmp_path / 'midcall.db'}"
     async with host(server_with(book, store=store, keys=KEYS)) as one:
         first = await one.call_tool("book", {})
@@ -311,15 +311,15 @@ async def test_a_form_that_is_shown_but_not_answered_in_time_comes_with_the_resu
         assert shown(await go_on(client, first)) == "Oslo 3 app"
 
 
-async def test_who_goes_on_while_the_user_still_types_waits_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(channel, "LOOK_SECONDS", 0.02)
+async def test_resuming_while_the_user_still_types_waits_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(channel, "APP_SECONDS", 0.02)
     async with host(server_with(book, store=Memory())) as client:
         first = await client.call_tool("book", {})
         frame = Frame(client)
         await frame.result(first)
         call = asyncio.create_task(go_on(client, first))
         assert not (await asyncio.wait({call}, timeout=0.1))[0]
-        assert "say" not in await frame.answers("Oslo", 3, code=code_of(first)), "the call goes on by itself"
+        assert "say" not in await frame.answers("Oslo", 3, code=code_of(first)), "the call continues automatically"
         assert shown(await call) == "Oslo 3 app"
 
 
@@ -360,7 +360,7 @@ async def test_two_calls_at_once_never_mix() -> None:
         assert [shown(await call) for call in calls] == ["Aden 3 app", "Bonn 3 app"]
 
 
-async def test_equal_calls_each_have_a_form_of_their_own() -> None:
+async def test_equal_calls_each_have_their_own_form() -> None:
     async with host(server_with(book, store=Memory())) as client:
         calls = [asyncio.create_task(client.call_tool("book", {})) for _ in range(3)]
         nonces: set[str] = set()
@@ -373,7 +373,7 @@ async def test_equal_calls_each_have_a_form_of_their_own() -> None:
         assert sorted([shown(await call) for call in calls]) == ["Bonn 3 app", "Oslo 3 app", "Rome 3 app"]
 
 
-async def test_a_frame_that_was_drawn_anew_finds_its_call_again_by_the_id_of_the_request() -> None:
+async def test_a_frame_that_is_redrawn_finds_its_call_by_the_request_id() -> None:
     async with host(server_with(book, store=Memory()), era="2025-11-25") as client:
         call = asyncio.create_task(client.call_tool("book", {}))
         one = await Frame(client, "one").finds({})
@@ -466,7 +466,7 @@ async def test_a_question_that_is_answered_cannot_be_answered_again() -> None:
 
 
 @pytest.mark.usefixtures("never_shown")
-async def test_a_form_whose_time_is_over_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_expired_form_reports_it(monkeypatch: pytest.MonkeyPatch) -> None:
     async with host(server_with(book, store=Memory(), state_ttl=60)) as client:
         first = await client.call_tool("book", {})
         frame = Frame(client)
@@ -537,7 +537,7 @@ async def test_nobody_else_is_told_anything(kind: Kind, era: Era, apps: bool, mo
         assert FORM not in resources
 
 
-async def test_a_host_that_declares_nothing_gets_apps_where_the_author_says_so() -> None:
+async def test_a_host_that_declares_nothing_gets_apps_if_the_author_forces_them() -> None:
     async with connect(server_with(book, store=Memory(), apps=True), modes=NOTHING) as client:
         assert (await told(client))[0]["book"] == {"resourceUri": FORM}
         call = asyncio.create_task(client.call_tool("book", {}))
@@ -560,18 +560,18 @@ async def test_without_a_store_nobody_is_told_anything() -> None:
         assert await told(client) == ({"book": None}, [])
 
 
-async def test_an_app_of_its_own_stays_with_its_tool_which_then_has_no_form() -> None:
+async def test_a_tool_with_its_own_app_keeps_it_and_has_no_form() -> None:
     server: MCPServer[Any] = MCPServer("test")
     server.add_tool(book, meta={"ui": {"resourceUri": "ui://own/app"}, "own": 1})
     server.add_tool(two, meta={"own": 2})
     midcall.install(server, store=Memory())
     async with host(server) as client:
-        with pytest.raises(MCPError, match="no way to show"):
+        with pytest.raises(MCPError, match="cannot show questions"):
             await client.call_tool("book", {})
         tools = {tool.name: tool.meta for tool in (await client.list_tools()).tools}
         assert tools["book"] == {"ui": {"resourceUri": "ui://own/app"}, "own": 1}
         assert tools["two"] == {"ui": {"resourceUri": FORM}, "own": 2}
-        with pytest.raises(MCPError, match="no way to show"):
+        with pytest.raises(MCPError, match="cannot show questions"):
             await client.call_tool("book", {})
 
 
@@ -608,7 +608,7 @@ async def test_a_visit_is_nothing_for_an_app() -> None:
         return await visit("Look", "https://example.com/x")
 
     async with host(server_with(tool, store=Memory())) as client:
-        with pytest.raises(MCPError, match="no way to show"):
+        with pytest.raises(MCPError, match="cannot show questions"):
             await client.call_tool("tool", {})
 
 

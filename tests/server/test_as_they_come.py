@@ -1,4 +1,4 @@
-"""A tool that takes what its branches hand it as it comes: its own task has no order of its own then."""
+"""Tools that take results from their branches as they arrive, in an order that the tool doesn't control."""
 
 from __future__ import annotations
 
@@ -132,12 +132,12 @@ async def test_an_effect_that_changes_after_all_branches_have_ended_is_a_mismatc
 
     done = await run(server_with(tool), "tool", {}, answer, **way)
     assert done.failed
-    assert "It has to be begun again" in done.text
+    assert "Call the tool again to start over" in done.text
     assert paid == [0]
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
-async def test_a_branch_that_ends_the_tool_before_it_comes_to_what_it_has_done_is_no_mismatch(
+async def test_a_branch_that_ends_the_tool_before_its_earlier_steps_is_not_a_mismatch(
     way: dict[str, Any],
 ) -> None:
     booked: list[int] = []

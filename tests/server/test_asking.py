@@ -77,7 +77,7 @@ async def reach() -> str:
         ("2026-07-28", (), "form=() url=()"),
     ],
 )
-async def test_can_ask_tells_how_a_client_can_be_reached(era: Era, modes: Any, expected: str) -> None:
+async def test_can_ask_returns_how_a_client_can_be_reached(era: Era, modes: Any, expected: str) -> None:
     assert (await run(server_with(reach), "reach", era=era, modes=modes)).text == expected
 
 
@@ -87,7 +87,7 @@ async def test_a_client_that_declared_no_forms_is_never_sent_one(era: Era, modes
     done = await run(server_with(book), "book", {}, OSLO, era=era, modes=modes)
     assert done.asked == []
     assert done.failed
-    assert "no way to show the question" in done.text
+    assert "cannot show questions" in done.text
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -109,7 +109,7 @@ async def test_where_no_capability_would_help_it_is_a_result_that_the_model_read
 
     done = await run(server_with(tool, kind=kind), "tool", {}, {"N?": 1}, era=era, modes=modes)
     assert done.failed
-    assert "no way to show the question" in done.text
+    assert "cannot show questions" in done.text
 
 
 async def test_where_a_page_would_serve_the_capability_that_helps_is_that_for_urls() -> None:
@@ -247,7 +247,7 @@ async def test_accept_decline_and_cancel_reach_the_tool_as_three_things(kind: Ki
 
 @pytest.mark.parametrize(
     ("answer", "error", "told"),
-    [(Declined(), UserDeclined, "declined"), (Cancelled(), UserCancelled, "closed the question")],
+    [(Declined(), UserDeclined, "declined"), (Cancelled(), UserCancelled, "dismissed the question")],
 )
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("era", ERAS)

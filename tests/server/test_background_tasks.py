@@ -69,7 +69,7 @@ async def test_a_task_stays_a_task_with_midcall_installed(required: bool) -> Non
 async def test_a_verb_in_a_background_task_says_what_to_do_instead(caplog: pytest.LogCaptureFixture) -> None:
     server = with_tasks(asks, falls_back)
     midcall.install(server)
-    with pytest.raises(Exception, match="can't ask for it while it runs as a background task"):
+    with pytest.raises(Exception, match="cannot ask for it while it runs as a background task"):
         await as_task(server, "asks")
     assert ADVICE in caplog.text
     assert (await as_task(server, "falls_back")).data == "none"

@@ -53,27 +53,27 @@ async def test_choose_shows_the_names_of_an_enum_where_they_tell_more_than_its_v
 
 
 class Plain:
-    """Has no text of its own."""
+    """Has no `__str__`."""
 
 
 @pytest.mark.parametrize(
     ("mistake", "told"),
     [
-        (lambda: choose("?", [Plain(), Plain()]), "class Plain has no text of its own"),
-        (lambda: choose("?", {Plain(): "One"}), "class Plain has no text of its own"),
-        (lambda: choose("?", [server_with, len]), "class function has no text of its own"),
+        (lambda: choose("?", [Plain(), Plain()]), "class Plain has no text"),
+        (lambda: choose("?", {Plain(): "One"}), "class Plain has no text"),
+        (lambda: choose("?", [server_with, len]), "class function has no text"),
         (lambda: choose("?", {"acc-1": "Savings", "acc-2": "Savings"}), "Two of these options read the same"),
         (lambda: choose("?", ["1", 1]), "Two of these options read the same"),
-        (lambda: choose("?", "abc"), "an Enum, and not str"),
-        (lambda: choose("?", b"abc"), "an Enum, and not bytes"),
-        (lambda: choose("?", 5), "an Enum, and not int"),
-        (lambda: choose("?", None), "an Enum, and not NoneType"),
+        (lambda: choose("?", "abc"), "an Enum, not str"),
+        (lambda: choose("?", b"abc"), "an Enum, not bytes"),
+        (lambda: choose("?", 5), "an Enum, not int"),
+        (lambda: choose("?", None), "an Enum, not NoneType"),
         (lambda: choose("?", {"a", "b"}), "a set, which has no order"),
         (lambda: choose("?", frozenset("ab")), "a set, which has no order"),
-        (lambda: choose("?", ["a", "b"], many=True, default="ab"), "list of options, and not str"),
-        (lambda: choose("?", ["a", "b"], many=True, default="a"), "list of options, and not str"),
-        (lambda: choose("?", [97, 98], many=True, default=b"ab"), "list of options, and not bytes"),
-        (lambda: choose("?", [1, 2], many=True, default=1), "list of options, and not int"),
+        (lambda: choose("?", ["a", "b"], many=True, default="ab"), "list of options, not str"),
+        (lambda: choose("?", ["a", "b"], many=True, default="a"), "list of options, not str"),
+        (lambda: choose("?", [97, 98], many=True, default=b"ab"), "list of options, not bytes"),
+        (lambda: choose("?", [1, 2], many=True, default=1), "list of options, not int"),
         (lambda: choose("?", ["a", "b"], many=True, default=["c"]), "must be one of the options"),
         (lambda: choose("?", ["a", "b"], default=["a"]), "must be one of the options"),
     ],

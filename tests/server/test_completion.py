@@ -91,7 +91,7 @@ async def test_all_clients_that_were_sent_to_one_visit_are_told_and_it_is_watche
         assert await installation_of(here if where == "here" else there).complete("for-all")
         await mine.listen()
         await theirs.listen()
-        await other.call_tool("shared")  # by now, whatever was sent before has been heard
+        await other.call_tool("shared")  # by now, all earlier notifications have arrived
     assert (mine.heard, theirs.heard[:1], nobody.heard) == (["for-all"], ["for-all"], [])
 
 
@@ -142,7 +142,7 @@ async def test_what_the_store_could_not_take_is_told_to_nobody() -> None:
         id = await id_of(client)
         with pytest.raises(StoreError, match="away"):
             await installation_of(server).complete(id)
-        await id_of(client)  # by now, whatever was sent before has been heard
+        await id_of(client)  # by now, all earlier notifications have arrived
     assert ears.heard == []
 
 
@@ -168,11 +168,11 @@ async def test_a_notification_that_cannot_be_sent_is_logged_and_fails_nothing(
             assert await complete(id)
             monkeypatch.undo()
         assert (await client.call_tool("go")).is_error is False
-    assert "its client could not be told" in caplog.text
+    assert "its client could not be notified" in caplog.text
     assert id not in caplog.text
 
 
-async def test_a_client_that_has_left_is_no_hindrance() -> None:
+async def test_a_client_that_has_left_does_no_harm() -> None:
     server = server_with(go, store=Memory())
     async with asked(server, Ears()) as client:
         id = await id_of(client)
@@ -235,7 +235,7 @@ async def test_a_visit_that_nobody_knows_is_done_for_all() -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_tool_that_completes_a_visit_tells_its_own_server_whatever_others_know_of_that_id(era: Era) -> None:
+async def test_a_tool_completes_a_visit_on_its_own_server_even_if_another_has_that_id(era: Era) -> None:
     async def before_it_has_begun() -> str:
         return str(await complete("order-1"))
 

@@ -56,16 +56,16 @@ async def books() -> str:
 async def test_the_model_hears_which_steps_were_done_before_the_user_said_no(kind: Kind, era: Era, answer: Any) -> None:
     done = await run(server_with(books, kind=kind), "books", {}, {"Days?": 3, "Seat?": answer}, era=era)
     assert done.failed
-    assert "the call ended there" in done.text
+    assert "the tool stopped" in done.text
     assert "nothing was done" not in done.text
-    assert "Steps that were done before: 'charge'." in done.text
+    assert "Steps already done: 'charge'." in done.text
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_no_before_any_step_names_none(era: Era) -> None:
+async def test_a_decline_before_any_step_names_none(era: Era) -> None:
     done = await run(server_with(books), "books", {}, [Declined()], era=era)
-    assert "ended there" in done.text
-    assert "done before" not in done.text
+    assert "the tool stopped" in done.text
+    assert "already done" not in done.text
 
 
 # --- what has run and left no result ---------------------------------------------------------
@@ -195,7 +195,7 @@ async def test_a_tool_that_changes_what_it_got_changes_nothing_that_was_recorded
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_type_is_no_list_of_options(era: Era, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_type_is_not_a_list_of_options(era: Era, caplog: pytest.LogCaptureFixture) -> None:
     async def tool() -> str:
         try:
             return await choose("Which?", Literal["a", "b"])  # type: ignore[call-overload]
@@ -203,7 +203,7 @@ async def test_a_type_is_no_list_of_options(era: Era, caplog: pytest.LogCaptureF
             return "caught"
 
     told = await mistake_in(tool, caplog, era=era)
-    assert "choose() takes the options themselves, and not the type Literal['a', 'b']" in told
+    assert "choose() takes the options themselves, not the type Literal['a', 'b']" in told
 
 
 async def test_only_visits_can_be_required() -> None:
@@ -217,7 +217,7 @@ async def test_only_visits_can_be_required() -> None:
 
 
 @pytest.mark.parametrize("name", ["from_thread.ask", "client.connect", "testing.run"])
-def test_modules_are_there_without_an_import_of_their_own(name: str) -> None:
+def test_modules_are_there_without_their_own_import(name: str) -> None:
     subprocess.run([sys.executable, "-c", f"import midcall; midcall.{name}"], check=True)
 
 

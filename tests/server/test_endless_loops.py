@@ -1,7 +1,7 @@
 """A loop that catches everything cannot be ended. Its question leaves all the same, and nothing hangs or spins.
 
 In a live run nothing has to end it. A replay abandons the run, with an error that names the tool: such a task outlives
-its call, and so these run in a process of their own.
+its call, so these tests run in separate processes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Tools that fail open stay closed: an author's mistake or a lost call ends the call, whatever its tool catches.
+"""Tools that fail open stay closed: an author's mistake or a lost call ends the call, even if the tool catches it.
 
-Real tools take an error of `ctx.elicit` for "this client can't ask", and go ahead then.
+Real tools take an error from `ctx.elicit` to mean "this client can't ask", and proceed without asking.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ PLACES: tuple[Place, ...] = (
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("catches", CATCHES)
 @pytest.mark.parametrize("inside", [True, False], ids=["caught inside", "caught around"])
-async def test_a_mistake_ends_the_call_whatever_the_tool_catches(
+async def test_a_mistake_ends_the_call_even_if_the_tool_catches_it(
     inside: bool, catches: Catches, place: Place, kind: Kind, era: Era, live: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     went_ahead: list[str] = []
@@ -171,7 +171,7 @@ def caught_in_thread(catch: tuple[type[BaseException], ...], went_ahead: list[st
 @pytest.mark.parametrize(("era", "live"), WAYS)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("catch", [(Exception,), (ToolError, MCPError), (BaseException,)])
-@pytest.mark.parametrize("own", [True, False], ids=["a def tool", "a thread of its own"])
+@pytest.mark.parametrize("own", [True, False], ids=["a def tool", "its own thread"])
 async def test_so_does_a_mistake_in_a_thread(
     own: bool,
     catch: tuple[type[BaseException], ...],
@@ -198,7 +198,7 @@ async def test_so_does_a_mistake_in_a_thread(
     assert logged_mistake(caplog).startswith(f"SecretInForm in {called.__name__!r}: password: ")
 
 
-# --- whatever the mistake is -----------------------------------------------------------------
+# --- any kind of mistake ---------------------------------------------------------------------
 
 
 async def asks_twice_by_one_key() -> str:
@@ -277,7 +277,7 @@ class Nonsense(Around):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_client_that_answers_nonsense_is_no_approval(kind: Kind, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_nonsense_answer_is_not_an_approval(kind: Kind, caplog: pytest.LogCaptureFixture) -> None:
     went_ahead: list[str] = []
 
     async def tool() -> str:
@@ -319,13 +319,13 @@ async def of_lowlevel(ctx: Any) -> str:
 @pytest.mark.parametrize(
     ("kind", "tool"), [("mcpserver", of_mcpserver), ("fastmcp", of_fastmcp), ("lowlevel", of_lowlevel)]
 )
-async def test_an_adopted_question_that_cannot_be_sent_is_no_approval(
+async def test_an_adopted_question_that_cannot_be_sent_is_not_an_approval(
     tool: Callable[..., Any], kind: Kind, era: Era, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert "half a character" in await mistake_in(tool, caplog, kind=kind, era=era)
 
 
-# --- and whatever comes after it -------------------------------------------------------------
+# --- mistakes and later errors ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("era", "live"), WAYS)

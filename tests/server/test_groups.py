@@ -1,4 +1,4 @@
-"""What an error of ours, or a round that leaves, becomes where a task group or the tool itself turns it into another.
+"""What becomes of our errors, or of a suspended call, when a task group or the tool raises another error instead.
 
 A server wraps and logs what a tool raises. Ours must get through that from inside a group, and a tool that fails
 because it is suspended has not failed. What an author raises stays what it was.
@@ -35,7 +35,7 @@ from midcall import (
     from_thread,
     once,
 )
-from midcall.server.frameworks.failures import look_inside
+from midcall.server.frameworks.errors import look_inside
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, Script, connect, run
 from tests import every_way
@@ -97,13 +97,13 @@ def said(records: list[logging.LogRecord]) -> list[tuple[str, str, str]]:
     return [(each.name, each.getMessage(), what) for each, what in zip(records, about, strict=True)]
 
 
-# --- errors of ours, in a group -----------------------------------------------------------------
+# --- our errors, in a group --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_no_in_nested_task_groups_ends_the_call_as_it_does_outside(
+async def test_a_decline_in_nested_task_groups_ends_the_call_as_it_does_outside(
     kind: Kind, era: Era, way: Way, loud: list[logging.LogRecord]
 ) -> None:
     end = await end_of(asking(kind, in_two(days)), way, NO, era=era)
@@ -114,14 +114,14 @@ async def test_a_no_in_nested_task_groups_ends_the_call_as_it_does_outside(
 
 @pytest.mark.parametrize("grouped", [in_asyncio, in_anyio])
 @pytest.mark.parametrize("kind", KINDS)
-async def test_any_task_group_lets_a_no_through(kind: Kind, grouped: Any, loud: list[logging.LogRecord]) -> None:
+async def test_any_task_group_lets_a_decline_through(kind: Kind, grouped: Any, loud: list[logging.LogRecord]) -> None:
     assert "declined" in (await end_of(asking(kind, grouped(days)), "tool", NO)).text
     assert said(loud) == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.usefixtures("both_modes")
-async def test_a_no_in_one_branch_ends_the_call_while_another_still_asks(
+async def test_a_decline_in_one_branch_ends_the_call_while_another_still_asks(
     kind: Kind, loud: list[logging.LogRecord]
 ) -> None:
     async def two() -> str:
@@ -180,12 +180,12 @@ async def test_a_visit_that_is_required_in_a_task_group_is_a_round_on_the_newest
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_mistake_in_a_group_is_told_before_a_no(kind: Kind, loud: list[logging.LogRecord]) -> None:
+async def test_a_mistake_in_a_group_is_reported_before_a_decline(kind: Kind, loud: list[logging.LogRecord]) -> None:
     async def both() -> str:
         raise ExceptionGroup("both", [UserDeclined("no"), InvalidQuestion("it has no message")])
 
     end = await end_of(asking(kind, both), "tool")
-    assert "mistake in the server's own code" in end.text
+    assert "problem in the server itself" in end.text
     [(logger, message, _)] = said(loud)
     assert logger == "midcall"
     assert "it has no message" in message
@@ -199,7 +199,7 @@ async def test_a_question_that_cannot_be_made_is_told_alike_by_every_server(
         return str(Question("", str))
 
     end = await end_of(asking(kind, tool), "tool")
-    assert "mistake in the server's own code" in end.text
+    assert "problem in the server itself" in end.text
     [(logger, _, _)] = said(loud)
     assert logger == "midcall"
 
@@ -248,7 +248,7 @@ async def test_a_group_that_also_holds_an_error_of_the_authors_is_the_authors(
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("kind", KINDS)
-async def test_what_the_author_raises_after_a_no_is_the_authors(
+async def test_what_the_author_raises_after_a_decline_is_the_authors(
     kind: Kind, era: Era, way: Way, loud: list[logging.LogRecord]
 ) -> None:
     async def alone() -> str:
@@ -367,7 +367,7 @@ async def test_a_tool_in_a_thread_may_replace_what_suspends_it(kind: Kind, loud:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_pushed_call_that_goes_on_later_may_replace_what_unwinds_it(
+async def test_a_pushed_call_that_resumes_later_may_replace_what_unwinds_it(
     kind: Kind, loud: list[logging.LogRecord]
 ) -> None:
     async def goes_on() -> str:
@@ -450,7 +450,7 @@ async def test_a_transformed_tool_is_looked_into_as_well(era: Era, loud: list[lo
     assert said(loud) == []
 
 
-# --- where there is no such place ---------------------------------------------------------------
+# --- servers with other internals --------------------------------------------------------------
 
 
 async def test_a_server_that_has_no_place_to_look_into_works_as_it_did(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,7 @@ ABC: dict[str, Any] = {"a?": "1", "b?": "2", "Name?": "Ada", "Nick?": "Ad"}
 
 
 KEPT: set[asyncio.Task[Any]] = set()
-"""Tasks that a tool has in no variable of its own, where a round would look for them."""
+"""Tasks kept outside the tool's local variables, where a round would find them."""
 
 
 async def same_everywhere(tool: Callable[..., Any], expected: str) -> None:
@@ -175,7 +175,7 @@ async def test_questions_that_cleanup_asks_together_do_not_leave_with_the_round(
         assert text(await client.call_tool("tool", {})) == "12Ada"
 
 
-async def test_questions_that_are_asked_together_leave_together_whatever_is_between_them() -> None:
+async def test_questions_asked_together_leave_together_even_with_work_between_them() -> None:
     async def tool() -> str:
         return " ".join(
             await ask_all(
@@ -490,7 +490,7 @@ def test_arguments_name_an_effect_alike_in_every_process() -> None:
     assert found == {_digest_of(({"ada", "bo", "cem"}, {"x": 1}), {"y": b"\xff"})}
 
 
-async def test_an_argument_that_is_no_data_is_left_as_it_is() -> None:
+async def test_an_argument_that_is_not_data_is_left_unchanged() -> None:
     def total(numbers: Any) -> int:
         return sum(numbers)
 
@@ -734,7 +734,7 @@ async def test_a_branch_never_runs_on_past_a_question_that_was_not_answered(
 
 
 async def test_a_task_that_serves_others_is_not_cancelled_with_the_branch_that_it_holds() -> None:
-    """A server's own task group outlives its calls, also where a tool starts a branch in it."""
+    """A server's own task group outlives its calls, even if a tool starts a branch in it."""
     async with anyio.create_task_group() as group:
 
         async def tool() -> str:

@@ -33,14 +33,14 @@ def test_installing_twice_is_a_clear_error(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("thing", [None, object(), "server", MCPServer, 7])
-def test_installing_on_something_that_is_no_server_is_a_clear_error(thing: Any) -> None:
+def test_installing_on_something_that_is_not_a_server_is_a_clear_error(thing: Any) -> None:
     with pytest.raises(InstallError, match="MCPServer, a low-level Server or a FastMCP"):
         midcall.install(thing)
 
 
 @pytest.mark.parametrize("reason", [True, 1, "", "  ", ["password"]])
 def test_why_a_field_is_no_secret_is_a_reason_in_words(reason: Any) -> None:
-    with pytest.raises(InstallError, match="must be the reason, a text"):
+    with pytest.raises(InstallError, match="must be the reason, as text"):
         midcall.install(bare_server("mcpserver"), not_secret=reason)
 
 
@@ -84,7 +84,7 @@ async def test_a_server_on_which_nobody_installed_midcall_says_so_in_its_log(cap
         return await ask("Name?", str)
 
     async with connect(server) as client:
-        with pytest.raises(MCPError, match="a mistake in the server's own code"):
+        with pytest.raises(MCPError, match="a problem in the server itself"):
             await client.call_tool("tool", {})
     assert "midcall.install(" in caplog.text
 
@@ -263,7 +263,7 @@ async def waits() -> str:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("with_portal", [False, True])
-async def test_on_one_machine_a_server_that_is_started_again_goes_on_with_its_states_and_codes(
+async def test_on_one_machine_a_restarted_server_accepts_its_old_states_and_codes(
     home: Path, kind: Kind, with_portal: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("midcall.server.resuming.holding.HOLD_SECONDS", 0.01)
@@ -302,7 +302,7 @@ async def test_keys_that_were_given_and_a_policy_of_the_authors_own_come_before_
 
 
 class Codec:
-    """An author's own, where whoever reads a state may."""
+    """An author's own codec, which lets anyone read a state."""
 
     def seal(self, payload: bytes) -> str:
         return payload.hex()
@@ -324,7 +324,7 @@ async def test_whatever_an_author_says_about_states_makes_the_policy_the_authors
 
 
 async def test_a_machine_without_a_place_for_keys_costs_a_store_nothing(home: Path) -> None:
-    (home / "midcall").write_text("this is no directory")
+    (home / "midcall").write_text("this is not a directory")
     (home / "Library").write_text("nor is this")
     store = f"sqlite://{home / 'store.db'}"
     assert midcall.install(MCPServer("x"), store=store).whose_keys == "process"

@@ -24,7 +24,7 @@ from midcall.core.journal import (
 )
 from midcall.core.question import Question
 from midcall.server.call import current_call
-from midcall.server.once.claims import claimed
+from midcall.server.once.claims import run_claimed
 from midcall.stores.memory import Memory
 from midcall.testing import connect, run
 from tests.kinds import server_with
@@ -50,19 +50,17 @@ def test_no_name_of_an_author_is_one_of_ours(theirs: str, ours: str) -> None:
 
 
 @given(keys, names, ordinals)
-def test_a_key_is_no_effect(key: str, name: str, ordinal: int) -> None:
+def test_a_key_is_not_an_effect(key: str, name: str, ordinal: int) -> None:
     assert key_name(key) != effect_name(name, ordinal)
 
 
 @given(names, ordinals, names, ordinals)
-def test_every_effect_has_a_name_of_its_own(name: str, ordinal: int, other: str, nth: int) -> None:
+def test_every_effect_has_its_own_name(name: str, ordinal: int, other: str, nth: int) -> None:
     assert (effect_name(name, ordinal) == effect_name(other, nth)) is ((name, ordinal) == (other, nth))
 
 
 @given(st.sampled_from(MARKS), names, ordinals, st.sampled_from(MARKS), names, ordinals)
-def test_every_mark_has_a_name_of_its_own(
-    kind: str, about: str, ordinal: int, other: str, another: str, nth: int
-) -> None:
+def test_every_mark_has_its_own_name(kind: str, about: str, ordinal: int, other: str, another: str, nth: int) -> None:
     same = (kind, about, ordinal) == (other, another, nth)
     assert (mark_name(kind, about, ordinal) == mark_name(other, another, nth)) is same
 
@@ -110,7 +108,7 @@ def pays(who: str) -> Callable[..., Any]:
 
 
 async def sent(client: Client, first: dict[str, Any], amount: int) -> bool:
-    """Whether this state goes on with this answer."""
+    """Whether the call resumes from this state with this answer."""
     [key] = first["inputRequests"]
     try:
         result = await raw_call(client, "buy", {}, state=first["requestState"], answers={key: accept(answer=amount)})
@@ -150,7 +148,7 @@ async def test_a_claim_is_for_these_arguments_until_it_has_failed() -> None:
         call = current_call.get()
         assert call is not None
         try:
-            return await claimed(call, effect_name("pay", 0), "pay", arguments, False, run)
+            return await run_claimed(call, effect_name("pay", 0), "pay", arguments, False, run)
         except (OSError, ReplayMismatch) as exc:
             return type(exc).__name__
 
@@ -175,7 +173,7 @@ async def test_a_claim_that_is_still_running_is_not_for_other_arguments(retry: b
 
         call = current_call.get()
         assert call is not None
-        return await claimed(call, effect_name("pay", 0), "pay", arguments, retry, run)
+        return await run_claimed(call, effect_name("pay", 0), "pay", arguments, retry, run)
 
     async def tool() -> str:
         first = asyncio.create_task(claim("a", False))

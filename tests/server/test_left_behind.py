@@ -35,7 +35,7 @@ async def plain() -> str:
     return "plain"
 
 
-# --- cleanup of the tool that waits for a branch ---------------------------------------------
+# --- cleanup that awaits a branch -----------------------------------------------------------
 
 
 async def waits_for_a_branch_in_finally() -> str:
@@ -219,7 +219,7 @@ async def fails_behind_a_shield() -> str:
 
 
 async def catches_all_in_a_branch_and_takes_others_as_they_come() -> str:
-    """Cancelled once, the branch goes on to those; who waits for them is to be seen, or all wait for them in vain."""
+    """The branch survives one cancel and then awaits the others; midcall must notice that, or everything hangs."""
 
     async def branch() -> str:
         try:
@@ -232,7 +232,7 @@ async def catches_all_in_a_branch_and_takes_others_as_they_come() -> str:
 
 
 async def catches_all_in_a_branch_and_looks_at_failures_later() -> str:
-    """Cancelled once, the branch goes on, and has others fail beside a question long after that."""
+    """The branch survives one cancel, and much later its tasks fail beside a question."""
 
     async def fails() -> str:
         raise OSError("the disk is full")
@@ -252,7 +252,7 @@ async def catches_all_in_a_branch_and_looks_at_failures_later() -> str:
 
 
 async def catches_all_and_looks_at_failures_later() -> str:
-    """The tool itself goes on, has others fail beside a question, and swallows that the question was ended, too."""
+    """The tool survives the cancel, its tasks fail beside a question, and it swallows the end of that question, too."""
 
     async def fails() -> str:
         raise OSError("the disk is full")
@@ -303,7 +303,7 @@ async def test_a_round_leaves_all_the_same_and_nothing_is_logged(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """In a replay, asyncio tells of a task that the tool had not looked at when its run was ended."""
+    """In a replay, asyncio logs tasks whose result the tool had not retrieved when its run ended."""
     monkeypatch.setattr(running, "CLEANUP_SECONDS", 10 * SECONDS)  # nothing here has to be given up on
     options: dict[str, Any] = {"one_by_one": True} if how == "one by one" else {"era": how}
     with anyio.fail_after(SECONDS):
@@ -378,7 +378,7 @@ async def test_nothing_runs_past_a_question_that_has_no_answer(
         for _ in range(turns):
             await asyncio.sleep(0)
         await asks()
-        past.append("went on")
+        past.append("continued")
 
     async def tool() -> str:
         task = asyncio.create_task(delete())
@@ -404,7 +404,7 @@ async def test_nothing_that_the_tool_awaits_runs_past_a_question_that_has_no_ans
 
     async def delete() -> None:
         await asks()
-        past.append("went on")
+        past.append("continued")
 
     async def tool() -> str:
         async with asyncio.TaskGroup() as group:

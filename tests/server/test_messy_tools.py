@@ -85,7 +85,7 @@ async def test_every_messy_tool_works_over_one_stdio_connection(era: Era, tmp_pa
 async def test_every_messy_tool_works_over_http(era: Era, http_server: tuple[str, Path]) -> None:
     url, log = http_server
     assert await run_all(url, era) == []
-    if log.parent.name.startswith("live"):  # else asyncio tells of gathers that nobody awaited
+    if log.parent.name.startswith("live"):  # otherwise asyncio logs gathers that nobody awaited
         assert complaints(log.read_text()) == []
 
 

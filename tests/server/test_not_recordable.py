@@ -40,7 +40,7 @@ class Named(BaseModel):
 
 
 def of(result: Any) -> Callable[[], Any]:
-    """A function that returns this, and says so only where it has to: where it is no plain data."""
+    """A function that returns this, with a return annotation only if it isn't plain data."""
 
     def effect():  # type: ignore[no-untyped-def]
         return result
@@ -104,7 +104,7 @@ async def test_a_function_that_does_not_say_what_it_returns_returns_plain_data(e
             return str(error)
 
     told = (await run(server_with(tool), "tool", era=era)).text
-    assert f"once('read') returned {type(result).__qualname__}, which is no plain data" in told
+    assert f"once('read') returned {type(result).__qualname__}, which isn't plain data" in told
     assert "annotate it" in told
     assert "has run" in told
 
@@ -260,7 +260,7 @@ async def test_a_step_that_could_not_be_recorded_is_named_once() -> None:
 
     done = await run(server_with(tool), "tool")
     assert done.text.count("'charge'") == 1
-    assert "Steps that were done before: 'ship'." in done.text
+    assert "Steps already done: 'ship'." in done.text
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -286,7 +286,7 @@ async def test_the_model_hears_that_the_step_was_done(kind: Kind) -> None:
     done = await run(server_with(tool, kind=kind), "tool")
     assert done.failed
     assert "'charge'" in done.text
-    assert "Do not make the call again" in done.text
+    assert "Do not call the tool again" in done.text
 
 
 @pytest.mark.parametrize("live", [False, True])

@@ -31,7 +31,7 @@ from midcall.testing import Era, connect
 from tests.kinds import KINDS, Kind, server_with
 from tests.mistakes import BROKEN, logged_mistake
 from tests.portal.authorization_server import CLIENT, AuthorizationServer, authorization_server
-from tests.portal.stand import Visitor
+from tests.portal.sites import Visitor
 from tests.portal.test_loopback import linux, root
 from tests.server.test_store import code_of, shown
 from tests.serving import serving
@@ -139,7 +139,7 @@ async def test_a_secret_goes_from_the_page_to_the_tool_and_nowhere_else(
 
 @pytest.mark.parametrize("era", WITH_URLS)
 @pytest.mark.parametrize("button", ["decline", "cancel"])
-async def test_a_no_on_the_page_is_a_no_to_the_tool(era: Era, button: str) -> None:
+async def test_declining_on_the_page_reaches_the_tool(era: Era, button: str) -> None:
     async with installed(read_repo) as (server, _), connect(server, Person(presses(button)), era=era) as client:
         result = await client.call_tool("read_repo", {})
         assert result.is_error
@@ -147,7 +147,7 @@ async def test_a_no_on_the_page_is_a_no_to_the_tool(era: Era, button: str) -> No
 
 
 @pytest.mark.parametrize("era", WITH_URLS)
-async def test_a_no_to_the_address_is_a_no_to_the_tool(era: Era) -> None:
+async def test_declining_the_address_reaches_the_tool(era: Era) -> None:
     person = Person(presses("accept"), agrees=False)
     async with installed(read_repo) as (server, _), connect(server, person, era=era) as client:
         result = await client.call_tool("read_repo", {})
@@ -167,7 +167,7 @@ async def test_a_secret_may_have_several_parts() -> None:
 
 async def wrong_first(visitor: Visitor, id: str) -> None:
     wrong = await visitor.press(id, "accept", {"s0": "wrong"})
-    assert "is not a token of yours" in wrong.text
+    assert "is not one of your tokens" in wrong.text
     await fills(TOKEN)(visitor, id)
 
 
@@ -176,7 +176,7 @@ async def test_a_secret_is_checked_before_it_is_accepted() -> None:
 
     async def check(value: str) -> str | None:
         seen.append(value)
-        return None if value == TOKEN else "is not a token of yours"
+        return None if value == TOKEN else "is not one of your tokens"
 
     async def tool() -> str:
         return str(len(await secret("github", "A token", check=check)))
@@ -186,10 +186,10 @@ async def test_a_secret_is_checked_before_it_is_accepted() -> None:
     assert seen == ["wrong", TOKEN]
 
 
-async def test_a_check_that_waits_for_nobody_need_not_be_async() -> None:
+async def test_a_check_need_not_be_async() -> None:
     async def tool() -> str:
         def check(value: str) -> str | None:
-            return None if value == TOKEN else "is not a token of yours"
+            return None if value == TOKEN else "is not one of your tokens"
 
         return str(len(await secret("github", "A token", check=check)))
 
@@ -212,7 +212,7 @@ async def test_a_check_that_says_yes_or_no_is_told_what_it_has_to_say(caplog: py
 
     async with installed(tool) as (server, _), connect(server, Person(act)) as client:
         await client.call_tool("tool", {})
-        assert "else what is wrong, as text; this one gave bool" in caplog.text
+        assert "otherwise the problem as text; this one returned bool" in caplog.text
         assert TOKEN not in caplog.text
         checks[0] = "right"
         assert (await client.call_tool("tool", {})).is_error
@@ -335,7 +335,7 @@ async def test_who_declines_at_the_provider_declines_to_the_tool(era: Era) -> No
 async def test_a_provider_that_is_not_known_is_the_authors_mistake(caplog: pytest.LogCaptureFixture) -> None:
     async with installed(list_issues) as (server, _), connect(server) as client:
         assert (await client.call_tool("list_issues", {})).is_error
-    assert "the portal has no provider 'acme'" in caplog.text
+    assert "The portal has no provider 'acme'" in caplog.text
 
 
 @pytest.mark.parametrize("name", ["oauth:github", " OAuth:github", "", "  "])
@@ -391,9 +391,9 @@ async def test_an_approval_is_a_decision_on_exactly_these_details(
 @pytest.mark.parametrize(
     ("details", "told"),
     [
-        (["a"], "must be a mapping of labels to values, and not list"),
-        ([], "must be a mapping of labels to values, and not list"),
-        ("12 EUR", "must be a mapping of labels to values, and not str"),
+        (["a"], "must be a mapping of labels to values, not list"),
+        ([], "must be a mapping of labels to values, not list"),
+        ("12 EUR", "must be a mapping of labels to values, not str"),
         ({"amount": object()}, "must be plain data: Object of type object"),
     ],
 )
@@ -410,7 +410,7 @@ async def test_details_that_cannot_be_shown_are_told_before_anybody_is_asked(
     assert person.asked == []
 
 
-async def test_an_approval_is_taken_once_also_when_its_state_is_sent_again() -> None:
+async def test_an_approval_is_taken_once_even_if_its_state_is_sent_again() -> None:
     from tests.rounds import raw_call, text
 
     bank = Bank()
@@ -430,7 +430,7 @@ async def test_an_approval_is_taken_once_also_when_its_state_is_sent_again() -> 
 
 
 @pytest.mark.parametrize("era", WITH_URLS)
-async def test_a_person_who_takes_long_goes_on_with_the_code_and_is_asked_once(
+async def test_a_person_who_takes_long_resumes_with_the_code_and_is_asked_once(
     era: Era, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(holding, "HOLD_SECONDS", 0.02)
@@ -453,7 +453,7 @@ async def test_a_person_who_takes_long_goes_on_with_the_code_and_is_asked_once(
 
 @pytest.mark.parametrize("era", WITH_URLS)
 @pytest.mark.parametrize("answered", [True, False])
-async def test_a_code_goes_on_after_a_restart_also_where_the_portal_has_another_address_then(
+async def test_a_code_resumes_after_a_restart_even_if_the_portal_has_another_address(
     era: Era, answered: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Memory()
@@ -592,4 +592,4 @@ def test_another_user_of_this_machine_who_calls_a_tool_is_not_taken_for_the_serv
         assert "/i/" in called(), "the user is shown a page"
         refused = called("nobody")
     assert "/i/" not in refused
-    assert "This needs the user on a web page" in refused
+    assert "This tool needs the user on a web page" in refused

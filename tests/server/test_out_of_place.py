@@ -51,7 +51,7 @@ async def test_outside_a_call_every_verb_says_so_at_once(verb: Callable[[], Any]
         can_ask()
 
 
-async def test_without_midcall_the_log_says_so_too_whatever_becomes_of_the_error(
+async def test_without_midcall_the_log_reports_it_too_even_if_the_error_is_caught(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with pytest.raises(NoCall):
@@ -141,7 +141,7 @@ async def test_the_async_verbs_in_a_sync_tool_name_from_thread(kind: Kind, caplo
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("kind", ["mcpserver", "fastmcp"])
-async def test_a_loop_of_its_own_in_a_sync_tool_names_from_thread_and_does_not_hang(
+async def test_a_new_event_loop_in_a_sync_tool_names_from_thread_and_does_not_hang(
     kind: Kind, era: Era, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def asks() -> str:
@@ -226,7 +226,9 @@ async def test_verbs_are_no_questions_for_ask_all(era: Era, caplog: pytest.LogCa
 
 
 @pytest.mark.parametrize("given", ["B?", None, 3, Trip], ids=str)
-async def test_what_is_no_question_for_ask_all_is_named(given: Any, caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_argument_of_ask_all_that_is_not_a_question_is_named(
+    given: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     async def tool() -> str:
         return str(await ask_all(Question("A?", int), given))
 
@@ -249,4 +251,4 @@ async def test_an_async_tool_that_stops_the_loop_for_a_thread_that_asks_is_told_
         with ThreadPoolExecutor(1) as pool:
             return pool.submit(copy_context().run, from_thread.ask, "a?", str).result()
 
-    assert "event loop is stopped" in await mistake_in(tool, caplog, kind=kind, era=era)
+    assert "event loop is blocked" in await mistake_in(tool, caplog, kind=kind, era=era)

@@ -6,7 +6,7 @@ import pytest
 
 from midcall import ask, confirm, once
 from midcall.testing import Era, connect
-from tests.portal.stand import Visitor
+from tests.portal.sites import Visitor
 from tests.server.test_out_of_band import WITH_URLS, Person, installed
 from tests.server.test_reach import posted
 from tests.server.test_store import shown
@@ -49,7 +49,7 @@ async def test_the_same_question_twice_is_two_pages_and_two_answers(era: Era) ->
 
 
 @pytest.mark.parametrize("era", WITH_URLS)
-async def test_after_a_no_on_one_page_the_next_question_still_comes(era: Era) -> None:
+async def test_after_a_decline_on_one_page_the_next_question_still_comes(era: Era) -> None:
     async def tool() -> str:
         return f"{await confirm('This?')} {await confirm('That?')} {await ask('A number?', int)}"
 

@@ -12,7 +12,7 @@ from mcp_types import CallToolResult
 from midcall import Cancelled, Declined
 from midcall.portal.app import Portal
 from midcall.protocol import PROBE
-from midcall.server.probe import FILLED, FORMS
+from midcall.server.channels.probe import FILLED, FORMS
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect
 from tests.kinds import KINDS, Kind, server_with
@@ -73,7 +73,7 @@ async def test_without_the_switch_there_is_no_such_tool() -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize(("answer", "told"), [(Declined(), "declined"), (Cancelled(), "cancelled")])
-async def test_a_no_faster_than_a_person_reads_is_called_out(era: Era, answer: Any, told: str) -> None:
+async def test_a_decline_faster_than_a_person_reads_is_called_out(era: Era, answer: Any, told: str) -> None:
     async with connect(server_with(hello, probe=True), lambda asked: answer, era=era) as client:
         findings = found(await client.call_tool(PROBE, {}))
     assert {finding["answer"] for finding in findings.values()} == {told}
@@ -132,7 +132,7 @@ async def test_with_a_portal_a_page_is_visited_too(era: Era) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_by_link_it_goes_on_with_the_code(era: Era) -> None:
+async def test_by_link_it_resumes_with_the_code(era: Era) -> None:
     portal = Portal()
     server = server_with(hello, keys=KEYS, store=Memory(), portal=portal, probe=True)
     acts = [sends(word="fjord"), sends(number=7), picks("yes"), picks("0"), picks("0")]
@@ -155,6 +155,6 @@ async def test_the_report_can_be_sent_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("arguments", [{"timeout": -1}, {"timeout": "soon"}, {"timeout": 1e9}, {}])
-async def test_a_timeout_that_is_none_is_the_usual_one(arguments: dict[str, Any]) -> None:
+async def test_an_invalid_timeout_becomes_the_default(arguments: dict[str, Any]) -> None:
     async with connect(server_with(hello, probe=True), answers) as client:
         assert found(await client.call_tool(PROBE, arguments))["text"]["answer"] == "accepted"

@@ -22,7 +22,7 @@ KEYS = {"MIDCALL_KEYS": "0123456789abcdef" * 4}
 
 
 class Wire:
-    """A 2025-11-25 client that has no stream but that of its own request."""
+    """A 2025-11-25 client whose only stream is the response to its request."""
 
     def __init__(self, http: httpx2.AsyncClient, url: str) -> None:
         self._http = http
@@ -114,7 +114,7 @@ async def test_older_guides_reject_is_a_decline_when_pushed_too(url: str) -> Non
     assert "declined" in answered["result"]["content"][0]["text"]
 
 
-async def test_a_call_goes_on_in_another_process_after_the_first_has_died(tmp_path: Path) -> None:
+async def test_a_call_resumes_in_another_process_after_the_first_has_died(tmp_path: Path) -> None:
     arguments = {"token": "moves"}
     with serving(SERVER, tmp_path / "one", **KEYS) as url:
         async with connect(url) as client:

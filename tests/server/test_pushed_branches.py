@@ -22,7 +22,7 @@ from midcall import TimedOut, ask, ask_all, from_thread
 from midcall.client.transport.target import Ways, reach
 from midcall.core.question import Question
 from midcall.server.call import current_call
-from midcall.server.channels import sending
+from midcall.server.channels import push
 from midcall.stores.memory import Memory
 from tests.garbage import collected
 from tests.kinds import Kind, server_with
@@ -208,7 +208,7 @@ WAYS: list[Callable[[], Coroutine[Any, Any, str]]] = [
 
 @pytest.mark.parametrize("store", [False, True], ids=["alone", "store"])
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-async def test_cancelling_a_call_closes_its_form_whoever_asks(way: Tool, store: bool) -> None:
+async def test_cancelling_a_call_closes_its_form_in_every_branch(way: Tool, store: bool) -> None:
     user = User()
 
     async def tool() -> str:
@@ -295,7 +295,7 @@ async def test_a_call_that_ends_takes_back_what_its_branches_still_ask(
 
 
 @pytest.mark.parametrize("how", TEXTS)
-async def test_a_call_that_could_go_on_later_takes_its_questions_back_too(how: Ending) -> None:
+async def test_a_call_that_could_resume_later_withdraws_its_questions_too(how: Ending) -> None:
     user, branch = User(), Branch()
     tool = tool_that_ends(how, user, branch, set())
     async with connected(user, tool, store=Memory()) as client:
@@ -324,7 +324,7 @@ async def test_a_thread_that_nobody_waits_for_is_let_go_with_its_call(where: Whe
 async def test_a_question_that_comes_when_its_call_has_ended_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     """The call was there when the verb began, and is over when the form would go out."""
     user, tasks, reached, ended = User(), set[asyncio.Task[Any]](), anyio.Event(), anyio.Event()
-    begin = sending.send
+    begin = push.send
 
     async def late(call: Any, params: dict[str, Any]) -> dict[str, Any]:
         reached.set()
@@ -355,7 +355,7 @@ async def test_a_client_that_takes_nothing_in_does_not_hold_the_result_up(monkey
         await tell(*args)
 
     monkeypatch.setattr(JSONRPCDispatcher, "_cancel_outbound", slowly)
-    monkeypatch.setattr(sending, "TELL_SECONDS", 0.05)
+    monkeypatch.setattr(push, "SENDING_SECONDS", 0.05)
     async with connected(user, tool_that_ends("detached", user, branch, set())) as client:
         assert text(await client.call_tool("tool")) == "done"
         assert not branch.ended.is_set()
@@ -364,10 +364,10 @@ async def test_a_client_that_takes_nothing_in_does_not_hold_the_result_up(monkey
         await branch.ended.wait()
 
 
-# --- the call goes on --------------------------------------------------------------------------
+# --- the call continues ------------------------------------------------------------------------
 
 
-async def test_a_branch_whose_time_is_up_closes_its_form_and_the_call_goes_on() -> None:
+async def test_a_branch_that_times_out_closes_its_form_and_the_call_continues() -> None:
     user = User()
 
     async def late() -> str:
@@ -397,10 +397,10 @@ async def test_a_branch_that_the_tool_cancels_has_closed_its_form_when_it_ends()
         assert call is not None
         sent.append(call.run.sending)
         await user.closed["1?"].wait()
-        return "went on"
+        return "continued"
 
     async with connected(user, tool) as client:
-        assert text(await client.call_tool("tool")) == "went on"
+        assert text(await client.call_tool("tool")) == "continued"
     assert sent == [frozenset()]
 
 
@@ -426,14 +426,14 @@ async def test_a_branch_that_a_scope_cancels_over_and_over_has_closed_its_form_w
         assert call is not None
         sent.append(call.run.sending)
         await user.closed["1?"].wait()
-        return "went on"
+        return "continued"
 
     async with connected(user, tool) as client:
-        assert text(await client.call_tool("tool")) == "went on"
+        assert text(await client.call_tool("tool")) == "continued"
     assert sent == [frozenset()]
 
 
-async def test_a_tool_that_asks_by_itself_needs_no_task_for_it() -> None:
+async def test_a_tool_that_asks_without_branches_needs_no_extra_task() -> None:
     user, seen = User(), list[Any]()
 
     async def look() -> None:
@@ -459,7 +459,7 @@ who: ContextVar[str] = ContextVar("who")
 
 
 async def test_a_question_of_a_branch_leaves_in_the_context_of_the_branch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Traces, and whatever else looks at who sends, find what they would in the branch."""
+    """Tracing and other code that inspects the context sees that of the branch."""
     found: list[str] = []
     send = JSONRPCDispatcher[Any].send_raw_request
 
@@ -483,7 +483,7 @@ async def test_a_question_of_a_branch_leaves_in_the_context_of_the_branch(monkey
     assert sorted(found) == ["a", "b"]
 
 
-async def test_a_group_that_outlives_the_call_goes_on_when_the_call_takes_its_question_back() -> None:
+async def test_a_group_that_outlives_the_call_continues_when_its_question_is_withdrawn() -> None:
     user, branch, went_on = User(), Branch(), False
 
     async def asks() -> None:
@@ -521,7 +521,7 @@ def test_a_tool_that_swallows_its_cancel_and_returns_leaves_no_cycle(loop: Facto
         begun.set()
         with suppress(asyncio.CancelledError):
             await anyio.sleep_forever()
-        return "went on"
+        return "continued"
 
     async def main() -> None:
         async with connected(User(), tool) as client:

@@ -31,9 +31,9 @@ WAYS = (
     {"live": False, "one_by_one": True},
 )
 CANCELLING = ("grouped", "grouped_by_anyio")
-MISMATCH = "This call could not be continued"
+MISMATCH = "This call could not be resumed"
 OF_ENDED_RUNS = ("exception was never retrieved", "Task was destroyed but it is pending")
-"""What asyncio says of tasks that a tool had not looked at yet when its run was ended."""
+"""What asyncio logs about tasks whose result a tool had not retrieved when its run ended."""
 
 many = settings(
     max_examples=int(FUZZ or 80),
@@ -149,7 +149,7 @@ def test_a_tool_in_which_branches_fail_ends_alike(program: Program, kind: Kind) 
 
 @pytest.mark.parametrize("turns", range(9))
 @pytest.mark.parametrize("around", ["grouped", "grouped_by_anyio", "gathered"])
-def test_a_failure_behind_a_shield_is_looked_at_in_whichever_turn_a_live_round_leaves(around: str, turns: int) -> None:
+def test_a_failure_behind_a_shield_is_retrieved_in_any_turn_a_live_round_leaves(around: str, turns: int) -> None:
     """A question waits for a few turns of the loop, for others to join it. Right then, the shield begins."""
     for later in range(3):
         shielded = Program("shielded", (Program("fails", turns=later),), turns)
@@ -159,6 +159,6 @@ def test_a_failure_behind_a_shield_is_looked_at_in_whichever_turn_a_live_round_l
 
 @pytest.mark.parametrize("live", [True, False])
 @pytest.mark.parametrize("turns", range(12))
-def test_a_question_that_its_group_gives_up_while_its_round_leaves_is_no_empty_round(turns: int, live: bool) -> None:
+def test_a_question_cancelled_while_its_round_leaves_is_not_an_empty_round(turns: int, live: bool) -> None:
     group = Program("grouped", (Program("asks", turns=3), Program("fails", turns=turns)))
     assert outcome(group, "mcpserver", World(), live=live)[0] == "caught"

@@ -33,12 +33,12 @@ from midcall import (
     secret,
     visit,
 )
+from midcall.errors import ReplayMismatch
 from midcall.server.resuming import holding
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect
-from midcall.wording import replay as wording
 from tests.kinds import KINDS, Kind, server_with
-from tests.portal.stand import Visitor
+from tests.portal.sites import Visitor
 from tests.server.test_out_of_band import TOKEN, WITH_URLS, Act, Person, fills, installed, presses
 from tests.server.test_store import code_of, go_on, shown
 
@@ -53,7 +53,7 @@ class Trip(BaseModel):
     @classmethod
     def not_nowhere(cls, value: str) -> str:
         if value == "Nowhere":
-            raise ValueError("is no place")
+            raise ValueError("is not a place")
         return value
 
 
@@ -108,7 +108,7 @@ async def test_a_client_with_urls_only_gets_a_form_as_a_page(kind: Kind, era: Er
 
 @pytest.mark.parametrize("era", WITH_URLS)
 @pytest.mark.parametrize(("button", "expected"), [("decline", "Declined page"), ("cancel", "Cancelled page")])
-async def test_a_no_on_the_page_is_a_no(era: Era, button: str, expected: str) -> None:
+async def test_declining_on_the_page_declines_the_question(era: Era, button: str, expected: str) -> None:
     async with installed(book) as (server, _):
         async with connect(server, Person(presses(button)), era=era, modes=["url"]) as client:
             assert shown(await client.call_tool("book", {})) == expected
@@ -126,7 +126,7 @@ async def test_an_answer_that_only_the_tool_can_refuse_is_asked_for_again_on_a_n
     async with installed(book) as (server, _):
         async with connect(server, Person(act), era=era, modes=["url"]) as client:
             assert shown(await client.call_tool("book", {})) == "Oslo 3 page"
-    assert "is no place" in pages[1]
+    assert "is not a place" in pages[1]
 
 
 async def test_questions_that_are_asked_together_are_pages_of_one_round() -> None:
@@ -166,7 +166,7 @@ async def do(result: CallToolResult, *acts: Act) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_client_with_nothing_gets_a_link_and_goes_on_with_the_code(kind: Kind, era: Era) -> None:
+async def test_a_client_without_elicitation_gets_a_link_and_resumes_with_the_code(kind: Kind, era: Era) -> None:
     async with installed(book, kind=kind) as (server, _), connect(server, era=era, modes=NOTHING) as client:
         first = await client.call_tool("book", {})
         assert "Tell me about the trip" in shown(first)
@@ -205,7 +205,7 @@ def picks(value: str) -> Act:
     return act
 
 
-async def test_who_goes_on_too_early_is_shown_the_address_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_resuming_too_early_shows_the_address_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(holding, "HOLD_SECONDS", 0.02)
     async with installed(book) as (server, _), connect(server, modes=NOTHING) as client:
         first = await client.call_tool("book", {})
@@ -270,7 +270,7 @@ async def test_what_was_done_before_the_question_is_not_done_again() -> None:
 
 @pytest.mark.usefixtures("replaying")
 @pytest.mark.parametrize("era", ERAS)
-async def test_code_that_took_another_way_past_an_effect_does_not_go_on(era: Era) -> None:
+async def test_code_that_took_another_way_past_an_effect_does_not_continue(era: Era) -> None:
     messages = iter(["Name?", "Full name?"])
 
     async def tool() -> str:
@@ -282,8 +282,8 @@ async def test_code_that_took_another_way_past_an_effect_does_not_go_on(era: Era
         first = await client.call_tool("tool", {})
         await do(first, sends(answer="Ada"))
         told = shown(await go_on(client, first))
-        assert told.startswith(wording.model_start_again())
-        assert "done before: 'charge'." in told
+        assert told.startswith(ReplayMismatch.for_model)
+        assert "Steps already done: 'charge'." in told
 
 
 async def test_the_id_of_a_visit_leads_to_no_page() -> None:
@@ -350,7 +350,7 @@ async def channels_of() -> str:
     ("modes", "expected"),
     [(["form", "url"], "round page link"), (["form"], "round link"), (["url"], "page link"), (NOTHING, "link")],
 )
-async def test_can_ask_tells_the_channels_in_their_order(modes: list[Any], expected: str) -> None:
+async def test_can_ask_returns_the_channels_in_order(modes: list[Any], expected: str) -> None:
     async with installed(channels_of) as (server, _), connect(server, modes=modes) as client:
         assert shown(await client.call_tool("channels_of", {})) == expected
 
@@ -374,7 +374,7 @@ def no_at_once(asked: Any) -> Any:
 
 
 class Unseen(Person):
-    """A client that answers forms by itself, at once; the addresses it is sent to, a person opens."""
+    """A client that answers forms automatically and at once; a person opens the URLs it is sent."""
 
     def __init__(self, act: Act, answer: Any) -> None:
         super().__init__(act)
@@ -389,7 +389,7 @@ class Unseen(Person):
 
 @pytest.mark.parametrize("era", WITH_URLS)
 @pytest.mark.parametrize("answer", [Declined(), Cancelled()])
-async def test_a_no_faster_than_a_person_reads_leads_to_a_page(era: Era, answer: Any) -> None:
+async def test_a_decline_faster_than_a_person_reads_leads_to_a_page(era: Era, answer: Any) -> None:
     person = Unseen(sends(city="Oslo", days=3), answer)
     async with installed(book, doubt=60.0) as (server, _), connect(server, person, era=era) as client:
         assert shown(await client.call_tool("book", {})) == "Oslo 3 page"
@@ -409,7 +409,7 @@ async def test_a_quick_no_to_one_of_several_questions_ends_none_of_them(era: Era
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_no_faster_than_a_person_reads_leads_to_a_link_where_there_are_no_urls(era: Era) -> None:
+async def test_a_decline_faster_than_a_person_reads_leads_to_a_link_without_url_mode(era: Era) -> None:
     async with installed(book, doubt=60.0) as (server, _):
         async with connect(server, no_at_once, era=era, modes=["form"]) as client:
             first = await client.call_tool("book", {})
@@ -418,14 +418,14 @@ async def test_a_no_faster_than_a_person_reads_leads_to_a_link_where_there_are_n
 
 
 @pytest.mark.parametrize("era", WITH_URLS)
-async def test_a_second_no_stands(era: Era) -> None:
+async def test_a_second_decline_counts(era: Era) -> None:
     async with installed(book, doubt=60.0) as (server, _):
         async with connect(server, Unseen(presses("decline"), Declined()), era=era) as client:
             assert shown(await client.call_tool("book", {})) == "Declined page"
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_without_another_channel_a_quick_no_stands(era: Era) -> None:
+async def test_without_another_channel_a_quick_decline_counts(era: Era) -> None:
     expected = "Declined round" if era == "2026-07-28" else "Declined push"
     async with connect(server_with(book, store=Memory(), relay=True, doubt=60.0), no_at_once, era=era) as client:
         assert shown(await client.call_tool("book", {})) == expected
@@ -438,7 +438,7 @@ async def test_without_doubt_every_no_is_believed(era: Era) -> None:
 
 
 @pytest.mark.parametrize("era", WITH_URLS)
-async def test_a_no_is_never_answered_by_a_default(era: Era) -> None:
+async def test_a_decline_is_never_replaced_by_a_default(era: Era) -> None:
     async def tool() -> str:
         return type(await elicit("Sure?", bool, default=True)).__name__
 
@@ -464,7 +464,7 @@ async def test_content_that_somebody_filled_in_was_shown_though_it_does_not_fit(
 
 
 @pytest.mark.parametrize("doubt", [-1, float("nan")])
-def test_a_doubt_that_is_no_number_of_seconds_is_refused(doubt: float) -> None:
+def test_a_doubt_that_is_not_a_number_of_seconds_is_refused(doubt: float) -> None:
     with pytest.raises(InstallError, match="doubt"):
         server_with(book, doubt=doubt)
 
@@ -504,7 +504,7 @@ async def test_a_model_that_brings_no_answer_is_told_and_may_try_again(era: Era,
         first = await client.call_tool("chat", {})
         told = await relayed(client, first, **wrong)
         assert told.is_error
-        assert "again, with the same code" in shown(told)
+        assert "again with the same code" in shown(told)
         last = await relayed(client, first, action="accept", content={"city": "Oslo", "days": 3})
         assert shown(last) == "Oslo 3 relay"
 
@@ -532,7 +532,7 @@ async def test_a_relayed_question_that_is_not_answered_in_time_is_a_timeout(
 
 
 @pytest.mark.parametrize(("action", "expected"), [("decline", "Declined relay"), ("cancel", "Cancelled relay")])
-async def test_a_no_in_the_chat_is_a_no(action: str, expected: str) -> None:
+async def test_declining_in_the_chat_declines_the_question(action: str, expected: str) -> None:
     async with connect(server_with(chat, store=Memory(), relay=True), modes=NOTHING) as client:
         assert shown(await relayed(client, await client.call_tool("chat", {}), action=action)) == expected
 
@@ -553,7 +553,7 @@ async def _cannot(client: Client, tool: str) -> None:
         said = error.message
     else:
         said = shown(result)
-    assert "no way to show the question" in said
+    assert "cannot show questions" in said
 
 
 async def test_the_model_cannot_answer_in_the_place_of_a_page(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,7 +55,9 @@ async def never() -> int:
     ],
 )
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_verb_is_no_function_for_once(era: Era, fn: Any, verb: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_verb_is_not_a_function_for_once(
+    era: Era, fn: Any, verb: str, caplog: pytest.LogCaptureFixture
+) -> None:
     async def tool() -> str:
         return str(await once("x", fn, "Days?", int))
 
@@ -66,8 +68,8 @@ async def test_a_verb_is_no_function_for_once(era: Era, fn: Any, verb: str, capl
 @pytest.mark.parametrize(
     ("mistake", "told"),
     [
-        (lambda: ask(int, "How many?"), "begins with its message"),
-        (lambda: ask(5, int), "begins with its message"),
+        (lambda: ask(int, "How many?"), "starts with its message"),
+        (lambda: ask(5, int), "starts with its message"),
         (lambda: once("f", never()), "takes a function and its arguments"),
         (lambda: once("f", 7), "takes a function and its arguments"),
         (lambda: asyncio.sleep(0, can_ask("forms")), "no mode 'forms'"),
@@ -189,7 +191,7 @@ async def test_options_beside_a_question_that_is_made_already_are_refused(
     async def tool() -> str:
         return str(await beside(Question("Days?", int)))
 
-    assert "give them to Question(...)" in await mistake_in(tool, caplog, era=era)
+    assert "pass them to Question(...)" in await mistake_in(tool, caplog, era=era)
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -118,7 +118,7 @@ async def test_a_state_that_has_outlived_its_time_is_refused_with_advice_in_the_
         assert "2 minutes" in caplog.text
 
 
-async def test_with_a_shared_key_another_replica_goes_on() -> None:
+async def test_with_a_shared_key_another_replica_resumes() -> None:
     async with connect(server_with(two, keys=KEYS)) as here, connect(server_with(two, keys=KEYS)) as there:
         first = await raw_call(here, "two", {})
         second = await raw_call(there, "two", {}, state=first["requestState"], answers={"a": accept(answer="1")})
@@ -240,7 +240,7 @@ async def test_a_call_never_runs_into_a_stock_clients_cap(caplog: pytest.LogCapt
 
 
 @pytest.mark.parametrize("one_by_one", [False, True])
-async def test_answers_stay_with_their_question_whatever_order_branches_wake_in(one_by_one: bool) -> None:
+async def test_answers_stay_with_their_question_in_any_order_of_branches(one_by_one: bool) -> None:
     runs = 0
 
     async def tool() -> str:
@@ -661,7 +661,7 @@ def test_in_a_live_run_such_a_loop_does_not_keep_the_process_from_ending(monkeyp
     assert (ended.returncode, ended.stdout.strip()) == (0, "x")
 
 
-async def test_a_second_call_goes_on_while_the_first_one_suspends() -> None:
+async def test_a_second_call_continues_while_the_first_one_suspends() -> None:
     async def slow(name: str) -> str:
         answers = await asyncio.gather(ask(f"{name} a?", str), ask(f"{name} b?", str))
         return " ".join(answers)

@@ -1,4 +1,4 @@
-"""-32042 by itself: over stateless HTTP a visit is that error, for clients that are known to call again."""
+"""-32042 raised by midcall: over stateless HTTP, a visit becomes this error for clients known to retry."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from midcall.server.resuming import holding as waiting
 from midcall.stores.memory import Memory
 from midcall.testing import Era
 from midcall.testing import connect as stock
-from midcall.web.serving import Listening, bound
+from midcall.web.local_server import LocalServer, bind
 from tests.kinds import KINDS, Kind, server_with
 from tests.portal.authorization_server import CLIENT, authorization_server
 from tests.portal.people import Act, Attentive, Person, Surfer, presses
@@ -60,9 +60,9 @@ async def served(server: Any, *, json_response: bool = False, stateless: bool = 
     """The server over real HTTP, without a way back to its clients."""
     build = server.http_app if hasattr(server, "http_app") else server.streamable_http_app
     app = build(stateless_http=stateless, json_response=json_response)
-    where = bound("127.0.0.1", 0)
+    where = bind("127.0.0.1", 0)
     async with app.router.lifespan_context(app):
-        listening = Listening(app, where)
+        listening = LocalServer(app, where)
         try:
             yield f"http://127.0.0.1:{where.getsockname()[1]}/mcp"
         finally:
@@ -94,7 +94,7 @@ async def refusal(client: Client, tool: str, **more: Any) -> MCPError:
 
 
 async def raw(client: Client, tool: str, code: str | None = None, **meta: Any) -> CallToolResult:
-    """A call as a client of ours makes it, without all that it does then."""
+    """Send the same call as our client, without handling the result."""
     return await client.call_tool(tool, {}, meta={RETRIES: 3, **meta, **({CODE: code} if code else {})})
 
 
@@ -124,7 +124,7 @@ class Repo:
 READ = f"read midcall with {len(TOKEN)} characters"
 
 
-# --- a client of ours --------------------------------------------------------------------------
+# --- our own client ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -149,8 +149,8 @@ async def test_a_client_of_fastmcp_that_we_are_attached_to_does_so_too() -> None
     assert len(person.asked) == 1
 
 
-async def test_whoever_cannot_say_when_to_call_again_gets_the_link() -> None:
-    """Nothing would tell their client: there is no way back for a notification either."""
+async def test_a_client_that_does_not_declare_retries_gets_the_link() -> None:
+    """Stateless HTTP can't deliver a notification to their client either."""
     person = Person(ENTERS)
     async with stateless(Repo().read_repo) as url, connect(url, person, era=ERA) as client:
         first = await client.call_tool("read_repo", {})
@@ -202,7 +202,7 @@ async def test_approvals_and_forms_are_pages_too_and_effects_are_not_repeated() 
     assert PAID == [40]
 
 
-async def test_a_visit_to_a_page_of_the_authors_own_goes_on_when_it_is_done() -> None:
+async def test_a_visit_to_the_authors_own_page_resumes_when_it_is_done() -> None:
     seen: list[Any] = []
 
     async def order() -> str:
@@ -255,7 +255,7 @@ async def fills_a_number(surfer: Surfer) -> None:
 
 
 @pytest.mark.parametrize("button", ["decline", "cancel"])
-async def test_a_no_on_the_page_is_a_no_to_the_tool(button: str, either: str) -> None:
+async def test_declining_on_the_page_reaches_the_tool(button: str, either: str) -> None:
     repo, person = Repo(), Attentive(presses(button))
     async with stateless(repo.read_repo) as url, connect(url, person, era=ERA) as client:
         result = await client.call_tool("read_repo", {})
@@ -264,7 +264,7 @@ async def test_a_no_on_the_page_is_a_no_to_the_tool(button: str, either: str) ->
     assert repo.runs == (1 if either == "live" else 2)
 
 
-async def test_a_no_to_the_address_ends_the_call_at_the_client() -> None:
+async def test_declining_the_address_ends_the_call_at_the_client() -> None:
     repo, person = Repo(), Attentive(ENTERS, agrees=False)
     async with stateless(repo.read_repo) as url, connect(url, person, era=ERA) as client:
         with pytest.raises(UserDeclined):
@@ -272,7 +272,7 @@ async def test_a_no_to_the_address_ends_the_call_at_the_client() -> None:
     assert repo.runs == 1
 
 
-async def test_who_calls_again_too_early_is_waited_for_and_then_goes_on_with_a_code(
+async def test_a_retry_that_comes_too_early_is_held_and_then_resumes_with_a_code(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(waiting, "HOLD_SECONDS", 0.05)
@@ -342,13 +342,13 @@ async def test_after_three_times_a_prompt_has_no_channel_left() -> None:
 
     person = Attentive(ENTERS)
     async with served(server) as url, connect(url, person, era=ERA) as client:
-        with pytest.raises(MCPError, match="no way to show"):
+        with pytest.raises(MCPError, match="cannot show questions"):
             await client.get_prompt("greet")
-    assert "required: the client has made the call again as often as it does" in found[0]
+    assert "required: the client has retried the call as often as it does" in found[0]
     await installation.close()
 
 
-async def test_a_tool_that_says_the_error_itself_goes_on_where_it_stopped() -> None:
+async def test_a_tool_that_raises_the_error_itself_resumes_where_it_stopped() -> None:
     connected: list[str] = []
     asked: list[str] = []
 
@@ -376,7 +376,7 @@ async def test_a_tool_that_says_the_error_itself_goes_on_where_it_stopped() -> N
 # --- the code of a retry -------------------------------------------------------------------------
 
 
-async def test_a_retry_goes_on_once(either: str) -> None:
+async def test_a_retry_resumes_once(either: str) -> None:
     repo = Repo()
     async with stateless(repo.read_repo) as url, stock(url, era=ERA) as client:
         error = await refusal(client, "read_repo", meta={RETRIES: 3})
@@ -384,7 +384,7 @@ async def test_a_retry_goes_on_once(either: str) -> None:
         assert shown(await raw(client, "read_repo", code_in(error))) == READ
         again = await raw(client, "read_repo", code_in(error))
         assert again.is_error
-        assert "nothing to go on with under this code" in shown(again)
+        assert "This code does not work" in shown(again)
     assert repo.runs == (1 if either == "live" else 2)
 
 
@@ -398,7 +398,7 @@ async def test_a_retry_is_for_the_request_that_was_sent_away_and_for_no_other() 
         for tool, arguments in (("other", {}), ("read_repo", {"name": "another"})):
             code = code_in(await refusal(client, "read_repo", meta={RETRIES: 3}))
             result = await client.call_tool(tool, arguments, meta={CODE: code})
-            assert "nothing to go on with under this code" in shown(result)
+            assert "This code does not work" in shown(result)
     assert repo.runs == 2
 
 
@@ -407,9 +407,9 @@ async def test_the_code_of_a_retry_is_none_for_the_model_and_the_other_way_round
     async with stateless(repo.read_repo) as url, stock(url, era=ERA) as client:
         code = code_in(await refusal(client, "read_repo", meta={RETRIES: 3}))
         result = await client.call_tool("midcall_continue", {"code": code})
-        assert "nothing to go on with under this code" in shown(result)
+        assert "This code does not work" in shown(result)
         linked = code_of(await client.call_tool("read_repo", {}))
-        assert "nothing to go on with under this code" in shown(await raw(client, "read_repo", linked))
+        assert "This code does not work" in shown(await raw(client, "read_repo", linked))
     assert repo.runs == 2
 
 
@@ -420,7 +420,7 @@ async def test_a_retry_is_for_the_user_who_was_sent_away() -> None:
         async with stock(url, era=ERA) as client:
             code = code_in(await refusal(client, "read_repo", meta={RETRIES: 3}))
             who[0] = "bob"
-            assert "nothing to go on with under this code" in shown(await raw(client, "read_repo", code))
+            assert "This code does not work" in shown(await raw(client, "read_repo", code))
 
 
 async def _nobody_here(request: Any) -> str | None:
@@ -436,7 +436,7 @@ async def test_a_code_that_leads_nowhere_is_an_error_to_a_prompt() -> None:
         raise AssertionError("it must not run")
 
     async with served(server) as url, stock(url, era=ERA) as client:
-        with pytest.raises(MCPError, match="nothing to go on with") as caught:
+        with pytest.raises(MCPError, match="This code does not work") as caught:
             await client.get_prompt("greet", meta={CODE: "rubbish"})
     assert caught.value.code == INVALID_PARAMS
 
@@ -559,7 +559,7 @@ async def test_on_other_versions_there_is_no_such_error(era: Era) -> None:
 
 
 async def test_a_client_that_is_known_to_lack_url_mode_is_not_sent_it() -> None:
-    """With answers in JSON there is no way back either, but a session knows what was declared."""
+    """JSON responses can't carry requests to the client either, but a session knows what the client declared."""
     server = server_with(Repo().read_repo, keys=KEYS, store=Memory(), portal=Portal(), required=True)
     async with served(server, json_response=True, stateless=False) as url:
         async with stock(url, era=ERA, modes=["form"]) as client:

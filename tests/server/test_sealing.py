@@ -1,4 +1,4 @@
-"""The seal of our states, beside whatever seals those of others."""
+"""How our states are sealed, beside states that other code seals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_every_server_has_exactly_one_seal_afterwards(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_state_of_ours_is_marked_and_sealed(kind: Kind) -> None:
+async def test_our_states_are_marked_and_sealed(kind: Kind) -> None:
     async def tool() -> str:
         return await ask("Name?", str)
 
@@ -88,7 +88,7 @@ def with_policy() -> MCPServer[Any]:
 
 
 @pytest.mark.parametrize("make", [plain, with_boundary_before, with_boundary_after, with_policy])
-async def test_rounds_written_by_hand_go_on_at_another_worker_as_they_do_without_midcall(make: Any) -> None:
+async def test_rounds_written_by_hand_resume_at_another_worker_as_without_midcall(make: Any) -> None:
     async with connect(make()) as one, connect(make()) as two:
         state: str = (await raw_call(one, "own_rounds", {}))["requestState"]
         assert text(await raw_call(two, "own_rounds", {}, state=state)) == "written by hand"
@@ -121,7 +121,7 @@ async def passes_on(ctx: Context, state: str) -> str | InputRequiredResult:
     return f"deleted {await confirm('Delete all?')}"
 
 
-async def test_a_state_of_others_that_is_sealed_with_the_same_key_is_none_of_ours_by_its_mark() -> None:
+async def test_a_foreign_state_sealed_with_the_same_key_is_not_ours_even_with_our_mark() -> None:
     arguments = {"state": approved(Question("Delete all?", bool))}
     async with connect(server_with(passes_on)) as client:
         sealed: str = (await raw_call(client, "passes_on", arguments))["requestState"]
@@ -129,7 +129,7 @@ async def test_a_state_of_others_that_is_sealed_with_the_same_key_is_none_of_our
             await raw_call(client, "passes_on", arguments, state=f"midcall.{sealed}")
 
 
-async def test_a_state_of_ours_without_its_mark_is_none_of_the_tools() -> None:
+async def test_our_state_without_its_mark_is_not_the_tools() -> None:
     async with connect(server_with(passes_on)) as client:
         sealed: str = (await raw_call(client, "passes_on", {"state": ""}))["requestState"]
         with pytest.raises(MCPError, match="Invalid or expired requestState"):

@@ -1,4 +1,4 @@
-"""A server that is about to end: calls that wait for a person are let go, and go on elsewhere."""
+"""When a server stops, it releases calls waiting for a person, and they resume on another replica."""
 
 from __future__ import annotations
 
@@ -47,9 +47,7 @@ async def held(installation: midcall.Installation) -> None:
 
 
 @pytest.mark.parametrize(("tool", "id"), [("page", "signing-in"), ("page_with_a_deadline", "soon")])
-async def test_a_call_that_is_held_leaves_with_its_round_and_goes_on_at_another_replica(
-    tool: str, id: str, either: str
-) -> None:
+async def test_a_held_call_returns_its_round_and_resumes_at_another_replica(tool: str, id: str, either: str) -> None:
     store = Memory()
     (one, stopping), (two, other) = replica(store), replica(store)
     async with asyncio.timeout(5), connect(one) as here:

@@ -1,4 +1,4 @@
-"""With a store: effects that are claimed, journals of any size, calls that go on later, on any replica."""
+"""With a store: claimed effects, journals of any size, and calls that resume later on any replica."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Till:
         return f"paid {paid}"
 
 
-async def test_an_effect_runs_once_also_when_an_old_state_is_sent_again(either: str) -> None:
+async def test_an_effect_runs_once_even_if_an_old_state_is_sent_again(either: str) -> None:
     till, store = Till(), Memory()
     async with connect(server_with(till.pay, keys=KEYS, store=store)) as client:
         first = await raw_call(client, "pay", {})
@@ -106,7 +106,7 @@ async def cut_off(client: Client, tool: str, monkeypatch: pytest.MonkeyPatch) ->
         patch.setattr(Handover, "settle", dies)
         with pytest.raises(MCPError):
             await raw_call(client, tool, {}, state=state, answers=answers)
-    monkeypatch.setattr(claims, "_OTHER_SECONDS", 0.01)
+    monkeypatch.setattr(claims, "OTHER_EFFECT_SECONDS", 0.01)
     return state, answers
 
 
@@ -118,7 +118,7 @@ async def test_an_effect_that_was_cut_off_is_not_run_again(monkeypatch: pytest.M
     async with connect(server_with(till.pay, keys=KEYS, store=store)) as client:
         again = await raw_call(client, "pay", {}, state=state, answers=answers)
     assert again["isError"]
-    assert "not known whether it was finished" in text(again)
+    assert "nobody knows whether it finished" in text(again)
     assert till.charged == 0
 
 
@@ -191,7 +191,7 @@ async def test_a_kept_journal_that_is_gone_is_a_clear_error() -> None:
             await raw_call(client, "tool", {}, state=first["requestState"])
 
 
-# --- going on later ----------------------------------------------------------------------------
+# --- resuming later ----------------------------------------------------------------------------
 
 
 async def twelve() -> str:
@@ -199,7 +199,7 @@ async def twelve() -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_call_with_more_rounds_than_a_client_takes_goes_on_with_a_code(kind: Kind) -> None:
+async def test_a_call_with_more_rounds_than_a_client_takes_resumes_with_a_code(kind: Kind) -> None:
     asked: list[str] = []
 
     def answer(question: Any) -> str:
@@ -210,7 +210,7 @@ async def test_a_call_with_more_rounds_than_a_client_takes_goes_on_with_a_code(k
     async with connect(server, answer, max_rounds=DEFAULT_INPUT_REQUIRED_MAX_ROUNDS) as client:
         first = await client.call_tool("twelve", {})
         assert "NOT FINISHED YET" in shown(first)
-        assert "midcall_continue now" in shown(first), "nobody has anything to do first"
+        assert "Now call the tool midcall_continue" in shown(first), "nobody has anything to do first"
         last = await go_on(client, first)
         assert shown(last) == " ".join(f"a{n}" for n in range(1, 13))
     assert len(asked) == len(set(asked)) == 12
@@ -287,7 +287,7 @@ async def test_a_code_works_once() -> None:
         await go_on(client, first)
         again = await go_on(client, first)
         assert again.is_error
-        assert "nothing to go on with" in shown(again)
+        assert "This code does not work" in shown(again)
 
 
 @pytest.mark.parametrize("code", ["", "nonsense", "x" * 10_000, 3, None])
@@ -296,7 +296,7 @@ async def test_a_code_that_leads_nowhere_is_told_to_the_model(code: Any, era: Er
     async with connect(server_with(twelve, store=Memory()), era=era) as client:
         result = await client.call_tool("midcall_continue", {"code": code})
         assert result.is_error
-        assert "make the first call again" in shown(result)
+        assert "make the original call again" in shown(result)
 
 
 async def test_a_code_is_for_its_owner_alone() -> None:
@@ -305,21 +305,21 @@ async def test_a_code_is_for_its_owner_alone() -> None:
     async with connect(server, lambda asked: "x", max_rounds=10) as client:
         first = await client.call_tool("twelve", {})
         who[0] = "eve"
-        assert "belongs to somebody else" in shown(await go_on(client, first))
+        assert "belongs to another user" in shown(await go_on(client, first))
         who[0] = "ada"
         assert shown(await go_on(client, first)) == " ".join(["x"] * 12)
 
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("kind", KINDS)
-async def test_the_tool_that_goes_on_is_listed_only_with_a_store(kind: Kind, era: Era) -> None:
+async def test_the_tool_that_resumes_is_listed_only_with_a_store(kind: Kind, era: Era) -> None:
     async with connect(server_with(twelve, kind=kind), era=era) as client:
         assert [tool.name for tool in (await client.list_tools()).tools] == ["twelve"]
     async with connect(server_with(twelve, kind=kind, store=Memory()), era=era) as client:
         assert [tool.name for tool in (await client.list_tools()).tools] == ["twelve", "midcall_continue"]
 
 
-async def test_what_was_declined_stays_declined_when_a_call_goes_on() -> None:
+async def test_what_was_declined_stays_declined_when_a_call_resumes() -> None:
     async def tool() -> str:
         first = await confirm("Delete it?")
         rest = [await ask(f"Question {n}?", str) for n in range(11)]
@@ -333,7 +333,7 @@ async def test_what_was_declined_stays_declined_when_a_call_goes_on() -> None:
         assert shown(last) == "False 11 a"
 
 
-async def test_a_call_that_goes_on_has_the_arguments_of_the_first() -> None:
+async def test_a_resumed_call_has_the_arguments_of_the_first() -> None:
     async def tool(city: str, days: int = 3) -> str:
         for n in range(11):
             await ask(f"Question {n}?", str)

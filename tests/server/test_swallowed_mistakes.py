@@ -1,7 +1,7 @@
 """A tool that swallows everything after a mistake still ends its call with that mistake, and rests.
 
-Nothing can end such a tool: its task outlives the call, and keeps its event loop from closing. So each of these has a
-process of its own.
+Nothing can end such a tool: its task outlives the call, and keeps its event loop from closing. So each of these runs
+in a separate process.
 """
 
 from __future__ import annotations

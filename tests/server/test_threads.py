@@ -58,7 +58,7 @@ def no_complaints(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 @pytest.fixture
 def soon_blocked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stopped loop is noticed after the shortest time."""
-    monkeypatch.setattr(threads, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(threads, "THREAD_POLL_SECONDS", 0.05)
     monkeypatch.setattr(threads, "BLOCKED_SECONDS", 0.2)
 
 
@@ -174,14 +174,14 @@ TOOLS = {
 @pytest.mark.usefixtures("soon_blocked")
 @pytest.mark.parametrize("kind", ["mcpserver", "fastmcp"])
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.__name__)
-async def test_a_tool_asks_from_threads_of_its_own(tool: Callable[..., Any], kind: Kind) -> None:
+async def test_a_tool_asks_from_its_own_threads(tool: Callable[..., Any], kind: Kind) -> None:
     with anyio.fail_after(SECONDS):
         done = await replayed(server_with(tool, kind=kind), tool.__name__, {}, {**ABC, "Sure?": True})
     assert (done.text, done.failed) == (TOOLS[tool], False)
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_thread_hears_of_a_no(era: Era) -> None:
+async def test_a_thread_hears_of_a_decline(era: Era) -> None:
     async def tool() -> str:
         try:
             return await asyncio.to_thread(from_thread.ask, "a?", str)
@@ -263,7 +263,7 @@ THREADS = pytest.mark.parametrize("to_thread", [asyncio.to_thread, anyio.to_thre
     [("live", 0), ("live", 1), ("live", 200), ("replay", 0), ("replay", 1)],
     indirect=["both_modes"],
 )
-async def test_a_branch_does_not_go_on_past_a_thread_of_its_own(to_thread: Callable[..., Any], turns: int) -> None:
+async def test_a_branch_does_not_continue_past_its_own_thread(to_thread: Callable[..., Any], turns: int) -> None:
     """Whatever the tool itself is at: it waits for the branch, or turns with the loop."""
     behind: list[str] = []
 
@@ -287,7 +287,7 @@ async def test_a_branch_does_not_go_on_past_a_thread_of_its_own(to_thread: Calla
 @in_live_runs
 @THREADS
 @pytest.mark.parametrize("turns", [0, 1, 2, 3, 4, 6, 10])
-async def test_a_branch_does_not_go_on_past_a_thread_while_the_tool_itself_asks(
+async def test_a_branch_does_not_continue_past_a_thread_while_the_tool_asks(
     to_thread: Callable[..., Any], turns: int
 ) -> None:
     behind: list[str] = []
@@ -429,8 +429,8 @@ class Ponders:
 
 @pytest.mark.parametrize("way", ["anyio", "abandoned"])
 @pytest.mark.parametrize("how", ["group", "scope"])
-async def test_a_question_of_a_worker_thread_ends_with_the_scope_of_whoever_waits_for_it(way: str, how: str) -> None:
-    """The tool goes on, and the user need not answer what nobody waits for."""
+async def test_a_question_of_a_worker_thread_ends_with_the_scope_that_awaits_it(way: str, how: str) -> None:
+    """The tool continues, and the user need not answer a question that nobody awaits."""
     user = Ponders()
 
     def work() -> str:
@@ -450,17 +450,17 @@ async def test_a_question_of_a_worker_thread_ends_with_the_scope_of_whoever_wait
                     group.start_soon(cancel, scope)
                     await WAYS[way](work)
         await user.closed.wait()
-        return "went on"
+        return "continued"
 
     with anyio.fail_after(SECONDS / 2):
         async with Client(server_with(tool), mode="legacy", elicitation_callback=user) as client:
-            assert text(await client.call_tool("tool")) == "went on"
+            assert text(await client.call_tool("tool")) == "continued"
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("how", ["cancel", "group", "timeout"])
 async def test_a_question_of_a_thread_whose_waiter_is_gone_stays_until_the_call_ends(way: str, how: str) -> None:
-    """asyncio tells no thread that nobody waits for it any more."""
+    """asyncio doesn't notify a thread when nobody awaits it any more."""
     user, begun, closed = Ponders(), list[int](), list[bool]()
 
     def work() -> str:
@@ -492,11 +492,11 @@ async def test_a_question_of_a_thread_whose_waiter_is_gone_stays_until_the_call_
             except* OSError:
                 pass
         closed.append(user.closed.is_set())
-        return "went on"
+        return "continued"
 
     with anyio.fail_after(SECONDS / 2):
         async with Client(server_with(tool), mode="legacy", elicitation_callback=user) as client:
-            assert text(await client.call_tool("tool")) == "went on"
+            assert text(await client.call_tool("tool")) == "continued"
             await user.closed.wait()
     assert (len(begun), closed) == (1, [False])
 
@@ -541,10 +541,10 @@ async def test_a_thread_that_asks_after_the_end_of_its_scope_ends_too(way: str, 
                 failing.add_done_callback(lambda failed: (failed.exception(), scope.cancel()))
                 await WAYS[way](work)
         await over.wait()
-        return "went on"
+        return "continued"
 
     with anyio.fail_after(SECONDS / 2):
-        assert (await run(server_with(tool), "tool", {}, ABC, era=era)).text == "went on"
+        assert (await run(server_with(tool), "tool", {}, ABC, era=era)).text == "continued"
     assert [type(error).__name__ for error in ends] == ["CancelledError"]
 
 
@@ -594,7 +594,7 @@ async def test_a_pool_that_stops_the_loop_ends_the_questions_of_its_threads(
             if how == "fails":
                 raise OSError("disk")
             await asyncio.wrap_future(asked)
-        return "went on"
+        return "continued"
 
     async def plain() -> str:
         return "plain"
@@ -607,14 +607,14 @@ async def test_a_pool_that_stops_the_loop_ends_the_questions_of_its_threads(
                 calling.cancel()
             else:
                 assert text(await calling) == BROKEN
-                assert "The event loop is stopped until this thread ends" in logged_mistake(caplog)
+                assert "The event loop is blocked until this thread ends" in logged_mistake(caplog)
             await user.closed.wait()
             assert text(await client.call_tool("plain")) == "plain"
 
 
 @contextmanager
 def _interruptible() -> Generator[None]:
-    """Ctrl-C interrupts, also where the tests were started in the background, which ignores it."""
+    """Let Ctrl-C interrupt even if the tests run in the background, where SIGINT is ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
@@ -622,7 +622,7 @@ def _interruptible() -> Generator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no way to send a signal to a thread")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send a signal to a thread")
 def test_an_interrupted_thread_takes_its_question_back() -> None:
     """The main thread blocks in a verb, and the user presses Ctrl-C."""
     contexts: list[Context] = []

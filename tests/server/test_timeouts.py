@@ -26,7 +26,7 @@ from tests.server.test_asking import PUSHED
 
 
 @pytest.mark.parametrize("era", PUSHED)
-async def test_a_timeout_ends_the_question_and_tells_the_client(era: Era) -> None:
+async def test_a_timeout_ends_the_question_and_notifies_the_client(era: Era) -> None:
     closed = anyio.Event()
 
     async def slow(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:

@@ -59,7 +59,7 @@ class Away(Memory):
         raise StoreError("PostgreSQL at db.internal cannot be reached")
 
 
-async def test_a_store_that_is_away_is_no_mistake_of_the_tool_and_the_model_may_try_again(
+async def test_an_unreachable_store_is_not_the_tools_mistake_and_the_model_may_retry(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def tool() -> str:
@@ -68,7 +68,7 @@ async def test_a_store_that_is_away_is_no_mistake_of_the_tool_and_the_model_may_
     async with connect(server_with(tool, store=Away())) as client:
         result = await client.call_tool("tool", {})
     assert result.is_error
-    assert "Make the call again in a little while" in shown(result)
+    assert "Call the tool again in a few minutes" in shown(result)
     assert "db.internal" not in shown(result)
     [told] = [record for record in caplog.records if "db.internal" in record.getMessage()]
     assert (told.levelname, told.exc_info) == ("ERROR", None), "a line for each call, and not a traceback"
@@ -79,7 +79,7 @@ async def test_a_call_that_cannot_be_continued_without_its_store_is_a_protocol_e
         return await ask("Name?", str)
 
     async with connect(server_with(tool, store=Away()), ["ada"]) as client:
-        with pytest.raises(MCPError, match="Make the call again in a little while") as refused:
+        with pytest.raises(MCPError, match="Call the tool again in a few minutes") as refused:
             await client.call_tool("tool", {})
     assert "db.internal" not in str(refused.value)
 
@@ -99,4 +99,4 @@ async def test_a_provider_that_is_away_is_named_to_the_model(monkeypatch: pytest
         result = await client.call_tool("tool", {})
     assert result.is_error
     assert shown(result).startswith("Example Calendar cannot be reached")
-    assert "the tool can be called again" in shown(result)
+    assert "Call the tool again in a few minutes" in shown(result)

@@ -83,7 +83,7 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def url(script: Path) -> Iterator[str]:
-    """It lives on, also from one test to the next."""
+    """One server for all tests of this module."""
     with serving(script, script.with_name("log")) as url:
         yield url
 
@@ -94,7 +94,7 @@ async def survives(target: Any, era: Era) -> None:
             with anyio.fail_after(SECONDS):
                 result = await client.call_tool("asks", {"what": what})
             assert result.is_error, what
-            assert "mistake in the server's own code" in text(result), what
+            assert "problem in the server itself" in text(result), what
         assert text(await client.call_tool("asks", {"what": "well"})) == "1"
 
 
@@ -141,7 +141,7 @@ async def test_nothing_of_it_is_sent_on_any_server(
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_an_adopted_question_is_looked_at_alike(era: Era, caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_adopted_question_is_checked_too(era: Era, caplog: pytest.LogCaptureFixture) -> None:
     async def tool(ctx: Context) -> str:
         return str(await ctx.elicit(HALF, Name))
 
@@ -149,7 +149,7 @@ async def test_an_adopted_question_is_looked_at_alike(era: Era, caplog: pytest.L
 
 
 def elicits(what: Any) -> Callable[..., Any]:
-    """A tool that writes its schema by hand, with words that a form of ours does not know."""
+    """A tool that writes its schema by hand, with keywords that our forms don't support."""
     schema = {"type": "object", "properties": {"a": {"type": "string", "examples": [1, {"deep": what}]}}}
 
     async def tool(ctx: Context) -> str:
@@ -160,7 +160,7 @@ def elicits(what: Any) -> Callable[..., Any]:
 
 @pytest.mark.parametrize("what", [HALF, object()], ids=["half", "object"])
 @pytest.mark.parametrize("era", ERAS)
-async def test_an_adopted_schema_that_is_sent_as_it_is_is_looked_at_too(
+async def test_an_adopted_schema_that_is_sent_unchanged_is_checked_too(
     era: Era, what: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     told = await mistake_in(elicits(what), caplog, era=era)

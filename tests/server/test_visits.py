@@ -138,7 +138,7 @@ def test_https_and_loopback_may_be_visited(url: str) -> None:
 
 
 @pytest.mark.parametrize("era", WITH_URLS)
-async def test_an_id_that_is_drawn_anew_on_every_run_names_the_same_visit(era: Era) -> None:
+async def test_an_id_that_is_regenerated_on_every_run_names_the_same_visit(era: Era) -> None:
     async def tool(ctx: Context) -> str:
         id = uuid.uuid4().hex
         action = (await ctx.elicit_url("Sign in", f"https://example.com/{id}", id)).action
@@ -149,7 +149,7 @@ async def test_an_id_that_is_drawn_anew_on_every_run_names_the_same_visit(era: E
     assert len(done.asked) == 2
 
 
-async def test_a_no_to_a_required_visit_with_a_new_id_every_run_is_heard() -> None:
+async def test_a_decline_of_a_required_visit_with_a_new_id_every_run_counts() -> None:
     async def tool() -> str:
         id = uuid.uuid4().hex
         raise UrlElicitationRequired(
@@ -219,7 +219,9 @@ def asyncio_later(id: str, group: Any, done: list[str]) -> None:
     group.start_soon(finish)
 
 
-async def test_a_visit_that_takes_more_than_one_hold_goes_on_in_the_next_round(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_visit_that_takes_more_than_one_hold_continues_in_the_next_round(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(holding, "HOLD_SECONDS", 0.02)
 
     async def tool() -> str:
@@ -367,7 +369,7 @@ async def test_after_consent_the_request_is_held_until_the_visit_is_done(kind: K
 
 
 @pytest.mark.usefixtures("short_holds")
-async def test_a_visit_that_is_still_required_later_is_asked_for_again_and_a_no_ends_it(either: str) -> None:
+async def test_a_visit_still_required_later_is_asked_for_again_and_a_decline_ends_it(either: str) -> None:
     answers = iter(["go", "go", Declined()])
     asked: list[Any] = []
     server = server_with(required_tool())
@@ -457,7 +459,7 @@ async def test_other_visits_than_there_are_rounds_for_end_with_a_resume_code() -
 async def test_a_client_that_cannot_visit_is_not_sent_the_error(era: Era, modes: Any) -> None:
     done = await run(server_with(required_tool()), "needs_account", {"who": "x"}, era=era, modes=modes)
     assert done.failed
-    assert "no way to show" in done.text
+    assert "cannot show questions" in done.text
 
 
 async def test_a_stateless_server_can_still_require_a_visit() -> None:
@@ -476,7 +478,7 @@ async def test_a_stateless_server_can_still_require_a_visit() -> None:
 def test_required_needs_at_least_one_visit_with_an_id() -> None:
     with pytest.raises(InvalidQuestion):
         UrlElicitationRequired([])
-    with pytest.raises(InvalidQuestion, match="id of its own"):
+    with pytest.raises(InvalidQuestion, match="its own id"):
         UrlElicitationRequired([Visit("Go", "https://example.com/")])
     error = UrlElicitationRequired([Visit("Go", "https://example.com/", id="x")])
     assert isinstance(error, UrlElicitationRequiredError)

@@ -1,4 +1,4 @@
-"""Answers that do not fit, or are none."""
+"""Invalid and missing answers."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ async def test_a_client_that_answers_with_an_error_is_reported_as_not_asked() ->
     ("way", "asked"), [({"era": "2025-11-25"}, 1), ({}, 2), ({"one_by_one": True}, 1)], ids=["pushed", "rounds", "one"]
 )
 @pytest.mark.parametrize("attempts", [1, 3])
-async def test_after_a_no_nobody_is_asked_for_what_is_wrong_with_the_other_answers(
+async def test_after_a_decline_nobody_is_asked_to_correct_the_other_answers(
     attempts: int, way: dict[str, Any], asked: int
 ) -> None:
     async def tool() -> str:
@@ -199,7 +199,7 @@ async def test_the_no_that_ends_several_questions_is_the_users_own(way: dict[str
     assert done.text == f"User{type(no).__name__} so"
 
 
-async def test_a_pushed_question_that_was_left_out_after_a_no_is_not_asked_when_the_call_goes_on_later(
+async def test_a_pushed_question_skipped_after_a_decline_is_not_asked_when_the_call_resumes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(holding, "HOLD_SECONDS", 0.01)

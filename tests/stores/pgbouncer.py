@@ -53,7 +53,7 @@ def running(url: str, directory: Path) -> Iterator[int]:
 def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
     until = time.monotonic() + 10
     while time.monotonic() < until:
-        assert process.poll() is None, "PgBouncer ended by itself"
+        assert process.poll() is None, "PgBouncer exited unexpectedly"
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 return

@@ -102,9 +102,9 @@ async def test_many_that_need_it_at_once_open_it_once(url: str) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
-def test_after_a_fork_the_child_has_connections_of_its_own(place: str) -> None:
+def test_after_a_fork_the_child_has_its_own_connections(place: str) -> None:
     if place == "memory://":
-        return  # the child has a memory of its own
+        return  # the child has separate memory
     store = open_store(place)
 
     async def parent() -> Record | None:

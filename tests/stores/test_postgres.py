@@ -15,10 +15,10 @@ import asyncpg
 import pytest
 
 from midcall.stores import Record, Store, StoreError, Value, open_store
-from midcall.stores.health import try_out
+from midcall.stores.base import try_out
 from midcall.stores.postgres import SCHEMA, PostgreSQL, schema, schema_sql
 from midcall.stores.postgres import store as store_module
-from midcall.stores.postgres.failures import explained
+from midcall.stores.postgres.driver import explain
 from tests.contract import servers
 from tests.contract.conftest import place
 from tests.stores import pgbouncer
@@ -52,7 +52,7 @@ async def test_without_create_missing_tables_are_an_error_with_the_sql_to_run(ur
     await store.close()
 
 
-async def test_a_user_who_may_not_make_tables_is_told_what_to_run_and_then_needs_no_more_rights(url: str) -> None:
+async def test_a_user_who_may_not_create_tables_gets_the_sql_to_run_and_then_needs_no_more_rights(url: str) -> None:
     role, name = f"midcall_test_{secrets.token_hex(4)}", name_in(url)
     await servers.run_sql(
         f"CREATE ROLE {role} LOGIN", f"CREATE SCHEMA {name}", f"GRANT USAGE ON SCHEMA {name} TO {role}"
@@ -90,11 +90,11 @@ def test_the_sql_can_be_printed_and_names_no_schema_of_its_own() -> None:
 # --- who may not come in -----------------------------------------------------------------------
 
 
-async def test_an_unknown_database_and_an_unknown_user_are_told_apart() -> None:
+async def test_an_unknown_database_and_an_unknown_user_have_different_errors() -> None:
     port = urlsplit(servers.postgres()).port
     with pytest.raises(StoreError, match=r"no such database.*Create the database"):
         await PostgreSQL(f"postgresql://postgres@127.0.0.1:{port}/nowhere").open()
-    with pytest.raises(StoreError, match="refuses this user or this password") as caught:
+    with pytest.raises(StoreError, match="rejects this user or this password") as caught:
         await PostgreSQL(f"postgresql://midcall_nobody:hunter2@127.0.0.1:{port}/test").open()
     assert "hunter2" not in str(caught.value)
     assert "midcall_nobody" not in str(caught.value)
@@ -103,26 +103,26 @@ async def test_an_unknown_database_and_an_unknown_user_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (asyncpg.InvalidPasswordError('password authentication failed for user "zoe"'), "refuses this user"),
+        (asyncpg.InvalidPasswordError('password authentication failed for user "zoe"'), "rejects this user"),
         (asyncpg.TooManyConnectionsError("sorry"), "no more connections.*pool=2"),
         (asyncpg.DiskFullError("could not extend file"), "no space left. Nothing was changed"),
         (asyncpg.ReadOnlySQLTransactionError("cannot execute"), "read-only.*primary"),
         (asyncpg.CannotConnectNowError("starting up"), "cannot be reached"),
-        (asyncpg.ConnectionDoesNotExistError("closed"), "nobody knows whether the change was made"),
+        (asyncpg.ConnectionDoesNotExistError("closed"), "unknown whether the change was made"),
         (TimeoutError(), "did not answer in time"),
         (asyncpg.InsufficientPrivilegeError("permission denied for zoe"), "USAGE on the schema"),
         (asyncpg.DeadlockDetectedError("zoe"), "failed with DeadlockDetectedError"),
     ],
 )
-def test_what_goes_wrong_is_said_in_words_that_tell_nothing_of_the_user(error: Exception, said: str) -> None:
-    text = str(explained(error, "PostgreSQL at db:5432/app"))
+def test_failures_are_explained_without_naming_the_user(error: Exception, said: str) -> None:
+    text = str(explain(error, "PostgreSQL at db:5432/app"))
     assert re.search(said, text)
     assert "zoe" not in text
 
 
-async def test_an_option_that_nobody_knows_is_told_with_those_that_there_are(url: str) -> None:
+async def test_an_unknown_option_is_reported_with_the_known_ones(url: str) -> None:
     store = open_store(f"{url}&creat=false")
-    with pytest.raises(StoreError, match=r"misspelled.*create, schema, listen, pool, timeout") as caught:
+    with pytest.raises(StoreError, match=r"Check the spelling.*create, schema, listen, pool, timeout") as caught:
         await store.open()
     assert "creat=" not in str(caught.value)
 
@@ -175,7 +175,7 @@ async def test_records_of_a_schema_that_knew_no_versions_have_version_1(url: str
     first = "".join((schema.VERSION_TABLE, schema.STEPS[0]))
     await servers.run_sql(
         schema.make_schema(name),
-        *filter(str.strip, schema.within(first, name).split(";")),
+        *filter(str.strip, schema.qualify(first, name).split(";")),
         f"INSERT INTO {name}.midcall_schema VALUES (1, 1)",
         f"INSERT INTO {name}.midcall_records VALUES ('an-id', 'approve', 'ann', '{{}}', 1000, 1900)",
     )
@@ -185,12 +185,14 @@ async def test_records_of_a_schema_that_knew_no_versions_have_version_1(url: str
     await store.close()
 
 
-async def test_a_schema_that_only_newer_versions_understand_is_refused(url: str) -> None:
+async def test_a_schema_for_newer_versions_only_is_rejected(url: str) -> None:
     store = open_store(url)
     await store.open()
     await store.close()
     await servers.run_sql(f"UPDATE {name_in(url)}.midcall_schema SET version = 9, usable_from = 8")
-    with pytest.raises(StoreError, match=r"newer midcall: its schema is version 9, and this midcall knows 2.*Update"):
+    with pytest.raises(
+        StoreError, match=r"newer midcall set up this store: its schema has version 9, and this midcall knows 2.*Update"
+    ):
         await store.open()
 
 
@@ -259,7 +261,7 @@ async def use(store: Store, n: int) -> None:
     assert await store.get("ann", id) == Value("ann", id, b"x", 1.0)
 
 
-async def test_behind_a_pooler_in_transaction_mode_everything_works_and_it_is_noticed_that_nothing_is_heard(
+async def test_everything_works_behind_a_pooler_in_transaction_mode_and_the_lack_of_notifications_is_logged(
     url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING, "midcall.store")
@@ -272,7 +274,7 @@ async def test_behind_a_pooler_in_transaction_mode_everything_works_and_it_is_no
             waiting = asyncio.create_task(store.wait("an-id", 60))
             while not caplog.records:
                 await asyncio.sleep(0.01)
-            assert "does not pass on notifications" in caplog.text
+            assert "does not deliver notifications" in caplog.text
             assert await other.complete("an-id", "{}", owner="ann", now=1001.0) == "done"
             async with asyncio.timeout(2):
                 assert await waiting == replace(PENDING, outcome="{}", version=2)

@@ -1,4 +1,4 @@
-"""What is particular to Redis: memory that is full, records that go by themselves, passwords."""
+"""Only in Redis: a full memory, records that Redis removes, passwords."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def prefix_in(url: str) -> str:
     return url.partition("?prefix=")[2]
 
 
-async def test_a_record_goes_by_itself_a_day_after_its_time_is_over(url: str) -> None:
+async def test_redis_removes_a_record_a_day_after_it_expired(url: str) -> None:
     store = open_store(url)
     await store.create(PENDING)
     await store.create(replace(PENDING, id="for ever", expires=float("inf")))
@@ -80,7 +80,7 @@ async def test_a_redis_that_keeps_everything_is_not_warned_about(url: str, caplo
     assert not caplog.records
 
 
-async def test_a_redis_whose_memory_is_full_is_told_and_nothing_is_lost() -> None:
+async def test_a_full_redis_is_reported_and_nothing_is_lost() -> None:
     url, process = servers.start_redis("--maxmemory-policy", "noeviction")
     store = Redis(url)
     await store.create(PENDING)
@@ -96,7 +96,7 @@ async def test_a_redis_whose_memory_is_full_is_told_and_nothing_is_lost() -> Non
             store.consume("an-id", owner="ann", now=1001.0),
             store.put(Value("ann", "token", b"x", 1.0)),
         ):
-            with pytest.raises(StoreError, match=r"no space left. Nothing was changed. Make room"):
+            with pytest.raises(StoreError, match=r"no space left. Nothing was changed. Free some space"):
                 await attempt
         assert await store.read("an-id") == PENDING
         assert await store.read("another") is None
@@ -108,11 +108,11 @@ async def test_a_redis_whose_memory_is_full_is_told_and_nothing_is_lost() -> Non
     servers.end(process)
 
 
-async def test_a_wrong_password_is_told_and_not_shown() -> None:
+async def test_a_wrong_password_is_reported_and_not_quoted() -> None:
     url, process = servers.start_redis("--requirepass", "hunter2")
     where = url.removeprefix("redis://")
     for login in ("ann:hunter3@", ":hunter3@", ""):
-        with pytest.raises(StoreError, match=r"refuses this user or this password. Correct") as caught:
+        with pytest.raises(StoreError, match=r"rejects this user or this password. Correct") as caught:
             await Redis(f"redis://{login}{where}").open()
         assert "hunter" not in f"{caught.value} {caught.value.__cause__}"
     store = Redis(f"redis://:hunter2@{where}")
@@ -121,12 +121,12 @@ async def test_a_wrong_password_is_told_and_not_shown() -> None:
     servers.end(process)
 
 
-async def test_a_database_that_is_not_there_is_told() -> None:
+async def test_a_missing_database_is_reported() -> None:
     with pytest.raises(StoreError, match="there is no such database"):
         await Redis(servers.redis().replace("/0", "/9999")).open()
 
 
-async def test_a_schema_that_only_newer_versions_understand_is_refused(url: str) -> None:
+async def test_a_schema_for_newer_versions_only_is_rejected(url: str) -> None:
     store = open_store(url)
     await store.open()
     await store.close()
@@ -135,7 +135,7 @@ async def test_a_schema_that_only_newer_versions_understand_is_refused(url: str)
         await store.open()
         await store.close()
         client.hset(f"{{{prefix_in(url)}}}:schema", "usable_from", "8")
-    with pytest.raises(StoreError, match=r"schema is version 9, and this midcall knows 2"):
+    with pytest.raises(StoreError, match=r"schema has version 9, and this midcall knows 2"):
         await store.open()
 
 
@@ -150,7 +150,7 @@ async def test_scripts_that_the_server_has_forgotten_are_sent_again(url: str) ->
 
 async def test_a_user_with_the_rights_that_the_docs_name_needs_no_more() -> None:
     page = (Path(__file__).parents[2] / "docs" / "stores.md").read_text()
-    named = re.search(r"The user needs (.+?) on those keys", page, re.DOTALL)
+    named = re.search(r"The user needs (.+?) on those\s+keys", page, re.DOTALL)
     assert named is not None
     commands = [f"+{command.lower()}" for command in re.findall(r"`([A-Z|]+)`", named[1])]
     url, process = servers.start_redis()
@@ -183,6 +183,6 @@ async def test_a_user_with_the_rights_that_the_docs_name_needs_no_more() -> None
     servers.end(process)
 
 
-async def test_an_option_that_nobody_knows_is_told_with_those_that_there_are(url: str) -> None:
-    with pytest.raises(StoreError, match=r"misspelled.*prefix, pool, timeout"):
+async def test_an_unknown_option_is_reported_with_the_known_ones(url: str) -> None:
+    with pytest.raises(StoreError, match=r"Check the spelling.*prefix, pool, timeout"):
         await open_store(f"{url}&pol=3").open()

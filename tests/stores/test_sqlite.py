@@ -90,20 +90,20 @@ async def test_the_file_has_a_write_ahead_log_and_what_is_removed_is_not_left_in
     assert b"sealed-and-removed" not in store.path.read_bytes()
 
 
-async def test_a_missing_directory_is_told(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match=r"no directory .*nowhere.*Make the directory"):
+async def test_a_missing_directory_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"no directory .*nowhere.*Create the directory"):
         await SQLite(tmp_path / "nowhere" / "store.db").open()
     assert not (tmp_path / "nowhere").exists()
 
 
-async def test_a_directory_is_no_file(tmp_path: Path) -> None:
+async def test_a_directory_is_not_a_file(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"cannot open .*must be a file"):
         await SQLite(tmp_path).open()
 
 
 async def test_another_file_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "letter.db"
-    path.write_text("Dear Ann, this is no database, and it is longer than a header is.\n" * 20)
+    path.write_text("Dear Ann, this isn't a database, and it is longer than a header.\n" * 20)
     before = path.read_bytes()
     with pytest.raises(StoreError, match=r"is not a SQLite database. Nothing was changed. Choose another file"):
         await SQLite(path).open()
@@ -131,7 +131,7 @@ def readable_only(directory: Path) -> Iterator[None]:
 
 
 @posix
-async def test_a_file_that_cannot_be_written_is_told_and_works_once_it_can() -> None:
+async def test_a_read_only_file_is_reported_and_works_once_it_is_writable() -> None:
     directory = Path(tempfile.mkdtemp())
     try:
         store = SQLite(directory / "store.db")
@@ -147,12 +147,14 @@ async def test_a_file_that_cannot_be_written_is_told_and_works_once_it_can() -> 
         shutil.rmtree(directory)
 
 
-async def test_a_full_disk_is_told_nothing_is_lost_and_it_goes_on_when_there_is_room(tmp_path: Path) -> None:
+async def test_a_full_disk_is_reported_and_nothing_is_lost_and_it_continues_when_there_is_space(tmp_path: Path) -> None:
     store = SQLite(tmp_path / "store.db")
     await store.create(PENDING)
     await limit_pages(store, 20)
     large = replace(PENDING, id="large", data="x" * 1_000_000)
-    with pytest.raises(StoreError, match=r"no space left for .*store.db. Nothing was changed. Make room on the disk"):
+    with pytest.raises(
+        StoreError, match=r"no space left for .*store.db. Nothing was changed. Free some space on the disk"
+    ):
         await store.create(large)
     with pytest.raises(StoreError, match="no space left"):
         await store.complete("an-id", "x" * 1_000_000, owner="ann", now=1001.0)
@@ -168,14 +170,14 @@ async def limit_pages(store: SQLite, pages: int) -> None:
     await store._run(lambda connection: connection.execute(f"PRAGMA max_page_count = {pages}").fetchall())
 
 
-async def test_a_file_that_another_process_keeps_locked_is_waited_for_and_then_told(tmp_path: Path) -> None:
+async def test_a_locked_file_is_reported_after_a_while(tmp_path: Path) -> None:
     store = open_store(f"sqlite://{tmp_path / 'store.db'}?busy=0.2")
     await store.create(PENDING)
     with closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match=r"Another process keeps .* locked. Nothing was changed. Try again"):
             await store.complete("an-id", "{}", owner="ann", now=1001.0)
-        assert await store.read("an-id") == PENDING  # reading goes on
+        assert await store.read("an-id") == PENDING  # reading still works
         other.execute("ROLLBACK")
     assert await store.complete("an-id", "{}", owner="ann", now=1001.0) == "done"
     await store.close()
@@ -196,7 +198,7 @@ async def test_who_is_locked_out_for_less_than_that_only_waits(tmp_path: Path) -
     await store.close()
 
 
-async def test_a_change_that_is_made_after_its_caller_was_cancelled_wakes_who_waits(tmp_path: Path) -> None:
+async def test_a_change_made_after_its_caller_was_cancelled_wakes_waiters(tmp_path: Path) -> None:
     store = SQLite(tmp_path / "store.db")
     await store.create(PENDING)
     waiting = asyncio.create_task(store.wait("an-id", 60, version=1))
@@ -213,7 +215,7 @@ async def test_a_change_that_is_made_after_its_caller_was_cancelled_wakes_who_wa
     await store.close()
 
 
-async def test_a_file_that_is_damaged_is_told(tmp_path: Path) -> None:
+async def test_a_damaged_file_is_reported(tmp_path: Path) -> None:
     store = SQLite(tmp_path / "store.db")
     await store.create(PENDING)
     await store.close()
@@ -225,7 +227,7 @@ async def test_a_file_that_is_damaged_is_told(tmp_path: Path) -> None:
     await store.close()
 
 
-def test_a_sqlite_that_is_too_old_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sqlite_that_is_too_old_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 31, 1))
     monkeypatch.setattr(sqlite3, "sqlite_version", "3.31.1")
     with pytest.raises(StoreError, match=r"has SQLite 3.31.1, and the store needs 3.35"):
@@ -262,13 +264,13 @@ async def test_records_of_a_file_that_knew_no_versions_have_version_1(tmp_path: 
     await store.close()
 
 
-async def test_a_file_that_only_newer_versions_understand_is_refused(tmp_path: Path) -> None:
+async def test_a_file_for_newer_versions_only_is_rejected(tmp_path: Path) -> None:
     store = SQLite(tmp_path / "store.db")
     await store.open()
     await store.close()
     with closing(sqlite3.connect(store.path, isolation_level=None)) as connection:
         connection.execute("UPDATE midcall_schema SET version = 9, usable_from = 8")
-    with pytest.raises(StoreError, match=r"schema is version 9, and this midcall knows 2.*Update"):
+    with pytest.raises(StoreError, match=r"schema has version 9, and this midcall knows 2.*Update"):
         await store.open()
 
 

@@ -45,7 +45,7 @@ class Flaky(Memory):
         return await super().sweep(now)
 
 
-async def test_it_sweeps_in_the_background_and_goes_on_after_a_failure(caplog: pytest.LogCaptureFixture) -> None:
+async def test_it_purges_in_the_background_and_continues_after_a_failure(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "midcall.store")
     store = Flaky()
     await store.create(OLD)

@@ -1,4 +1,4 @@
-"""No wake-up is lost, whatever happens between reading and hearing."""
+"""No wake-up is lost between reading and listening."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from midcall.stores import Record, StoreError
-from midcall.stores.background.wakeup import Waking
+from midcall.stores.backend.wakeup import Wakeups
 
 PENDING = Record("an-id", "form", "ann", "{}", 1000.0, 2000.0)
 DONE = replace(PENDING, outcome="{}", version=2)
@@ -54,7 +54,7 @@ def elsewhere() -> Elsewhere:
 
 
 async def test_what_happens_while_it_is_read_is_not_lost() -> None:
-    waking, reads = Waking(), iter([PENDING, DONE])
+    waking, reads = Wakeups(), iter([PENDING, DONE])
 
     async def read(id: str) -> Record:
         found = next(reads)
@@ -66,7 +66,7 @@ async def test_what_happens_while_it_is_read_is_not_lost() -> None:
 
 
 async def test_what_happens_before_the_ear_can_hear_is_found_as_soon_as_it_can(elsewhere: Elsewhere) -> None:
-    waking = Waking(elsewhere.look, elsewhere.ear, often=NEVER, seldom=NEVER)
+    waking = Wakeups(elsewhere.look, elsewhere.ear, often=NEVER, seldom=NEVER)
     async with asyncio.timeout(5):
         waiting = asyncio.create_task(waking.wait("an-id", NEVER, elsewhere.read))
         await elsewhere.was_read.wait()
@@ -80,7 +80,7 @@ async def test_what_happens_while_the_ear_is_broken_is_found_by_looking(
     elsewhere: Elsewhere, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING, "midcall.store")
-    waking = Waking(elsewhere.look, elsewhere.ear, often=0.01, seldom=NEVER)
+    waking = Wakeups(elsewhere.look, elsewhere.ear, often=0.01, seldom=NEVER)
     elsewhere.may_hear.set()
     async with asyncio.timeout(5):
         waiting = asyncio.create_task(waking.wait("an-id", NEVER, elsewhere.read))
@@ -98,12 +98,12 @@ async def test_what_happens_while_the_ear_is_broken_is_found_by_looking(
 
 
 async def test_while_it_hears_it_looks_seldom_and_when_nobody_waits_it_does_not_look(elsewhere: Elsewhere) -> None:
-    waking = Waking(elsewhere.look, elsewhere.ear, often=0.01, seldom=NEVER)
+    waking = Wakeups(elsewhere.look, elsewhere.ear, often=0.01, seldom=NEVER)
     elsewhere.may_hear.set()
     async with asyncio.timeout(5):
         assert await waking.wait("an-id", 0.2, elsewhere.read) == PENDING
         assert elsewhere.looked <= 2
-        waking.look_soon()
+        waking.poll_soon()
         while "midcall store: look" in {task.get_name() for task in asyncio.all_tasks()}:
             await asyncio.sleep(0.01)
     await waking.close()
@@ -118,7 +118,7 @@ async def test_an_error_that_nobody_expected_does_not_end_the_watching(
             raise ZeroDivisionError("an-id")
         return await elsewhere.look(ids)
 
-    waking = Waking(look, often=0.01)
+    waking = Wakeups(look, often=0.01)
     async with asyncio.timeout(5):
         waiting = asyncio.create_task(waking.wait("an-id", NEVER, elsewhere.read))
         await elsewhere.was_read.wait()
@@ -137,7 +137,7 @@ async def looks(elsewhere: Elsewhere, times: int) -> None:
 
 
 async def test_a_notification_that_was_lost_is_made_up_for_by_the_next_look(elsewhere: Elsewhere) -> None:
-    waking = Waking(elsewhere.look, elsewhere.ear, often=NEVER, seldom=0.01)
+    waking = Wakeups(elsewhere.look, elsewhere.ear, often=NEVER, seldom=0.01)
     elsewhere.may_hear.set()
     async with asyncio.timeout(5):
         waiting = asyncio.create_task(waking.wait("an-id", NEVER, elsewhere.read, version=1))
@@ -149,7 +149,7 @@ async def test_a_notification_that_was_lost_is_made_up_for_by_the_next_look(else
 
 
 async def test_a_record_that_is_created_or_removed_unheard_is_found_by_looking(elsewhere: Elsewhere) -> None:
-    waking = Waking(elsewhere.look, often=0.01)
+    waking = Wakeups(elsewhere.look, often=0.01)
     elsewhere.record = None
     async with asyncio.timeout(5):
         waiting = asyncio.create_task(waking.wait("an-id", NEVER, elsewhere.read, version=0))
@@ -164,8 +164,8 @@ async def test_a_record_that_is_created_or_removed_unheard_is_found_by_looking(e
     await waking.close()
 
 
-async def test_a_change_is_read_once_by_those_who_go_on_waiting_and_not_at_every_look(elsewhere: Elsewhere) -> None:
-    waking = Waking(elsewhere.look, often=0.01)
+async def test_a_change_is_read_once_by_waiters_and_not_at_every_poll(elsewhere: Elsewhere) -> None:
+    waking = Wakeups(elsewhere.look, often=0.01)
     async with asyncio.timeout(5):
         waiting = asyncio.create_task(waking.wait("an-id", NEVER, elsewhere.read))
         await looks(elsewhere, 3)
@@ -182,7 +182,7 @@ async def test_a_look_that_says_nothing_has_changed_wakes_nobody(elsewhere: Else
     async def look(ids: Sequence[str]) -> None:
         elsewhere.looked += 1
 
-    waking = Waking(look, often=0.01)
+    waking = Wakeups(look, often=0.01)
     async with asyncio.timeout(5):
         waiting = asyncio.create_task(waking.wait("an-id", NEVER, elsewhere.read))
         await looks(elsewhere, 3)
@@ -193,7 +193,7 @@ async def test_a_look_that_says_nothing_has_changed_wakes_nobody(elsewhere: Else
 
 
 async def test_what_a_look_finds_while_the_record_is_still_being_read_is_not_lost(elsewhere: Elsewhere) -> None:
-    waking = Waking(elsewhere.look, elsewhere.ear, often=NEVER, seldom=NEVER)
+    waking = Wakeups(elsewhere.look, elsewhere.ear, often=NEVER, seldom=NEVER)
     may_return = asyncio.Event()
 
     async def read(id: str) -> Record | None:

@@ -1,4 +1,4 @@
-"""Call a server as a host would, with the SDK's own client, and write down all that can be seen of it."""
+"""Call a server as a host would, with the SDK's own client, and record everything visible."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ VERSIONS: Final[tuple[Version, ...]] = ("2025-11-25", "2026-07-28")
 Kind: TypeAlias = Literal["tool", "prompt", "resource"]
 Capability: TypeAlias = Literal["elicitation", "sampling", "roots"]
 SECONDS: Final = 10.0
-"""A call that takes longer hangs."""
+"""A longer call counts as hanging."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,12 @@ class Call:
     arguments: dict[str, Any] = field(default_factory=dict[str, Any])
     kind: Kind = "tool"
     once: str = ""
-    """Begin when the server has done this: for calls at the same time."""
+    """Start when the server has done this, for concurrent calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A server, what a host and a person do with it, and what it does to the world if nothing is wrong."""
+    """A server, what a host and a person do with it, and its expected effects."""
 
     name: str
     server: Callable[[Effects], Any]
@@ -55,13 +55,13 @@ class Case:
     at_once: bool = False
     can: frozenset[Capability] = frozenset({"elicitation"})
     varies: str = ""
-    """A pattern of texts that differ from run to run. They are numbered, so that it shows which are the same."""
+    """A pattern for texts that differ between runs. They're numbered, so that equal ones stay recognizable."""
     versions: tuple[Version, ...] = VERSIONS
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """All that a host, a person and the world can see."""
+    """Everything that a host, a person and the world can see."""
 
     asked: list[str]
     forms: list[Any]
@@ -74,7 +74,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """What a host gets to see, apart from the person in front of it."""
+    """What a host sees, apart from its user."""
 
     person: Person
     sampled: list[str] = field(default_factory=list[str])
@@ -110,7 +110,7 @@ class Host:
 
 
 async def in_memory(case: Case, version: Version, *, adopted: bool) -> dict[str, Any]:
-    """What is seen of this case, with the one line or without it."""
+    """Run this case with or without midcall and return what is visible."""
     effects = Effects()
     server = case.server(effects)
     if adopted:
@@ -170,7 +170,7 @@ def _called(client: Client, call: Call, host: Host) -> Awaitable[BaseModel]:
 
 
 SHOWN: Final = ("content", "structuredContent", "isError", "messages", "description", "contents")
-"""What hosts use of a result. The rest tells versions apart."""
+"""The parts of a result that hosts use. Other parts differ between versions."""
 
 
 def _as_data(result: BaseModel) -> dict[str, Any]:

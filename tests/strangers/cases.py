@@ -1,4 +1,4 @@
-"""What hosts and people do with the servers of strangers."""
+"""What hosts and people do with other people's servers."""
 
 from __future__ import annotations
 
@@ -297,7 +297,7 @@ OPEN: Final = [
     Case(
         "the time in the question",
         flowing.restless,
-        (Call("stamped"),),
+        (Call("stamp"),),
         [yes(), DECLINE],
         ("start accept", "end decline"),
         varies=r"\d{4}-\d\d-\d\dT[\d:.+]+",
@@ -308,7 +308,7 @@ VARYING_URL: Final = r"127\.0\.0\.1:\d+|[0-9a-f]{16}"
 
 VISITS: Final = [
     Case(
-        "a listener that waits for the way back",
+        "a listener for the provider's redirect",
         visiting.oauth,
         (Call("connect"),),
         [visits],
@@ -473,7 +473,7 @@ RAW: Final = [
         ("call publish", "built", "published {'team': '8', 'more': 'x'}", "end publish"),
     ),
     Case(
-        "a schema with keys of its own that names a secret",
+        "a schema with custom keys that names a secret",
         raw.confirmed,
         (Call("bank"),),
         [accept(user="ada", pin="1234")],
@@ -559,7 +559,7 @@ FAST: Final = [
         ),
     ),
     Case(
-        "FastMCP: a middleware that asks, and a no",
+        "FastMCP: a middleware that asks, and a decline",
         fast.confirming,
         (Call("write_page", {"text": "hi"}),),
         [accept(value=False)],
@@ -607,7 +607,7 @@ FAST: Final = [
         (Call("pay", {"amount": 5}),),
         [accept(value=True)],
         ("reserved 5", "paid: accept"),
-        # On 2026-07-28 a proxy speaks 2026-07-28 to the server behind it, where the line is missing.
+        # On 2026-07-28 a proxy speaks 2026-07-28 to the server behind it, which doesn't have midcall.
         versions=("2025-11-25",),
     ),
     Case(

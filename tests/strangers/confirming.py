@@ -52,7 +52,7 @@ def editor(effects: Effects) -> MCPServer[Any]:
 
 
 def registry(effects: Effects) -> MCPServer[Any]:
-    """Deletes records. A client that can't be asked counts as a yes, and each question has a ticket of its own."""
+    """Deletes records. Goes ahead if the client can't ask, and gives each question its own ticket."""
     server: MCPServer[Any] = MCPServer("registry")
 
     async def allowed(ctx: Context, what: str) -> bool:

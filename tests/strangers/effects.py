@@ -1,4 +1,4 @@
-"""What a server does to the world, written down in order."""
+"""A server's effects, recorded in order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import anyio
 
 
 class Effects:
-    """One list per server, so that no run sees another's. A server in another process writes into a `mirror`."""
+    """One list per server, so that runs don't mix. A server in another process writes to a `mirror`."""
 
     def __init__(self, mirror: Path | None = None) -> None:
         self._done: list[str] = []

@@ -135,7 +135,7 @@ def background(effects: Effects) -> MCPServer[Any]:
 
     @server.tool()
     async def mailing(ctx: Context) -> str:
-        """A mail leaves whatever the person answers, and nobody waits for it."""
+        """Sends a mail in the background, no matter what the person answers."""
         mails.add(asyncio.create_task(mail()))
         answer = await ctx.elicit("Subscribe?", Confirm)
         return answer.action
@@ -416,11 +416,11 @@ def restless(effects: Effects) -> MCPServer[Any]:
         return ["all asked"]
 
     @server.tool()
-    async def stamped(ctx: Context) -> str:
+    async def stamp(ctx: Context) -> str:
         """Says in each question when it was asked."""
         for what in ("start", "end"):
             answer = await ctx.elicit(f"{what.title()}? It is {datetime.now(UTC).isoformat()}", Confirm)
             effects.add(f"{what} {answer.action}")
-        return "stamped"
+        return "stamp"
 
     return server

@@ -88,7 +88,7 @@ def forms(effects: Effects) -> MCPServer[Any]:
 
     @server.tool()
     async def search(query: str, ctx: Context) -> list[str]:
-        """Asks only if the argument isn't good enough, and goes on with what it gets."""
+        """Asks only if the argument isn't good enough, and continues with the answer."""
         if len(query) < 3:
             effects.add("too short")
             answer = await ctx.elicit(f"'{query}' is too short. What do you look for?", Refined)

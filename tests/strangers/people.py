@@ -15,12 +15,12 @@ from tests.strangers.effects import Effects
 Reaction: TypeAlias = Callable[[ElicitRequestParams, Effects], Awaitable[ElicitResult]]
 Answer: TypeAlias = ElicitResult | ErrorData | Reaction
 Answers: TypeAlias = Sequence[Answer] | Mapping[str, Answer]
-"""In the order of the questions, or by how a message begins (for questions that are asked at once)."""
+"""In order, or by the beginning of a message (for concurrent questions)."""
 
 DECLINE: Final = ElicitResult(action="decline")
 CANCEL: Final = ElicitResult(action="cancel")
 GO: Final = ElicitResult(action="accept")
-"""Consent to open a URL: it has no content."""
+"""Consent to open a URL, without content."""
 
 
 def accept(**content: Any) -> ElicitResult:
@@ -36,7 +36,7 @@ def no(field: str = "confirm") -> ElicitResult:
 
 
 def after(effect: str, answer: ElicitResult) -> Reaction:
-    """Somebody who answers only when the server has done this."""
+    """Someone who answers only after the server has done this."""
 
     async def react(params: ElicitRequestParams, effects: Effects) -> ElicitResult:
         await effects.until(effect)
@@ -46,7 +46,7 @@ def after(effect: str, answer: ElicitResult) -> Reaction:
 
 
 def copies(pattern: str, field: str) -> Reaction:
-    """Somebody who types what the message asks them to type."""
+    """Someone who types what the message asks for."""
 
     async def react(params: ElicitRequestParams, effects: Effects) -> ElicitResult:
         found = re.search(pattern, params.message)
@@ -57,7 +57,7 @@ def copies(pattern: str, field: str) -> Reaction:
 
 
 async def visits(params: ElicitRequestParams, effects: Effects) -> ElicitResult:
-    """Somebody who opens the URL, and lets the browser finish before they return. If nobody is there, they give up."""
+    """Someone who opens the URL and lets the browser finish before returning. Gives up if nothing answers."""
     assert isinstance(params, ElicitRequestURLParams)
     url = urlsplit(params.url)
     try:
@@ -70,7 +70,7 @@ async def visits(params: ElicitRequestParams, effects: Effects) -> ElicitResult:
 
 
 class Person:
-    """Answers from a script, and remembers what was asked. If asked again, says the same again."""
+    """Answers from a script and records the questions. Gives the same answer if asked again."""
 
     def __init__(self, answers: Answers, effects: Effects) -> None:
         self.asked: list[str] = []

@@ -1,4 +1,4 @@
-"""One case's server with the line, as a process of its own: over stdio, or with `--http PORT`."""
+"""One case's server with midcall, in a separate process: over stdio, or with `--http PORT`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same over stdio and HTTP: a handful of strangers, each a process of its own."""
+"""The same over stdio and HTTP, with a few servers in separate processes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HANDFUL: Final = (
     "a def tool",
     "a temporary directory",
     "logs and progress between questions",
-    "a listener that waits for the way back",
+    "a listener for the provider's redirect",
     "a form with a field of each kind, and structured output",
     "a prompt that asks",
     "a resource that asks",
@@ -65,18 +65,14 @@ async def over_http(case: Case, version: Version, home: Path) -> dict[str, Any]:
 
 
 @handful
-async def test_over_stdio_a_server_behaves_as_it_did_without_the_line(
-    case: Case, version: Version, tmp_path: Path
-) -> None:
+async def test_over_stdio_a_server_behaves_as_without_midcall(case: Case, version: Version, tmp_path: Path) -> None:
     assert await over_stdio(case, version, tmp_path) == await in_memory(case, "2025-11-25", adopted=False)
 
 
 @handful
-async def test_over_http_a_server_behaves_as_it_did_without_the_line(
-    case: Case, version: Version, tmp_path: Path
-) -> None:
+async def test_over_http_a_server_behaves_as_without_midcall(case: Case, version: Version, tmp_path: Path) -> None:
     assert await over_http(case, version, tmp_path) == await in_memory(case, "2025-11-25", adopted=False)
 
 
-def test_the_handful_is_there() -> None:
+def test_the_selected_cases_exist() -> None:
     assert set(HANDFUL) <= {case.name for case in CASES}

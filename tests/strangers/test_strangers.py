@@ -1,8 +1,8 @@
-"""Adoption changes nothing: servers of strangers behave with the one line as they did without it.
+"""Adoption changes nothing: other people's servers behave the same with and without midcall.
 
 Each case is called without midcall on 2025-11-25 by the SDK's own client, and then with `midcall.install(server)` on
-2025-11-25 and on 2026-07-28. What the person is asked, what the host gets, and what the server does to the world are
-the same, in the same order, and exactly as often.
+2025-11-25 and on 2026-07-28. The person's questions, the host's
+results and the server's effects are the same, in the same order, and equally often.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ adopted = pytest.mark.parametrize(
 RESOLVED = ("a parameter that is resolved by a question",)
 
 RUNS: dict[tuple[str, Version, bool], dict[str, Any]] = {}
-"""Each case runs once in each way; several tests look at it."""
+"""Each case runs once in each way; several tests inspect it."""
 
 
 async def seen(case: Case, version: Version, *, adopted: bool) -> dict[str, Any]:
@@ -40,7 +40,7 @@ async def before_and_after(case: Case, version: Version, *shown: str) -> list[li
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-async def test_without_the_line_a_case_does_what_it_says(case: Case) -> None:
+async def test_without_midcall_a_case_does_what_it_says(case: Case) -> None:
     assert (await seen(case, "2025-11-25", adopted=False))["effects"] == list(case.effects)
 
 
@@ -57,9 +57,9 @@ async def test_the_person_is_asked_the_same_questions_in_the_same_order(case: Ca
 
 
 @adopted
-async def test_forms_and_addresses_travel_as_they_were_written(case: Case, version: Version) -> None:
+async def test_forms_and_urls_travel_unchanged(case: Case, version: Version) -> None:
     if case.name in RESOLVED and version == "2026-07-28":
-        return  # the SDK makes these rounds itself there, and writes the form in another way
+        return  # there the SDK makes these rounds itself, and writes the form differently
     before, after = await before_and_after(case, version, "forms")
     assert after == before
 
@@ -71,7 +71,7 @@ async def test_the_host_gets_the_same_results(case: Case, version: Version) -> N
 
 
 @adopted
-async def test_the_host_hears_the_same_on_the_way(case: Case, version: Version) -> None:
+async def test_the_host_gets_the_same_notifications(case: Case, version: Version) -> None:
     before, after = await before_and_after(case, version, "logged", "progress")
     assert after == before
 

@@ -91,7 +91,7 @@ def oauth(effects: Effects) -> MCPServer[Any]:
 
     @server.tool()
     async def report(ctx: Context) -> str:
-        """Can't go on before the person has signed in, and says so to the client."""
+        """Raises an error that asks the client to have the user sign in first."""
         effects.add("no token")
         page = ElicitRequestURLParams(message="Sign in", url="https://example.com/login", elicitation_id="login-1")
         raise UrlElicitationRequiredError([page], "Sign in first")

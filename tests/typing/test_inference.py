@@ -1,4 +1,4 @@
-"""What a type checker sees. `make check` runs pyright over this file; pytest runs pyright, too."""
+"""What a type checker sees. `make check` runs pyright over this file; so does pytest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a browser would post: reads drawn HTML, and collects the controls that are filled in."""
+"""What a browser would post: parse rendered HTML and collect the filled-in controls."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Pairs = list[tuple[str, str]]
 
 
 class Page(HTMLParser):
-    """The controls of a piece of HTML, in order, and everything else that tests ask for."""
+    """The controls of some HTML, in order, and other details that tests need."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -56,6 +56,6 @@ class Page(HTMLParser):
         return "\n".join(self.texts)
 
     def the(self, tag: str, **wanted: str) -> dict[str, str]:
-        """The attributes of the one element of this kind."""
+        """The attributes of the only element of this kind."""
         [found] = [given for name, given in self.tags if name == tag and wanted.items() <= given.items()]
         return found

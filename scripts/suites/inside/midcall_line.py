@@ -54,7 +54,7 @@ class Finder(MetaPathFinder):
 
 
 def add_line(cls: type[Any]) -> None:
-    """Run the line after the constructor of this class, and of every subclass with one of its own."""
+    """Call `midcall.install` after the constructor of this class, and of every subclass that has one."""
     wrap_constructor(cls)
 
     def init_subclass(subclass: type[Any], **kwargs: Any) -> None:

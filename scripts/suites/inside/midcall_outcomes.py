@@ -28,7 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give each of the SDK's tests an event loop of its own: a failure ends a shared one, and all tests after it."""
+    """Give each SDK test its own event loop: a failure would end a shared one, and every later test with it."""
     for item in items:
         fixtures: list[str] = getattr(item, "fixturenames", [])
         if LEASE in fixtures:

@@ -12,6 +12,7 @@ import click
 from midcall import __version__
 from midcall.cli import ERAS, GAMES
 from midcall.cli.exits import USAGE
+from midcall.settings import EXPIRED_KEEP_SECONDS
 
 __all__ = ["run"]
 
@@ -29,7 +30,7 @@ Exit codes:
 
 
 def run(argv: Sequence[str] | None = None) -> int:
-    """Parse the command line and run it. Wrong usage is told in a line."""
+    """Parse the command line and run it. Report wrong usage on one line."""
     try:
         code = midcall.main(args=None if argv is None else list(argv), prog_name="midcall", standalone_mode=False)
     except click.Abort:
@@ -53,29 +54,29 @@ def midcall() -> None:
 @midcall.command()
 @click.argument("game", required=False, type=click.Choice(GAMES))
 @click.option("--era", type=click.Choice(ERAS), help="The protocol version to play on.")
-@click.option("--scripted", is_flag=True, help="Play from a script, also in a terminal.")
+@click.option("--scripted", is_flag=True, help="Play from a script, even in a terminal.")
 def demo(game: str | None, era: str | None, scripted: bool) -> int:
-    """Play a tool that asks, on any protocol version.
+    """Try a tool that asks, on any protocol version.
 
-    The game "guess the number", or the booking of a trip. Server and client run in this process, and
-    every question shows the protocol version and the channel that carried it.
+    Guess a number, or book a trip. Server and client run in this process, and every question shows the
+    protocol version and the channel that carried it.
 
-    Without a terminal, or with --scripted, a scripted run plays everything on every version.
+    Without a terminal, or with --scripted, a script plays everything on every version.
     """
-    from midcall.cli.demo.play import run
+    from midcall.cli.demo.command import run
 
     return run(game, era, scripted=scripted)
 
 
 def connecting(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of everything that connects to a server."""
+    """Options of all commands that connect to a server."""
     for option in (
         click.option("--verbose", "-v", is_flag=True, help="Show what the server writes to its standard error."),
         click.option(
             "--timeout",
             type=click.FloatRange(min=0, min_open=True),
             metavar="SECONDS",
-            help="Give up after so many seconds.",
+            help="Give up after this many seconds.",
         ),
         click.option(
             "--header", "-H", "headers", multiple=True, metavar="'NAME: VALUE'", help="For a URL; repeatable."
@@ -114,24 +115,25 @@ def tools(target: str, as_json: bool, **options: Any) -> int:
 @click.option("--answers", type=click.Path(), metavar="FILE", help="Answer from this YAML or JSON file.")
 @click.option("--browser", is_flag=True, help="Answer on a page in your browser.")
 @click.option(
-    "--audit", type=click.Path(), metavar="FILE", help="Append what was asked, without content, to this file."
+    "--audit",
+    type=click.Path(),
+    metavar="FILE",
+    help="Append a record of each question, without its content, to this file.",
 )
 @connecting
 def call(target: str, tool: str, arguments: tuple[str, ...], as_json: bool, **options: Any) -> int:
-    """Call a tool, and answer what it asks.
+    """Call a tool, and answer its questions.
 
-    TARGET is a URL, or a command in quotes that starts the server. Values are read as the tool's own
-    schema wants them; KEY:=JSON gives raw JSON, KEY=@FILE the text of a file, and a list can be given
-    item by item:
+    TARGET is a URL, or a command in quotes that starts the server. The tool's schema decides how a value
+    is read. KEY:=JSON passes raw JSON, KEY=@FILE the text of a file, and a repeated KEY makes a list:
 
     \b
       midcall call "python server.py" book destination=Oslo days=3 tags=sea tags=snow
       midcall call http://localhost:8000/mcp book 'trip:={"days": 3}' --answers answers.yaml
 
-    Questions are shown in the terminal. Without one, and without --answers or --browser, they are
-    cancelled.
+    Questions appear in the terminal. Without a terminal, --answers or --browser, they are cancelled.
     """
-    from midcall.cli.call.answering import Ways
+    from midcall.cli.call.answerers import Ways
     from midcall.cli.call.command import run
     from midcall.cli.connection import Link
 
@@ -140,13 +142,14 @@ def call(target: str, tool: str, arguments: tuple[str, ...], as_json: bool, **op
 
 
 @midcall.command()
-@click.argument("target")
+@click.argument("target", required=False)
+@click.option("--settings", is_flag=True, help="Print every setting, its value, and where it comes from.")
 @connecting
-def doctor(target: str, as_json: bool, **options: Any) -> int:
-    """Look at how a server reaches its users, and at what is missing.
+def doctor(target: str | None, settings: bool, as_json: bool, **options: Any) -> int:
+    """Check how a server reaches its users, and what is missing.
 
-    TARGET is the server's code, which is imported and looked at; or a URL or a command, as for `midcall
-    tools`, to which this connects:
+    TARGET is the server's code, which this imports; or a URL or a command, as for `midcall tools`, to
+    which this connects:
 
     \b
       midcall doctor server.py
@@ -154,20 +157,23 @@ def doctor(target: str, as_json: bool, **options: Any) -> int:
       midcall doctor package.module:mcp
       midcall doctor http://localhost:8000/mcp
       midcall doctor "python server.py"
+      midcall doctor --settings [server.py]
 
-    Where the tool midcall_probe is listed it is called, and its questions are answered here. Ends with 1
-    if something does not work.
+    If the server lists the tool midcall_probe, this calls it and answers its questions. The exit code is
+    1 if something is broken.
     """
     from midcall.cli.connection import Link
-    from midcall.cli.doctor.command import run
+    from midcall.cli.doctor.command import run, show_settings
 
-    return run(Link.of(target, **options), as_json=as_json)
+    if settings:
+        return show_settings(target, as_json=as_json)
+    return run(None if target is None else Link.of(target, **options), as_json=as_json)
 
 
 @midcall.command()
 @click.argument("error", required=False)
 def explain(error: str | None) -> int:
-    """Tell what an error means: what happened, what the model sees, what to do.
+    """Explain an error: what happened, what the model sees, what to do.
 
     \b
       midcall explain NoChannel
@@ -178,50 +184,50 @@ def explain(error: str | None) -> int:
     return run(error)
 
 
-# --- for whoever runs a server ---------------------------------------------------------------
+# --- for people who run a server -----------------------------------------------------------------
 
 _OPERATORS_EXITS: Final = """\b
 Exit codes:
   0  done
-  1  something could not be opened, or was not there
-  2  wrong usage, also a store URL or a key that cannot be used
+  1  something could not be opened, or does not exist
+  2  wrong usage, including an invalid store URL or key
   4  no connection to the store
 """
-_KEEPER: Final = """The store is that of --store, else of MIDCALL_STORE, else the SQLite file in the user's data
-directory. A password is better in MIDCALL_STORE, since others can read command lines."""
+_WHICH_STORE: Final = """The store is --store, else MIDCALL_STORE, else the SQLite file in your data directory.
+Put passwords into MIDCALL_STORE: other users can read command lines."""
 
 
-def keeping(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The option of everything that looks into a store."""
-    return click.option("--store", metavar="URL", envvar="MIDCALL_STORE", help="Where it is kept.", show_envvar=True)(
-        command
-    )
+def with_store(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option of all commands that use a store."""
+    return click.option(
+        "--store", metavar="URL", envvar="MIDCALL_STORE", help="The URL of the store.", show_envvar=True
+    )(command)
 
 
-@midcall.group(epilog=_KEEPER, no_args_is_help=False)
+@midcall.group(epilog=_WHICH_STORE, no_args_is_help=False)
 def vault() -> None:
-    """What is kept for users: secrets and connected accounts. Values are never shown."""
+    """Manage users' secrets and connected accounts. No command shows a value."""
 
 
 @vault.command("list", epilog=_OPERATORS_EXITS)
 @click.argument("owner", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@keeping
-def list_kept(owner: str | None, as_json: bool, store: str | None) -> int:
-    """List what is kept, for OWNER or for all: names and dates. Needs no key."""
-    from midcall.cli.vault import list_kept
+@with_store
+def list_values(owner: str | None, as_json: bool, store: str | None) -> int:
+    """List names and dates of the values of OWNER, or of everyone. Needs no key."""
+    from midcall.cli.vault import list_values
 
-    return list_kept(store, owner, as_json=as_json)
+    return list_values(store, owner, as_json=as_json)
 
 
 @vault.command(epilog=_OPERATORS_EXITS)
 @click.argument("owner")
 @click.argument("name")
-@keeping
+@with_store
 def forget(owner: str, name: str, store: str | None) -> int:
-    """Delete what is kept for OWNER under NAME.
+    """Delete the value NAME of OWNER.
 
-    Write both as `midcall vault list` does. No key is needed, and the user can enter the value again.
+    Write both as `midcall vault list` shows them. This needs no key, and the user can enter the value again.
     """
     from midcall.cli.vault import forget
 
@@ -229,13 +235,13 @@ def forget(owner: str, name: str, store: str | None) -> int:
 
 
 @vault.command(epilog=_OPERATORS_EXITS)
-@keeping
+@with_store
 def rotate(store: str | None) -> int:
-    """Seal everything anew with the first key.
+    """Encrypt everything again with the first key.
 
-    Keys are those of MIDCALL_KEYS, separated by commas: the new one first, the earlier ones behind it.
-    Without MIDCALL_KEYS, and only for SQLite, the key of this machine. The servers may go on working
-    meanwhile, and it does no harm to run it again.
+    MIDCALL_KEYS holds the keys, separated by commas: first the new one, then the earlier ones. Without it,
+    and only for SQLite, this machine's key is used. Servers can keep running, and you can run this again at
+    any time.
     """
     from midcall.cli.vault import rotate
 
@@ -244,14 +250,14 @@ def rotate(store: str | None) -> int:
 
 @midcall.group(no_args_is_help=False)
 def store() -> None:
-    """Look after a store. URL is one of sqlite:///PATH, postgresql://..., redis://...
+    """Check and maintain a store. URL is one of sqlite:///PATH, postgresql://..., redis://...
 
-    By default it is MIDCALL_STORE, else this user's own file.
+    By default it's MIDCALL_STORE, else the SQLite file in your data directory.
     """
 
 
-def looking_after(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The store to look after: by its URL alone, or as the other commands take it."""
+def with_url(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The store, as an argument or as the option of the other commands."""
 
     @wraps(command)
     def with_one_url(url: str | None, store: str | None, **options: Any) -> int:
@@ -264,25 +270,25 @@ def looking_after(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @store.command(epilog=_OPERATORS_EXITS)
-@looking_after
+@with_url
 def check(url: str | None) -> int:
-    """Connect, make or migrate the tables, and write and read something."""
+    """Connect, create or migrate the tables, and try writing and reading."""
     from midcall.cli.store import check
 
     return check(url)
 
 
 @store.command(epilog=_OPERATORS_EXITS)
-@looking_after
+@with_url
 @click.option(
     "--keep",
     type=click.FloatRange(min=0),
-    default=24 * 60 * 60.0,
+    default=EXPIRED_KEEP_SECONDS,
     metavar="SECONDS",
-    help="How long records stay after their time is over. By default, a day.",
+    help="Keep records this long after they expire. By default, a day.",
 )
 def sweep(url: str | None, keep: float) -> int:
-    """Remove records whose time has been over for a while. What users entrusted stays."""
+    """Purge records that expired a while ago. Users' secrets stay."""
     from midcall.cli.store import sweep
 
     return sweep(url, keep)
@@ -290,11 +296,11 @@ def sweep(url: str | None, keep: float) -> int:
 
 @store.command()
 @click.argument("url", required=False)
-@click.option("--schema", "name", metavar="NAME", help="The schema that the tables are in.")
+@click.option("--schema", "name", metavar="NAME", help="The schema of the tables.")
 def schema(url: str | None, name: str | None) -> int:
-    """Print the SQL that makes the tables in PostgreSQL.
+    """Print the SQL that creates the tables in PostgreSQL.
 
-    For databases in which the server itself may not make any. Running it again does no harm.
+    For databases in which the server may not create tables. You can run it again at any time.
     """
     from midcall.cli.store import schema
 

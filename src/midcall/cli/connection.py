@@ -1,4 +1,4 @@
-"""A command's connection: made, used, and ended with a code whatever happens."""
+"""Connect a command to its server, and always end with an exit code."""
 
 from __future__ import annotations
 
@@ -16,30 +16,31 @@ from typing import Any, Final, cast
 from mcp import Client, MCPError
 from mcp_types import Tool
 
-from midcall.cli.console import Console
-from midcall.cli.exits import NOT_CONNECTED, TOOL_FAILED, USAGE, Ends, Lost
-from midcall.cli.server_log import ServerLog
-from midcall.cli.spinner import spinning
+from midcall.cli.exits import NOT_CONNECTED, TOOL_FAILED, Ends, Lost, usage_error
+from midcall.cli.output.console import Console
+from midcall.cli.output.server_log import ServerLog
+from midcall.cli.output.spinner import spin
 from midcall.client.answerer import Answerer
-from midcall.client.connection import CannotConnect, Era, connect
+from midcall.client.connection.connect import CannotConnect, Era
+from midcall.client.connection.connect import connect as connect_client
 from midcall.client.transport.intake import Intake
 from midcall.client.transport.target import is_url
 from midcall.core.text import plain, plain_line
-from midcall.wording import cli as wording
+from midcall.settings import CONNECT_SECONDS, MAX_TOOL_PAGES
 
-__all__ = ["Link", "tools_of", "unusable_of"]
+__all__ = ["NO_RESULT", "UNUSABLE", "Link", "list_tools", "list_unusable"]
 
-_CONNECT_SECONDS: Final = 60.0
-_PAGES: Final = 100
 _LONGEST: Final = 500
 _MOST_SAID: Final = 10_000
 _LOST: Final = ("Connection closed", "SSE stream ended")
-"""How the SDK says that the server is gone. The code alone does not tell: servers use it for errors of their own."""
+"""How the SDK says that the server is gone. Servers use the same code for their own errors."""
+NO_RESULT: Final = "No result within {seconds:g} s: the call was cancelled."
+UNUSABLE: Final = "The server describes the tool {name} in a way that cannot be understood ({why})."
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """To which server, and how."""
+    """Which server to connect to, and how."""
 
     target: str
     era: Era
@@ -50,29 +51,26 @@ class Link:
 
     @classmethod
     def of(cls, target: str, era: str, headers: Sequence[str], timeout: float | None, verbose: bool) -> Link:
-        """The link that these options describe."""
+        """The link for these options of a command."""
         pairs = [header.partition(":") for header in headers]
         if wrong := next((name for name, colon, _ in pairs if not colon or not name.strip()), None):
-            raise Ends(USAGE, wording.usage("midcall", f"--header {wrong!r}: a header looks like 'Name: value'"))
+            raise usage_error("midcall", f"--header {wrong!r}: a header looks like 'Name: value'")
         if headers and not is_url(target):
-            raise Ends(
-                USAGE,
-                wording.usage(
-                    "midcall",
-                    "--header is for a URL, and this server is a command; give a command its settings as variables",
-                ),
+            raise usage_error(
+                "midcall",
+                "--header is for a URL, but this server is a command; set environment variables for a command",
             )
         named = {name.strip(): value.strip() for name, _, value in pairs}
         return cls(target, cast("Era", era), named, timeout, verbose)
 
     @property
     def hides_log(self) -> bool:
-        """Whether the server writes a log that is not shown: that of a command is ours to show."""
+        """Whether there is a log that isn't shown: only a command's goes through us."""
         return not self.verbose and not is_url(self.target)
 
     def run(self, work: Coroutine[Any, Any, int]) -> int:
-        """Run this to its end. What nobody expected is told in a line, too."""
-        _settle_logs(self.console, verbose=self.verbose)
+        """Run this to its end. Report even an unexpected error on one line."""
+        _set_up_logs(self.console, verbose=self.verbose)
         try:
             return asyncio.run(work)
         except Ends:
@@ -80,57 +78,57 @@ class Link:
         except Exception as error:
             if self.verbose:
                 self.console.say(plain(traceback.format_exc()))
-            self.failed(plain_line(f"The call failed unexpectedly, with {type(error).__name__}: {error!s}")[:_LONGEST])
+            self.report(plain_line(f"The call failed unexpectedly, with {type(error).__name__}: {error!s}")[:_LONGEST])
             raise Ends(TOOL_FAILED) from None
 
     @asynccontextmanager
-    async def connected(self, answerer: Answerer, **options: Any) -> AsyncGenerator[Client]:
-        """A client. What goes wrong ends the command, in a line or two."""
+    async def connect(self, answerer: Answerer, **options: Any) -> AsyncGenerator[Client]:
+        """A client. An error ends the command, with a line or two."""
         log = ServerLog(self.console, live=self.verbose)
         try:
             async with AsyncExitStack() as stack:
-                async with spinning(self.console, "connecting"):
+                async with spin(self.console, "connecting"):
                     client = await stack.enter_async_context(self._connection(answerer, log, **options))
                 yield client
         except CannotConnect as error:
-            self.failed(plain(str(error)))
-            log.tell()
+            self.report(plain(str(error)))
+            log.show()
             raise Ends(NOT_CONNECTED) from None
         except MCPError as error:
             lost = error.message.startswith(_LOST)
             said = (
-                "The server is gone: it ended, or closed the connection, before the tool was done."
+                "The server is gone: it exited or closed the connection before the tool was done."
                 if lost
                 else f"The server answered with an error: {error.message} ({error.code})"
             )
-            self.failed(plain(said[:_MOST_SAID]))
+            self.report(plain(said[:_MOST_SAID]))
             for note in getattr(error, "__notes__", ()):
                 self.console.say(f"  {note}")
-            log.tell()
+            log.show()
             raise (Lost() if lost else Ends(TOOL_FAILED)) from None
 
     def _connection(self, answerer: Answerer, log: ServerLog, **options: Any) -> AbstractAsyncContextManager[Client]:
-        return connect(
+        return connect_client(
             self.target,
             answerer,
             era=self.era,
-            connect_timeout=self.timeout or _CONNECT_SECONDS,
-            env=os.environ,  # as for any command that is typed into this shell
+            connect_timeout=self.timeout or CONNECT_SECONDS,
+            env=os.environ,  # as for any command in this shell
             headers=self.headers,
             errlog=log.take,
             **options,
         )
 
-    def failed(self, sentence: str) -> None:
-        """Say what went wrong."""
+    def report(self, sentence: str) -> None:
+        """Print what went wrong."""
         self.console.say(f"{self.console.ink.bad('✗')} {sentence}")
 
 
-async def tools_of(client: Client) -> list[Tool]:
+async def list_tools(client: Client) -> list[Tool]:
     """All tools, page by page."""
     found: list[Tool] = []
     cursor: str | None = None
-    for _ in range(_PAGES):
+    for _ in range(MAX_TOOL_PAGES):
         page = await client.list_tools(cursor=cursor)
         found += page.tools
         cursor = page.next_cursor
@@ -139,13 +137,13 @@ async def tools_of(client: Client) -> list[Tool]:
     return found
 
 
-def unusable_of(client: Client) -> Mapping[str, str]:
-    """The tools that were listed and cannot be understood, and what is wrong with them."""
+def list_unusable(client: Client) -> Mapping[str, str]:
+    """The listed tools that can't be understood, and what is wrong with each."""
     return client.server.unusable if isinstance(client.server, Intake) else {}
 
 
-class _Said(logging.Handler):
-    """What our own connection has to say is for the user; what others log is for --verbose."""
+class _PrintLog(logging.Handler):
+    """Prints log records: always for this connection, others only with --verbose."""
 
     def __init__(self, console: Console) -> None:
         super().__init__()
@@ -155,10 +153,10 @@ class _Said(logging.Handler):
         self._console.say(self._console.ink.dim(f"  {plain(record.getMessage())}"))
 
 
-def _settle_logs(console: Console, *, verbose: bool) -> None:
+def _set_up_logs(console: Console, *, verbose: bool) -> None:
     ours = logging.getLogger("midcall.client.connection")
-    ours.addHandler(_Said(console))
+    ours.addHandler(_PrintLog(console))
     ours.propagate = False
-    logging.getLogger().addHandler(_Said(console) if verbose else logging.NullHandler())
+    logging.getLogger().addHandler(_PrintLog(console) if verbose else logging.NullHandler())
     if not sys.warnoptions:
         warnings.simplefilter("ignore")

@@ -1,10 +1,10 @@
-"""How a command ends: codes that scripts can use."""
+"""How a command ends: exit codes for scripts."""
 
 from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["DONE", "INTERRUPTED", "NOT_CONNECTED", "TOOL_FAILED", "UNANSWERED", "USAGE", "Ends", "Lost"]
+__all__ = ["DONE", "INTERRUPTED", "NOT_CONNECTED", "TOOL_FAILED", "UNANSWERED", "USAGE", "Ends", "Lost", "usage_error"]
 
 DONE: Final = 0
 TOOL_FAILED: Final = 1
@@ -25,7 +25,12 @@ class Ends(Exception):
 
 
 class Lost(Ends):
-    """The server went away in the middle: whatever became of its questions, nobody said no."""
+    """The server went away during the call, so its questions don't count as declined."""
 
     def __init__(self) -> None:
         super().__init__(TOOL_FAILED)
+
+
+def usage_error(command: str, why: str) -> Ends:
+    """Ends the command because it was called wrongly."""
+    return Ends(USAGE, f"{command}: error: {why}")

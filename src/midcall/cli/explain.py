@@ -1,4 +1,4 @@
-"""`midcall explain`: what an error means, and what to do about it. The errors page comes with the package."""
+"""`midcall explain`: what an error means, and what to do about it. The package contains the errors page."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from pathlib import Path
 from typing import Final
 
 import midcall
-from midcall.cli.console import print_out
 from midcall.cli.exits import DONE, USAGE, Ends
+from midcall.cli.output.console import print_out
 
 __all__ = ["run", "sections"]
 
 _PACKAGE: Final = Path(midcall.__file__).parent
 _PAGES: Final = (_PACKAGE / "errors.md", _PACKAGE.parent.parent / "docs" / "errors.md")
-"""In the wheel, and where this is the repository itself."""
+"""In the wheel, and in the repository."""
 _SECTION: Final = re.compile(r"^## (\w+)\n+(.*?)\s*(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 _NEAR: Final = 0.8
-"""How alike two names must be: those of Python's own errors are like ours by their ending alone."""
+"""How similar two names must be: Python's own errors have the same endings as ours."""
 _LINK: Final = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
 
 
 def run(name: str | None) -> int:
-    """Print what the page says of this error; without a name, which errors there are."""
+    """Print the section about this error; without a name, list the errors."""
     known = sections()
     if name is None:
         print_out(f"{_errors_to_explain(list(known))}\n")
@@ -33,26 +33,26 @@ def run(name: str | None) -> int:
     if (found := names.get(wanted.lower())) is None:
         near = get_close_matches(wanted.lower(), names, n=1, cutoff=_NEAR)
         raise Ends(USAGE, _unknown_error(wanted, names[near[0]] if near else None))
-    print_out(f"{found}\n\n{_LINK.sub(_told, known[found]).replace('**', '')}\n")
+    print_out(f"{found}\n\n{_LINK.sub(_format_link, known[found]).replace('**', '')}\n")
     return DONE
 
 
 def sections() -> dict[str, str]:
-    """What the page says, by the names of the errors."""
+    """The sections of the page, by the name of the error."""
     page = next(page for page in _PAGES if page.is_file())
     return dict(_SECTION.findall(page.read_text("utf-8")))
 
 
-def _told(link: re.Match[str]) -> str:
-    """A link, for a terminal: other pages are named, and what is on this one needs no name."""
+def _format_link(link: re.Match[str]) -> str:
+    """A link for a terminal: name other pages, but not this one."""
     words, target = link.groups()
     return words if target.startswith("#") else f"{words} (docs/{target})".replace("docs/../", "")
 
 
 def _errors_to_explain(names: list[str]) -> str:
-    return "\n".join(["midcall explain ERROR tells what happened and what to do. The errors are:", "", *names])
+    return "\n".join(["midcall explain ERROR says what happened and what to do. The errors are:", "", *names])
 
 
 def _unknown_error(name: str, near: str | None) -> str:
-    meant = f" Did you mean {near}?" if near is not None else " `midcall explain` lists them."
+    meant = f" Did you mean {near}?" if near is not None else " `midcall explain` lists all errors."
     return f"midcall explain: there is no error {name[:100]!r}.{meant}"

@@ -1,11 +1,11 @@
-"""The client side: what answers a question.
+"""The client side: answer a server's questions.
 
     from midcall.client import Terminal, connect
 
     async with connect("http://localhost:8000/mcp", Terminal()) as client:
         result = await client.call_tool("book", {"destination": "Oslo"})
 
-The names are loaded when they are first used: only what an answerer needs is imported.
+Each name is imported when it's first used, so you load only what your answerer needs.
 """
 
 from __future__ import annotations
@@ -14,36 +14,36 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from midcall.client.answerer import Answerer, CannotAnswer, callback, fastmcp_handler
+    from midcall.client.answerer import Answerer, CannotAnswer, Waiting, Waits
     from midcall.client.asked import Asked, FormQuestion, VisitQuestion
-    from midcall.client.attachment import attach
+    from midcall.client.automatic.headless import Headless
+    from midcall.client.automatic.script import NoAnswer, Script
+    from midcall.client.automatic.script_file import BadScript
     from midcall.client.browser import Browser
-    from midcall.client.connection import CannotConnect, connect
+    from midcall.client.connection.attach import attach
+    from midcall.client.connection.callback import callback, fastmcp_handler
+    from midcall.client.connection.connect import CannotConnect, connect
     from midcall.client.guard import Guard, Rate
-    from midcall.client.headless import Headless
     from midcall.client.lines.lines import Lines
     from midcall.client.pending import Change, DoesNotFit, NotPending, Pending
-    from midcall.client.scripts.file import BadScript
-    from midcall.client.scripts.script import NoAnswer, Script
     from midcall.client.terminal import Terminal
     from midcall.client.urls.consent import look, open_in_browser
-    from midcall.client.visits.waiting import Waiting, Waits
 
 _HOMES = {
-    "midcall.client.answerer": ("Answerer", "CannotAnswer", "callback", "fastmcp_handler"),
+    "midcall.client.answerer": ("Answerer", "CannotAnswer", "Waiting", "Waits"),
     "midcall.client.asked": ("Asked", "FormQuestion", "VisitQuestion"),
-    "midcall.client.attachment": ("attach",),
     "midcall.client.browser": ("Browser",),
-    "midcall.client.connection": ("CannotConnect", "connect"),
+    "midcall.client.connection.attach": ("attach",),
+    "midcall.client.connection.callback": ("callback", "fastmcp_handler"),
+    "midcall.client.connection.connect": ("CannotConnect", "connect"),
     "midcall.client.urls.consent": ("look", "open_in_browser"),
     "midcall.client.guard": ("Guard", "Rate"),
-    "midcall.client.headless": ("Headless",),
+    "midcall.client.automatic.headless": ("Headless",),
     "midcall.client.lines.lines": ("Lines",),
     "midcall.client.pending": ("Change", "DoesNotFit", "NotPending", "Pending"),
-    "midcall.client.scripts.script": ("NoAnswer", "Script"),
-    "midcall.client.scripts.file": ("BadScript",),
+    "midcall.client.automatic.script": ("NoAnswer", "Script"),
+    "midcall.client.automatic.script_file": ("BadScript",),
     "midcall.client.terminal": ("Terminal",),
-    "midcall.client.visits.waiting": ("Waiting", "Waits"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

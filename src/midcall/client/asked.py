@@ -1,4 +1,4 @@
-"""A question as it reached the client, whatever carried it."""
+"""A question as it reached the client, on any protocol version."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["Asked", "Carrier", "FormQuestion", "Mode", "VisitQuestion"]
 
 Mode: TypeAlias = Literal["form", "url"]
 Carrier: TypeAlias = Literal["push", "round", "required"]
-"""How a question came: pushed while the call waits, in a round, or with the error -32042."""
+"""How a question arrived: pushed while the call waits, in a round, or with the error -32042."""
 
 
 @dataclass(frozen=True, slots=True)
 class FormQuestion:
-    """A form to fill. `form` is None where there are no fields: then only a yes or no is asked.
+    """A form to fill. `form` is None if it has no fields: the user only agrees or declines.
 
-    All texts are the server's, and as it sent them: whoever shows them makes them safe to show.
+    All texts are as the server sent them. Sanitize them before you show them.
     """
 
     message: str
@@ -38,7 +38,7 @@ class FormQuestion:
 
 @dataclass(frozen=True, slots=True)
 class VisitQuestion:
-    """An address to visit. Accepting is consent to open it, and no more than that."""
+    """A URL to visit. Accepting it is consent to open it, and nothing more."""
 
     message: str
     url: str
@@ -53,13 +53,13 @@ class Asked:
 
     Args:
         question: What is asked.
-        id: Names this asking, among all that wait at this client.
-        server: The name that the server gives itself; it is not proven.
-        server_version: Its version, if it says one.
-        via: How the question came.
+        id: Identifies the question among those pending at this client.
+        server: The server's own name for itself, which nothing proves.
+        server_version: Its version, if it sent one.
+        via: How the question arrived.
         protocol: The protocol version of the connection.
-        deadline: When the question is given up, if it ever is.
-        key: What the server calls the question: its key in a round, or the id of its request.
+        deadline: When the question is cancelled, if it has a time limit.
+        key: The server's name for the question: its key in a round, or the id of its request.
     """
 
     question: FormQuestion | VisitQuestion
@@ -86,12 +86,12 @@ class Asked:
 
     @property
     def url(self) -> str | None:
-        """The address to visit, if there is one."""
+        """The URL to visit, if there is one."""
         return self.question.url if isinstance(self.question, VisitQuestion) else None
 
     @property
     def digest(self) -> str:
-        """A short name for what is asked, which tells nothing of it: for logs."""
+        """A short hash of what is asked, for logs: it reveals nothing about it."""
         match self.question:
             case FormQuestion(message, form):
                 text = f"form\0{message}\0{form.digest if form is not None else ''}"
@@ -101,7 +101,7 @@ class Asked:
         return urlsafe_b64encode(raw[:9]).decode()
 
     def as_data(self) -> dict[str, Any]:
-        """The question as JSON-ready data: for another process, a page, an agent framework."""
+        """The question as JSON-ready data, for another process, a page or an agent framework."""
         data: dict[str, Any] = {
             "id": self.id,
             "mode": self.mode,
@@ -120,7 +120,7 @@ class Asked:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Asked:
-        """The question that `as_data` described."""
+        """Restore a question from `as_data`."""
         server: Mapping[str, Any] = data.get("server") or {}
         question: FormQuestion | VisitQuestion
         if data["mode"] == "url":

@@ -1,4 +1,4 @@
-"""Questions handed out as data, and answered later: by another task, a web page, another process.
+"""Hand questions out as data, and take answers later: from another task, a web page, another process.
 
     pending = Pending()
     async with connect(server, pending) as client:
@@ -18,13 +18,15 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, cast
 
+from midcall.client.answerer import BOTH, check_modes
 from midcall.client.asked import Asked, Mode
-from midcall.client.lines.columns import one_line
-from midcall.client.validation import BOTH, check_modes
-from midcall.core.forms.check import Problem, check, tidy
+from midcall.client.lines.excerpt import server_name
+from midcall.client.queue import Entry, Queue
+from midcall.core.forms.check import check, tidy
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.errors import MalformedAnswer, MidcallError
-from midcall.wording.client import pending as wording
+from midcall.problems import Problem
+from midcall.settings import MAX_PENDING
 
 __all__ = ["Change", "DoesNotFit", "NotPending", "Pending"]
 
@@ -35,18 +37,20 @@ _ACTIONS: Final = {Accepted: "accept", Declined: "decline", Cancelled: "cancel"}
 
 
 class NotPending(MidcallError, LookupError):
-    """No question is open under this id: it was answered or withdrawn, or never asked."""
+    """No question with this id is open: it was answered or withdrawn, or never existed."""
 
     def __init__(self, id: str) -> None:
-        super().__init__(_not_pending(id))
+        super().__init__(f"no question with the id {id[:64]!r} is open: it was answered or withdrawn, or never existed")
         self.id = id
 
 
 class DoesNotFit(MidcallError, ValueError):
-    """The content does not fit the form. The question stays open; `problems` says all that is wrong."""
+    """The content doesn't fit the form. The question stays open; `problems` lists everything that's wrong."""
 
     def __init__(self, problems: Collection[Problem]) -> None:
-        super().__init__(_does_not_fit([str(problem) for problem in problems]))
+        super().__init__(
+            f"the answer does not fit the form, and the question stays open ({'; '.join(map(str, problems))})"
+        )
         self.problems = tuple(problems)
 
     def as_data(self) -> list[dict[str, str]]:
@@ -56,14 +60,14 @@ class DoesNotFit(MidcallError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something happened to a question: it was opened, answered, or withdrawn by whoever asked it."""
+    """A question was opened, answered, or withdrawn by its server."""
 
     kind: Kind
     asked: Asked
     outcome: Outcome[Any] | None = None
 
     def as_data(self) -> dict[str, Any]:
-        """The change as JSON-ready data. What was answered is not in it."""
+        """The change as JSON-ready data, without the answer."""
         data: dict[str, Any] = {"change": self.kind, "id": self.asked.id}
         if self.kind == "opened":
             data["question"] = self.asked.as_data()
@@ -75,77 +79,82 @@ class Change:
 class Pending:
     """An answerer that keeps questions open until someone answers them.
 
-    `async for asked in pending` gives what is open, and then each new question as it comes. Everything
-    here belongs to one event loop: from another thread, use `loop.call_soon_threadsafe`.
+    `async for asked in pending` yields the open questions, then each new one as it arrives. Use it from one
+    event loop; from another thread, use `loop.call_soon_threadsafe`.
 
     Args:
-        limit: How many questions may be open at once. What comes on top is cancelled, and logged.
-        modes: The modes of elicitation that whoever answers can serve.
+        limit: How many questions may be open at once. More are cancelled, which is logged.
+        modes: The modes of elicitation that you can serve.
+
+    Attributes:
+        turned_away: How many questions were cancelled because of the limit.
     """
 
-    def __init__(self, *, limit: int = 100, modes: Collection[Mode] = BOTH) -> None:
+    def __init__(self, *, limit: int = MAX_PENDING, modes: Collection[Mode] = BOTH) -> None:
         if not _is_count(limit):
-            raise ValueError(_bad_limit(repr(limit)))
+            raise ValueError(f"limit={limit!r}: it takes how many questions may be open at once, at least 1")
         self.modes: tuple[Mode, ...] = check_modes(modes)
         self.limit = limit
         self.turned_away = 0
-        self._open: dict[str, _Open] = {}
+        self._queue = Queue(per_server=None, in_all=limit)
+        self._open: dict[str, Entry] = {}
         self._readers: set[_Reader] = set()
         self._closed = False
-        self._full_was_said = False
 
-    # --- what asks ------------------------------------------------------------------------------
+    # --- asking ---------------------------------------------------------------------------------
 
     async def answer(self, asked: Asked) -> Outcome[Any]:
-        """Keep the question open until it is settled. When this is cancelled, it is withdrawn."""
+        """Keep the question open until it's settled. If this is cancelled, the question is withdrawn."""
         if asked.id in self._open:
-            raise ValueError(_asked_twice(asked.id))
+            raise ValueError(f"a question with the id {asked.id[:64]!r} is already open")
         if self._closed or self.full:
             return self._turn_away(asked)
-        self._open[asked.id] = waiting = _Open(asked, asyncio.get_running_loop().create_future())
-        self._tell(Change("opened", asked))
-        try:
-            return await waiting.outcome
-        finally:
-            if self._open.pop(asked.id, None) is not None:
-                self._tell(Change("withdrawn", asked))
+        with self._queue.join(asked) as entry:
+            self._open[asked.id] = entry
+            self._notify(Change("opened", asked))
+            try:
+                return await entry.outcome
+            finally:
+                if self._open.pop(asked.id, None) is not None:
+                    self._notify(Change("withdrawn", asked))
 
     def _turn_away(self, asked: Asked) -> Outcome[Any]:
-        """A machine cancels, it does not decline. A flood is logged once."""
+        """Cancel, since a machine never declines for a person. Log a flood once."""
         self.turned_away += 1
-        if not self._full_was_said and not self._closed:
-            self._full_was_said = True
-            _log.warning(wording.too_many_open(one_line(asked.server), self.limit))
+        if not self._closed and self._queue.refuse(asked.server):
+            _log.warning(
+                f"questions of {server_name(asked.server)} are being cancelled: {self.limit} are open, the limit"
+            )
         return Cancelled(asked.via)
 
-    # --- what is open ---------------------------------------------------------------------------
+    # --- reading --------------------------------------------------------------------------------
 
     @property
     def open(self) -> tuple[Asked, ...]:
-        """The questions that are open, in the order in which they came."""
-        return tuple(waiting.asked for waiting in self._open.values())
+        """The open questions, in order of arrival."""
+        return tuple(entry.asked for entry in self._open.values())
 
     @property
     def full(self) -> bool:
-        """Whether no more questions can be open."""
+        """Whether the limit is reached."""
         return len(self._open) >= self.limit
 
     def get(self, id: str) -> Asked | None:
         """The open question with this id, if there is one."""
-        waiting = self._open.get(id)
-        return waiting.asked if waiting is not None else None
+        entry = self._open.get(id)
+        return entry.asked if entry is not None else None
 
     async def __aiter__(self) -> AsyncIterator[Asked]:
-        """What is open, and then each new question. Those that are gone before you come to them are left out."""
+        """Yield the open questions, then each new one. Skips questions that were settled before you got to them."""
         async with aclosing(self.changes()) as changes:
             async for change in changes:
                 if change.kind == "opened":
                     yield change.asked
 
     async def changes(self) -> AsyncGenerator[Change]:
-        """Everything that happens: an "opened" for each that is open now, and then all changes as they come.
+        """Yield an "opened" for each open question, then every change as it happens.
 
-        Ends when this is closed. A reader that is slow is never told of what came and went in between.
+        Ends when this is closed. A slow reader never sees questions that were opened and settled in between.
         """
         reader = _Reader([Change("opened", asked) for asked in self.open])
         self._readers.add(reader)
@@ -158,72 +167,66 @@ class Pending:
         finally:
             self._readers.discard(reader)
 
-    # --- what answers ---------------------------------------------------------------------------
+    # --- answering ------------------------------------------------------------------------------
 
     def accept(self, id: str, content: Mapping[str, Any] | None = None) -> None:
-        """Answer with this content. For a visit, which has none, this is the consent to open it.
+        """Answer with this content. For a visit, which has none, this is consent to open it.
 
-        Raises `DoesNotFit` if it does not fit the form, and the question stays open; `NotPending` if
-        the question is not.
+        Raises:
+            DoesNotFit: The content doesn't fit the form. The question stays open.
+            NotPending: The question isn't open.
         """
         self.settle(id, Accepted(content))
 
     def decline(self, id: str) -> None:
-        """Answer that the user says no."""
+        """Decline for the user."""
         self.settle(id, Declined())
 
     def cancel(self, id: str) -> None:
-        """Close the question without an answer."""
+        """Dismiss the question without an answer."""
         self.settle(id, Cancelled())
 
     def settle(self, id: str, outcome: Outcome[Any]) -> None:
-        """Answer with this outcome. Raises what `accept` does."""
-        waiting = self._open.get(id)
-        if waiting is None:
+        """Answer with this outcome. Raises the same errors as `accept`."""
+        entry = self._open.get(id)
+        if entry is None:
             raise NotPending(id)
-        outcome = _fitting(waiting.asked, outcome)
+        outcome = _check_outcome(entry.asked, outcome)
         del self._open[id]
-        self._full_was_said = False
-        if not waiting.outcome.done():
-            waiting.outcome.set_result(outcome)
-        self._tell(Change("answered", waiting.asked, outcome))
+        self._queue.leave(entry)
+        entry.settle(outcome)
+        self._notify(Change("answered", entry.asked, outcome))
 
     def receive(self, data: object) -> None:
         """Answer with JSON data: `{"id": ..., "action": "accept" | "decline" | "cancel", "content": {...}}`.
 
-        Raises what `accept` does, and `MalformedAnswer` if this is no answer at all.
+        Raises the same errors as `accept`, and `MalformedAnswer` if this isn't an answer at all.
         """
         id, outcome = _read(data)
         self.settle(id, outcome)
 
     def close(self) -> None:
-        """Cancel all that is open, and end all iterators. What is asked from now on is cancelled at once."""
+        """Cancel all open questions and end all iterators. New questions are cancelled at once."""
         self._closed = True
         for asked in self.open:
             self.cancel(asked.id)
         for reader in self._readers:
             reader.wake()
 
-    def _tell(self, change: Change) -> None:
+    def _notify(self, change: Change) -> None:
         for reader in self._readers:
             reader.put(change)
 
 
-@dataclass(frozen=True, slots=True)
-class _Open:
-    asked: Asked
-    outcome: asyncio.Future[Outcome[Any]]
-
-
 class _Reader:
-    """Changes that one reader has not seen: never more than two for each question that may be open."""
+    """The changes that one reader hasn't seen: at most two for each question that may be open."""
 
     def __init__(self, changes: list[Change]) -> None:
         self.changes = {change.asked.id: change for change in changes}
         self._woken = asyncio.Event()
 
     def put(self, change: Change) -> None:
-        """One who has not heard of a question need not hear that it is gone."""
+        """Drop both changes of a question that is gone before the reader saw it."""
         if self.changes.pop(change.asked.id, None) is None:
             self.changes[change.asked.id] = change
         self._woken.set()
@@ -243,20 +246,20 @@ def _is_count(limit: object) -> bool:
     return isinstance(limit, int) and not isinstance(limit, bool) and limit >= 1
 
 
-def _fitting(asked: Asked, outcome: Outcome[Any]) -> Outcome[Any]:
-    """The outcome as it is sent, with the channel that carries it."""
+def _check_outcome(asked: Asked, outcome: Outcome[Any]) -> Outcome[Any]:
+    """The outcome as it's sent: checked against the form, with the channel that carries it."""
     match outcome:
         case Accepted() if asked.mode == "url":
             return Accepted(None, asked.via)
         case Accepted(value=content):
-            return Accepted(_checked(asked, {} if content is None else content), asked.via)
+            return Accepted(_check_content(asked, {} if content is None else content), asked.via)
         case Declined():
             return Declined(asked.via)
         case Cancelled():
             return Cancelled(asked.via)
 
 
-def _checked(asked: Asked, content: object) -> dict[str, Any]:
+def _check_content(asked: Asked, content: object) -> dict[str, Any]:
     if asked.form is None:
         return {}
     given = tidy(asked.form, cast("Mapping[str, Any]", content)) if isinstance(content, Mapping) else content
@@ -267,11 +270,11 @@ def _checked(asked: Asked, content: object) -> dict[str, Any]:
 
 def _read(data: object) -> tuple[str, Outcome[Any]]:
     if not isinstance(data, Mapping):
-        raise MalformedAnswer(_not_a_reply("it is no object"))
+        raise _malformed("it is not an object")
     reply = cast("Mapping[str, Any]", data)
     id, action = reply.get("id"), reply.get("action")
     if not isinstance(id, str):
-        raise MalformedAnswer(_not_a_reply('"id" must be text'))
+        raise _malformed('"id" must be text')
     match action:
         case "accept":
             return id, Accepted(reply.get("content"))
@@ -280,24 +283,11 @@ def _read(data: object) -> tuple[str, Outcome[Any]]:
         case "cancel":
             return id, Cancelled()
         case _:
-            raise MalformedAnswer(_not_a_reply('"action" must be accept, decline or cancel'))
+            raise _malformed('"action" must be accept, decline or cancel')
 
 
-def _not_pending(id: str) -> str:
-    return f"no question is open under the id {id[:64]!r}: it was answered or withdrawn, or never asked"
-
-
-def _does_not_fit(problems: list[str]) -> str:
-    return f"the answer does not fit the form, and the question stays open ({'; '.join(problems)})"
-
-
-def _not_a_reply(why: str) -> str:
-    return f'this is no answer to a question: {why}. One looks like {{"id": ..., "action": "accept", "content": {{}}}}'
-
-
-def _asked_twice(id: str) -> str:
-    return f"a question with the id {id[:64]!r} is open already"
-
-
-def _bad_limit(given: str) -> str:
-    return f"limit={given}: it takes the number of questions that may be open at once, at least 1"
+def _malformed(why: str) -> MalformedAnswer:
+    return MalformedAnswer(
+        f"this is not an answer to a question: {why}. "
+        'An answer looks like {"id": ..., "action": "accept", "content": {}}'
+    )

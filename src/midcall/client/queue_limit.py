@@ -11,29 +11,21 @@ from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from time import monotonic
-from typing import Final
 
-__all__ = ["MOST_WAITING", "Crowd"]
+from midcall.settings import BURST, BURST_OVER_SECONDS, BURST_POLL_SECONDS, MAX_PENDING
 
-MOST_WAITING: Final = 100
-"""Of one server. It is more than a person would ever want to answer, and more than a round has."""
-
-_MANY: Final = 20
-"""So many of one server are a burst, of which there may be more."""
-_CALM: Final = 1.0
-"""Seconds without a question after which a burst is over."""
-_PAUSE: Final = 0.2
+__all__ = ["Crowd"]
 
 
 class Crowd:
-    """Counts who waits.
+    """Counts waiting questions.
 
     Args:
         most: How many questions of one server may wait; None for any number.
         clock: Seconds that only grow.
     """
 
-    def __init__(self, most: int | None = MOST_WAITING, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, most: int | None = MAX_PENDING, clock: Callable[[], float] = monotonic) -> None:
         self.most = most
         self.turned_away = 0
         """How many were, since the user was last told."""
@@ -61,7 +53,7 @@ class Crowd:
     def dismiss(self) -> None:
         """The user has cancelled all. Of servers that ask too much, that means what is still on its way, too."""
         now = self._clock()
-        many = {server for server, count in self._waiting.items() if count >= _MANY}
+        many = {server for server, count in self._waiting.items() if count >= BURST}
         self._hushed.update((server, now) for server in self._overrun | many)
         self._overrun.clear()
 
@@ -70,10 +62,10 @@ class Crowd:
         seen = -1
         while seen != self.turned_away:
             seen = self.turned_away
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(BURST_POLL_SECONDS)
 
     def told(self) -> int:
-        """How many were turned away, for a sentence that tells the user. They are not told again."""
+        """How many were turned away since the last call, for a note to the user."""
         count, self.turned_away = self.turned_away, 0
         return count
 
@@ -87,7 +79,7 @@ class Crowd:
 
     def _is_hushed(self, server: str) -> bool:
         now, last = self._clock(), self._hushed.pop(server, None)
-        if last is None or now - last >= _CALM:
+        if last is None or now - last >= BURST_OVER_SECONDS:
             return False
         self._hushed[server] = now
         return True

@@ -1,7 +1,6 @@
-"""A question that a tool wrote for the SDK. It leaves as the SDK would send it, and its answer goes back unread.
+"""A question that a tool wrote for the SDK. It's sent as the SDK would send it, and the SDK validates the answer.
 
-A `Form` of ours is made of its schema where one can be, for the channels that draw it themselves. The SDK checks the
-answer against the tool's own model, and raises what it raises.
+If its schema fits one of our forms, there is a `Form` too, for the channels that draw it themselves.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import hashlib
 import json
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from midcall.core.forms.fields import Field
 from midcall.core.forms.form import Form
@@ -23,7 +22,7 @@ __all__ = ["AdoptedQuestion", "AdoptedVisit", "OpaqueForm"]
 
 
 class OpaqueForm:
-    """A schema that none of our own forms can show."""
+    """A schema that our forms can't show."""
 
     __slots__ = ("_schema", "digest", "names")
 
@@ -40,14 +39,19 @@ class OpaqueForm:
     def fields(self) -> tuple[Field, ...]:
         return ()
 
+    def texts(self) -> tuple[str, ...]:
+        return ()
+
     def __iter__(self) -> Iterator[Field]:
         return iter(())
 
 
 class AdoptedQuestion(Question[dict[str, Any]]):
-    """A form question whose params came from the SDK. Its value is the client's answer as it came."""
+    """A form question whose params came from the SDK. Its value is the client's raw answer."""
 
     __slots__ = ("params", "secrets")
+
+    is_adopted: ClassVar[bool] = True
 
     def __init__(self, params: Mapping[str, Any], *, timeout: float | None = None) -> None:
         schema: Mapping[str, Any] = params["requestedSchema"]
@@ -58,9 +62,9 @@ class AdoptedQuestion(Question[dict[str, Any]]):
         super(Question, self).__init__(params["message"], None, timeout, 1, MISSING, None, None)
         self._carry_form(cast("Form", form))
         self.params = dict(params)
-        """What the SDK would send."""
+        """As the SDK would send them."""
         self.secrets = secret_properties(schema)
-        """The fields that ask for a secret, by what they are called."""
+        """The fields whose names mean a secret."""
 
     @property
     def shape(self) -> str:
@@ -68,14 +72,14 @@ class AdoptedQuestion(Question[dict[str, Any]]):
 
     @property
     def required_defaults(self) -> dict[str, Any]:
-        """The defaults of the fields that are required all the same."""
+        """The defaults of fields that are nevertheless required."""
         schema: Mapping[str, Any] = self.params["requestedSchema"]
         properties: Mapping[str, Any] = schema.get("properties") or {}
         named = ((name, properties.get(name)) for name in schema.get("required") or ())
         return {name: prop["default"] for name, prop in named if isinstance(prop, Mapping) and "default" in prop}
 
     def _check_message(self, message: str) -> None:
-        """The SDK sends an empty one, too."""
+        """The SDK allows an empty message."""
 
 
 class AdoptedVisit(Visit):
@@ -84,11 +88,11 @@ class AdoptedVisit(Visit):
     __slots__ = ()
 
     def _check_message(self, message: str) -> None:
-        """The SDK sends an empty one, too."""
+        """The SDK allows an empty message."""
 
 
 def _with_item_types(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema, with the type of the texts in a list of choices, which FastMCP leaves out."""
+    """Add the type of the items in a list of choices, which FastMCP leaves out."""
     properties: Any = schema.get("properties")
     if not isinstance(properties, Mapping):
         return schema

@@ -1,4 +1,4 @@
-"""The user of an MCP call, as its access token says."""
+"""The user of an MCP call, as the access token identifies them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["Caller"]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The user of an MCP call, as its access token says."""
+    """The user of an MCP call, as the access token identifies them."""
 
     issuer: str | None = None
     subject: str | None = None
     client: str | None = None
-    """Through which client they came. A browser comes through none, so it is never compared."""
+    """The MCP client they used. A browser has none, so it's never compared."""
     claims: Mapping[str, Any] = field(default_factory=dict[str, Any])

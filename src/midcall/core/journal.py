@@ -1,11 +1,11 @@
 """The ordered record of a call, and the text it travels as.
 
 A journal is JSON, never pickle, and carries its version. A call with a hundred questions reads and
-writes its journal a hundred times, so what cannot change any more is not written anew: it goes along
+writes its journal a hundred times, so what cannot change any more is not written again: it travels
 as the text it came as. Its quotes are swapped for backquotes, since the text is sealed inside JSON,
 where every quote would have to be escaped.
 
-    midcall/4 <call> <turn> <owner>    the version, and all that a live run needs to be found
+    midcall/4 <call> <turn> <owner>    the version, and what is needed to find a live run
     "?<digest>":"window",...           answers that were read and fit, one after the other
     "Which seat?",...                  their labels, which hardly any run looks at
     [3,{...}]                          what is known of the call, and all other entries
@@ -14,7 +14,7 @@ where every quote would have to be escaped.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import NoneType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast, get_args
@@ -22,12 +22,12 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast, get_args
 from pydantic_core import from_json, to_json
 
 from midcall.errors import InvalidJournal
-from midcall.wording import journal as wording
 
 __all__ = [
     "ADOPTED",
     "EFFECTS",
     "OPEN",
+    "REQUIRED",
     "VERSION",
     "Entry",
     "Foreign",
@@ -39,7 +39,6 @@ __all__ = [
     "decode",
     "effect_name",
     "encode",
-    "is_required",
     "key_name",
     "mark_name",
     "nth_name",
@@ -71,7 +70,7 @@ Kind: TypeAlias = Literal[
     "reply",
 ]
 """`fits` is an accepted answer that was read, and can be read again without another look. Of effects, `lost` has run
-and left no result, and `failed` has raised: it runs again, but it has been met. A `mark` is a note of our own. A
+and left no result, and `failed` has raised: it runs again, but it has been met. A `mark` is our own note. A
 `requested` entry waits for the client's `reply` to a request that isn't a question, such as sampling."""
 
 OPEN: Final = ("waiting", "requested")
@@ -92,7 +91,8 @@ _KINDS: Final[frozenset[str]] = frozenset(get_args(Kind))
 # comes what an author calls an effect, and a key is the author's as it is: it begins with a letter, a digit or `_`.
 
 
-_REQUIRED: Final = "?required."
+REQUIRED: Final = "?required."
+"""How the name of a visit begins that a tool requires by -32042."""
 
 
 def question_name(digest: str) -> str:
@@ -102,12 +102,7 @@ def question_name(digest: str) -> str:
 
 def required_name(index: int, digest: str) -> str:
     """A visit that a tool requires by -32042."""
-    return f"{_REQUIRED}{index}.{digest}"
-
-
-def is_required(name: str) -> bool:
-    """Whether this names such a visit."""
-    return name.startswith(_REQUIRED)
+    return f"{REQUIRED}{index}.{digest}"
 
 
 def request_name(method: str, digest: str) -> str:
@@ -131,7 +126,7 @@ def effect_name(name: str, ordinal: int) -> str:
 
 
 def mark_name(kind: str, about: str = "", ordinal: int = 0) -> str:
-    """A mark of ours. What it is about may hold a name of the author's."""
+    """Our own mark. What it is about may contain a name that the author chose."""
     return f"#{kind}{ordinal or ''}.{about}"
 
 
@@ -146,7 +141,7 @@ def wire_key(identity: str, attempt: int) -> str:
 
 
 class Entry(NamedTuple):
-    """One line of the journal: a question that waits, its outcome, or the result of an effect."""
+    """One line of the journal: a pending question, its outcome, or the result of an effect."""
 
     kind: Kind
     line: int
@@ -154,7 +149,7 @@ class Entry(NamedTuple):
     label: str
     """What a person would call it: the beginning of the message, or the name of the effect."""
     value: Any = None
-    """The accepted content, or the effect's result; of a no, whether it came faster than a person reads."""
+    """The accepted content, or the effect's result; of a decline, whether it came faster than a person reads."""
     shape: str = ""
     """The digest of the form, for a question known by its key; `ADOPTED` for one that was written for the SDK; for an
     effect, the digest of its arguments."""
@@ -163,6 +158,11 @@ class Entry(NamedTuple):
     problems: tuple[tuple[str, str, str], ...] = ()
     """What was wrong with the answer before this one."""
     via: str = "round"
+
+    @classmethod
+    def from_wire(cls, raw: list[Any]) -> Entry:
+        """The entry of which these fields travelled."""
+        return cls._make(raw + _TAIL[len(raw) :])
 
 
 class Foreign(NamedTuple):
@@ -182,9 +182,7 @@ class Target(NamedTuple):
 @dataclass(slots=True)
 class Journal:
     call: str = ""
-    """Names this call. Unguessable; everything that must be stable and secret derives from it.
-
-    It is given when it is first needed: most calls ask nothing."""
+    """Names this call. Unguessable: everything that must be stable and secret derives from it."""
     rounds: int = 0
     """How many rounds this client has seen; a resume code starts over."""
     turn: int = 0
@@ -194,15 +192,15 @@ class Journal:
     strays: int = 0
     """How often the tool's own task took another way than the one that was recorded."""
     drifts: int = 0
-    """How many rounds in a row left while an answer of theirs was unused, and something else was asked."""
+    """How many rounds in a row left while one of their answers was unused, and something else was asked."""
     foreign: Foreign | None = None
     target: Target | None = None
-    """What is really called, where the request names a code to go on with."""
+    """What is really called, if the request names a resume code."""
     left: float | None = None
     """When the round left, where a quick no is doubted."""
     entries: dict[str, Entry | list[Any]] = field(default_factory=dict)  # pyright: ignore[reportUnknownVariableType]
     settled: dict[str, Any] = field(default_factory=dict)  # pyright: ignore[reportUnknownVariableType]
-    """Answers that fit: the content, or the value alone where a form has one field (`Form.bare`)."""
+    """Answers that fit: the content, or the value alone if the form has one field."""
     _text: str = field(default="", repr=False, compare=False)
     """`settled` as it travels."""
     _labels: str = field(default="", repr=False)
@@ -223,12 +221,7 @@ class Journal:
                 return None
             label, line = self.labels()[identity]
             return Entry("fits", line, label, self.settled[identity])
-        return raw if isinstance(raw, Entry) else Entry._make(raw + _TAIL[len(raw) :])
-
-    @property
-    def has_waiting_branch(self) -> bool:
-        """Whether a question of a branch waits for its answer."""
-        return any(raw[0] in OPEN and not raw[1] for raw in self.entries.values())
+        return raw if isinstance(raw, Entry) else Entry.from_wire(raw)
 
     def effects(self) -> list[str]:
         """The names of the effects that were done."""
@@ -247,16 +240,25 @@ class Journal:
         if self._known is None:
             self._write()
             try:
-                raw = _decode(f"[{_swapped(self._labels)}]")
+                raw = _decode(f"[{_swap_quotes(self._labels)}]")
                 self._known = {name: _label(each) for name, each in zip(self.settled, raw, strict=True)}
             except (ValueError, RecursionError):
-                raise InvalidJournal(wording.damaged_journal()) from None
+                raise InvalidJournal() from None
         return self._known
 
-    def keep(self, identity: str, answer: Any) -> None:
-        """The answer to this question was read and fits: from now on it goes along as it is."""
+    def keep(self, identity: str, content: dict[str, Any], names: Sequence[str]) -> None:
+        """The answer to this question was read and fits: from now on it goes along as it is.
+
+        That of a form with one field is its value alone, which is never a dict.
+        """
         _, line, label, *_ = self.entries.pop(identity)
-        self.settle(identity, answer, label, line)
+        bare = len(names) == len(content) == 1
+        self.settle(identity, next(iter(content.values())) if bare else content, label, line)
+
+    def content(self, identity: str, names: Sequence[str]) -> dict[str, Any]:
+        """The content of an answer that was kept."""
+        kept = self.settled[identity]
+        return kept if type(kept) is dict else {names[0]: kept}  # pyright: ignore[reportUnknownVariableType]
 
     def settle(self, identity: str, answer: Any, label: str, line: int) -> None:
         """Add an answer that fits."""
@@ -267,9 +269,9 @@ class Journal:
     def _write(self) -> None:
         """Bring the texts up to date."""
         for identity, label, line in self._unwritten:
-            piece = _swapped(_encode({identity: self.settled[identity]}))[1:-1]
+            piece = _swap_quotes(_encode({identity: self.settled[identity]}))[1:-1]
             self._text = f"{self._text},{piece}" if self._text else piece
-            piece = _swapped(_encode(label if line else [label]))
+            piece = _swap_quotes(_encode(label if line else [label]))
             self._labels = f"{self._labels},{piece}" if self._labels else piece
         self._unwritten.clear()
 
@@ -302,7 +304,7 @@ def _label(raw: Any) -> tuple[str, int]:
 _TAIL: Final[list[Any]] = ["waiting", 0, "", None, "", 1, None, (), "round"]
 
 
-def _trimmed(entry: Entry) -> list[Any]:
+def _trim(entry: Entry) -> list[Any]:
     """The entry without the fields that hold their defaults."""
     end = len(entry)
     while end > 3 and entry[end - 1] == _TAIL[end - 1]:
@@ -320,19 +322,19 @@ class Head(NamedTuple):
 
 
 def read_head(state: str) -> Head:
-    """The first line of a journal, which is all that a live run needs.
+    """The first line of a journal: enough to find a live run.
 
     Raises:
         InvalidJournal: It is damaged, or of a version that this midcall does not read.
     """
     line = state.partition("\n")[0]
     if not line.startswith(_MARK):
-        raise InvalidJournal(_unread(line))
+        raise _unread(line)
     try:
         call, turn, owner = line[len(_MARK) :].split(" ")
         return Head(call, int(turn), owner)
     except ValueError:
-        raise InvalidJournal(wording.damaged_journal()) from None
+        raise InvalidJournal() from None
 
 
 _by_the_book: Final = json.JSONEncoder(separators=(",", ":")).encode
@@ -356,20 +358,17 @@ def _decode(text: str) -> Any:
         return json.loads(text)
 
 
-def _swapped(text: str) -> str:
+def _swap_quotes(text: str) -> str:
     """The text with quotes for backquotes, and the other way round."""
     return text.replace("`", _SPARE).replace('"', "`").replace(_SPARE, '"')
 
 
 def encode(journal: Journal) -> str:
-    entries = journal.entries
-    for identity, entry in entries.items():
-        if type(entry) is Entry:
-            entries[identity] = _trimmed(entry)
+    entries = {name: _trim(raw) if type(raw) is Entry else raw for name, raw in journal.entries.items()}
     rest = (journal.rounds, entries)
     more = (journal.strays, journal.drifts, journal.foreign, journal.target, journal.left)
     head = f"{_MARK}{journal.call} {journal.turn} {journal.owner}"
-    return f"{head}\n{journal.text()}\n{_swapped(_encode(rest if more == _NO_MORE else rest + more))}"
+    return f"{head}\n{journal.text()}\n{_swap_quotes(_encode(rest if more == _NO_MORE else rest + more))}"
 
 
 _NO_MORE: Final = (0, 0, None, None, None)
@@ -384,26 +383,26 @@ def decode(state: str) -> Journal:
     head = read_head(state)
     try:
         _, settled, labels, rest = state.split("\n")
-        fields = _decode(_swapped(rest))
-        journal = _checked(head, *(fields if len(fields) > 2 else (*fields, *_NO_MORE)))
-        journal.settled = _decode(f"{{{_swapped(settled)}}}")
+        fields = _decode(_swap_quotes(rest))
+        journal = _check(head, *(fields if len(fields) > 2 else (*fields, *_NO_MORE)))
+        journal.settled = _decode(f"{{{_swap_quotes(settled)}}}")
     except (ValueError, RecursionError, TypeError):
-        raise InvalidJournal(wording.damaged_journal()) from None
+        raise InvalidJournal() from None
     journal._text, journal._labels = settled, labels  # pyright: ignore[reportPrivateUsage]
     return journal
 
 
-def _unread(line: str) -> str:
+def _unread(line: str) -> InvalidJournal:
     """Why this is not read: it is of another version, or of none."""
     if line.startswith(_ANY_MARK):
-        return (
+        return InvalidJournal(
             f"The state of this call has version {line[len(_ANY_MARK) :][:16].partition(' ')[0]}; this midcall "
             f"reads version {VERSION}."
         )
-    return wording.damaged_journal()
+    return InvalidJournal()
 
 
-def _checked(
+def _check(
     head: Head, rounds: Any, entries: Any, strays: Any, drifts: Any, foreign: Any, target: Any, left: Any
 ) -> Journal:
     """The journal of these, each of which has to be what it should."""
@@ -418,7 +417,7 @@ def _checked(
         and all(map(_is_entry, cast("dict[str, Any]", entries).values()))
     )
     if not sound:
-        raise InvalidJournal(wording.damaged_journal())
+        raise InvalidJournal()
     kept, called = foreign and Foreign._make(foreign), target and Target._make(target)
     return Journal(head.call, rounds, head.turn, head.owner, strays, drifts, kept, called, left, cast("Any", entries))
 

@@ -1,21 +1,24 @@
-"""What becomes of a question: accepted, declined or cancelled."""
+"""The outcome of a question: accepted, declined or cancelled."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Generic, Literal, TypeAlias
+from typing import Final, Generic, Literal, NoReturn, TypeAlias
 
 from typing_extensions import TypeVar
 
-__all__ = ["STRONG", "Accepted", "Cancelled", "Declined", "Outcome", "Via"]
+from midcall.errors import UserCancelled, UserDeclined
 
+__all__ = ["STRONG", "Accepted", "Cancelled", "Declined", "Outcome", "Via", "raise_refusal", "value_of"]
+
+T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True, default=object)
 
 Via: TypeAlias = Literal["push", "round", "page", "required", "app", "link", "relay", "default"]
 """The channel that carried an outcome."""
 
 STRONG: Final[frozenset[Via]] = frozenset({"push", "round", "page", "required", "app", "link"})
-"""The channels on which a person acts: neither the model nor a default can answer."""
+"""The channels on which only a person can answer, not the model or a default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +53,19 @@ class Cancelled:
 
 
 Outcome: TypeAlias = Accepted[T_co] | Declined | Cancelled
+
+
+def value_of(outcome: Outcome[T]) -> T:
+    """The accepted value.
+
+    Raises:
+        UserDeclined, UserCancelled: The user did not accept.
+    """
+    if isinstance(outcome, Accepted):
+        return outcome.value
+    return raise_refusal("decline" if isinstance(outcome, Declined) else "cancel")
+
+
+def raise_refusal(action: str) -> NoReturn:
+    """Raise the error for this action of the user, `decline` or `cancel`."""
+    raise UserDeclined if action == "decline" else UserCancelled

@@ -11,22 +11,27 @@ import re
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
-from typing import Any, Final, Generic, cast, get_args
+from typing import Any, ClassVar, Final, Generic, cast, get_args
 
 from typing_extensions import TypeForm, TypeVar
 
-from midcall.core.forms.check import Problem, check, tidy
+from midcall.core.forms.check import check, tidy
 from midcall.core.forms.form import Form
-from midcall.core.forms.links import form_texts, links_in
 from midcall.core.forms.secrets import refuse_secrets
 from midcall.core.journal import question_name
 from midcall.core.outcome import Via
-from midcall.core.types import TypedForm, Unfit, is_value, typed_form, written
-from midcall.core.urls import check_address
-from midcall.core.wire import broken_at, stuck_at
-from midcall.errors import InvalidQuestion
-from midcall.wording import questions as wording
-from midcall.wording import wire
+from midcall.core.types import TypedForm, Unfit, is_value, spell_type, typed_form
+from midcall.core.urls import check_address, find_links
+from midcall.core.wire import (
+    HALF_CHARACTER_ADVICE,
+    PLAIN_DATA_ADVICE,
+    describe_half_character,
+    find_half_character,
+    find_unsendable,
+)
+from midcall.errors import InvalidQuestion, MidcallError
+from midcall.problems import Problem
+from midcall.settings import ATTEMPTS
 
 __all__ = [
     "ATTEMPTS",
@@ -37,6 +42,8 @@ __all__ = [
     "Visit",
     "check_channels",
     "check_id",
+    "make",
+    "make_question",
     "plain_question",
 ]
 
@@ -55,35 +62,34 @@ class Missing:
 
 MISSING: Final = Missing()
 
-ATTEMPTS: Final = 3
 _CLASS: Final = type
 _LONG: Final = 1000
-"""What is longer is made anew each time: messages quote files and letters, and those are not to stay in memory."""
+"""Longer messages are not cached: they quote files and letters, which should not stay in memory."""
 _CHANNELS: Final[frozenset[str]] = frozenset(get_args(Via))
 _KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}\Z")
 
 
 def _digest(kind: str, message: str, detail: str) -> str:
-    return (_digested if len(message) > _LONG else _kept_digest)(kind, message, detail)
+    return (_make_digest if len(message) > _LONG else _kept_digest)(kind, message, detail)
 
 
-def _digested(kind: str, message: str, detail: str) -> str:
+def _make_digest(kind: str, message: str, detail: str) -> str:
     raw = hashlib.sha256(f"{kind}\0{message}\0{detail}".encode("utf-8", "surrogatepass")).digest()
     return urlsafe_b64encode(raw[:9]).decode()
 
 
-_kept_digest = lru_cache(maxsize=4096)(_digested)
+_kept_digest = lru_cache(maxsize=4096)(_make_digest)
 
 
 def check_channels(via: Collection[Via]) -> frozenset[Via]:
     """The channels that are named, alone or together.
 
     Raises:
-        InvalidQuestion: There is no such channel.
+        InvalidQuestion: A channel of this name doesn't exist.
     """
     try:
         named: frozenset[Any] = frozenset((via,) if isinstance(via, str) else via)
-    except TypeError:  # nothing that holds names, or holds what is no name
+    except TypeError:  # not a collection of names
         named = frozenset({repr(via)})
     if not named:
         raise InvalidQuestion(
@@ -98,20 +104,19 @@ def check_channels(via: Collection[Via]) -> frozenset[Via]:
 
 
 def _check_text(what: str, text: str) -> None:
-    if (at := broken_at(text)) is not None:
-        raise InvalidQuestion(
-            wording.unsendable(what, wire.half_a_character(at)), advice=wire.half_a_character_advice()
-        )
+    if (at := find_half_character(text)) is not None:
+        why = describe_half_character(at)
+        raise InvalidQuestion(f"This question cannot be sent: {what} {why}.", advice=HALF_CHARACTER_ADVICE)
 
 
 def _check_meta(meta: Mapping[str, Any]) -> None:
     """Here, and not where it is sent: there it would take the whole connection down."""
     if not isinstance(meta, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidQuestion(
-            wording.unsendable("meta", "must be a mapping from names to plain data"), advice=wire.plain_data_advice()
+            "This question cannot be sent: meta must be a mapping from names to plain data.", advice=PLAIN_DATA_ADVICE
         )
-    if (stuck := stuck_at(dict(meta))) is not None:
-        raise InvalidQuestion(wording.unsendable(f"meta{stuck.path}", stuck.why), advice=wire.plain_data_advice())
+    if (found := find_unsendable(dict(meta))) is not None:
+        raise InvalidQuestion(f"This question cannot be sent: meta{found.path} {found.why}.", advice=PLAIN_DATA_ADVICE)
 
 
 def _is_seconds(timeout: Any) -> bool:
@@ -122,6 +127,9 @@ class _Options:
     """What every kind of question may carry."""
 
     __slots__ = ("attempts", "base", "default", "digest", "key", "message", "meta", "timeout", "via")
+
+    is_adopted: ClassVar[bool] = False
+    """Whether it was written for the SDK, and its answer goes back unread."""
 
     def __init__(
         self,
@@ -156,9 +164,7 @@ class _Options:
 
     def _check_message(self, message: str) -> None:
         if not isinstance(message, str) or not message.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidQuestion(
-                "A question needs a message: one sentence that tells the user what is asked, and why."
-            )
+            raise InvalidQuestion("A question needs a message: one sentence that says what is asked, and why.")
 
     def _name(self, digest: str) -> None:
         """What the question is known by: its digest, and the beginning of its name in the journal."""
@@ -207,7 +213,7 @@ class Question(_Options, Generic[T]):
     def links(self) -> tuple[str, ...]:
         """What a client might make clickable in this question."""
         if self._links is None:
-            self._links = links_in(self.message, *form_texts(self.form))
+            self._links = find_links(self.message, *self.form.texts())
         return self._links
 
     def _check_default(self, default: object, type: Any) -> None:
@@ -219,7 +225,7 @@ class Question(_Options, Generic[T]):
         elif len(names) == 1:
             answered = {names[0]: default}
         problems: tuple[Problem, ...] = ()
-        if answered is not None and stuck_at(dict(answered)) is None:
+        if answered is not None and find_unsendable(dict(answered)) is None:
             problems = self._problems_of(answered)
             if not problems:
                 self._answered = answered
@@ -233,9 +239,9 @@ class Question(_Options, Generic[T]):
         try:
             return self.read(answered)[1]
         except Exception as exc:  # of a validator of the author's, which this is not for
-            return (Problem("", "value", _no_value(exc.__class__.__name__)),)
+            return (Problem("", "value", {"reason": _no_value(exc.__class__.__name__)}),)
 
-    def taken_default(self) -> T:
+    def read_default(self) -> T:
         """The default as a value of the type: the author's own, or read as the answer that it is."""
         if self._answered is None:
             return cast("T", self.default)
@@ -253,16 +259,17 @@ class Question(_Options, Generic[T]):
 
     def read(self, content: Mapping[str, Any]) -> tuple[T, tuple[Problem, ...]]:
         """The value that this content stands for, or the problems with it."""
-        return self.read_tidy(tidy(self.form, content))
+        return self.judge(content)[1:]
 
-    def read_tidy(self, content: Mapping[str, Any]) -> tuple[T, tuple[Problem, ...]]:
-        """The same for content that is tidy already."""
+    def judge(self, answered: Mapping[str, Any]) -> tuple[dict[str, Any], T, tuple[Problem, ...]]:
+        """The content of an answer, without what only means "left empty"; its value; or the problems with it."""
+        content = tidy(self.form, answered)
         if problems := check(self.form, content):
-            return cast("T", None), problems
+            return content, cast("T", None), problems
         try:
-            return self.typed.read(content), ()
+            return content, self.typed.read(content), ()
         except Unfit as unfit:
-            return cast("T", None), unfit.problems
+            return content, cast("T", None), unfit.problems
 
     def __repr__(self) -> str:
         return f"Question({self.message!r}, {', '.join(self.form.names)})"
@@ -319,17 +326,50 @@ def check_id(id: str) -> None:
 
 
 def _place(url: str | Callable[[str], str], id: str | None) -> str:
-    """Where a visit leads, whatever its id: existing tools draw a new one on every run."""
+    """Where a visit leads, without its id: existing tools make a new one on every run."""
     if not isinstance(url, str):
         return ""
     return url.replace(id, "{id}") if id else url
+
+
+def make_question(message: object, type: Any, options: Mapping[str, Any]) -> Question[Any] | Visit:
+    """The question that an author asks: one that was made before, or one of this message, type and options."""
+    if isinstance(message, (Question, Visit)):
+        if options or type is not None:
+            raise InvalidQuestion(
+                "A Question has its type and its options already: pass them to Question(...) when you make it."
+            )
+        return cast("Question[Any] | Visit", message)
+    if not isinstance(message, str):
+        raise InvalidQuestion(
+            f"A question starts with its message, which is a text, not {message.__class__.__name__}: ask('How many "
+            "days?', int)."
+        )
+    if options:
+        return make(Question, message, type, **options)
+    try:
+        return plain_question(message, type)
+    except TypeError as exc:
+        if isinstance(exc, MidcallError):
+            raise
+        return Question(message, type)  # a type that can't be hashed
+
+
+def make(kind: Callable[..., T], *given: Any, **options: Any) -> T:
+    """A question of this kind, with the options that its author passed to a verb."""
+    try:
+        return kind(*given, **options)
+    except TypeError as exc:
+        if isinstance(exc, MidcallError):
+            raise
+        raise InvalidQuestion(f"These are not the options of a question: {exc!s}.") from None
 
 
 def plain_question(message: str, type: Any) -> Question[Any]:
     """A question without options, made once: replays ask the same ones over and over."""
     if len(message) > _LONG:
         return Question(message, type)
-    return _plain_question(message, type, None if isinstance(type, _CLASS) else written(type))
+    return _plain_question(message, type, None if isinstance(type, _CLASS) else spell_type(type))
 
 
 @lru_cache(maxsize=1024)

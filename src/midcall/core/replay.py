@@ -1,6 +1,6 @@
 """One run of a call over its journal.
 
-A replayed tool runs again from the top; this machine tells each question and each effect that it meets
+A replayed tool runs again from the top; this machine gives each question and each effect that it meets
 what was recorded for it. It does no I/O and has no clock: the time comes in as an argument, and
 "not answered yet" is a value.
 
@@ -14,16 +14,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any, Final, NoReturn, TypeVar, cast
 
-from midcall.core.forms.check import Problem, tidy
 from midcall.core.journal import (
     ADOPTED,
     EFFECTS,
     OPEN,
+    REQUIRED,
     Entry,
     Journal,
     Kind,
     effect_name,
-    is_required,
     key_name,
     mark_name,
     nth_name,
@@ -32,9 +31,9 @@ from midcall.core.journal import (
 )
 from midcall.core.question import MISSING, Missing, Question, Visit
 from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
-from midcall.wording import replay as wording
+from midcall.problems import Problem
 
-__all__ = ["DOUBT", "Replay", "parse_answer", "unused_answers"]
+__all__ = ["DOUBT", "Replay", "parse_answer", "unmet_error"]
 
 T = TypeVar("T")
 
@@ -42,7 +41,7 @@ DOUBT: Final = "doubt"
 """In place of a channel: which one it was is doubted, and it is not to be that again."""
 
 _LABEL: Final = 16
-"""Enough to know a question by; every round carries the labels of all that came before."""
+"""Enough to recognize a question by. Every round carries the labels of all earlier ones."""
 _MET_EFFECTS: Final = (*EFFECTS, "failed")
 _TYPED: Final = 4096
 """A wrong value that is longer does not go along."""
@@ -65,19 +64,19 @@ def parse_answer(answer: object) -> tuple[Kind, dict[str, Any] | None]:
         MalformedAnswer: It has no known action, or content of the wrong shape.
     """
     if not isinstance(answer, (dict, Mapping)):  # `dict` first: it is quicker to tell
-        raise MalformedAnswer(_malformed_answer("it is not an object"))
+        raise MalformedAnswer(_describe_malformed("it is not an object"))
     fields = cast("Mapping[str, Any]", answer)
     action = fields.get("action")
     kind = _ACTIONS.get(action) if isinstance(action, str) else None
     if kind is None:
-        raise MalformedAnswer(_malformed_answer("its action is none of accept, decline and cancel"))
+        raise MalformedAnswer(_describe_malformed("its action is not accept, decline or cancel"))
     if kind != "accept":
         return kind, None
     content = fields.get("content")
     if content is None:
         return kind, {}
     if not isinstance(content, (dict, Mapping)):
-        raise MalformedAnswer(_malformed_answer("its content is not an object"))
+        raise MalformedAnswer(_describe_malformed("its content is not an object"))
     return kind, dict(cast("Mapping[str, Any]", content))
 
 
@@ -101,7 +100,7 @@ class Replay:
     def identify(self, question: Question[Any] | Visit) -> str:
         """This question's name in the journal."""
         if question.key is None:
-            return self._numbered(question.base)
+            return self._name_nth(question.base)
         if question.key in self._keys:
             raise DuplicateKey(
                 f"The key {question.key!r} was used for another question of this call.",
@@ -122,7 +121,7 @@ class Replay:
         """
         if freed := self._freed.get((name, arguments)):
             return freed.pop(0)
-        recorded = self._recorded_effects().get(name, [])
+        recorded = self._find_effects().get(name, [])
         for identity in recorded:
             if (entry := self.journal.entry(identity)) is not None and entry.shape == arguments:
                 recorded.remove(identity)
@@ -131,7 +130,7 @@ class Replay:
             pass
         return identity
 
-    def _recorded_effects(self) -> dict[str, list[str]]:
+    def _find_effects(self) -> dict[str, list[str]]:
         """What earlier runs have recorded, by name; nothing of this run, which begins to ask after it."""
         if self._recorded is None:
             self._recorded = {}
@@ -140,8 +139,9 @@ class Replay:
                     self._recorded.setdefault(raw[2], []).append(identity)
         return self._recorded
 
-    def _numbered(self, base: str) -> str:
-        return nth_name(base, self._count(base))
+    def _name_nth(self, base: str) -> str:
+        ordinal = self._count(base)
+        return nth_name(base, ordinal) if ordinal else base
 
     def _count(self, base: str) -> int:
         ordinal = self._counts.get(base, 0)
@@ -167,37 +167,44 @@ class Replay:
         ordinal = self._counts.get(base, 0)
         identity = nth_name(base, ordinal)
         journal = self.journal
-        if (answer := journal.settled.get(identity)) is not None:
-            value = question.typed.read(question.form.whole(answer))
+        if identity in journal.settled:
+            value = question.typed.read(journal.content(identity, question.form.names))
         else:
             raw = journal.entries.get(identity)
             if raw is None or raw[0] != "accept" or raw[-1] == "default" or self.came_with_others(identity):
                 return MISSING
-            tidied = tidy(question.form, raw[3])
-            value, problems = question.read_tidy(tidied)
+            content, value, problems = question.judge(raw[3])
             if problems:
                 return MISSING
-            journal.keep(identity, question.form.bare(tidied))
+            journal.keep(identity, content, question.form.names)
         self._counts[base] = ordinal + 1
         self._used.add(identity)
         return value
 
-    def recorded(self, identity: str, question: Question[Any] | Visit) -> Entry | None:
+    def find(self, identity: str, question: Question[Any] | Visit) -> Entry | None:
         """What was recorded for this question, if it is still the same question."""
-        entry = self.journal.entry(identity)
+        journal = self.journal
+        if identity not in journal.entries and identity not in journal.settled:  # as nearly always in a live run
+            return None
+        entry = journal.entry(identity)
         if entry is None or (entry.shape and entry.shape != question.shape):
             return None
         self._used.add(identity)
         if entry.kind == "fits" and isinstance(question, Question):
-            return entry._replace(value=question.form.whole(entry.value))
+            return entry._replace(value=journal.content(identity, question.form.names))
         return entry
 
-    def noted(self, identity: str) -> Entry | None:
+    def find_mark(self, identity: str) -> Entry | None:
         """The mark of this name, or the effect."""
         entry = self.journal.entry(identity)
         if entry is not None:
             self._used.add(identity)
         return entry
+
+    @property
+    def has_waiting_branch(self) -> bool:
+        """Whether a question of a branch waits for its answer."""
+        return any(raw[0] in OPEN and not raw[1] for raw in self.journal.entries.values())
 
     def depart(self, question: str) -> list[str]:
         """The tool's own task meets a question that was not recorded: has it taken another way?
@@ -210,7 +217,7 @@ class Replay:
         Raises:
             ReplayMismatch: It has, past a recorded effect, or for the second time.
         """
-        unused = self._unused()
+        unused = self._list_unmet()
         if not unused:
             return []
         effects = [label for _, kind, label in unused if kind in EFFECTS]
@@ -234,13 +241,13 @@ class Replay:
         Raises:
             ReplayMismatch: There is such an effect.
         """
-        effects = [label for _, kind, label in self._unused() if kind in EFFECTS]
+        effects = [label for _, kind, label in self._list_unmet() if kind in EFFECTS]
         if effects:
             self._mismatch(
                 effects, name, effects, "with the same name, but its arguments differ" if name in effects else ""
             )
 
-    def _unused(self) -> list[tuple[str, str, str]]:
+    def _list_unmet(self) -> list[tuple[str, str, str]]:
         """What the tool's own task wrote in an earlier run, and has not met in this one."""
         journal = self.journal
         if len(self._used) == len(journal.entries) + len(journal.settled):
@@ -261,11 +268,7 @@ class Replay:
 
     @staticmethod
     def _mismatch(recorded: list[str], met: str, effects: list[str], differs: str) -> NoReturn:
-        raise ReplayMismatch(
-            _replay_mismatch(recorded, met, effects, differs),
-            advice=wording.replay_mismatch_advice(),
-            for_model=wording.model_start_again(),
-        )
+        raise ReplayMismatch(_replay_mismatch(recorded, met, effects, differs))
 
     # --- writing ------------------------------------------------------------------------------
 
@@ -273,7 +276,7 @@ class Replay:
         self, identity: str, question: Question[Any] | Visit, *, line: bool, deadline: float | None, attempt: int = 1
     ) -> Entry:
         """Write down that this question waits for its answer."""
-        shape = question.shape if question.key is not None or question.shape == ADOPTED else ""
+        shape = question.shape if question.key is not None or question.is_adopted else ""
         entry = Entry("waiting", int(line), question.message[:_LABEL], None, shape, attempt, deadline)
         self.journal.entries[identity] = entry
         self._used.add(identity)
@@ -292,7 +295,7 @@ class Replay:
         """Keep only what was asked of an answer that fits: a client may send more, and every round carries it."""
         names = question.form.names
         if type(question) is Question and entry.kind == "accept" and not entry.shape and entry.via == "round":
-            self.journal.keep(identity, question.form.bare(content))
+            self.journal.keep(identity, content, names)
         elif len(entry.value) > len(names):
             kept = {name: value for name, value in entry.value.items() if name in names}
             self.journal.entries[identity] = entry._replace(value=kept)
@@ -325,7 +328,7 @@ class Replay:
         return again
 
     def mark(self, identity: str, name: str, value: Any) -> None:
-        """Note something of our own, such as that a page was shown. It has no place in the order of the tool."""
+        """Record our own note, such as that a page was shown. It has no place in the order of the tool."""
         self.journal.entries[identity] = Entry("mark", 0, name, value)
         self._used.add(identity)
 
@@ -346,14 +349,14 @@ class Replay:
         Only what is open takes an answer. A recorded outcome never changes, and what was not asked is ignored.
 
         Raises:
-            MalformedAnswer: One of ours is not an answer. Then nothing is settled.
+            MalformedAnswer: A question got something that is not an answer. Then nothing is settled.
         """
         journal = self.journal
         quick = journal.left is not None and now - journal.left < doubt
         answered = [
             (wire, identity, entry, _read_reply(entry, responses[wire]))
             for identity, entry in self._open()
-            if (wire := self.wire_key(identity, entry.attempt)) in responses
+            if (wire := identity if entry.attempt == 1 else wire_key(identity, entry.attempt)) in responses
         ]
         for _, identity, entry, (kind, content) in answered:
             if kind == "reply":
@@ -362,13 +365,13 @@ class Replay:
             late = entry.deadline is not None and now > entry.deadline
             self.settle(identity, entry, "timeout" if late else kind, content, quick=quick)
         # Once a required visit is done, the tool has no reason to require it again.
-        self._fresh = {identity for _, identity, _, _ in answered if not is_required(identity)}
+        self._fresh = {identity for _, identity, _, _ in answered if not identity.startswith(REQUIRED)}
         return tuple(wire for wire, _, _, _ in answered)
 
     def _open(self) -> list[tuple[str, Entry]]:
         journal = self.journal
-        waiting = [identity for identity, raw in journal.entries.items() if raw[0] in OPEN]
-        return [(identity, entry) for identity in waiting if (entry := journal.entry(identity)) is not None]
+        waiting = [(identity, raw) for identity, raw in journal.entries.items() if raw[0] in OPEN]
+        return [(name, raw if isinstance(raw, Entry) else Entry.from_wire(raw)) for name, raw in waiting]
 
     def withdraw(self, identity: str) -> None:
         """Nobody waits for this question any more."""
@@ -381,7 +384,7 @@ class Replay:
 
     def identify_request(self, method: str, digest: str) -> str:
         """The name of this request, such as one for sampling, in the journal."""
-        return self._numbered(request_name(method, digest))
+        return self._name_nth(request_name(method, digest))
 
     def request(self, identity: str, label: str, *, line: bool) -> None:
         """Write down that this request waits for its reply."""
@@ -389,7 +392,7 @@ class Replay:
         self._used.add(identity)
 
     def drift(self) -> list[str]:
-        """A round leaves from a replay: the answers of this round that no branch has asked for, if that goes on.
+        """A round leaves from a replay: the answers of this round that no branch has asked for, if that happens again.
 
         Once it means little, since a branch may still be at its I/O. Twice in a row, what is asked changes every time.
         """
@@ -409,7 +412,7 @@ class Replay:
     def leftover(self) -> list[str]:
         """The questions whose answers came with this round, and that the run has not asked by its end.
 
-        After a no, the others of its round need not be asked any more.
+        After a decline, the others of its round need not be asked any more.
         """
         return sorted(entry.label for entry in self._not_met())
 
@@ -421,32 +424,28 @@ class Replay:
     def _not_met(self) -> list[Entry]:
         if self.has_met_round:  # as nearly always
             return []
-        entries = {identity: self.journal.entry(identity) for identity in self._fresh if not is_required(identity)}
+        entries = {identity: self.journal.entry(identity) for identity in self._fresh}
         used = [entry for identity, entry in entries.items() if identity in self._used]
         if any(entry is not None and entry.kind in ("decline", "cancel", "timeout") for entry in used):
             return []
         return [entry for identity, entry in entries.items() if entry and identity not in self._used]
 
 
-def unused_answers(unused: list[str]) -> ReplayMismatch:
+def unmet_error(unused: list[str]) -> ReplayMismatch:
     """The error for a replay that has not asked what was answered."""
-    return ReplayMismatch(
-        f"The tool did not ask again what was answered: {', '.join(map(repr, unused))}.",
-        advice=wording.replay_mismatch_advice(),
-        for_model=wording.model_start_again(),
-    )
+    return ReplayMismatch(f"The tool did not ask again what was answered: {', '.join(map(repr, unused))}.")
 
 
 def _read_reply(entry: Entry, response: object) -> tuple[Kind, Any]:
     if entry.kind == "requested":
         if not isinstance(response, (dict, Mapping)):
-            raise MalformedAnswer(_malformed_answer("it is not an object"))
+            raise MalformedAnswer(_describe_malformed("it is not an object"))
         return "reply", dict(cast("Mapping[str, Any]", response))
     kind, content = parse_answer(response)
     return kind, dict(cast("Mapping[str, Any]", response)) if entry.shape == ADOPTED else content
 
 
-def _malformed_answer(why: str) -> str:
+def _describe_malformed(why: str) -> str:
     return f"Malformed answer to a question: {why}."
 
 

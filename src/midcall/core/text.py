@@ -1,8 +1,7 @@
-"""Text from others, made safe to print.
+"""Sanitize other people's text before it's printed.
 
-A server writes the messages, labels and options that a terminal shows. Escape sequences could move
-the cursor and repaint what was asked, a carriage return could overwrite it, bidirectional controls
-could turn it around, and invisible characters could hide in it.
+A server writes the messages, labels and options that a terminal shows. Escape sequences could repaint the question, a
+carriage return could overwrite it, bidirectional controls could reverse it, and invisible characters could hide in it.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ _SEQUENCE: Final = re.compile(
     """,
     re.VERBOSE,
 )
-_TO_LOOK_AT: Final = re.compile(r"[^\n -~]+")
+_SUSPECT: Final = re.compile(r"[^\n -~]+")
 _JOINERS: Final = frozenset("\u200c\u200d")
-"""Invisible, but scripts and emoji need them."""
+"""Invisible, but needed by scripts and emoji."""
 
 
 def plain(text: str) -> str:
-    """The text without escape sequences, bidirectional controls and invisible characters.
+    """Remove escape sequences, bidirectional controls and invisible characters.
 
-    Other control characters become visible. Line ends stay, in one form.
+    Other control characters become visible, and line ends become `\\n`.
     """
     if text.isascii() and text.isprintable():
         return text
     text = _SEQUENCE.sub("", text.replace("\r\n", "\n"))
-    return _TO_LOOK_AT.sub(lambda found: "".join(map(_shown, found[0])), text)
+    return _SUSPECT.sub(lambda found: "".join(map(_sanitize, found[0])), text)
 
 
 def plain_line(text: str) -> str:
@@ -44,7 +43,7 @@ def plain_line(text: str) -> str:
     return " ".join(plain(text).split())
 
 
-def _shown(char: str) -> str:
+def _sanitize(char: str) -> str:
     if char == "\n" or char.isprintable() or char in _JOINERS:
         return char
     match unicodedata.category(char):
@@ -61,7 +60,7 @@ def _shown(char: str) -> str:
 
 
 def _picture(code: int) -> str:
-    """A control character as something to look at."""
+    """A control character as a visible symbol."""
     if code == 9:
         return " "
     if code == 127:

@@ -1,25 +1,78 @@
-"""Which URLs a user may be sent to."""
+"""The rules for URLs: what a web URL is, where a user may be sent, and what a client may turn into a link."""
 
 from __future__ import annotations
 
 import re
 from ipaddress import ip_address
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
-from midcall.core.wire import broken_at
+from midcall.core.wire import describe_half_character, find_half_character
 from midcall.errors import InvalidQuestion
-from midcall.wording import wire
 
-__all__ = ["check_address", "is_loopback"]
+__all__ = [
+    "BadUrl",
+    "check_address",
+    "find_links",
+    "is_loopback",
+    "is_safe",
+    "is_secure",
+    "is_web_url",
+    "parse_url",
+]
 
-# Query parameters that would carry a secret or sign the visitor in. Whoever reads the URL (the
-# client, the model, a log, a history) would have them too.
-_TELLTALE = re.compile(
+# Query parameters that carry a secret or sign the visitor in. Anyone who reads the URL (the client, the model, a log,
+# a history) would have them too.
+_SECRET_PARAMETER = re.compile(
     r"^(access_?token|refresh_?token|id_?token|auth_?token|api_?key|apikey|password|passwd|pwd|secret"
     r"|client_?secret|session(_?id)?|jwt|bearer)$",
     re.IGNORECASE,
 )
 _CONTROL = re.compile(r"[\x00-\x20\x7f]")
+
+# Every repeat is bounded, so that no text takes long: messages quote what others wrote.
+# The target of a Markdown link; or a scheme and slashes, a mail link, a bare www, a host name with a path.
+_LINK = re.compile(
+    r"""(?<=\]\()[^\s<>()"]+ | (?<![\w@])(?:
+        [a-z][a-z0-9+.-]{0,30}://[^\s<>"]+
+      | www\.[^\s<>"]+\.[^\s<>"]+
+      | mailto:[^\s<>"]+
+      | (?<![.-])(?:[a-z0-9-]{1,63}\.){1,30}[a-z]{2,24}(?::\d+)?/[^\s<>"]+
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_TRAILING = ".,;:!?'*_`]}>"
+
+
+class BadUrl(ValueError):
+    """Not an absolute http or https URL. `detail` is the parser's own message, if it couldn't be parsed at all."""
+
+    def __init__(self, detail: str = "") -> None:
+        super().__init__(detail or "it is not an absolute http(s) URL")
+        self.detail = detail
+
+
+def parse_url(url: str) -> SplitResult:
+    """Split an absolute http or https URL.
+
+    Raises:
+        BadUrl: It's something else, or its port isn't a valid number.
+    """
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        raise BadUrl(str(error)) from None
+    if parts.scheme not in ("http", "https") or not host:
+        raise BadUrl
+    return parts
+
+
+def is_web_url(url: str) -> bool:
+    """Whether this is an http or https URL that a client could connect to."""
+    try:
+        return parse_url(url).port != 0
+    except BadUrl:
+        return False
 
 
 def is_loopback(host: str) -> bool:
@@ -32,35 +85,56 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def is_secure(parts: SplitResult) -> bool:
+    """Whether nobody on the way can read along: https, or http on loopback."""
+    return parts.scheme == "https" or is_loopback(parts.hostname or "")
+
+
+def is_safe(url: str) -> bool:
+    """Whether codes and tokens may be sent to this URL."""
+    try:
+        parts = parse_url(url)
+    except BadUrl:
+        return False
+    return is_secure(parts) and parts.username is None and not parts.fragment and not _CONTROL.search(url)
+
+
 def check_address(url: str) -> str:
-    """This URL, if a visit may lead there: absolute, https except on loopback, and free of secrets."""
+    """Return this URL if a visit may lead there: absolute, https except on loopback, and free of secrets."""
     if not isinstance(url, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidQuestion(
-            f"A visit leads to a URL, a text, or to what a function makes of its id; {type(url).__name__} is neither."
+            f"A visit needs a URL as text, or a function that makes one from an id, not {type(url).__name__}."
         )
     if _CONTROL.search(url):
-        raise InvalidQuestion(_bad_address("it is not a URL"))
-    if (at := broken_at(url)) is not None:
-        raise InvalidQuestion(
-            _bad_address(f"it {wire.half_a_character(at)}"),
-            advice="Encode what goes into a URL: urllib.parse.quote(...).",
-        )
+        raise _invalid("it is not a URL")
+    if (position := find_half_character(url)) is not None:
+        raise _invalid(f"it {describe_half_character(position)}", "Encode the parts of a URL: urllib.parse.quote(...).")
     try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname or "", parts.port
-    except ValueError as exc:
-        raise InvalidQuestion(_bad_address(str(exc))) from None
-    if parts.scheme not in ("http", "https") or not host:
-        raise InvalidQuestion(_bad_address("it is not an absolute http(s) URL"))
-    if parts.scheme == "http" and not is_loopback(host):
-        raise InvalidQuestion(_bad_address("it must be https, except on loopback"))
+        parts = parse_url(url)
+    except BadUrl as error:
+        raise _invalid(str(error)) from None
+    if not is_secure(parts):
+        raise _invalid("it must be https, except on loopback")
     if parts.username is not None or parts.password is not None:
-        raise InvalidQuestion(_bad_address("it carries a user name or password"))
+        raise _invalid("it carries a user name or password")
     for name, _value in parse_qsl(parts.query, keep_blank_values=True):
-        if _TELLTALE.match(name):
-            raise InvalidQuestion(_bad_address(f"its query carries {name!r}, which must not travel in a URL"))
+        if _SECRET_PARAMETER.match(name):
+            raise _invalid(f"its query carries {name!r}, which must not travel in a URL")
     return url
 
 
-def _bad_address(why: str) -> str:
-    return f"This URL cannot be visited: {why}."
+def _invalid(why: str, advice: str = "") -> InvalidQuestion:
+    return InvalidQuestion(f"This URL cannot be visited: {why}.", advice=advice)
+
+
+def find_links(*texts: str | None) -> tuple[str, ...]:
+    """The links in these texts, each once, in order: a form must not lead the user anywhere."""
+    found = (_trim(link) for text in texts if text for link in _LINK.findall(text))
+    return tuple(dict.fromkeys(found))
+
+
+def _trim(link: str) -> str:
+    """Drop the punctuation of the sentence around a link; a bracket stays if it closes one inside."""
+    while link[-1:] in _TRAILING or (link.endswith(")") and link.count(")") > link.count("(")):
+        link = link[:-1]
+    return link

@@ -1,25 +1,37 @@
-"""What can be written to the wire: JSON, in Unicode. What cannot would only be found by the transport, too late."""
+"""What can be sent: JSON, in Unicode. The transport would find out too late, and break the connection."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
-from midcall.wording import wire as wording
+__all__ = [
+    "HALF_CHARACTER_ADVICE",
+    "PLAIN_DATA_ADVICE",
+    "Unsendable",
+    "describe_half_character",
+    "escape_halves",
+    "find_half_character",
+    "find_unsendable",
+]
 
-__all__ = ["Stuck", "broken_at", "legible", "stuck_at"]
+HALF_CHARACTER_ADVICE: Final = (
+    "Such halves come from text that was decoded with errors='surrogateescape', or cut out of UTF-16: "
+    "decode it with its own encoding, or with errors='replace'."
+)
+PLAIN_DATA_ADVICE: Final = "Send plain data: text, numbers, true, false, None, and lists and dicts of these."
 
 
-class Stuck(NamedTuple):
-    """What cannot be written: where it is, and why."""
+class Unsendable(NamedTuple):
+    """What cannot be sent: where it is, and why, as the end of a sentence."""
 
     path: str
     why: str
 
 
-def broken_at(text: str) -> int | None:
-    """Where this text holds half a character (a lone surrogate), which no encoding can write."""
+def find_half_character(text: str) -> int | None:
+    """Where this text contains half a character (a lone surrogate), which no encoding can write."""
     if text.isascii():
         return None
     try:
@@ -29,65 +41,73 @@ def broken_at(text: str) -> int | None:
     return None
 
 
-def legible(text: str) -> str:
-    """This text, to be named in an error: half characters are spelled out."""
+def describe_half_character(position: int) -> str:
+    return f"contains half a character (a lone surrogate, at position {position}), which cannot be sent"
+
+
+def escape_halves(text: str) -> str:
+    """This text with half characters spelled out, so that an error can name it."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def stuck_at(data: Any) -> Stuck | None:
-    """The first thing in this data that JSON cannot hold, or nothing. Keys must be text."""
+def find_unsendable(data: Any) -> Unsendable | None:
+    """The first thing in this data that JSON cannot hold, or None. Keys must be text."""
     try:
-        return _first_offender(data)
+        return _find_first(data)
     except RecursionError:
-        return Stuck("", "is nested too deep to be written")
+        return Unsendable("", "is nested too deep to be written")
 
 
-def _first_offender(data: Any) -> Stuck | None:
+def _find_first(data: Any) -> Unsendable | None:
     try:
         json.dumps(data, ensure_ascii=False, allow_nan=False).encode()
     except (TypeError, ValueError):
-        return next(_offenders(data, "", ()), Stuck("", wording.not_plain(type(data).__name__)))
-    return next(_odd_keys(data, ""), None)
+        return next(_find_all(data, "", ()), Unsendable("", _describe_type(data)))
+    return next(_find_odd_keys(data, ""), None)
 
 
-def _odd_keys(data: Any, path: str) -> Iterator[Stuck]:
+def _find_odd_keys(data: Any, path: str) -> Iterator[Unsendable]:
     """JSON would write these as text, and they would come back as something else."""
-    for where, key, value in _inside(data, path):
+    for where, key, value in _items(data, path):
         if not isinstance(key, str):
-            yield Stuck(path, f"has a key that is a {type(key).__name__}, and JSON has only text for keys")
-        yield from _odd_keys(value, where)
+            yield Unsendable(path, f"has a key of type {type(key).__name__}, and keys must be text in JSON")
+        yield from _find_odd_keys(value, where)
 
 
-def _offenders(data: Any, path: str, holders: tuple[int, ...]) -> Iterator[Stuck]:
-    if id(data) in holders:
-        yield Stuck(path, "holds itself, which JSON cannot write")
+def _find_all(data: Any, path: str, parents: tuple[int, ...]) -> Iterator[Unsendable]:
+    if id(data) in parents:
+        yield Unsendable(path, "contains itself, which JSON cannot write")
         return
     if isinstance(data, (dict, list, tuple)):
-        for where, key, value in _inside(data, path):
-            if isinstance(key, str) and (at := broken_at(key)) is not None:
-                yield Stuck(path, wording.half_a_character(at))
-            yield from _offenders(value, where, (*holders, id(cast("object", data))))
-    elif (why := _why_not(data)) is not None:
-        yield Stuck(path, why)
+        for where, key, value in _items(data, path):
+            if isinstance(key, str) and (position := find_half_character(key)) is not None:
+                yield Unsendable(path, describe_half_character(position))
+            yield from _find_all(value, where, (*parents, id(cast("object", data))))
+    elif (why := _explain(data)) is not None:
+        yield Unsendable(path, why)
 
 
-def _why_not(value: Any) -> str | None:
-    if isinstance(value, str) and (at := broken_at(value)) is not None:
-        return wording.half_a_character(at)
+def _explain(value: Any) -> str | None:
+    if isinstance(value, str) and (position := find_half_character(value)) is not None:
+        return describe_half_character(position)
     try:
         json.dumps(value, allow_nan=False)
     except TypeError:
-        return wording.not_plain(type(value).__name__)
+        return _describe_type(value)
     except ValueError:
-        return "is no finite number, and JSON has no other"
+        return "is not a finite number, which JSON cannot hold"
     return None
 
 
-def _inside(data: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
+def _describe_type(value: Any) -> str:
+    return f"is of type {type(value).__name__}, which JSON cannot hold"
+
+
+def _items(data: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
     """Each part of this data: its path, its key (empty in a list), and its value."""
     if isinstance(data, dict):
         for key, value in cast("Mapping[Any, Any]", data).items():
-            yield f"{path}.{legible(str(key))}", key, value
+            yield f"{path}.{escape_halves(str(key))}", key, value
     elif isinstance(data, (list, tuple)):
         for index, value in enumerate(cast("list[Any]", data)):
             yield f"{path}[{index}]", "", value

@@ -1,1 +1,1 @@
-"""`midcall doctor`: checks of an installation, and of a server from outside."""
+"""`midcall doctor`: checks of an installation. Only `cli` imports it."""

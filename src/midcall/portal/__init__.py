@@ -2,15 +2,15 @@
 
     from midcall.portal import Oidc, Portal, Provider
 
-app.py             the portal
-door.py, desk.py   who comes to an interaction, and what they do there
-kinds/             the four kinds of page
-identity/          who is looking
-oauth/             access to other services
-vault.py, keys.py  what is kept, encrypted
-interactions.py    what happens once, between a call and a page
+app.py        the portal
+access.py     who may see an interaction
+pages/        the pages: four kinds of interaction, the account page, notices
+identity/     who is looking
+oauth/        access to other services
+vault.py      encrypted secrets
+webhooks.py   signed callbacks for visits
 
-The names are loaded when they are first used: a server without a portal needs none of its packages.
+Names are imported when they are first used: a server without a portal needs none of its packages.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The portal: one app with all pages, mounted anywhere, or started by itself on this machine."""
+"""The portal: one app with all pages, mounted anywhere, or started automatically on this machine."""
 
 from __future__ import annotations
 
@@ -17,43 +17,47 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from midcall.core.urls import is_loopback
+from midcall.environment import number, whole
+from midcall.environment import text as setting
 from midcall.errors import InstallError, Misuse
-from midcall.portal.access.permission import Door
-from midcall.portal.identity.base import Caller, Ground, Grounded, Identity
-from midcall.portal.identity.calling import FromCallable
+from midcall.portal.access import Access
+from midcall.portal.identity.base import Attachable, Caller, Identity, Nobody, Surroundings
+from midcall.portal.identity.custom import FromCallable
 from midcall.portal.identity.loopback import Loopback
-from midcall.portal.identity.nobody import Nobody
 from midcall.portal.logs import logger, mask_access_logs
 from midcall.portal.oauth import OAuth, Provider
-from midcall.portal.pages.account import Mine
-from midcall.portal.pages.interaction import Desk, OnFinish
-from midcall.portal.pages.kinds import Page
-from midcall.portal.pages.kinds.approve import Approve
-from midcall.portal.pages.kinds.authorize import Authorize
-from midcall.portal.pages.kinds.hosted import Hosted
-from midcall.portal.pages.kinds.secret import Secret
-from midcall.portal.routes import site_of
-from midcall.portal.validation import LAST_PORT, checks_of, hosts_of, port_of, providers_of, seconds_of
+from midcall.portal.pages.account import AccountPage
+from midcall.portal.pages.approve import Approve
+from midcall.portal.pages.authorize import Authorize
+from midcall.portal.pages.hosted_form import HostedForm
+from midcall.portal.pages.interaction import InteractionPages, OnFinish
+from midcall.portal.pages.kind import Page
+from midcall.portal.pages.notices import heading_and_hint
+from midcall.portal.pages.rendering import Renderer, load_templates
+from midcall.portal.pages.secret import Secret
+from midcall.portal.routes import build_site
+from midcall.portal.validation import (
+    LAST_PORT,
+    check_hosts,
+    check_port,
+    check_providers,
+    check_seconds,
+    wrap_checks,
+)
 from midcall.portal.vault import Vault
-from midcall.portal.views import Views, pages
-from midcall.settings import number, whole
-from midcall.settings import text as setting
+from midcall.settings import PORTAL_HOST, PORTAL_PORT, PORTAL_TTL_SECONDS
 from midcall.stores.base import Store
 from midcall.stores.interactions import Interactions, Kind
-from midcall.web.cookies import Cookies, Signing
-from midcall.web.csrf import Tokens
-from midcall.web.limits import BadOpens
-from midcall.web.public_url import Place, place_at
+from midcall.stores.keys import derive
+from midcall.web.cookies import Cookies
+from midcall.web.public_url import Place, local_place, place_at
 from midcall.web.secret_checks import Check, Given
-from midcall.wording.portal import told
+from midcall.web.security import FailureLimit, Forms
 
 if TYPE_CHECKING:
-    from midcall.web.serving import Listening
+    from midcall.web.local_server import LocalServer
 
 __all__ = ["Portal"]
-
-TTL: Final = 3600.0
-HOST: Final = "127.0.0.1"
 
 
 class Portal:
@@ -64,20 +68,20 @@ class Portal:
         app.mount("/midcall", portal)
 
     Args:
-        base_url: The address that users know it by. It must be https, except on loopback. Without one, the portal
-            listens on this machine by itself, when it is first needed.
+        base_url: The public address. It must be https, except on loopback. Without one, the portal starts listening on
+            this machine when it is first needed.
         identity: Tells who is looking: `Oidc(...)`, `ProxyJwt(...)`, `Loopback()`, or an async function of the request
-            that gives an identity key or None. On loopback, `Loopback()` by default; elsewhere nobody is
-            recognised by default, and only plain forms are served.
-        providers: Where `authorize` can get access.
-        templates: A directory whose templates take the place of ours, by name.
-        ttl: For how many seconds a page can be answered; an hour unless told.
-        title: What stands at the top of the pages; by default, the server's name.
-        checks: Look at a secret before it is kept, by its name: a function, async or plain, of what `secret` would give
-            the tool; it gives the problem, or None.
-        hosts: What the Host header may say besides the host of `base_url`, where a proxy changes it.
-        host: Where to listen without a `base_url`: an address of this machine's loopback.
-        port: On which port then; by default, any that is free.
+            that returns an identity key or None. The default is `Loopback()` on loopback; elsewhere the portal
+            recognizes nobody and serves only plain forms.
+        providers: The services that `authorize` can connect.
+        templates: A directory whose templates replace ours with the same name.
+        ttl: For how many seconds a page can be answered; one hour by default.
+        title: The title of every page; by default, the server's name.
+        checks: Functions, async or plain, that check a secret before it is stored, by its name. Each gets what `secret`
+            would give the tool, and returns the problem, or None.
+        hosts: Other values of the Host header to accept, if a proxy changes it.
+        host: The loopback address to listen on without a `base_url`.
+        port: The port to listen on then; by default, any free one.
         clock: Seconds since the epoch; for tests.
 
     Raises:
@@ -100,74 +104,73 @@ class Portal:
         clock: Callable[[], float] = time.time,
     ) -> None:
         base_url = setting("MIDCALL_PORTAL_URL") if base_url is None else base_url
-        host = (setting("MIDCALL_PORTAL_HOST") or HOST) if host is None else host
-        port = port_of((whole("MIDCALL_PORTAL_PORT", most=LAST_PORT) or 0) if port is None else port)
-        ttl = seconds_of((number("MIDCALL_PORTAL_TTL") or TTL) if ttl is None else ttl)
-        self._hosts = hosts_of(hosts)
+        host = (setting("MIDCALL_PORTAL_HOST") or PORTAL_HOST) if host is None else host
+        port = check_port((whole("MIDCALL_PORTAL_PORT", most=LAST_PORT) or PORTAL_PORT) if port is None else port)
+        ttl = check_seconds((number("MIDCALL_PORTAL_TTL") or PORTAL_TTL_SECONDS) if ttl is None else ttl)
+        self._hosts = check_hosts(hosts)
         self._place = None if base_url is None else place_at(base_url, self._hosts)
         if base_url is None and not is_loopback(host):
             raise InstallError(
-                f"A portal without a base_url listens on this machine only, and {host!r} is not loopback. Give "
-                "it a base_url."
+                f"A portal without a base_url listens on loopback only, and {host!r} is not loopback. Set base_url."
             )
         self.identity = _identity(identity, self._place)
-        self.providers = providers_of(providers)
+        self.providers = check_providers(providers)
         self.ttl = ttl
         self.on_finish: OnFinish | None = None
-        """Is told, in this process, after an outcome was stored."""
+        """Called in this process after an outcome was stored."""
         self._templates = None if templates is None else Path(templates)
-        pages(self._templates)  # a directory that is not there is told of now
+        load_templates(self._templates)  # fail now if the directory is missing
         self._title = title
-        self._checks = checks_of({} if checks is None else checks)
+        self._checks = wrap_checks({} if checks is None else checks)
         self._listen = (host, port)
-        self._listening: Listening | None = None
+        self._local_server: LocalServer | None = None
         self._site: ASGIApp | None = None
-        self._bound: _Bound | None = None
+        self._installed: _Installed | None = None
         self._clock = clock
 
     # --- for `install` --------------------------------------------------------------------------
 
     def bind(self, *, store: Store, server_name: str, keys: Sequence[str | bytes]) -> None:
-        """Say where everything is kept, for which server, and under which keys. `install` does it.
+        """Set the store, the server's name and the keys. `install` does it.
 
         Raises:
-            InstallError: It was bound before, or the keys are no good.
+            InstallError: It is installed already, or a key is invalid.
         """
-        if self._bound is not None:
-            raise InstallError("This portal is installed on a server already; each server needs one of its own.")
+        if self._installed is not None:
+            raise InstallError("This portal is installed on another server already. Each server needs its own portal.")
         vault = Vault(store, keys)
         oauth = OAuth(store, vault, self.providers, self._redirect_uri, clock=self._clock)
-        self._bound = _Bound(store, server_name, Signing(keys), Interactions(store), vault, oauth)
+        self._installed = _Installed(store, server_name, derive(keys, "portal"), Interactions(store), vault, oauth)
         mask_access_logs()
         if self._place is not None:
-            self._site = self._built(self._place, _instance(self._place, server_name))
+            self._site = self._build(self._place, _instance(self._place, server_name))
 
     @property
     def interactions(self) -> Interactions:
-        return self._ready().interactions
+        return self._require_install().interactions
 
     @property
     def vault(self) -> Vault:
-        return self._ready().vault
+        return self._require_install().vault
 
     @property
     def oauth(self) -> OAuth:
-        return self._ready().oauth
+        return self._require_install().oauth
 
     @property
     def url(self) -> str:
-        """The address that users know it by. Without a `base_url`, only after `start`."""
+        """The public address. Without a `base_url`, only after `start`."""
         if self._place is None:
             raise Misuse("This portal has no address before it listens: await portal.start() first.")
         return self._place.url
 
     @property
     def any_port(self) -> bool:
-        """Whether it listens on another port at each start. For `midcall doctor`."""
+        """Whether it listens on a different port at each start. For `midcall doctor`."""
         return self._listen[1] == 0
 
     def address(self, id: str) -> str:
-        """Where this interaction is. All that it holds is the id."""
+        """The address of this interaction. It holds nothing but the id."""
         return f"{self.url}/i/{id}"
 
     def why_not(self, kind: Kind, owner: str) -> str | None:
@@ -176,29 +179,24 @@ class Portal:
             return None
         if isinstance(self.identity, Nobody):
             return (
-                "This portal cannot tell who is looking, so it serves only plain forms: give it "
-                "identity=Oidc(...) or another identity."
+                "This portal cannot tell who is looking, so it serves only plain forms. Set identity=Oidc(...) or "
+                "another identity."
             )
-        return (
-            None
-            if owner
-            else (
-                "It is not known who made this call, so nobody can be recognised on the page: let MCP "
-                "authorization tell."
-            )
-        )
+        if not owner:
+            return "It is unknown who made this call, so the page can recognize nobody. Set up MCP authorization."
+        return None
 
     @property
     def local(self) -> bool:
-        """Whether it takes everybody for the user of this machine, and so must hear of nobody else."""
+        """Whether it takes every visitor for the user of this machine."""
         return isinstance(self.identity, Loopback)
 
     def owner_of(self, caller: Caller) -> str:
-        """The identity key of the user of a call; empty if that cannot be told."""
+        """The identity key of the user of a call; empty if the user is unknown."""
         return self.identity.owner(caller)
 
     def add_check(self, name: str, check: Check) -> None:
-        """Look at this secret before it is kept, from now on, on the pages of this process."""
+        """Check this secret before it is stored, on the pages of this process."""
         self._checks[name] = check
 
     def provider(self, name: str) -> Provider | None:
@@ -208,92 +206,100 @@ class Portal:
     # --- listening ------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Listen, if that is for us to do and not done yet.
+        """Start listening, unless it is mounted or listens already.
 
         Raises:
-            InstallError: The port cannot be had.
+            InstallError: The port is not available.
         """
-        if (self._place is not None and self._listening is None) or (self._listening and not self._listening.ended):
+        if (self._place is not None and self._local_server is None) or (
+            self._local_server and not self._local_server.has_ended
+        ):
             return
-        from midcall.web.serving import Listening, bound
+        from midcall.web.local_server import LocalServer, bind
 
-        self._ready()
+        self._require_install()
         host, port = self._listen
         try:
-            where = bound(host, port)
+            where = bind(host, port)
         except OSError as exc:
             raise InstallError(f"The portal cannot listen on this machine: {exc!s}.") from None
-        name = f"[{host}]" if ":" in host else host.lower()
-        self._place = place_at(f"http://{name}:{where.getsockname()[1]}", self._hosts)
-        self._site = self._built(self._place, secrets.token_hex(5))
-        self._listening = Listening(self, where)
+        self._place = local_place(host, where.getsockname()[1], self._hosts)
+        self._site = self._build(self._place, secrets.token_hex(5))
+        self._local_server = LocalServer(self, where)
         logger.info(f"the portal listens at {self._place.url}")
 
     async def close(self) -> None:
-        """Stop listening. What waits in the store stays there."""
-        if self._listening is not None:
-            await self._listening.close()
-            self._listening, self._place, self._site = None, None, None
+        """Stop listening. Pending interactions stay in the store."""
+        if self._local_server is not None:
+            await self._local_server.close()
+            self._local_server, self._place, self._site = None, None, None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await _OUTSIDE(scope, receive, send)
+            await _NO_LIFESPAN(scope, receive, send)
         elif scope["type"] == "http":
-            site = self._site or PlainTextResponse(told.heading_and_hint("not_ready")[1], 503)
+            site = self._site or PlainTextResponse(heading_and_hint("not_ready")[1], 503)
             await site(scope, receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1000})
 
     # --- building -------------------------------------------------------------------------------
 
-    def _ready(self) -> _Bound:
-        if self._bound is None:
+    def _require_install(self) -> _Installed:
+        if self._installed is None:
             raise Misuse("This portal is not installed yet: pass it to midcall.install(..., portal=portal).")
-        return self._bound
+        return self._installed
 
     def _redirect_uri(self) -> str:
         return f"{self.url}/callback"
 
-    async def _finished(self, id: str) -> None:
+    async def _notify(self, id: str) -> None:
         if self.on_finish is not None:
             await self.on_finish(id)
 
-    def _built(self, place: Place, instance: str) -> ASGIApp:
-        known = self._ready()
-        views = Views(place.path, known.server_name, self._title, self._templates)
-        cookies = Cookies(place, known.signing, instance)
-        if isinstance(self.identity, Grounded):
-            self.identity.settle(Ground(place, cookies, views))
-        door = Door(
-            self.identity, known.interactions, place, cookies, Tokens(known.signing), views, BadOpens(), self._clock
+    def _build(self, place: Place, instance: str) -> ASGIApp:
+        known = self._require_install()
+        renderer = Renderer(place.path, known.server_name, self._title, self._templates)
+        cookies = Cookies(place, known.keys, instance)
+        if isinstance(self.identity, Attachable):
+            self.identity.attach(Surroundings(place, cookies, renderer))
+        access = Access(
+            self.identity,
+            known.interactions,
+            place,
+            cookies,
+            Forms(place, known.keys),
+            renderer,
+            FailureLimit(),
+            self._clock,
         )
         titles = {provider.name: provider.title for provider in self.providers}
-        desk = Desk(door, self._kinds(views, titles), self._finished)
-        return site_of(desk, Mine(door, known.vault, known.oauth, titles), known.oauth, known.store)
+        pages = InteractionPages(access, self._kinds(renderer, titles), self._notify)
+        return build_site(pages, AccountPage(access, known.vault, known.oauth, titles), known.oauth, known.store)
 
-    def _kinds(self, views: Views, titles: Mapping[str, str]) -> dict[Kind, Page]:
-        known = self._ready()
+    def _kinds(self, renderer: Renderer, titles: Mapping[str, str]) -> dict[Kind, Page]:
+        known = self._require_install()
         return {
             "secret": Secret(known.vault, known.interactions, self._checks, self._clock),
             "authorize": Authorize(known.oauth, titles),
             "approve": Approve(),
-            "form": Hosted(views.pages),
+            "form": HostedForm(renderer.templates),
         }
 
 
 @dataclass(frozen=True, slots=True)
-class _Bound:
-    """What a portal has once it is installed."""
+class _Installed:
+    """What a portal has after `install`."""
 
     store: Store
     server_name: str
-    signing: Signing
+    keys: Sequence[bytes]
     interactions: Interactions
     vault: Vault
     oauth: OAuth
 
 
-_OUTSIDE: Final = Starlette()
+_NO_LIFESPAN: Final = Starlette()
 
 
 def _identity(given: Identity | Callable[[Request], Any] | None, place: Place | None) -> Identity:
@@ -301,7 +307,9 @@ def _identity(given: Identity | Callable[[Request], Any] | None, place: Place | 
     if given is None:
         return Loopback() if loopback else Nobody()
     if isinstance(given, Loopback) and not loopback:
-        raise InstallError("Loopback() tells who sits at this machine: it needs a base_url on loopback, or none.")
+        raise InstallError(
+            "Loopback() recognizes the user of this machine only. Use it with a base_url on loopback, or without one."
+        )
     if hasattr(given, "visitor") and hasattr(given, "owner"):
         return cast("Identity", given)
     if inspect.iscoroutinefunction(given) or inspect.iscoroutinefunction(getattr(given, "__call__", None)):  # noqa: B004
@@ -310,5 +318,5 @@ def _identity(given: Identity | Callable[[Request], Any] | None, place: Place | 
 
 
 def _instance(place: Place, server: str) -> str:
-    """The same on every replica; another for another portal on the same host."""
+    """Names this portal: the same on every replica, but not for another portal on the same host."""
     return hashlib.sha256(f"{place.url}\0{server}".encode()).hexdigest()[:10]

@@ -1,4 +1,4 @@
-"""What is logged of a portal: never an id, never a value, only a short digest to correlate by."""
+"""Logs of a portal: never an id or a value, only a short digest to correlate entries."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from midcall.stores.interactions import short
 
-__all__ = ["logger", "mask_access_logs", "masked"]
+__all__ = ["logger", "mask", "mask_access_logs"]
 
 logger: Final = logging.getLogger("midcall.portal")
 
@@ -16,28 +16,28 @@ _ID: Final = re.compile(r"/i/([A-Za-z0-9_\-]{16,})")
 _QUERY: Final = re.compile(r"/(callback|signed-in)\?\S*")
 
 
-def masked(text: str) -> str:
-    """A path of ours as a log may have it."""
+def mask(text: str) -> str:
+    """A path without ids and queries, as logs may have it."""
     return _QUERY.sub(r"/\1?…", _ID.sub(lambda found: f"/i/{short(found[1])}", text))
 
 
 class _Mask(logging.Filter):
-    """The server that we are mounted in logs the paths of requests, and ours hold ids."""
+    """The server around us logs the paths of requests, and ours hold ids."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if isinstance(record.args, tuple):
-            record.args = tuple(_masked(each) for each in record.args)
-        record.msg = _masked(record.msg)
+            record.args = tuple(_mask_value(each) for each in record.args)
+        record.msg = _mask_value(record.msg)
         return True
 
 
-def _masked(value: Any) -> Any:
-    return masked(value) if isinstance(value, str) else value
+def _mask_value(value: Any) -> Any:
+    return mask(value) if isinstance(value, str) else value
 
 
 _MASK: Final = _Mask()
 
 
 def mask_access_logs() -> None:
-    """Keep the ids out of uvicorn's access log. Doing it twice does nothing."""
+    """Keep ids out of uvicorn's access log. Safe to call twice."""
     logging.getLogger("uvicorn.access").addFilter(_MASK)

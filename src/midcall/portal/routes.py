@@ -1,4 +1,4 @@
-"""The pages of a portal as one site: where each of them is, and what people are told when something fails."""
+"""The pages of a portal as one site: its routes, and what users see if something fails."""
 
 from __future__ import annotations
 
@@ -16,47 +16,48 @@ from starlette.types import ASGIApp
 
 from midcall.portal.logs import logger
 from midcall.portal.oauth import OAuth
-from midcall.portal.oauth.callback import Returning
-from midcall.portal.pages.account import Mine
-from midcall.portal.pages.interaction import Desk
+from midcall.portal.pages.account import AccountPage
+from midcall.portal.pages.callback import CallbackPage
+from midcall.portal.pages.interaction import InteractionPages
+from midcall.portal.pages.rendering import Renderer, icon, style
 from midcall.portal.vault import VaultLocked
-from midcall.portal.views import Views, icon, style
+from midcall.settings import HEALTH_SECONDS
 from midcall.stores.base import Store, StoreError
-from midcall.web.headers import Guarded
 from midcall.web.public_url import Place
+from midcall.web.security import Guard
 
-__all__ = ["site_of"]
+__all__ = ["build_site"]
 
-_PROMPT: Final = 3.0
-_HOSTS_TOLD: Final = 10
+_LOGGED_HOSTS: Final = 10
 
 
-def site_of(desk: Desk, mine: Mine, oauth: OAuth, store: Store) -> ASGIApp:
-    """The app that serves these."""
-    door = desk.door
+def build_site(pages: InteractionPages, account: AccountPage, oauth: OAuth, store: Store) -> ASGIApp:
+    """The app that serves these pages."""
+    access = pages.access
     site = Starlette(
         routes=[
-            Route("/i/{id}", desk.show, methods=["GET"]),
-            Route("/i/{id}", desk.submit, methods=["POST"]),
-            Route("/callback", Returning(desk, oauth).callback),
-            Route("/mine", mine.show, methods=["GET"]),
-            Route("/mine", mine.delete, methods=["POST"]),
-            Route("/health", _health_of(store)),
+            Route("/i/{id}", pages.show, methods=["GET"]),
+            Route("/i/{id}", pages.submit, methods=["POST"]),
+            Route("/callback", CallbackPage(pages, oauth).show),
+            Route("/mine", account.show, methods=["GET"]),
+            Route("/mine", account.delete, methods=["POST"]),
+            Route("/health", _health(store)),
             Route("/static/style.css", _style),
             Route("/static/icon.svg", _icon),
-            *door.identity.routes,
+            *access.identity.routes,
         ],
-        exception_handlers=cast("Any", _failures(door.views)),
+        exception_handlers=cast("Any", _error_handlers(access.renderer)),
     )
-    site.router.redirect_slashes = False  # it would build an address from the Host header
-    return Guarded(site, door.place, _Astray(door.place, door.views))
+    site.router.redirect_slashes = False  # it would build a URL from the Host header
+    # Load balancers ask for our health by any name they have for us, and learn nothing else.
+    return Guard(site, access.place, _WrongHost(access.place, access.renderer), public=("/health",), hide_errors=True)
 
 
-def _health_of(store: Store) -> Callable[[Request], Any]:
+def _health(store: Store) -> Callable[[Request], Any]:
     async def health(request: Request) -> Response:
-        """Whether the store can be reached, and nothing more. Whoever asks does not wait for long."""
+        """Whether the store can be reached, within a few seconds."""
         try:
-            async with asyncio.timeout(_PROMPT):
+            async with asyncio.timeout(HEALTH_SECONDS):
                 await store.read("health")
         except (StoreError, TimeoutError):
             return JSONResponse({"status": "unavailable"}, 503)
@@ -65,49 +66,55 @@ def _health_of(store: Store) -> Callable[[Request], Any]:
     return health
 
 
-class _Astray:
-    """Turns away who means another host. Most often it is a proxy that changes the name: so the log has it, for each
-    name once, and for few of them, since anybody can send any.
+class _WrongHost:
+    """Rejects requests for another host. Usually a proxy changes the name, so the log shows each name once.
+
+    It shows only a few, since anyone can send any name.
     """
 
-    def __init__(self, place: Place, views: Views) -> None:
+    def __init__(self, place: Place, renderer: Renderer) -> None:
         self._place = place
-        self._views = views
-        self._told: set[str] = set()
+        self._renderer = renderer
+        self._logged: set[str] = set()
 
     def __call__(self, host: str) -> Response:
-        if host not in self._told and len(self._told) < _HOSTS_TOLD:
-            self._told.add(host)
+        if host not in self._logged and len(self._logged) < _LOGGED_HOSTS:
+            self._logged.add(host)
             logger.warning(
-                f"a request for the host {host[:100]!r} was refused (421): the portal answers to "
-                f"{', '.join(sorted(self._place.hosts))}. If a proxy changes the name, Portal(hosts=[...]) "
-                "takes it"
+                f"rejected a request for the host {host[:100]!r} (421): the portal answers to "
+                f"{', '.join(sorted(self._place.hosts))}. If a proxy changes the name, add it to Portal(hosts=[...])"
             )
-        return self._views.told("wrong_host", 421)
+        return self._renderer.notice("wrong_host", 421)
 
 
-def _failures(views: Views) -> dict[Any, Callable[[Request, Exception], Response]]:
-    """What people are told when something fails. Logs get the kind of failure: its text may hold a value."""
+def _error_handlers(renderer: Renderer) -> dict[Any, Callable[[Request, Exception], Response]]:
+    """What users see if something fails. Logs get only the type of the error: its text may hold a value."""
 
-    def away(request: Request, exc: Exception) -> Response:
-        logger.error(f"the store cannot be reached: {exc!s}")  # it names the store, and no value
-        return views.told("store_away", 503, headers={"retry-after": "10"})
+    def on_store_error(request: Request, exc: Exception) -> Response:
+        logger.error(f"the store cannot be reached: {exc!s}")  # the text names the store, and no value
+        return renderer.notice("store_away", 503, headers={"retry-after": "10"})
 
-    def failed(request: Request, exc: Exception) -> Response:
+    def on_error(request: Request, exc: Exception) -> Response:
         logger.error(f"a page failed with {type(exc).__name__}")
         if logger.isEnabledFor(logging.DEBUG):
             logger.debug(
-                f"it failed here, for a reason whose text is not logged:\n{''.join(format_tb(exc.__traceback__))}"
+                f"it failed here; the text of the error is not logged:\n{''.join(format_tb(exc.__traceback__))}"
             )
-        return views.told("failed", 500)
+        return renderer.notice("failed", 500)
 
-    def missing(request: Request, exc: Exception) -> Response:
-        return views.told("unknown", 404)
+    def on_missing(request: Request, exc: Exception) -> Response:
+        return renderer.notice("unknown", 404)
 
-    def wrong_method(request: Request, exc: Exception) -> Response:
-        return views.told("not_understood", 405)
+    def on_wrong_method(request: Request, exc: Exception) -> Response:
+        return renderer.notice("not_understood", 405)
 
-    return {StoreError: away, VaultLocked: failed, 404: missing, 405: wrong_method, Exception: failed}
+    return {
+        StoreError: on_store_error,
+        VaultLocked: on_error,
+        404: on_missing,
+        405: on_wrong_method,
+        Exception: on_error,
+    }
 
 
 async def _style(request: Request) -> Response:

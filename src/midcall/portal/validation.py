@@ -1,4 +1,4 @@
-"""Settings of a portal that are wrong are told when it is made, and not when the first page opens."""
+"""Check the settings of a portal when it is created, not when the first page opens."""
 
 from __future__ import annotations
 
@@ -10,67 +10,64 @@ from midcall.errors import InstallError
 from midcall.portal.oauth import Provider
 from midcall.web.secret_checks import ONE, Check, Given, look
 
-__all__ = ["LAST_PORT", "checks_of", "hosts_of", "port_of", "providers_of", "seconds_of"]
+__all__ = ["LAST_PORT", "check_hosts", "check_port", "check_providers", "check_seconds", "wrap_checks"]
 
 LAST_PORT: Final = 65_535
 
 
-def port_of(port: object) -> int:
-    """This port; 0 for any that is free."""
+def check_port(port: object) -> int:
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= LAST_PORT:
-        raise InstallError(
-            f"port={port!r} must be a whole number from 0 to {LAST_PORT}; 0 takes any port that is free."
-        )
+        raise InstallError(f"port={port!r} must be a whole number from 0 to {LAST_PORT}; 0 means any free port.")
     return port
 
 
-def seconds_of(ttl: object) -> float:
+def check_seconds(ttl: object) -> float:
     if isinstance(ttl, bool) or not isinstance(ttl, (int, float)) or not 0 < ttl < inf:
         raise InstallError(f"ttl={ttl!r} must be a positive number of seconds.")
     return ttl
 
 
-def hosts_of(hosts: object) -> tuple[str, ...]:
-    several = _several(hosts)
-    if several is None or not all(isinstance(host, str) for host in several):
+def check_hosts(hosts: object) -> tuple[str, ...]:
+    given = _to_tuple(hosts)
+    if given is None or not all(isinstance(host, str) for host in given):
         raise InstallError(
-            f"hosts= takes a list of texts, such as ['portal.internal:8080'], and not {type(hosts).__name__}."
+            f"hosts= takes a list of texts, such as ['portal.internal:8080'], not {type(hosts).__name__}."
         )
-    return several
+    return given
 
 
-def providers_of(providers: object) -> tuple[Provider, ...]:
-    several = _several(providers)
-    if several is None:
-        raise InstallError(f"providers= takes a list, [Provider(...)], and not {type(providers).__name__}.")
-    for each in several:
+def check_providers(providers: object) -> tuple[Provider, ...]:
+    given = _to_tuple(providers)
+    if given is None:
+        raise InstallError(f"providers= takes a list, [Provider(...)], not {type(providers).__name__}.")
+    for each in given:
         if not isinstance(each, Provider):
-            raise InstallError(f"providers= takes a list of Provider(...), and there is {type(each).__name__} in it.")
-    return several
+            raise InstallError(f"providers= takes a list of Provider(...), but it contains {type(each).__name__}.")
+    return given
 
 
-def _several(given: object) -> tuple[Any, ...] | None:
-    """What is in it; None for one text, whose letters would be taken for many, and for what holds nothing."""
+def _to_tuple(given: object) -> tuple[Any, ...] | None:
+    """The items; None for a text, whose letters would be the items, and for anything that is not iterable."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         return None
     return tuple(cast("Iterable[Any]", given))
 
 
-def checks_of(checks: object) -> dict[str, Check]:
-    """These checks, by the name of the secret, each on what was typed into its page."""
+def wrap_checks(checks: object) -> dict[str, Check]:
+    """These checks, by the name of the secret, each as a function of what was typed into its page."""
     if not isinstance(checks, Mapping):
         raise InstallError(
-            "checks= takes a mapping of functions by the names of secrets, {'github': check}, and not "
+            f"checks= takes a mapping from names of secrets to functions, {{'github': check}}, not "
             f"{type(checks).__name__}."
         )
     given = cast("Mapping[str, Given]", checks)
     if wrong := [str(name) for name, check in given.items() if not callable(check)]:
         raise InstallError(f"checks= must be functions, one for each secret: {', '.join(wrong)}.")
-    return {name: _on_the_value(check) for name, check in given.items()}
+    return {name: _wrap(check) for name, check in given.items()}
 
 
-def _on_the_value(check: Given) -> Check:
-    async def whole(values: Mapping[str, str]) -> str | None:
+def _wrap(check: Given) -> Check:
+    async def check_typed(values: Mapping[str, str]) -> str | None:
         return await look(check, values[ONE] if list(values) == [ONE] else values)
 
-    return whole
+    return check_typed

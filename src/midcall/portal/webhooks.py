@@ -1,4 +1,4 @@
-"""Callbacks of other services, signed: who knows the address of a webhook can still not finish a visit.
+"""Signed callbacks from other services: knowing a webhook's address is not enough to finish a visit.
 
 callbacks = Callbacks(keys)
 url = f"https://shop.example.com/paid?{callbacks.sign(id)}"      # give this to the other service
@@ -14,55 +14,53 @@ import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Sequence
 from hashlib import sha256
-from typing import Final
 from urllib.parse import parse_qs, urlencode
 
 from midcall.errors import MidcallError
+from midcall.settings import WEBHOOK_SECONDS
 from midcall.stores.keys import Key, derive
 
 __all__ = ["BadCallback", "Callbacks"]
 
-LASTS: Final = 3600.0
-
 
 class BadCallback(MidcallError):
-    """A callback that was not signed by us, was changed, or came too late. Answer it with 403."""
+    """A callback that we did not sign, that was changed, or that has expired. Respond with 403."""
 
 
 class Callbacks:
-    """Signs the addresses that other services call back, and checks them when they do.
+    """Signs the URLs that other services call back, and verifies them.
 
     Args:
         keys: At least 32 bytes each; the first signs, all verify. `MIDCALL_KEYS` will do.
-        lasts: For how many seconds a signature is good.
+        lasts: For how many seconds a signature is valid.
         clock: Seconds since the epoch; for tests.
     """
 
     def __init__(
-        self, keys: Sequence[Key] | Key, *, lasts: float = LASTS, clock: Callable[[], float] = time.time
+        self, keys: Sequence[Key] | Key, *, lasts: float = WEBHOOK_SECONDS, clock: Callable[[], float] = time.time
     ) -> None:
         self._keys = derive([keys] if isinstance(keys, str | bytes) else list(keys), "callbacks")
         self._lasts = lasts
         self._clock = clock
 
     def sign(self, id: str) -> str:
-        """The query for the address of a callback about this visit."""
+        """The query for the URL of a callback about this visit."""
         until = str(int(self._clock() + self._lasts))
         return urlencode({"id": id, "until": until, "signature": _signature(self._keys[0], id, until)})
 
     def verify(self, query: str) -> str:
-        """The id of the visit that this query is about.
+        """Verify this query, and return the id of its visit.
 
         Raises:
-            BadCallback: It is not as we signed it, or its time is over.
+            BadCallback: It is not what we signed, or it has expired.
         """
         fields = {name: values[0] for name, values in parse_qs(query).items() if len(values) == 1}
         id, until, signature = (fields.get(name, "") for name in ("id", "until", "signature"))
         good = [hmac.compare_digest(_signature(key, id, until).encode(), signature.encode()) for key in self._keys]
         if not any(good):
-            raise BadCallback("the callback is not signed by this server", advice="Answer it with 403.")
+            raise BadCallback("The callback was not signed by this server.", advice="Respond with 403.")
         if float(until) < self._clock():
-            raise BadCallback("the callback came too late", advice="Answer it with 403.")
+            raise BadCallback("The callback has expired.", advice="Respond with 403.")
         return id
 
 

@@ -4,44 +4,68 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from midcall.core.adopted import AdoptedQuestion
-from midcall.core.forms.check import Problem, tidy
-from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
-from midcall.core.question import Question, Visit
+from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome, value_of
+from midcall.core.question import Question, Visit, make_question
 from midcall.core.replay import parse_answer
-from midcall.errors import InvalidAnswer, InvalidQuestion, TimedOut
+from midcall.errors import InvalidAnswer, InvalidQuestion, MidcallError, TimedOut
+from midcall.problems import Problem
+from midcall.server.call import current_call, running_call
 from midcall.server.channels.request import visit_id
 from midcall.server.channels.table import Asking, Channel, beyond_doubt, channel_for
-from midcall.wording import unanswered
+from midcall.server.frameworks.errors import surface
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["put", "put_all"]
+__all__ = ["ask_for_outcome", "ask_for_value", "put", "put_all"]
 
 logger = logging.getLogger("midcall")
 
 
+async def ask_for_value(verb: str, message: object, type: Any, options: Mapping[str, Any]) -> Any:
+    """Ask, and return the value that the user accepted. Other outcomes raise."""
+    try:
+        outcome = await put(running_call(verb), make_question(message, type, options))
+        return outcome.value if isinstance(outcome, Accepted) else value_of(outcome)  # pyright: ignore[reportUnknownVariableType]
+    except MidcallError as exc:
+        raise surface(exc, current_call.get()) from exc.__cause__
+
+
+async def ask_for_outcome(verb: str, message: object, type: Any, options: Mapping[str, Any]) -> Outcome[Any]:
+    """Ask, and return the whole outcome."""
+    try:
+        return await put(running_call(verb), make_question(message, type, options))
+    except MidcallError as exc:
+        raise surface(exc, current_call.get()) from exc.__cause__
+
+
 async def put(call: Call, question: Question[Any] | Visit) -> Outcome[Any]:
     """Ask one question."""
-    await call.run.check_question()
+    if links := question.links:
+        _warn_of_links(call, question, links)
+    if call.run.must_check:
+        await call.run.check_question()
     asking = _begin(call, question)
     if call.recalls:
         await call.meet(asking.identity)
     while True:
         if asking.entry.kind == "waiting":
-            (asking.entry,) = await _channel(call, asking).carry(call, (asking,))
+            channel = asking.channel if asking.entry.attempt == 1 else None
+            (asking.entry,) = await (channel or _choose_channel(call, asking)).carry(call, (asking,))
         outcome = _outcome(call, asking)
         if outcome is not None:
             return outcome
 
 
 async def put_all(call: Call, questions: Sequence[Question[Any] | Visit]) -> list[Outcome[Any]]:
-    """Ask these together: on 2026-07-28 all that wait leave in one round. The first no stands for all of them."""
+    """Ask these together: on 2026-07-28 they leave in one round. The first decline or cancel counts for all of them."""
+    for question in questions:
+        if links := question.links:
+            _warn_of_links(call, question, links)
     await call.run.check_question()
     askings = [_begin(call, question) for question in questions]
     if call.recalls:
@@ -58,7 +82,7 @@ async def put_all(call: Call, questions: Sequence[Question[Any] | Visit]) -> lis
 
 
 def _no_among(call: Call, askings: Sequence[Asking]) -> Outcome[Any] | None:
-    """The first no, or time that is up. After it nobody is asked the rest, in this run or in another.
+    """The first decline, cancel or timeout. After it nobody is asked the others, in this run or in a replay.
 
     Raises:
         TimedOut: Nobody answered it in time.
@@ -77,10 +101,10 @@ def _begin(call: Call, question: Question[Any] | Visit) -> Asking:
     """Look the question up in the journal, or write down that it waits."""
     replay = call.replay
     identity = replay.identify(question)
-    entry = replay.recorded(identity, question)
+    entry = replay.find(identity, question)
     channel = None
     if entry is None:
-        line = call.on_line
+        line = call.run.on_line() and not replay.has_waiting_branch
         if line and (dropped := replay.depart(question.message)):
             logger.warning(
                 "%r asked something else when it was replayed, so answers were dropped: %s. Put what changes between "
@@ -88,9 +112,9 @@ def _begin(call: Call, question: Question[Any] | Visit) -> Asking:
                 call.called,
                 ", ".join(map(repr, dropped)),
             )
-        _look_at_links(call, question)
         channel = channel_for(call, question)  # before anything is written down: it may raise
-        entry = replay.wait(identity, question, line=line, deadline=_deadline(question))
+        deadline = None if question.timeout is None else _deadline(question)
+        entry = replay.wait(identity, question, line=line, deadline=deadline)
         if question.key is not None and call.ahead and question.key in call.ahead:
             entry = replay.settle(identity, entry, *parse_answer(call.ahead[question.key]))
     elif entry.kind == "waiting" and entry.deadline is not None and time.time() > entry.deadline:
@@ -102,7 +126,7 @@ def _deadline(question: Question[Any] | Visit) -> float | None:
     return None if question.timeout is None else time.time() + question.timeout
 
 
-def _channel(call: Call, asking: Asking) -> Channel:
+def _choose_channel(call: Call, asking: Asking) -> Channel:
     """The one that was found for it, unless it has been asked since."""
     if asking.channel is not None and asking.entry.attempt == 1:
         return asking.channel
@@ -110,7 +134,7 @@ def _channel(call: Call, asking: Asking) -> Channel:
 
 
 async def _carry_waiting(call: Call, askings: Sequence[Asking]) -> None:
-    chosen = [(_channel(call, asking), asking) for asking in askings if asking.entry.kind == "waiting"]
+    chosen = [(_choose_channel(call, asking), asking) for asking in askings if asking.entry.kind == "waiting"]
     by_channel = sorted(chosen, key=lambda pair: pair[0].via)
     for channel, pairs in groupby(by_channel, key=lambda pair: pair[0]):
         carried = [asking for _, asking in pairs]
@@ -119,20 +143,19 @@ async def _carry_waiting(call: Call, askings: Sequence[Asking]) -> None:
 
 
 def _outcome(call: Call, asking: Asking) -> Outcome[Any] | None:
-    """What the settled entry means; None where the answer does not fit, and the question waits again."""
+    """The outcome in this entry; None if the answer does not fit, and the question is asked again."""
     identity, question, entry = asking.identity, asking.question, asking.entry
     match entry.kind:
         case "accept" if entry.via == "default":
             assert isinstance(question, Question)
-            return Accepted(question.taken_default(), "default")
+            return Accepted(question.read_default(), "default")
         case "accept" | "fits" if isinstance(question, Visit):
             return Accepted(visit_id(call, identity, question), entry.via)  # pyright: ignore[reportArgumentType]
-        case "accept" if isinstance(question, AdoptedQuestion):
+        case "accept" if question.is_adopted:
             return Accepted(entry.value, entry.via)  # pyright: ignore[reportArgumentType]
         case "accept" | "fits":
             assert isinstance(question, Question)
-            content = tidy(question.form, entry.value)
-            value, problems = question.read_tidy(content)
+            content, value, problems = question.judge(entry.value)
             if not problems:
                 call.replay.keep(identity, entry, question, content)
                 return Accepted(value, entry.via)  # pyright: ignore[reportArgumentType]
@@ -140,11 +163,7 @@ def _outcome(call: Call, asking: Asking) -> Outcome[Any] | None:
                 if _is_empty(problems) and beyond_doubt(call, question, entry):
                     asking.entry = call.replay.doubt(identity, entry)
                     return None
-                raise InvalidAnswer(
-                    unanswered.invalid_answer(entry.attempt, [str(problem) for problem in problems]),
-                    problems,
-                    for_model=unanswered.model_invalid_answer(),
-                )
+                raise InvalidAnswer(problems, entry.attempt)
             asking.entry = call.replay.reject(identity, entry, problems, question.form.names, _deadline(question))
             return None
         case "decline" | "cancel" if _is_doubted(call, asking):
@@ -154,11 +173,11 @@ def _outcome(call: Call, asking: Asking) -> Outcome[Any] | None:
         case "cancel":
             return Cancelled(entry.via)  # pyright: ignore[reportArgumentType]
         case _:
-            raise TimedOut(unanswered.timed_out(question.timeout), for_model=unanswered.model_timed_out())
+            raise TimedOut(within=question.timeout)
 
 
 def _is_doubted(call: Call, asking: Asking) -> bool:
-    """Whether this no came so quickly that nobody may have seen the question. Then it waits again."""
+    """Whether this decline came so fast that nobody may have seen the question. Then it is asked again."""
     entry = asking.entry
     if entry.value is not True or not beyond_doubt(call, asking.question, entry):
         return False
@@ -167,21 +186,13 @@ def _is_doubted(call: Call, asking: Asking) -> bool:
 
 
 def _is_empty(problems: Sequence[Problem]) -> bool:
-    """Whether all that is wrong is that nothing was filled in: a client may accept what it has not shown."""
+    """Whether the only problem is that nothing was filled in: a client may accept a form it never showed."""
     return all(problem.code == "required" for problem in problems)
 
 
-def _look_at_links(call: Call, question: Question[Any] | Visit) -> None:
-    """A form is no place for a link: the user could not tell where it leads."""
-    links = question.links
-    if not links:
-        return
+def _warn_of_links(call: Call, question: Question[Any] | Visit, links: tuple[str, ...]) -> None:
+    """A link doesn't belong in a form: the user can't tell where it leads."""
+    text = f"A form question contains a link ({', '.join(links)}). Users can't tell where it leads: use visit()."
     if call.installation.strict:
-        raise InvalidQuestion(_link_in_form(links))
-    call.installation.warn_once(f"link:{question.digest}", _link_in_form(links))
-
-
-def _link_in_form(links: tuple[str, ...]) -> str:
-    return (
-        f"A form question contains a link ({', '.join(links)}). Users cannot tell where it leads: use visit() instead."
-    )
+        raise InvalidQuestion(text)
+    call.installation.warn_once(f"link:{question.digest}", text)

@@ -9,22 +9,24 @@ import sys
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from contextvars import ContextVar
+from copy import deepcopy
 from functools import cached_property
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any
 
 from mcp.server.context import CallNext, ServerRequestContext
 from mcp.server.session import ServerSession
-from mcp_types import ElicitationCapability, RequestId
+from mcp_types import SERVER_INFO_META_KEY, ElicitationCapability
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from midcall.core.journal import Foreign, Journal
-from midcall.core.replay import Replay, unused_answers
+from midcall.core.journal import Journal
+from midcall.core.replay import Replay, unmet_error
 from midcall.errors import MidcallError, Misuse, NoCall, ReplayMismatch
-from midcall.server.frameworks.session import AskingSession
-from midcall.server.running.following import follow_request, with_params, with_session
+from midcall.protocol import FORMS_SINCE, URLS_SINCE, has_visit_errors
+from midcall.server import model_text
+from midcall.server.frameworks.session import AskingSession, follow_request, with_params, with_session
 from midcall.server.running.run import Run
-from midcall.wording import mistakes as wording
+from midcall.settings import TOGETHER_SECONDS
 
 if TYPE_CHECKING:
     from midcall.server.installation import Installation
@@ -32,11 +34,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Call",
-    "aside",
+    "asks_inside_once",
+    "call_is_over",
     "current_call",
-    "handed_down",
+    "hand_down",
     "in_background_task",
-    "input_of",
     "inside_effect",
     "refuse_inside_effect",
     "running_call",
@@ -44,97 +46,100 @@ __all__ = [
 
 current_call: ContextVar[Call | None] = ContextVar("midcall_call", default=None)
 inside_effect: ContextVar[bool] = ContextVar("midcall_inside_effect", default=False)
-aside: ContextVar[bool] = ContextVar("midcall_aside", default=False)
-"""Whether a verb runs for a thread of the author's own: such threads have no order among them."""
 
-TOGETHER_SECONDS: Final = 0.5
-"""How long an answer of a replay waits for branches that are still on their way to the others of its round. Less than
-a round waits for them that is about to leave."""
+
+class Suspension:
+    """How the request that is being served returns before its tool has ended."""
+
+    __slots__ = ("for_programs", "held_until", "later", "relays", "requires")
+
+    def __init__(self) -> None:
+        self.later: str | None = None
+        """Why the call continues later, if it does: then its result is a resume code."""
+        self.relays = False
+        """Whether the model brings the answer together with the code."""
+        self.requires: dict[str, dict[str, Any]] = {}
+        """Where -32042 sends the client before it makes the call again, by the ids of the visits."""
+        self.for_programs: Mapping[str, Any] = {}
+        """What the result says to programs, and not to the model."""
+        self.held_until: float | None = None
+        """Until when the request is held for a person."""
 
 
 class Call:
-    """What a verb needs to know about the call that it is used in."""
+    """What a verb needs to know about the call that it is used in.
+
+    What it has recorded is in its `journal`, which `replay` reads and writes. How it is answered is up to its `run`, as
+    long as that lives, and to its `suspension`.
+    """
 
     run: Run
     """The execution of its code; set when that starts."""
-    later: str | None = None
-    """Why the call is to go on later, if it is."""
-    requires: dict[str, dict[str, Any]] | None = None
-    """Where the client is sent by -32042 before it makes the call again, by the ids of the visits."""
-    relays = False
-    """Whether it goes on with an answer that the model brings."""
-    for_programs: Mapping[str, Any] | None = None
-    """What its result tells programs, and no model, where it goes on later."""
-    held_until: float | None = None
-    """Until when this request is held for a person, once it is."""
     ahead: Mapping[str, Any] | None = None
-    """Answers that came before their questions, where the author takes them."""
+    """Answers that came before their questions, if the author accepts those."""
     around: Call | None = None
     """The call whose tool is a client of this one, in the same process."""
     claim: Claim | None = None
-    """The turn that this process continues, where replicas share a store."""
+    """The turn that this process continues, if replicas share a store."""
     failed: MidcallError | None = None
-    """The author's mistake that ends the call, whatever its tool returns."""
+    """The author's mistake that ends the call, even if its tool returns a result."""
     ended = False
-    recalls = False
-    """Whether there is anything in the journal to recall: most calls ask nothing."""
-    foreign: Foreign | None = None
-    """What the handler sees as its own state and answers."""
+    """Whether the run is over, or is being ended."""
+    suspension: Suspension | None = None
+    """How its request returns before the tool has ended, if it does."""
     _met: asyncio.Event | None = None
     """Set when a replay has asked for all answers of its round, or won't."""
 
     def __init__(
         self, installation: Installation, ctx: ServerRequestContext[Any, Any], journal: Journal | None = None
     ) -> None:
-        # As little as can be: most calls ask nothing.
+        # As little as possible: most calls never ask.
         self.installation = installation
-        self._ctx = ctx
+        self.ctx = ctx
+        """The newest request."""
         self.version = ctx.protocol_version
+        self.modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+        """Whether this version has rounds, and no pushing."""
         self.lifespan = ctx.lifespan_context
         self.followers: list[Any] = []
-        """What the framework has of the request, to be kept up to date."""
+        """What the framework holds of the request, to be kept up to date."""
+        self.recalls = bool(journal)
+        """Whether there is anything in the journal to recall."""
         if journal is not None:
             self.journal = journal
-            self.replay = Replay(journal)
-            self.foreign = journal.foreign
 
     # --- its run ------------------------------------------------------------------------------
 
     def start(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> None:
         """Run the tool. It sees `ctx`, with a session that asks through us."""
         self._next = call_next
-        self.run = Run(self.called)
+        self.run = run = Run(self.called)
         self.thread = get_ident()
         self.around = current_call.get()
-        self.asking_session = AskingSession(self._ctx.session, self)
+        self.asking_session = AskingSession(self.ctx.session, self)
         ctx = with_session(ctx, self.asking_session)
         self.followers.append(ctx)
-        self.run.carry(current_call, self)
-        self.run.start(self.run.context.run(call_next, ctx))
+        run.carry(current_call, self)
+        run.start(run.context.run(call_next, ctx))
         self.installation.runs.add(self)
 
     def again(self) -> Call:
         """The same call, to be run again from what was recorded, within the same request."""
-        again = Call(self.installation, self._ctx, self.journal)
-        again.recalls = True
-        again.foreign = self.foreign
-        again.start(with_params(self._ctx, handed_down(self.params or {}, self.journal)), self._next)
+        again = Call(self.installation, self.ctx, self.journal)
+        again.claim = self.claim
+        again.start(with_params(self.ctx, hand_down(self.params or {}, self.journal)), self._next)
         return again
 
     def follow(self, ctx: ServerRequestContext[Any, Any]) -> None:
-        """A newer request continues the call: whatever the tool holds of the request follows it."""
-        self._ctx = ctx
+        """A newer request continues the call: everything that the tool holds of the request follows it."""
+        self.ctx = ctx
         self.version = ctx.protocol_version
-        self.forget_round()
+        self.modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+        self.suspension = None
         self.asking_session.follow(ctx.session)
         for follower in self.followers:
             follow_request(follower, ctx)
         self.run.follow()
-
-    def forget_round(self) -> None:
-        """The call is continued: how its last request ended doesn't matter any more."""
-        self.later = self.requires = self.for_programs = self.held_until = None
-        self.relays = False
 
     def let_go(self) -> None:
         """The request returns, and the run stays: until the next one there is nobody to talk to."""
@@ -151,57 +156,45 @@ class Call:
         await self.run.end(why)
         self.ended = True
 
+    def fail(self, error: MidcallError) -> None:
+        """End the call with this mistake of its author's, even if its tool returns a result."""
+        self.failed = self.failed or error
+        self.run.stop("failed")
+
+    # --- what the client said -----------------------------------------------------------------
+
     @property
     def session(self) -> ServerSession:
         """The SDK's session of this request."""
-        return self._ctx.session
+        return self.ctx.session
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
         """Where the call runs; for threads, which run elsewhere."""
         return self.run.loop
 
-    # Made when they are first used: most calls ask nothing, and need none of these.
-
-    @cached_property
-    def journal(self) -> Journal:
-        return Journal()
-
-    @cached_property
-    def replay(self) -> Replay:
-        return Replay(self.journal)
-
     @property
     def progress_token(self) -> str | int | None:
         """Where the caller wants to hear of progress."""
-        return self._ctx.meta.get("progress_token") if self._ctx.meta else None
-
-    @property
-    def modern(self) -> bool:
-        """Whether the version has rounds, and no pushing."""
-        return self.version in MODERN_PROTOCOL_VERSIONS
+        return self.ctx.meta.get("progress_token") if self.ctx.meta else None
 
     @property
     def method(self) -> str:
-        return self._ctx.method
+        return self.ctx.method
 
     @property
     def params(self) -> Mapping[str, Any] | None:
-        return self._ctx.params
-
-    @property
-    def request_id(self) -> RequestId | None:
-        return self._ctx.request_id
+        return self.ctx.params
 
     @property
     def over_http(self) -> bool:
         """Whether the newest request came over HTTP, where a broken connection looks like a cancellation."""
-        return self._ctx.request is not None
+        return self.ctx.request is not None
 
     @property
     def cancel_requested(self) -> bool:
-        """Whether the client has said that it gives up on the newest request."""
-        event = AskingSession(self._ctx.session, self).cancel_requested
+        """Whether the client has given up on the newest request."""
+        event = AskingSession(self.ctx.session, self).cancel_requested
         return event is not None and event.is_set()
 
     @property
@@ -210,19 +203,93 @@ class Call:
         params = self.session.client_params
         return "" if params is None else params.client_info.title or params.client_info.name
 
+    @property
+    def elicitation(self) -> ElicitationCapability | None:
+        """What the client declared about being asked."""
+        capabilities = self.ctx.session.client_capabilities
+        return None if capabilities is None else capabilities.elicitation
+
+    def lacks(self, mode: str) -> str | None:
+        """Why this client can't be asked in this mode; None if it can. `{}` means forms only."""
+        if self.version < (URLS_SINCE if mode == "url" else FORMS_SINCE):
+            return f"protocol {self.version} has no {mode} elicitation"
+        declared = self.elicitation
+        if declared is None:
+            return "the client did not declare elicitation"
+        if mode == "url":
+            return None if declared.url is not None else "the client did not declare URL elicitation"
+        if declared.form is None and declared.url is not None:
+            return "the client declared URL elicitation only"
+        return None
+
+    def lacks_visit_errors(self) -> str | None:
+        """Why the error -32042 would mean nothing to this client; None if it would.
+
+        A stateless server doesn't know what its client declared, and has only this error.
+        """
+        unknown = has_visit_errors(self.version) and self.session.client_capabilities is None
+        return None if unknown else self.lacks("url")
+
+    @property
+    def called(self) -> object:
+        """The tool, prompt or resource, as the client names it."""
+        if "journal" in self.__dict__ and (target := self.journal.target) is not None:  # don't make a journal for this
+            return target.name
+        params = self.ctx.params or {}
+        return params.get("name") or params.get("uri")
+
+    @property
+    def has_app_of_its_own(self) -> bool:
+        """Whether its tool has an App that isn't ours, or isn't one that a host knows."""
+        target = self.journal.target
+        tools = {(self.params or {}).get("name"), None if target is None else target.name} - {None}
+        return any(self.installation.own_apps.get(str(tool), True) for tool in tools)
+
+    # --- who it is ----------------------------------------------------------------------------
+
     @cached_property
     def owner(self) -> str:
-        """Names the user whose call it is; empty where nobody signed in."""
-        return self.installation.owner(self._ctx)
+        """Names the user whose call it is; empty if nobody signed in."""
+        return self.installation.owner(self.ctx)
 
-    async def go_on_later(self, why: str, *, answers: bool = False) -> None:
-        """Let the request return a code to resume with, if it `answers` together with an answer. Returns then."""
-        self.later = why
-        self.relays = answers
-        await self.run.pause()
+    @property
+    def name(self) -> str:
+        """The call's own name, made with its journal."""
+        return self.journal.call
+
+    def derive(self, *names: str) -> str:
+        """An unguessable name that never changes for this call: 144 bits from the call's own."""
+        raw = hashlib.sha256("\0".join((self.name, *names)).encode()).digest()
+        return urlsafe_b64encode(raw[:18]).decode()
+
+    # --- what it has recorded -----------------------------------------------------------------
+
+    # Made when they are first used: most calls never ask, and need neither.
+
+    @cached_property
+    def journal(self) -> Journal:
+        return Journal(os.urandom(18).hex())
+
+    @cached_property
+    def replay(self) -> Replay:
+        return Replay(self.journal)
+
+    @property
+    def on_line(self) -> bool:
+        """Whether what is asked or done now has one order among everything that the tool asks and does.
+
+        The tool's own task and its only thread have one, but not while a branch waits: once that is answered, what the
+        others have handed it by then comes in another order.
+        """
+        return self.run.on_line() and not self.replay.has_waiting_branch
+
+    @property
+    def claims(self) -> bool:
+        """Whether effects are claimed in the store: if the call may be run again from what it recorded."""
+        return self.installation.keeping is not None and (self.modern or self.journal.target is not None)
 
     async def meet(self, *identities: str) -> None:
-        """A replay asks for these: hold their answers until all that came with them were asked for, too.
+        """A replay asks for these: hold their answers until the others of their round were asked for, too.
 
         A live run gets the answers of a round at once. If a replay got them one after the other, a branch that fails at
         its answer could end another one before that has come to its own.
@@ -241,68 +308,49 @@ class Call:
 
     def leftover(self) -> ReplayMismatch | None:
         """The error of a replay that has ended without using an answer of this round."""
-        unused = self.replay.leftover() if self.recalls else []
-        return unused_answers(unused) if unused else None
+        unused = self.replay.leftover()
+        return unmet_error(unused) if unused else None
 
     def drift(self) -> ReplayMismatch | None:
         """The error of a replay that asks something else every time."""
-        unused = self.replay.drift() if self.recalls else []
-        return unused_answers(unused) if unused else None
+        unused = self.replay.drift()
+        return unmet_error(unused) if unused else None
+
+    # --- how its request returns before the tool has ended ------------------------------------
+
+    def suspend(self) -> Suspension:
+        """Say how its request returns."""
+        self.suspension = self.suspension or Suspension()
+        return self.suspension
 
     @property
-    def claims(self) -> bool:
-        """Whether effects are claimed in the store: where the call may be run again from what it recorded."""
-        return self.installation.keeping is not None and (self.modern or self.journal.target is not None)
-
-    @property
-    def can_go_on_later(self) -> bool:
+    def can_continue_later(self) -> bool:
         return self.installation.keeping is not None and self.method == "tools/call"
 
-    @property
-    def has_app_of_its_own(self) -> bool:
-        """Whether its tool has an App that is not ours, or is none that a host knows."""
-        target = self.journal.target
-        tools = {(self.params or {}).get("name"), None if target is None else target.name} - {None}
-        return any(self.installation.own_apps.get(str(tool), True) for tool in tools)
+    async def continue_later(self, why: str, *, answers: bool = False) -> None:
+        """Let the request return a resume code, and wait for it. With `answers`, the model brings an answer too."""
+        suspension = self.suspend()
+        suspension.later, suspension.relays = why, answers
+        await self.run.pause()
 
-    @property
-    def elicitation(self) -> ElicitationCapability | None:
-        """What the client declared about being asked."""
-        capabilities = self.session.client_capabilities
-        return None if capabilities is None else capabilities.elicitation
+    def forget_round(self) -> None:
+        """The call is continued: how its last request returned doesn't matter any more."""
+        self.suspension = None
 
-    @property
-    def name(self) -> str:
-        """The call's own name, given when it is first needed."""
-        if not self.journal.call:
-            self.journal.call = os.urandom(18).hex()
-        return self.journal.call
+    # --- its result ---------------------------------------------------------------------------
 
-    def derive(self, *names: str) -> str:
-        """An unguessable name that never changes for this call: 144 bits from the call's own."""
-        raw = hashlib.sha256("\0".join((self.name, *names)).encode()).digest()
-        return urlsafe_b64encode(raw[:18]).decode()
-
-    @property
-    def called(self) -> object:
-        """The tool, prompt or resource, as the client names it."""
-        if "journal" in self.__dict__ and (target := self.journal.target) is not None:  # no journal only to look
-            return target.name
-        params = self.params or {}
-        return params.get("name") or params.get("uri")
-
-    @property
-    def on_line(self) -> bool:
-        """Whether what is asked or done now has one order among all that the tool asks and does.
-
-        That of its own task, or of its one thread, has, but not while a branch waits: what the others have handed it by
-        then comes in another order once that one is answered, too.
-        """
-        return not aside.get() and self.run.on_line() and not self.journal.has_waiting_branch
+    def stamp(self, result: dict[str, Any], result_type: str) -> dict[str, Any]:
+        """Add what the SDK adds to a handler's result, and not to a middleware's."""
+        if self.modern:
+            info = self.installation.server_info
+            flat = all(type(value) is str for value in info.values())
+            result["resultType"] = result_type
+            result["_meta"] = {SERVER_INFO_META_KEY: dict(info) if flat else deepcopy(info)}
+        return result
 
 
-def handed_down(params: Mapping[str, Any], journal: Journal) -> dict[str, Any]:
-    """What the handler is to see: its own state and answers, and the call that a code stands for."""
+def hand_down(params: Mapping[str, Any], journal: Journal) -> dict[str, Any]:
+    """The params for the handler: its own state and answers, and the call behind a resume code."""
     handed = {name: value for name, value in params.items() if name not in ("requestState", "inputResponses")}
     if journal.target is not None:
         handed |= journal.target._asdict()
@@ -318,7 +366,7 @@ def running_call(verb: str) -> Call:
     """The call that this verb is used in.
 
     Raises:
-        NoCall: There is none.
+        NoCall: Not inside a call.
         Misuse: It is inside the function of a `once`, which must not ask.
     """
     if in_background_task():
@@ -326,8 +374,7 @@ def running_call(verb: str) -> Call:
             f"{verb}() was used in a background task, which can't reach the user.",
             advice="Ask in a tool without task=True and hand the answers to the task, or return an InputRequiredResult "
             "from the tool and read ctx.input_responses when FastMCP runs it again.",
-            for_model="This tool needs input from the user, and can't ask for it while it runs as a background task. "
-            "Call it without a task.",
+            for_model=model_text.IN_BACKGROUND,
         )
     call = current_call.get()
     if call is None:
@@ -338,10 +385,9 @@ def running_call(verb: str) -> Call:
                 "a task that the tool started. Of servers that are mounted in each other, install it on the outer "
                 "one, which clients connect to. The server must run on asyncio: on trio, tools cannot ask."
             ),
-            for_model=wording.model_broken(),
         )
-    if call.ended and call.run.ending is None:  # a run that was ended goes on to fail: raising at once could spin
-        raise NoCall(wording.call_is_over(verb), advice=wording.call_is_over_advice(), for_model=wording.model_broken())
+    if call.ended and call.run.ending is None:  # an ended run fails anyway: raising at once could spin
+        raise call_is_over(verb)
     if inside_effect.get():
         refuse_inside_effect(verb)
     return call
@@ -353,14 +399,17 @@ def in_background_task() -> bool:
     return tasks is not None and tasks.get_task_context() is not None
 
 
+def call_is_over(verb: str) -> NoCall:
+    return NoCall(
+        f"{verb}() was used after its call had ended.",
+        advice="Await the tasks that a tool starts before it returns: they can ask only until then.",
+    )
+
+
+def asks_inside_once(verb: str) -> Misuse:
+    return Misuse(f"{verb}() was used inside the function of a once(...). Ask first, and pass the answer to once().")
+
+
 def refuse_inside_effect(verb: str) -> None:
     if inside_effect.get():
-        raise Misuse(wording.asks_inside_once(verb), for_model=wording.model_broken())
-
-
-def input_of(params: Mapping[str, Any] | None) -> tuple[str | None, Mapping[str, Any]]:
-    """The state and the answers that a retry brings."""
-    if not params:
-        return None, {}
-    responses = params.get("inputResponses")
-    return params.get("requestState"), cast("Mapping[str, Any]", responses) if isinstance(responses, Mapping) else {}
+        raise asks_inside_once(verb)

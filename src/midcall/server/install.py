@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from mcp.server.lowlevel.server import Server
 from mcp.server.mcpserver import MCPServer
@@ -13,28 +13,23 @@ from mcp.server.request_state import RequestStateBoundary
 from mcp.shared.exceptions import MCPError
 
 from midcall.core.question import MISSING, Missing
+from midcall.environment import flag, number, whole
 from midcall.errors import InstallError
-from midcall.server.frameworks.failures import look_inside
+from midcall.server.frameworks.errors import look_inside
 from midcall.server.installation import Installation, installations
 from midcall.server.middleware import Calls
 from midcall.server.sealing import Principal, Seal, Whose, seal_for
 from midcall.server.sealing_keys import Key, given_keys, machine_keys, portal_keys
-from midcall.settings import flag, number, whole
+from midcall.settings import DOUBT_SECONDS, HEARTBEAT_SECONDS, MAX_LIVE, MAX_ROUNDS
 from midcall.stores import open_store
-from midcall.wording.forms import not_a_reason
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
 
-    from midcall.server.portal import Portal
+    from midcall.server.channels.portal import Portal
     from midcall.stores.base import Store
 
 __all__ = ["install", "installation_on"]
-
-MAX_ROUNDS: Final = 9
-"""The Go SDKs and Copilot CLI stop after nine rounds, Python and TypeScript after ten."""
-MAX_LIVE: Final = 1000
-HEARTBEAT: Final = 10.0
 
 
 def install(
@@ -63,34 +58,33 @@ def install(
 
     Args:
         server: An `MCPServer`, a low-level `Server`, or a FastMCP server.
-        keys: What seals the state of a call that waits, on 2026-07-28. The first seals, all
-            unseal. Needed where there is more than one process, or where calls are to survive a
-            restart. Default: `MIDCALL_KEYS`, else what the server has, else with SQLite or a portal of this machine
-            its keys, else a key of this process.
+        keys: Keys that seal the state of a waiting call, on 2026-07-28. The first seals, all unseal. You need them for
+            more than one process, and for calls that survive a restart. Default: `MIDCALL_KEYS`, else the server's own,
+            else those of this machine with SQLite or a portal, else a key of this process.
         state_ttl: For how many seconds a call may wait for its answers.
-        principal: Tells to whom a call belongs, where MCP authorization does not.
+        principal: Returns the user of a call, if MCP authorization doesn't.
         adopt: Let `ctx.elicit()` and `ctx.elicit_url()` go through midcall, too.
-        strict: Refuse what is only warned about otherwise, such as a link in a form.
+        strict: Refuse what midcall otherwise only warns about, such as a link in a form.
         max_rounds: End a call with a resume code before its client gives up; some clients do after nine rounds. None
-            lifts it. Default: `MIDCALL_MAX_ROUNDS`, else 9.
-        heartbeat: Seconds between two signs of life on the caller's progress token; 10 unless told.
+            removes the limit. Default: `MIDCALL_MAX_ROUNDS`, else 9.
+        heartbeat: Seconds between two progress notifications while the user thinks. Default: `MIDCALL_HEARTBEAT`, else
+            10.
         not_secret: Why adopted forms may have fields that are named like secrets.
-        answers_ahead: Take answers to keyed questions that a client sends before it was asked, with
-            the first request. Off, they change nothing.
-        store: Where what outlives a request is kept: a URL such as `postgresql://...`, `redis://...` or
-            `sqlite:///path`, or a store. With one, `once` holds across replicas and restarts, states may grow
-            large, and a call can go on later. Default: `MIDCALL_STORE`, else none; with a portal, SQLite.
+        answers_ahead: Accept answers to keyed questions that a client sends with the first request, before it is asked.
+        store: Where journals, codes and pages are kept: a URL such as `postgresql://...`, `redis://...` or
+            `sqlite:///path`, or a store. With one, `once` holds across replicas and restarts, states may grow large,
+            and a call can resume later. Default: `MIDCALL_STORE`, else none; with a portal, SQLite.
         portal: The web pages for secrets, authorizations, approvals and forms.
         relay: Let the model ask in the chat, for questions that allow it (`via=` with "relay"). It needs a store.
-        apps: Whether clients that declare no elicitation get forms as MCP Apps. Default: those that declare that they
-            show Apps, where there is a store. True is for hosts that show them and declare nothing.
-        doubt: A no that comes within so many seconds, such as 0.25, may mean that nobody saw the question: then it is
-            asked once more, by a page or a link, if there is one. 0 believes every no, and is the default.
+        apps: Whether clients without elicitation get forms as MCP Apps. Default: if they declare that they show Apps,
+            and there is a store. True is for hosts that show Apps without declaring it.
+        doubt: A "no" within so many seconds, such as 0.25, may mean that nobody saw the question: then midcall asks
+            once more, by a page or a link, if there is one. 0, the default, believes every "no".
         probe: Add a tool, `midcall_probe`, that asks the connected client one harmless question of each kind, and
-            reports what really happened.
-        required: Say that every client of this server calls again after the error -32042. Then, where there is no way
-            back to it (stateless HTTP up to 2025-11-25), a secret, an authorization, or a visit with an `id=` and
-            `wait=True` is that error. Default: `MIDCALL_REQUIRED`, else only clients that say so, as ours do.
+            reports what happened.
+        required: Every client of this server retries after the error -32042. Then, if the server can't reach its client
+            (stateless HTTP up to 2025-11-25), a secret, an authorization, or a visit with an `id=` and `wait=True` ends
+            with that error. Default: `MIDCALL_REQUIRED`, else only clients that declare it, as ours do.
         live: Whether a run stays in memory while its questions are with the client, so that its code runs once.
             Default: `MIDCALL_LIVE`, else yes, unless replicas share keys and no store. True is for a single replica,
             or for sticky routing; False replays every call.
@@ -98,14 +92,14 @@ def install(
             Default: `MIDCALL_MAX_LIVE`, else 1,000.
 
     Raises:
-        InstallError: It is no server, midcall is installed already, or a setting is wrong.
+        InstallError: It isn't a server, midcall is installed already, or a setting is wrong.
     """
     lowlevel, error_base = _lowlevel(server)
     if installation_on(server) is not None:
         raise InstallError("midcall is installed on this server already. Call install() once per server.")
     max_rounds = (whole("MIDCALL_MAX_ROUNDS", least=1) or MAX_ROUNDS) if isinstance(max_rounds, Missing) else max_rounds
-    heartbeat = (number("MIDCALL_HEARTBEAT") or HEARTBEAT) if heartbeat is None else heartbeat
-    doubt = (number("MIDCALL_DOUBT", zero=True) or 0.0) if doubt is None else doubt
+    heartbeat = (number("MIDCALL_HEARTBEAT") or HEARTBEAT_SECONDS) if heartbeat is None else heartbeat
+    doubt = (number("MIDCALL_DOUBT", zero=True) or DOUBT_SECONDS) if doubt is None else doubt
     state_ttl = number("MIDCALL_STATE_TTL") if state_ttl is None else state_ttl
     max_live = (whole("MIDCALL_MAX_LIVE", least=1) or MAX_LIVE) if max_live is None else max_live
     numbers = {
@@ -118,14 +112,16 @@ def install(
     for name, value in numbers.items():
         _check_number(name, value)
     if portal is not None and (isinstance(portal, type) or not hasattr(portal, "bind")):
-        raise InstallError(f"portal= must be a Portal, not {_named(portal)}: install(server, portal=Portal(...)).")
+        raise InstallError(f"portal= must be a Portal, not {_describe(portal)}: install(server, portal=Portal(...)).")
     if principal is not None and not callable(principal):
         raise InstallError(
             "principal= must be a function that takes the request's context and names the user, not "
             f"{type(principal).__name__}."
         )
     if not_secret is not None and not (isinstance(not_secret, str) and not_secret.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InstallError(not_a_reason(not_secret))
+        raise InstallError(
+            f'not_secret={not_secret!r} must be the reason, as text: not_secret="a word in a party game".'
+        )
     given = given_keys(keys)
     kept = _store(store, portal)
     if relay and kept is None:
@@ -162,7 +158,7 @@ def install(
         portal.bind(store=kept, server_name=installation.server_title, keys=portal_keys(given or of_here, kept))
     _place(lowlevel, seal, installation)
     if probe:
-        from midcall.server.probe import Probe
+        from midcall.server.channels.probe import Probe
 
         lowlevel.middleware.append(Probe())
     if isinstance(server, MCPServer):
@@ -176,7 +172,7 @@ def install(
 
 
 def installation_on(server: object) -> Installation | None:
-    """What `install` returned for this server; None if midcall is not installed there, or it is no server."""
+    """What `install` returned for this server; None if midcall isn't installed there, or it isn't a server."""
     try:
         middleware = _lowlevel(server)[0].middleware
     except InstallError:
@@ -196,7 +192,7 @@ def _live(given: bool | None, whose: Whose, store: Store | None) -> tuple[bool, 
 
 
 def _lowlevel(server: object) -> tuple[Server[Any], type[Exception]]:
-    """The SDK's server under this one, and the exception that it lets through."""
+    """The SDK's server inside this one, and the exception class that it lets through."""
     if isinstance(server, MCPServer):
         return cast("Server[Any]", server._lowlevel_server), MCPError  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType]
     if isinstance(server, Server):
@@ -211,43 +207,40 @@ def _lowlevel(server: object) -> tuple[Server[Any], type[Exception]]:
 
 
 def _has_authorization(server: object) -> bool | None:
-    """Whether callers show an access token; a low-level server is told so only when it is served."""
+    """Whether callers have an access token. Of a low-level server that is known only once it serves."""
     if isinstance(server, Server):
         return None
     return (getattr(server, "_token_verifier", None) or getattr(server, "auth", None)) is not None
 
 
 def _check_number(name: str, value: Any) -> None:
-    """A setting in seconds, or a number of rounds; None where it is not set."""
+    """Check a setting: seconds, or for `max_` a count. None means that it isn't set."""
     if value is None:
         return
     is_number = isinstance(value, int if name.startswith("max_") else (int, float)) and not isinstance(value, bool)
     if not is_number or not (value >= 0 if name == "doubt" else value >= 1 if name.startswith("max_") else value > 0):
-        raise InstallError(_bad_number(name, value))
+        kinds = {"doubt": "0 or more seconds", "max_rounds": "a whole number from 1, or None"}
+        kind = kinds.get(name, "a whole number from 1" if name.startswith("max_") else "more than 0 seconds")
+        raise InstallError(f"{name}={value!r} must be {kind}.")
 
 
 def _store(store: Store | str | None, portal: Portal | None) -> Store | None:
-    """The store that was given or named, if any; a portal always needs one."""
+    """Open the store, if there is one; a portal always needs one."""
     if store is None:
         store = os.environ.get("MIDCALL_STORE") or ("sqlite://" if portal is not None else None)
     if store is not None and not isinstance(store, str) and (isinstance(store, type) or not hasattr(store, "open")):
-        raise InstallError(f"store= must be a URL such as sqlite:///path, or a store, not {_named(store)}.")
+        raise InstallError(f"store= must be a URL such as sqlite:///path, or a store, not {_describe(store)}.")
     return open_store(store) if isinstance(store, str) else store
 
 
-def _named(value: object) -> str:
+def _describe(value: object) -> str:
     return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
 
 
 def _place(server: Server[Any], seal: Seal, installation: Installation) -> None:
-    """The seal, whatever the author has, and innermost what asks."""
+    """Add our middleware: the seal before the author's, and the one that runs calls after it."""
     seal.installation = installation
     middleware = server.middleware
     index = next((i for i, mw in enumerate(middleware) if isinstance(mw, RequestStateBoundary)), len(middleware))
     middleware[index : index + 1] = [seal]
     middleware.append(Calls(installation).serve)
-
-
-def _bad_number(name: str, value: object) -> str:
-    told = {"doubt": "0 or more seconds", "max_rounds": "a whole number from 1 on, or None"}
-    return f"{name}={value!r} must be {told.get(name, 'more than 0 seconds')}."

@@ -1,27 +1,31 @@
-"""midcall on one server: what was chosen when it was installed, and what all calls there share."""
+"""midcall on one server: its settings, and what its calls share."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
+from mcp.server.auth.middleware.auth_context import get_access_token
+from mcp.server.auth.provider import principal_components
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.request_state import RequestStateCodec
 
-from midcall.server.identity import caller, is_own, key_of
+from midcall.core.caller import Caller
 from midcall.server.resuming.storage import Keeping
 from midcall.server.resuming.visits import Visits
 from midcall.server.running.handover import Handover
 from midcall.server.running.runs import Runs
 from midcall.stores.memory import Memory
+from midcall.web import peer
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
-    from midcall.server.portal import Portal
+    from midcall.server.channels.portal import Portal
     from midcall.server.sealing import Principal, Whose
     from midcall.stores.base import Store
 
@@ -38,7 +42,7 @@ class Installation:
 
     server: Server[Any]
     error_base: type[Exception]
-    """What this kind of server lets through."""
+    """The exception class that this kind of server lets through."""
     adopt: bool
     strict: bool
     state_ttl: float
@@ -61,14 +65,14 @@ class Installation:
     required: bool
     """Whether every client is known to call again after the error -32042."""
     whose_keys: Whose
-    """Who has the keys that states are sealed with, as far as can be seen."""
+    """Who has the keys that seal states, as far as we can see."""
     knows_callers: bool | None
-    """Whether something tells who makes a call; None where that is said only when the server is served."""
+    """Whether callers are identified; None if that is known only once the server serves."""
     principal: Principal | None
     on_ask: Callable[[Call], None] | None = None
     """Called when a tool asks by the framework's own means."""
     own_apps: dict[str, bool] = field(default_factory=dict[str, bool])
-    """Of the tools that were seen, which have an App that is not ours."""
+    """By tool, whether it has its own App."""
     secret_forms: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """By digest, the fields of adopted forms that ask for a secret: for `doctor`."""
 
@@ -79,10 +83,9 @@ class Installation:
         self.runs = Runs(live=self.live, most=self.max_live, seconds=self.state_ttl, handover=handover)
         self.server.lifespan = self.runs.within(self.server.lifespan)
         self._warned: set[str] = set()
-        self._flat_stamp: dict[str, Any] | None = None
 
     async def complete(self, id: str) -> bool:
-        """Say that the out-of-band part of this visit is done. False if that was known already."""
+        """Report that the user has finished this visit. False if that was known already."""
         return await self.visits.complete(id)
 
     @property
@@ -90,27 +93,25 @@ class Installation:
         """What the server calls itself."""
         return str(getattr(self.server, "title", None) or self.server.name)
 
-    @property
-    def stamp(self) -> dict[str, Any]:
-        """What the server says of itself, to go with a result: a copy of its own for each."""
-        if self._flat_stamp is None:
-            stamp = self.server.server_info_stamp
-            self._flat_stamp = stamp if all(isinstance(value, str) for value in stamp.values()) else {}
-        return dict(self._flat_stamp) or self.server.server_info_stamp
+    @cached_property
+    def server_info(self) -> dict[str, Any]:
+        """What the server says of itself, to go with a result. Copy it."""
+        return self.server.server_info_stamp
 
     def owner(self, ctx: ServerRequestContext[Any, Any]) -> str:
-        """Names the user who makes the request that is running; empty where nobody signed in."""
+        """Names the user who makes the current request; empty if nobody is signed in."""
         if self.principal is not None:
             return self.principal(ctx) or ""
         if self.portal is None:
-            return key_of(caller())
-        return self.portal.owner_of(caller()) if is_own(ctx) or not self.portal.local else ""
+            caller = _caller()
+            return f"{caller.issuer or ''} {caller.subject}" if caller.subject else ""
+        return self.portal.owner_of(_caller()) if _is_local(ctx) or not self.portal.local else ""
 
     def stop(self) -> None:
-        """The server is about to end: calls that wait for a person are let go now, and go on elsewhere.
+        """The server is stopping: let requests waiting for a person return, to continue elsewhere.
 
-        On 2026-07-28 each leaves with its round, and the client comes again, to another replica; pushed, and with
-        a store, it ends with a code to go on with.
+        On 2026-07-28 each returns its round, and the client's next request goes to another replica. On older versions,
+        with a store, each ends with a resume code.
         """
         self.visits.let_go()
         self._hand_over(stopping=True)
@@ -120,11 +121,11 @@ class Installation:
             self.runs.handover.stopping = stopping
 
     def resumes(self, ctx: ServerRequestContext[Any, Any]) -> bool:
-        """Whether a call may be resumed with a code: then clients are told of the tool for it."""
+        """Whether a call may be resumed with a code: then the list of tools has the tool for it."""
         return self.keeping is not None or self.runs.has_codes
 
     async def close(self) -> None:
-        """End the live runs, and let go of the store and the portal."""
+        """End the live runs, and close the portal and the store."""
         self.stop()
         await self.runs.close()
         if self.portal is not None:
@@ -134,18 +135,15 @@ class Installation:
         self.visits.stopping = False
         self._hand_over(stopping=False)
 
-    def look_at_keys(self, ctx: ServerRequestContext[Any, Any]) -> None:
-        """Over HTTP, a process-local key loses calls."""
+    def check_keys(self, ctx: ServerRequestContext[Any, Any]) -> None:
+        """Warn once if an HTTP server seals states with a key of this process only."""
         if ctx.request is not None and self.whose_keys == "process":
             self.warn_once(
                 "local-key",
-                (
-                    "midcall: as far as can be seen, this HTTP server seals the state of its calls with a key of "
-                    "this process alone. Calls that wait for an answer are lost on a restart and cannot move to "
-                    "another replica. Set MIDCALL_KEYS, or pass keys= to install(), even if the server has keys of "
-                    "its own; and set MIDCALL_STORE, or pass live=True for a single replica, so that tools run "
-                    "once."
-                ),
+                "midcall: this HTTP server seems to seal the state of its calls with a key of this process only. "
+                "Waiting calls are lost on a restart and cannot move to another replica. Set MIDCALL_KEYS, or pass "
+                "keys= to install(), even if the server has its own keys. And set MIDCALL_STORE, or pass live=True "
+                "for a single replica, so that tools run once.",
             )
 
     def warn_once(self, what: str, message: str) -> None:
@@ -153,12 +151,29 @@ class Installation:
             logger.warning(message)
 
     def is_new(self, what: str) -> bool:
-        """Whether this was not logged yet. After many of them nothing is new any more."""
+        """Whether this was not logged yet. After many warnings nothing counts as new."""
         if what in self._warned or len(self._warned) >= _WARNINGS:
             return False
         self._warned.add(what)
         return True
 
 
+def _caller() -> Caller:
+    """Who makes the current request, by its access token."""
+    token = get_access_token()
+    if token is None:
+        return Caller()
+    client, issuer, subject = principal_components(token)
+    return Caller(issuer, subject, client, token.claims or {})
+
+
+def _is_local(ctx: ServerRequestContext[Any, Any]) -> bool:
+    """Whether a program of the server's own user makes the call: over stdio, in memory, or over loopback.
+
+    A request that came through a proxy doesn't count: it may come from anywhere.
+    """
+    return ctx.request is None or peer.is_own(ctx.request)
+
+
 installations: WeakSet[Installation] = WeakSet()
-"""All that there are in this process."""
+"""All installations in this process."""

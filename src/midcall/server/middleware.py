@@ -16,27 +16,26 @@ from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
 from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, ErrorData, InputRequiredResult
 from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
+from opentelemetry import trace
 
 from midcall.core.journal import Foreign, Head, Journal, decode, encode, read_head
 from midcall.core.replay import Replay
 from midcall.errors import InvalidJournal, JournalTooLarge, MalformedAnswer, MidcallError, StoreError, TooManyRounds
-from midcall.server import telemetry
-from midcall.server.call import Call, handed_down, input_of
-from midcall.server.channels.apps import serving as apps
-from midcall.server.channels.apps.listing import ABOUT
-from midcall.server.channels.sending import take_back
-from midcall.server.frameworks.errors import Ours, ending, find_ours, protocol_error, stamped
+from midcall.protocol import ANSWER, CONTINUE
+from midcall.server import model_text, telemetry
+from midcall.server.call import Call, hand_down
+from midcall.server.channels.apps import requests as apps
+from midcall.server.channels.push import take_back
+from midcall.server.channels.required import forget_request
+from midcall.server.frameworks.errors import Ours, ending, find_ours, protocol_error
+from midcall.server.frameworks.session import with_params
 from midcall.server.resuming import codes
-from midcall.server.resuming.retry import forget_request
-from midcall.server.resuming.storage import is_kept
+from midcall.server.resuming.storage import Keeping, is_kept
 from midcall.server.resuming.url_required import check_required, leave_with_visits
-from midcall.server.running.following import with_params
 from midcall.server.running.handover import Claim, Handover
 from midcall.server.running.run import CANCELLED, ROUND, STOPPED
-from midcall.server.running.runs import GRACE_SECONDS
 from midcall.server.running.turns import PAST, WAS_CANCELLED, Given, Outcome, OwnState, Turn
-from midcall.wording import journal as wording
-from midcall.wording import limits, mistakes
+from midcall.settings import BRANCH_POLL_SECONDS, BRANCH_POLLS, GRACE_SECONDS, STATE_BYTES
 
 if TYPE_CHECKING:
     from midcall.server.installation import Installation
@@ -44,13 +43,6 @@ if TYPE_CHECKING:
 __all__ = ["Calls"]
 
 logger = logging.getLogger("midcall")
-
-_LOOK_SECONDS: Final = 0.005
-_LOOKS: Final = 200
-"""How often a replay that wants to end or to leave looks whether its branches have come to their answers."""
-
-STATE_LIMIT: Final = 64 * 1024
-"""Servers and proxies refuse requests with larger states."""
 
 
 class _Request(NamedTuple):
@@ -75,19 +67,23 @@ class Calls:
         """The middleware."""
         # Not `async`: what it returns is awaited as it is, which saves every request a coroutine.
         if ctx.method not in INPUT_REQUIRED_METHODS or ctx.request_id is None:
-            if ctx.method in ABOUT:
-                return self._listed(ctx, call_next)
+            if ctx.method in apps.ABOUT:
+                return self._list(ctx, call_next)
             return cast("CoroutineType[Any, Any, HandlerResult]", call_next(ctx))
         if not _on_asyncio():  # a run is a task of asyncio's; elsewhere the server is as it was
             return cast("CoroutineType[Any, Any, HandlerResult]", call_next(ctx))
         if ctx.request is not None:
-            self._installation.look_at_keys(ctx)
-        params = ctx.params
-        if self._installation.keeping is None and not codes.has_code(ctx) and "requestState" not in (params or ()):
+            self._installation.check_keys(ctx)
+        params = ctx.params or {}
+        if (
+            self._installation.keeping is None
+            and "requestState" not in params
+            and params.get("name") not in (CONTINUE, ANSWER)
+        ):
             return self._start(ctx, call_next)
         return self._route(ctx, call_next)
 
-    async def _listed(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    async def _list(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """A list, with our own tools in it if a call can be resumed by one."""
         installation = self._installation
 
@@ -95,22 +91,22 @@ class Calls:
             result = await call_next(ctx)
             if ctx.method != "tools/list" or not installation.resumes(ctx):
                 return result
-            return codes.listed(result, relay=installation.relay)
+            return codes.add_tools(result, relay=installation.relay)
 
         if installation.keeping is None:
             return await listing(ctx)
-        return await apps.listed(installation, ctx, listing)
+        return await apps.add_to_list(installation, ctx, listing)
 
     async def _route(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        """What a request with a state or a code means, or any request to a server with a store."""
+        """Route a request that brings a state or a code, or any request to a server with a store."""
         installation = self._installation
-        if installation.keeping is not None and (ours := await apps.served(installation, ctx, call_next)) is not None:
+        if installation.keeping is not None and (ours := await apps.serve(installation, ctx, call_next)) is not None:
             return ours
-        state, responses = input_of(ctx.params)
+        state, responses = _input_of(ctx.params or {})
         if isinstance(state, OwnState):
             return await self._continue(ctx, call_next, state, Given(responses))
         if state is None and (code := codes.code_in(ctx)) is not None:
-            return await self._resume(ctx, call_next, code)
+            return await self._resume_code(ctx, call_next, code)
         return await self._start(ctx, call_next)
 
     # --- a call begins ------------------------------------------------------------------------
@@ -121,11 +117,11 @@ class Calls:
         call = Call(self._installation, ctx, journal)
         params = ctx.params
         if journal is not None:
-            call.recalls = bool(journal)
-            ctx = _handing_down(ctx, journal)
+            ctx = _hand_down(ctx, journal)
         elif params is not None and ("requestState" in params or "inputResponses" in params):
-            state, responses = input_of(params)
-            call.foreign = Foreign(state, responses) if state is not None or responses else None
+            state, responses = _input_of(params)
+            if state is not None or responses:
+                call.journal.foreign = Foreign(state, responses)
             if state is None and self._installation.answers_ahead:
                 call.ahead = responses
         call.start(ctx, call_next)
@@ -137,24 +133,19 @@ class Calls:
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, state: str, given: Given
     ) -> HandlerResult:
         """A client's retry. The same one twice joins the first; other answers to the same state are refused."""
-        if is_kept(state):
-            state = await self._kept(state)
+        if self._installation.keeping is not None and is_kept(state):
+            state = await self._load(self._installation.keeping, state)
         try:
             head = read_head(state)
         except InvalidJournal as exc:
             raise protocol_error(exc, None) from None
-        turns = self._runs.turns
-        turn = turns.get(head.call, head.turn)
-        if turn is not None:
-            turn.check(given)
-        else:
-            turn = turns.begin(head.call, head.turn, given)
+        turn = self._runs.turns.join(head.call, head.turn, given)
         turn.waiting += 1
         try:
             async with turn.lock:
                 if turn.outcome is not None:
                     return turn.outcome.again()
-                turn.check(given)
+                turn.check(given)  # it may have been cancelled meanwhile
                 return await self._take_turn(_Request(ctx, call_next, state, head, given), turn)
         finally:
             turn.waiting -= 1
@@ -179,13 +170,13 @@ class Calls:
         head, handover = request.head, self._runs.handover
         try:
             if handover is None:
-                return self._resumed(request) or await self._replayed(request)
+                return self._resume_live(request) or await self._replay(request)
             self._check(request)
             claim = await handover.claim(head, request.given, here=self._live(head) is not None)
             if isinstance(claim, Outcome):
                 self._runs.turns.settle(turn, claim)
                 return None
-            return await self._claimed(request, handover, claim)
+            return await self._run_claimed(request, handover, claim)
         except MidcallError as exc:
             self._runs.turns.forget(head.call, head.turn)
             raise protocol_error(exc, None) from None
@@ -198,13 +189,13 @@ class Calls:
             raise
 
     def _check(self, request: _Request) -> None:
-        """Refuse an answer that can't be read before the turn is claimed with it."""
+        """Refuse an unreadable answer before it claims the turn."""
         Replay(_decode(request.state)).take_answers(request.given.responses, time.time())
 
-    async def _claimed(self, request: _Request, handover: Handover, claim: Claim) -> Call:
+    async def _run_claimed(self, request: _Request, handover: Handover, claim: Claim) -> Call:
         """The call of a turn that this process has claimed, which runs."""
         try:
-            call = (None if claim.replays else self._resumed(request)) or await self._replayed(request)
+            call = (None if claim.replays else self._resume_live(request)) or await self._replay(request)
         except BaseException:
             self._runs.aside(handover.give_back(claim))
             raise
@@ -212,7 +203,7 @@ class Calls:
         return call
 
     def _live(self, head: Head) -> Call | None:
-        """The call of this turn, if its run waits here. One that waits for an older turn was continued elsewhere.
+        """The call of this turn, if its run waits here. A run at an older turn was continued elsewhere.
 
         Raises:
             MCPError: Its run is past this turn, and only this process could know what that came to.
@@ -224,7 +215,7 @@ class Calls:
             raise MCPError(INVALID_PARAMS, PAST)
         return None
 
-    def _resumed(self, request: _Request) -> Call | None:
+    def _resume_live(self, request: _Request) -> Call | None:
         """The run is here: its questions take their answers, and it continues."""
         call = self._live(request.head)
         if call is None:
@@ -240,10 +231,11 @@ class Calls:
         if given.relayed is not None:
             codes.take_answer(self._installation, call.journal, given.relayed)
         ours = call.replay.take_answers(given.responses, time.time(), self._installation.doubt)
-        telemetry.settled(len(ours), call.journal.rounds)
+        if trace.get_current_span().is_recording():
+            telemetry.record_answers(len(ours), call.journal.rounds)
         return ours
 
-    async def _replayed(self, request: _Request) -> Call:
+    async def _replay(self, request: _Request) -> Call:
         """The run isn't here any more: run the tool again from what was recorded."""
         self._runs.drop(request.head.call)
         await self._runs.until_ended(request.head.call)
@@ -251,34 +243,32 @@ class Calls:
         forget_request(journal)
         call = Call(self._installation, request.ctx, journal)
         ours = self._answer(call, request.given)
-        call.foreign = journal.foreign = _foreign(journal.foreign, request.given.responses, ours)
-        call.recalls = bool(journal)
+        journal.foreign = _foreign(journal.foreign, request.given.responses, ours)
         self._runs.tell_replay(call.called, request.head.call)
-        call.start(_handing_down(request.ctx, journal), request.call_next)
+        call.start(_hand_down(request.ctx, journal), request.call_next)
         return call
 
-    async def _kept(self, state: str) -> str:
+    async def _load(self, keeping: Keeping, state: str) -> str:
         """The journal that this state names in the store."""
-        keeping = self._installation.keeping
         try:
-            text = None if keeping is None else await keeping.journal(self._installation, state)
+            text = await keeping.journal(self._installation, state)
             if text is None:
-                raise InvalidJournal(wording.damaged_journal())
+                raise InvalidJournal
             return text
         except MidcallError as exc:
             raise protocol_error(exc, None) from exc
 
-    async def _resume(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, code: str) -> HandlerResult:
+    async def _resume_code(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, code: str) -> HandlerResult:
         """A code brings a call back: its live run, here or at another replica, or what was recorded of it."""
         try:
-            taken = await codes.taken(self._installation, ctx, code)
+            taken = await codes.take(self._installation, ctx, code)
         except MalformedAnswer as exc:
-            return codes.not_understood(Call(self._installation, ctx), exc)
+            return codes.refuse_answer(Call(self._installation, ctx), exc)
         except MidcallError as exc:
             raise protocol_error(exc, None) from exc
         if taken is None:
-            return codes.nothing_under(Call(self._installation, ctx))
-        return await self._continue(ctx, call_next, taken, Given({}, codes.relayed_in(ctx)))
+            return codes.refuse_code(Call(self._installation, ctx))
+        return await self._continue(ctx, call_next, taken, Given({}, codes.answer_in(ctx)))
 
     # --- a request waits for its run ----------------------------------------------------------
 
@@ -302,7 +292,7 @@ class Calls:
             raise
         except Exception as exc:
             call = turn.joined or call
-            outcome = Outcome(error=_cancelled() if turn.cancelled else _error_data(exc))
+            outcome = Outcome(error=_cancellation() if turn.cancelled else _error_data(exc))
             await self._conclude(call, turn, outcome)
             if turn.outcome is outcome:
                 raise
@@ -323,17 +313,16 @@ class Calls:
             if call.recalls:
                 await _catch_up(call)
             call.run.hand_back()
-            over = call.run.done or call.run.abandoned
+            over = call.run.task.done() or call.run.abandoned
             result = await (self._finish(call) if over else self._leave(call))
             if result is not _AGAIN:
                 return call, result
-            claim, call = call.claim, call.again()
-            call.claim = claim
+            call = call.again()
             if turn is not None:
                 turn.joined = call
 
     async def _settle(self, call: Call, outcome: Outcome, turn: Turn | None = None) -> None:
-        """Write the outcome where all replicas see it, before anybody is answered. Who can't ends its run.
+        """Write the outcome where all replicas see it, before answering anyone. If that fails, end the run.
 
         Raises:
             MCPError: The store can't be reached.
@@ -391,7 +380,7 @@ class Calls:
             await self._cancel(call, turn)
 
     async def _attend_alone(self, call: Call, turn: Turn) -> None:
-        """A retry may come to another replica, which waits for the outcome."""
+        """Keep going without a request: a retry may reach another replica, which needs the outcome."""
         async with turn.lock:
             if turn.joined is call:
                 with suppress(Exception):  # it is the outcome of the turn
@@ -416,10 +405,10 @@ class Calls:
             await take_back(call)
         if turn is not None and call.claim is not None and turn.outcome is None:
             with suppress(MCPError):
-                await self._settle(call, Outcome(error=_cancelled()), turn)
+                await self._settle(call, Outcome(error=_cancellation()), turn)
 
     async def _finish(self, call: Call) -> HandlerResult:
-        """The tool has ended: with a result, a round of its own, or an error."""
+        """The tool has ended: with a result, its own round, or an error."""
         task = call.run.task
         call.ended = True
         if call.run.sending:
@@ -431,17 +420,17 @@ class Calls:
             raise MCPError(INTERNAL_ERROR, "The server is stopping." if stopped else "The tool was cancelled.")
         error = task.exception()
         if error is None:
-            if (unused := call.leftover()) is not None:
+            if call.recalls and (unused := call.leftover()) is not None:
                 return ending(unused, call)
             result = task.result()
-            return await self._around(call, result) if _is_round(result) else result
+            return await self._wrap_round(call, result) if _is_round(result) else result
         ours = find_ours(error) if isinstance(error, Exception) else None
         if ours is None:
             raise error
-        return await self._uncaught(call, ours)
+        return await self._end_with(call, ours)
 
-    async def _uncaught(self, call: Call, error: Ours) -> HandlerResult:
-        """How an error that the tool let pass ends the call."""
+    async def _end_with(self, call: Call, error: Ours) -> HandlerResult:
+        """End the call with an error that the tool didn't catch."""
         if isinstance(error, MidcallError):
             return ending(error, call)
         try:
@@ -455,19 +444,19 @@ class Calls:
     # --- a round leaves -----------------------------------------------------------------------
 
     async def _leave(self, call: Call) -> HandlerResult:
-        """The tool has asked and gone quiet: the result that asks, or the one that goes on later.
+        """The tool has asked and gone quiet: the result that asks, or the one with a resume code.
 
         The run stays and waits, or is ended before the round leaves.
         """
-        if (changed := call.drift()) is not None:
+        if call.recalls and (changed := call.drift()) is not None:
             await call.end("failed")
             return ending(changed, call)
-        if await self._can_stay(call):
+        if not self._installation.visits.stopping and await self._runs.can_stay(call):
             try:
-                return await self._result(call)
+                return await self._result(call, {key: each.request for key, each in call.run.open.items()})
             finally:
                 if not call.ended:
-                    call.let_go()
+                    call.asking_session.detach()
                     self._runs.wait(call)
         requests = call.run.requests()
         await call.end(ROUND)
@@ -475,22 +464,9 @@ class Calls:
             return ending(call.failed, call)
         return await self._result(call, requests)
 
-    async def _can_stay(self, call: Call) -> bool:
-        """Whether the run may wait here for the next request, and the other replicas know where to send it."""
-        if not self._runs.can_wait(call) or self._installation.visits.stopping:
-            return False
+    async def _result(self, call: Call, requests: Mapping[str, Mapping[str, Any]]) -> HandlerResult:
         try:
-            await self._runs.beat_first()
-        except StoreError as exc:
-            logger.warning("A call can't wait here, since the store can't be reached: %s", exc)
-            return False
-        return True
-
-    async def _result(self, call: Call, requests: Mapping[str, Mapping[str, Any]] | None = None) -> HandlerResult:
-        try:
-            if call.later:
-                return await codes.unfinished(call, call.later)
-            return await self._round(call, call.run.requests() if requests is None else requests)
+            return await self._round(call, requests)
         except UrlElicitationRequiredError as exc:
             raise await check_required(call, exc) from None
         except MidcallError as exc:
@@ -499,30 +475,25 @@ class Calls:
             return ending(exc, call)
 
     async def _round(self, call: Call, requests: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-        if call.later:
-            return await codes.unfinished(call, call.later)
-        call.journal.foreign = call.foreign
+        if call.suspension is not None and call.suspension.later:
+            return await codes.finish_later(call, call.suspension.later)
         limit = self._installation.max_rounds
         if limit is not None and call.journal.rounds >= limit:
             return await self._too_many(call, limit)
         result: dict[str, Any] = {"requestState": await self._state(call)}
         if requests:
             result["inputRequests"] = requests
-        return stamped(result, call, "input_required")
+        return call.stamp(result, "input_required")
 
     async def _too_many(self, call: Call, limit: int) -> dict[str, Any]:
-        """Clients give up after this many rounds: the call ends with a resume code, if there is one to be had."""
+        """Clients give up after this many rounds: end the call with a resume code, if it can have one."""
         only_here = not call.ended or self._installation.whose_keys == "process"
-        if call.can_go_on_later or (call.method == "tools/call" and only_here):
-            return await codes.unfinished(call, "There is more to ask than one call allows.", now=True)
-        raise TooManyRounds(
-            f"This call needs more than {limit} rounds, and clients give up after that.",
-            advice="Ask together what belongs together: ask_all(...) puts many questions into one round.",
-            for_model=limits.model_too_many_rounds(),
-        )
+        if call.can_continue_later or (call.method == "tools/call" and only_here):
+            return await codes.finish_later(call, model_text.MORE_QUESTIONS, now=True)
+        raise TooManyRounds(limit)
 
-    async def _around(self, call: Call, result: InputRequiredResult | dict[str, Any]) -> HandlerResult:
-        """A round of the handler's own. Our journal goes around its state, if there is anything in it."""
+    async def _wrap_round(self, call: Call, result: InputRequiredResult | dict[str, Any]) -> HandlerResult:
+        """Put our journal around the state of the handler's own round, if anything is recorded."""
         if not call.journal:
             return result
         if isinstance(result, InputRequiredResult):
@@ -533,33 +504,22 @@ class Calls:
     async def _state(self, call: Call) -> str:
         """The journal as it travels; only its first line if it's too large, and the run is still here."""
         journal = call.journal
-        journal.call = call.name
         journal.rounds += 1
         journal.turn += 1
-        journal.owner = self._runs.owner_of(call)
+        journal.owner = "" if self._runs.handover is None else self._runs.owner_of(call)
         journal.left = time.time() if self._installation.doubt else None
         text = encode(journal)
-        if len(text) <= STATE_LIMIT:
+        if len(text) <= STATE_BYTES:
             return OwnState(text)
         if self._installation.keeping is not None:
             return OwnState(await self._installation.keeping.put_journal(call, text))
         if not call.ended:
             return OwnState(text.partition("\n")[0])
-        raise JournalTooLarge(
-            (
-                f"The state of this call has grown to {len(text):,} bytes; at most {STATE_LIMIT:,} travel with a "
-                "request."
-            ),
-            advice=(
-                "With a store the state stays on the server: install(..., store=...). Or record less: let `once` "
-                "return an id or a summary, and bound what users can type (max_length)."
-            ),
-            for_model=mistakes.model_broken(),
-        )
+        raise JournalTooLarge(len(text), STATE_BYTES)
 
 
 _AGAIN: Final[dict[str, Any]] = {}
-"""In place of a result: what the tool required is done, and it is to run again."""
+"""Returned instead of a result if the required visits are done: run the tool again."""
 
 
 async def _catch_up(call: Call) -> None:
@@ -568,10 +528,16 @@ async def _catch_up(call: Call) -> None:
     Even if the tool has ended: it may not wait for its threads and tasks.
     """
     replay = call.replay
-    for _ in range(_LOOKS):
+    for _ in range(BRANCH_POLLS):
         if not (replay.leftover_of_branches() if call.run.done else replay.leftover()):
             return
-        await asyncio.sleep(_LOOK_SECONDS)
+        await asyncio.sleep(BRANCH_POLL_SECONDS)
+
+
+def _input_of(params: Mapping[str, Any]) -> tuple[str | None, Mapping[str, Any]]:
+    """The state and the answers that a retry brings."""
+    responses = params.get("inputResponses")
+    return params.get("requestState"), cast("Mapping[str, Any]", responses) if isinstance(responses, Mapping) else {}
 
 
 def _on_asyncio() -> bool:
@@ -590,7 +556,7 @@ def _decode(state: str) -> Journal:
     return decode(state)
 
 
-def _cancelled() -> ErrorData:
+def _cancellation() -> ErrorData:
     return ErrorData(code=INVALID_PARAMS, message=WAS_CANCELLED)
 
 
@@ -600,14 +566,14 @@ def _error_data(error: Exception) -> ErrorData:
 
 
 def _is_round(result: HandlerResult) -> TypeGuard[InputRequiredResult | dict[str, Any]]:
-    """Whether the handler made a round of its own. Nearly every result is a dict: check that first."""
+    """Whether the handler made its own round. Nearly every result is a dict: check that first."""
     if isinstance(result, dict):
         return result.get("resultType") == "input_required"
     return is_input_required(result)
 
 
 def _foreign(kept: Foreign | None, responses: Mapping[str, Any], ours: Collection[str]) -> Foreign | None:
-    """What the handler is to see as its own state and answers: those of the round that it made."""
+    """What the handler sees as its own state and answers: those of the round that it made."""
     if kept is None:
         return None
     if kept.responses is not None:
@@ -615,5 +581,5 @@ def _foreign(kept: Foreign | None, responses: Mapping[str, Any], ours: Collectio
     return Foreign(kept.state, {key: value for key, value in responses.items() if key not in ours})
 
 
-def _handing_down(ctx: ServerRequestContext[Any, Any], journal: Journal) -> ServerRequestContext[Any, Any]:
-    return with_params(ctx, handed_down(ctx.params or {}, journal))
+def _hand_down(ctx: ServerRequestContext[Any, Any], journal: Journal) -> ServerRequestContext[Any, Any]:
+    return with_params(ctx, hand_down(ctx.params or {}, journal))

@@ -1,7 +1,7 @@
-"""The seal of our states, around whatever seals the states of others.
+"""Seals the states that midcall makes.
 
-A state of ours travels encrypted and marked. It opens only for the same user, server, tool and arguments, and until it
-expires. A state that midcall didn't make is none of its business: the server's own boundary seals it, or nobody does.
+They travel encrypted and marked, and open only for the same user, server, tool and arguments, until they expire. Other
+states are left to the server's own boundary, if it has one.
 """
 
 from __future__ import annotations
@@ -29,11 +29,10 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
 
-from midcall.errors import InstallError
-from midcall.server.running.following import with_params
+from midcall.server.frameworks.session import with_params
 from midcall.server.running.turns import OwnState
-from midcall.server.sealing_keys import Key
-from midcall.wording import installing
+from midcall.server.sealing_keys import Key, bad_keys
+from midcall.settings import SDK_STATE_TTL_SECONDS, STATE_TTL_SECONDS
 
 if TYPE_CHECKING:
     from midcall.server.installation import Installation
@@ -42,8 +41,6 @@ __all__ = ["Principal", "Seal", "Whose", "seal_for"]
 
 logger = logging.getLogger("midcall")
 
-STATE_TTL: Final = 3600.0
-_SDK_TTL: Final = 600.0
 _MARK: Final = "midcall."
 _HEADER: Final = struct.Struct(">B16sd32s")
 """In front of a state: the version of this layout, a salt, when it expires, and the digest of what it's bound to."""
@@ -78,12 +75,13 @@ class Seal:
         state = None if ctx.params is None else ctx.params.get("requestState")
         binding = None
         if isinstance(state, str) and state.startswith(_MARK):
-            self.installation.look_at_keys(ctx)
+            if ctx.request is not None:
+                self.installation.check_keys(ctx)
             binding = self._bind(ctx, self._refuse)
             opened = self._open(ctx, state[len(_MARK) :], binding)
             result = await call_next(with_params(ctx, {**(ctx.params or {}), "requestState": OwnState(opened)}))
         elif state is not None and self._theirs is not None:
-            result, is_sealed = await _around(self._theirs, ctx, call_next)
+            result, is_sealed = await _seal_around(self._theirs, ctx, call_next)
             if is_sealed:
                 return result
         else:
@@ -107,7 +105,7 @@ class Seal:
         if principal is not None and not isinstance(principal, str):
             raise fail(ctx.method, f"principal= returned {type(principal).__name__} instead of str or None")
         params = ctx.params or {}
-        called = (params.get("uri"), None) if ctx.method == "resources/read" else _called(params)
+        called = (params.get("uri"), None) if ctx.method == "resources/read" else _target_of(params)
         return _canonical((self._audience, principal, ctx.method, *called)).encode()
 
     def _close(self, ctx: ServerRequestContext[Any, Any], state: str, binding: bytes) -> str:
@@ -142,7 +140,7 @@ class Seal:
         return payload[_HEADER.size :].decode(errors=_SURROGATES)
 
     def _refuse(self, method: str, why: str) -> MCPError:
-        """Say why in the log. The client is told no more than the SDK tells it."""
+        """Log why. The client gets the SDK's words and no more."""
         logger.warning(
             f"Refused the state of a call on {method}: {why}. States live for "
             f"{self.installation.state_ttl / 60:g} minutes, and replicas need the same keys: install(..., "
@@ -151,7 +149,7 @@ class Seal:
         return MCPError(INVALID_PARAMS, "Invalid or expired requestState", data={"reason": "invalid_request_state"})
 
 
-def _called(params: Any) -> tuple[object, object]:
+def _target_of(params: Any) -> tuple[object, object]:
     return params.get("name"), params.get("arguments") or {}
 
 
@@ -165,7 +163,7 @@ def is_own(result: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(result, dict) and isinstance(cast("dict[str, Any]", result).get("requestState"), OwnState)
 
 
-async def _around(
+async def _seal_around(
     boundary: RequestStateBoundary, ctx: ServerRequestContext[Any, Any], call_next: CallNext
 ) -> tuple[HandlerResult, bool]:
     """Let this boundary unseal the state, and seal the next one unless it's ours. Whether it has."""
@@ -204,7 +202,7 @@ def seal_for(
     present = next((mw for mw in server.middleware if isinstance(mw, RequestStateBoundary)), None)
     old: RequestStateSecurity | None = getattr(present, "_security", None)
     audience: str | None = getattr(present, "_audience", server.name)
-    ttl = ttl if ttl is not None else _kept_ttl(old)
+    ttl = ttl if ttl is not None else _ttl_of(old)
     bind = principal or (old.bind_principal if old is not None else authenticated_principal)
     whose: Whose = "author" if keys else "process"
     if not keys and of_here and (old is None or _is_default(old)):
@@ -217,16 +215,20 @@ def seal_for(
         else:
             security = RequestStateSecurity(keys=[os.urandom(32)], ttl=ttl, bind_principal=bind)
     except (TypeError, ValueError) as exc:
-        raise InstallError(installing.bad_keys(str(exc)), advice=installing.bad_keys_advice()) from None
+        raise bad_keys(str(exc)) from None
     return Seal(security, audience=audience, theirs=present), whose, ttl
 
 
 def _is_default(policy: RequestStateSecurity) -> bool:
-    """Whether this may be what the SDK makes by itself, with a key of this process: an author changes something."""
-    usual = policy.ttl == _SDK_TTL and policy.audience is None and policy.bind_principal is authenticated_principal
+    """Whether this looks like the SDK's default, with a key of this process: an author changes something."""
+    usual = (
+        policy.ttl == SDK_STATE_TTL_SECONDS
+        and policy.audience is None
+        and policy.bind_principal is authenticated_principal
+    )
     return usual and isinstance(policy.codec, AESGCMRequestStateCodec)
 
 
-def _kept_ttl(old: RequestStateSecurity | None) -> float:
+def _ttl_of(old: RequestStateSecurity | None) -> float:
     """The author's own time to live, if it is not the SDK's default, which is short for a person."""
-    return old.ttl if old is not None and old.ttl != _SDK_TTL else STATE_TTL
+    return old.ttl if old is not None and old.ttl != SDK_STATE_TTL_SECONDS else STATE_TTL_SECONDS

@@ -1,4 +1,4 @@
-"""What is told about a question, to logs and traces: never what it says, never what was answered."""
+"""Logs and traces of questions: never a message, never an answer."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from midcall.server.call import Call
     from midcall.server.channels.table import Asking
 
-__all__ = ["leaves", "settled", "watched"]
+__all__ = ["leave", "record_answers", "watch"]
 
 logger = logging.getLogger("midcall.questions")
 _tracer = trace.get_tracer("midcall")
 
-Tell: TypeAlias = Callable[[str], object]
-_UNTOLD: Final = "error"
+Report: TypeAlias = Callable[[str], object]
+_UNREPORTED: Final = "error"
 
 
 def _facts(call: Call, asking: Asking, via: str) -> dict[str, str | int]:
@@ -33,36 +33,36 @@ def _facts(call: Call, asking: Asking, via: str) -> dict[str, str | int]:
     }
 
 
-def watched(call: Call, asking: Asking, via: Via) -> AbstractContextManager[Tell]:
-    """Around a question that is waited for where it stands; within, how it ended is to be told."""
+def watch(call: Call, asking: Asking, via: Via) -> AbstractContextManager[Report]:
+    """Trace and log a question while the run waits for it; call the result with the outcome."""
     if trace.get_current_span().is_recording():
-        return _traced(call, asking, via)
-    return _logged(asking, via) if logger.isEnabledFor(logging.DEBUG) else _UNWATCHED
+        return _trace(call, asking, via)
+    return _log(asking, via) if logger.isEnabledFor(logging.DEBUG) else _SILENT
 
 
-_UNWATCHED: Final[AbstractContextManager[Tell]] = nullcontext(lambda outcome: None)
+_SILENT: Final[AbstractContextManager[Report]] = nullcontext(lambda outcome: None)
 
 
 @contextmanager
-def _traced(call: Call, asking: Asking, via: Via) -> Generator[Tell]:
+def _trace(call: Call, asking: Asking, via: Via) -> Generator[Report]:
     facts = _facts(call, asking, via)
     with _tracer.start_as_current_span("midcall.ask", record_exception=False, attributes=facts) as span:
-        span.set_attribute("midcall.outcome", _UNTOLD)
-        with _logged(asking, via) as log:
+        span.set_attribute("midcall.outcome", _UNREPORTED)
+        with _log(asking, via) as log:
             yield lambda outcome: (span.set_attribute("midcall.outcome", outcome), log(outcome))
 
 
 @contextmanager
-def _logged(asking: Asking, via: Via) -> Generator[Tell]:
-    outcomes = [_UNTOLD]
+def _log(asking: Asking, via: Via) -> Generator[Report]:
+    outcomes = [_UNREPORTED]
     try:
         yield outcomes.append
     finally:
         logger.debug("question %s via %s: %s", asking.question.digest, via, outcomes[-1])
 
 
-def leaves(call: Call, asking: Asking, via: Via = "round") -> None:
-    """A question leaves with a round, or with the error that sends the client away."""
+def leave(call: Call, asking: Asking, via: Via = "round") -> None:
+    """Report that a question leaves with a round, or with the error -32042."""
     span = trace.get_current_span()
     if span.is_recording():
         span.add_event("midcall.question", _facts(call, asking, via))
@@ -70,8 +70,8 @@ def leaves(call: Call, asking: Asking, via: Via = "round") -> None:
         logger.debug("question %s leaves with %s %d", asking.question.digest, via, call.journal.rounds + 1)
 
 
-def settled(digests: int, round: int) -> None:
-    """A retry has brought answers."""
+def record_answers(count: int, round: int) -> None:
+    """Report that a retry has brought answers."""
     span = trace.get_current_span()
     if span.is_recording():
-        span.add_event("midcall.answers", {"midcall.answers": digests, "midcall.round": round})
+        span.add_event("midcall.answers", {"midcall.answers": count, "midcall.round": round})

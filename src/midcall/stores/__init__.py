@@ -1,13 +1,13 @@
-"""Where interactions live: SQLite, PostgreSQL, Redis, or memory for tests.
+"""Where interactions and journals are kept: SQLite, PostgreSQL, Redis, or memory for tests.
 
     store = open_store("postgresql://app@db.example.com/app")
 
-The stores themselves are in `midcall.stores.memory`, `.sqlite`, `.postgres` and `.redis`; each one loads
-its driver when it is made, so that nobody needs a driver that they do not use.
+The stores are in `midcall.stores.memory`, `.sqlite`, `.postgres` and `.redis`. Each loads its driver when you create
+it, so you only need the drivers you use.
 """
 
-from midcall.stores.background.purge import Sweeper
+from midcall.stores.address import open_store
 from midcall.stores.base import Completion, Record, Store, StoreError, Value
-from midcall.stores.factory import open_store
+from midcall.stores.purge import Sweeper
 
 __all__ = ["Completion", "Record", "Store", "StoreError", "Sweeper", "Value", "open_store"]

@@ -1,18 +1,17 @@
 """What every store can do, and how it must behave.
 
-A store keeps *records*: something that is to happen once, such as an interaction on a page, an effect
-that was begun, a code to go on with. It lives somewhere that all replicas see. And it keeps *values*:
-what the vault has encrypted, per owner and name.
+A store keeps *records*: things that happen once, such as an interaction on a page, an effect that has started, or a
+resume code. All replicas see them. It also keeps *values*: what the vault has encrypted, per owner and name.
 
-    create      if absent; of many that try, one made it, and all see the same record
-    change      only if its version is still the one that was read; of many that try, one wins
-    complete    only by the owner, only once, only in time
-    consume     only once, of many that try
+    create      if absent; of many that try, one creates it, and all see the same record
+    change      only if it still has the version that was read; of many that try, one wins
+    complete    only by the owner, only once, only before it expires
+    consume     only once, by one of many that try
     wait        until a record is no longer pending, or has another version, on any replica
-    look        at many records at once
+    look        read many records at once
 
-Each of the first four wakes everyone who waits for the record, in this process and in others.
-`tests/contract` runs one suite over all stores.
+Each of the first four wakes everyone waiting for the record, in this process and in others. `tests/contract` runs one
+suite over all stores.
 """
 
 from __future__ import annotations
@@ -23,32 +22,30 @@ from typing import Literal, Protocol, TypeAlias
 
 from midcall.errors import StoreError
 
-__all__ = ["Completion", "Record", "Store", "StoreError", "Value", "verdict"]
+__all__ = ["Completion", "Record", "Store", "StoreError", "Value", "try_out", "verdict"]
 
 Completion: TypeAlias = Literal["done", "already", "foreign", "expired", "unknown"]
-"""What became of an attempt to complete: it worked; somebody was first; it belongs to somebody else; it
-came too late; there is no such record."""
+"""The result of an attempt to complete a record. `already`: somebody was first. `foreign`: it has another owner."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Something that is to happen once."""
+    """Something that happens once."""
 
     id: str
-    """Names the record. Whoever knows what it was made from may act on it, so it is a digest of that:
-    a store that leaks opens no page."""
+    """A digest of a secret id. Anyone who knows the secret may act on the record, so a leaked store opens no page."""
     kind: str
     owner: str
-    """Whose it is; empty where nobody is known."""
+    """The identity key of its user; empty if unknown."""
     data: str
-    """What it is about, as JSON. Never a secret."""
+    """What it's about, as JSON. Never a secret."""
     created: float
     expires: float
     outcome: str | None = None
-    """What came of it, as JSON; None while it is pending."""
+    """Its outcome, as JSON; None while it's pending."""
     consumed: bool = False
     version: int = 1
-    """Counts its changes. The store sets it: 1 when created, one more with each change."""
+    """Counts its changes, from 1. The store sets it."""
 
     @property
     def pending(self) -> bool:
@@ -57,7 +54,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What the vault keeps: encrypted, and opaque to the store."""
+    """A value of the vault: encrypted, and opaque to the store."""
 
     owner: str
     name: str
@@ -66,7 +63,7 @@ class Value:
 
 
 def verdict(record: Record | None, *, owner: str | None, now: float) -> Completion:
-    """What becomes of an attempt to complete this record, as it is now."""
+    """The result of an attempt to complete this record."""
     if record is None:
         return "unknown"
     if owner is not None and record.owner != owner:
@@ -77,31 +74,29 @@ def verdict(record: Record | None, *, owner: str | None, now: float) -> Completi
 
 
 class Store(Protocol):
-    """Where records and values live. Times are seconds since the epoch, and come in as arguments.
+    """Keeps records and values. Times are seconds since the epoch, and always arguments.
 
-    The time of a record is over as soon as `expires` is reached. Ids, owners and names have at most 1,024
-    bytes; data and outcomes may be large. Any text is kept as it is.
+    A record has expired as soon as `expires` is reached. Ids, owners and names have at most 1,024 bytes; data and
+    outcomes may be large. Any text comes back unchanged.
     """
 
     async def open(self) -> None:
-        """Connect, and bring the schema to where it must be. Doing it twice does nothing.
-
-        What is used before it was opened opens itself, so this is for those who want to know early.
+        """Connect and migrate. A store opens itself when it's first used; this reports problems early.
 
         Raises:
-            StoreError: The store cannot be reached or used; the message says what to do.
+            StoreError: The store can't be reached or used; the message says what to do.
         """
         ...
 
     async def close(self) -> None:
-        """Let go of everything. Who still waits gets a `StoreError`. It can be opened again."""
+        """Disconnect. Callers still waiting get a `StoreError`. It can be opened again."""
         ...
 
     async def create(self, record: Record) -> tuple[Record, bool]:
-        """The record that is there now, and whether it is this one.
+        """Create the record unless it exists. Returns the stored record, and whether it's the new one.
 
-        One whose time was over when the new one was created gives way to it, and the new one starts again
-        at version 1. So a version only names a state of a record that hasn't expired.
+        It replaces a record that had expired when the new one was created, and starts again at version 1. So a version
+        only identifies a state of a record that hasn't expired.
         """
         ...
 
@@ -117,44 +112,43 @@ class Store(Protocol):
         ...
 
     async def read(self, id: str) -> Record | None:
-        """The record, also if its time is over but it was not swept yet."""
+        """The record, even if it has expired, until it's purged."""
         ...
 
     async def look(self, ids: Sequence[str]) -> dict[str, Record]:
-        """Those of these records that exist, by id: one round trip for hundreds of them."""
+        """The records that exist, by id: hundreds in one round trip."""
         ...
 
     async def complete(self, id: str, outcome: str, *, owner: str | None, now: float) -> Completion:
-        """Write down what came of it. `owner=None` is for those who act for every owner, such as the server.
+        """Record the outcome. `owner=None` acts for every owner, as the server does.
 
-        Of several reasons why it cannot be done, the first of these is told: it is unknown, foreign,
-        completed already, expired.
+        If it can't be done for several reasons, the result is the first of: unknown, foreign, already, expired.
         """
         ...
 
     async def consume(self, id: str, *, owner: str | None, now: float) -> Record | None:
-        """The record as it was before, if this is the first to consume it, it is theirs, and in time; else None.
+        """Consume the record, pending or not. Returns it as it was before.
 
-        It does not matter whether it is pending: a code is consumed without ever being completed.
+        Returns None if it was consumed before, has another owner, has expired, or doesn't exist.
         """
         ...
 
     async def wait(self, id: str, seconds: float, *, version: int | None = None) -> Record | None:
-        """The record, as soon as it is no longer pending; after these seconds, as it is then.
+        """Wait until the record is no longer pending, at most this long. Returns its current state.
 
-        None as soon as there is no such record: nothing will come of it.
+        Returns None at once if the record doesn't exist.
 
-        With `version`, as soon as its version is another one. A record that doesn't exist has version 0:
+        With `version`, wait until it has another version. A record that doesn't exist has version 0:
         `version=0` waits until it is created, and any other returns None as soon as it is gone.
         """
         ...
 
     async def sweep(self, now: float) -> int:
-        """Remove records whose time is over. How many there were."""
+        """Purge expired records. Returns how many."""
         ...
 
     async def put(self, value: Value, *, instead_of: bytes | None = None) -> bool:
-        """Keep a value. With `instead_of`, only where that is what is kept now; False if it was not."""
+        """Store a value. With `instead_of`, only if that is the current one; otherwise returns False."""
         ...
 
     async def get(self, owner: str, name: str) -> Value | None: ...
@@ -164,9 +158,26 @@ class Store(Protocol):
         ...
 
     async def remove(self, owner: str, name: str) -> bool:
-        """Whether there was one."""
+        """Remove a value. Returns whether there was one."""
         ...
 
     def all_values(self) -> AsyncIterator[Value]:
-        """Every value there is: for a change of keys. Values that change meanwhile come as they were or as they are."""
+        """Every value, to rotate keys. Values that change meanwhile come in either state."""
         ...
+
+
+async def try_out(store: Store) -> None:
+    """Use a store as a server does, with a record that is removed afterwards. The vault isn't changed.
+
+    Raises:
+        StoreError: Something doesn't work, with advice.
+    """
+    check = "check"
+    began, expires = -1.0, 0.0  # long before any other record, so that the sweep removes no other
+    record, _ = await store.create(Record(check, check, "", "{}", began, expires))
+    await store.change(record, record.version)
+    await store.complete(check, "{}", owner=None, now=began)
+    await store.consume(check, owner=None, now=began)
+    await store.sweep(expires)
+    await store.put(Value(check, check, b"", began), instead_of=b"nothing has these bytes")
+    await store.remove(check, check)

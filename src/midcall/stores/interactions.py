@@ -1,7 +1,7 @@
-"""An interaction: something a user does on a page of ours, once, out of band.
+"""An interaction: a task for the user on one of our pages, done once.
 
-The server begins it, a page finishes it, and the call that waits hears of it, wherever each of the
-three happens to run: between them there is only the store.
+The server begins it, a page finishes it, and the waiting call gets the outcome. Each may run on another machine: they
+only share the store.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, TypeAlias, get_args
 
+from midcall.settings import CLOSED_KEEP_SECONDS, PAGE_CLAIM_SECONDS
 from midcall.stores.base import Completion, Record, Store
 
 __all__ = ["Action", "Ending", "Interaction", "Interactions", "Kind", "digest_of", "short"]
 
-KEPT: Final = 3600.0
-"""For how many seconds an interaction is kept after its page has closed: the call may come for it later."""
 
 Kind: TypeAlias = Literal["secret", "authorize", "approve", "form"]
 _KINDS: Final[frozenset[str]] = frozenset(get_args(Kind))
@@ -27,11 +26,11 @@ Action: TypeAlias = Literal["accept", "decline", "cancel"]
 
 @dataclass(frozen=True, slots=True)
 class Interaction:
-    """What the page has to show. Nothing of it is secret, and all texts are as their authors wrote them."""
+    """What the page shows. Nothing in it is secret, and its texts aren't sanitized."""
 
     kind: Kind
     owner: str
-    """Whose it is: the identity key of the user who made the call; empty where nobody is known."""
+    """The identity key of the user who made the call; empty if unknown."""
     server: str
     client: str
     message: str
@@ -44,21 +43,21 @@ class Interaction:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What came of an interaction. A secret is never in it: that is in the vault."""
+    """The outcome of an interaction. A secret is never in it, but in the vault."""
 
     action: Action
     at: float
     content: Mapping[str, Any] | None = None
-    """What was filled into a form; what an approval was bound to."""
+    """The answers to a form, or what an approval is bound to."""
 
 
 def digest_of(id: str) -> str:
-    """What the store knows an interaction by."""
+    """The id of an interaction in the store."""
     return urlsafe_b64encode(hashlib.sha256(b"midcall/interaction\0" + id.encode()).digest()).decode().rstrip("=")
 
 
 def short(id: str) -> str:
-    """What logs and traces may say of an interaction: enough to correlate by, and no more."""
+    """The id of an interaction in logs and traces: enough to correlate, and no more."""
     return digest_of(id)[:10]
 
 
@@ -69,7 +68,7 @@ class Interactions:
         self._store = store
 
     async def begin(self, id: str, interaction: Interaction) -> Interaction:
-        """Begin it, unless it was begun before: then, the one that was."""
+        """Begin it, or return the one that was begun before."""
         record, _ = await self._store.create(
             Record(
                 digest_of(id),
@@ -77,39 +76,39 @@ class Interactions:
                 interaction.owner,
                 json.dumps(asdict(interaction)),
                 interaction.created,
-                interaction.expires + KEPT,
+                interaction.expires + CLOSED_KEEP_SECONDS,
             )
         )
         return _interaction(record)
 
     async def look(self, id: str) -> tuple[Interaction, Ending | None] | None:
-        """The interaction, and what came of it so far."""
+        """The interaction, and its outcome so far."""
         record = await self._store.read(digest_of(id))
-        if record is None or record.kind not in _KINDS:  # other records have ids, too, and no page
+        if record is None or record.kind not in _KINDS:  # other records have no page
             return None
         return _interaction(record), _ending(record)
 
     async def finish(self, id: str, ending: Ending, *, owner: str | None) -> Completion:
-        """Write down what came of it: by its owner, once, and in time."""
+        """Record its outcome: by its owner, once, and before it expires."""
         found = await self.look(id)
         if found is not None and found[1] is None and found[0].expires <= ending.at:
             return "expired" if owner in (None, found[0].owner) else "foreign"
         outcome = json.dumps(asdict(ending))
         return await self._store.complete(digest_of(id), outcome, owner=owner, now=ending.at)
 
-    async def claim(self, id: str, owner: str, *, now: float, seconds: float = 10.0) -> bool:
-        """Whether the caller may do now what has to come before `finish`; of many that ask at once, one may."""
+    async def claim(self, id: str, owner: str, *, now: float, seconds: float = PAGE_CLAIM_SECONDS) -> bool:
+        """Reserve the work before `finish`. Of many callers, one gets True."""
         claim = Record(digest_of(f"claim\0{id}"), "claim", owner, "{}", now, now + seconds)
         _, mine = await self._store.create(claim)
         return mine
 
     async def wait(self, id: str, seconds: float) -> Ending | None:
-        """What came of it, as soon as anything does; None if nothing did within these seconds."""
+        """Wait for its outcome, at most this long."""
         record = await self._store.wait(digest_of(id), seconds)
         return None if record is None else _ending(record)
 
     async def consume(self, id: str, *, owner: str | None, now: float) -> Ending | None:
-        """What came of it, for the first who takes it; None for all others."""
+        """Take its outcome. Only the first caller gets it."""
         record = await self._store.consume(digest_of(id), owner=owner, now=now)
         return None if record is None else _ending(record)
 

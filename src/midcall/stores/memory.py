@@ -1,35 +1,35 @@
-"""A store in memory: for tests, and for one process that may forget."""
+"""A store in memory: for tests, and for a process that may lose it."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
-from midcall.stores.background.wakeup import Waking
+from midcall.stores.backend.rows import check_record, check_value
+from midcall.stores.backend.wakeup import Wakeups
 from midcall.stores.base import Completion, Record, Value, verdict
-from midcall.stores.texts import check_name, check_record
 
 __all__ = ["Memory"]
 
 
 class Memory:
-    """Records and values of this process. It ends with them."""
+    """Records and values in this process, gone when it ends."""
 
     def __init__(self) -> None:
         self._records: dict[str, Record] = {}
         self._values: dict[tuple[str, str], Value] = {}
-        self._waking = Waking()
+        self._wakeups = Wakeups()
 
     def __repr__(self) -> str:
         return "Memory()"
 
     async def open(self) -> None:
-        """There is nothing to open."""
+        """Nothing to do."""
 
     async def close(self) -> None:
-        """Records stay: they can be read again, as they could after a restart elsewhere."""
-        waking, self._waking = self._waking, Waking()
-        await waking.close()
+        """Records stay, as they would in a database."""
+        wakeups, self._wakeups = self._wakeups, Wakeups()
+        await wakeups.close()
 
     async def create(self, record: Record) -> tuple[Record, bool]:
         check_record(record)
@@ -53,10 +53,10 @@ class Memory:
 
     async def complete(self, id: str, outcome: str, *, owner: str | None, now: float) -> Completion:
         record = self._records.get(id)
-        became = verdict(record, owner=owner, now=now)
-        if record is not None and became == "done":
+        completion = verdict(record, owner=owner, now=now)
+        if record is not None and completion == "done":
             self._put(replace(record, outcome=outcome, version=record.version + 1))
-        return became
+        return completion
 
     async def consume(self, id: str, *, owner: str | None, now: float) -> Record | None:
         record = self._records.get(id)
@@ -66,18 +66,17 @@ class Memory:
         return record
 
     async def wait(self, id: str, seconds: float, *, version: int | None = None) -> Record | None:
-        return await self._waking.wait(id, seconds, self.read, version=version)
+        return await self._wakeups.wait(id, seconds, self.read, version=version)
 
     async def sweep(self, now: float) -> int:
-        over = [id for id, record in self._records.items() if record.expires <= now]
-        for id in over:
+        expired = [id for id, record in self._records.items() if record.expires <= now]
+        for id in expired:
             del self._records[id]
-            self._waking.ring(id)
-        return len(over)
+            self._wakeups.ring(id)
+        return len(expired)
 
     async def put(self, value: Value, *, instead_of: bytes | None = None) -> bool:
-        check_name("owner", value.owner)
-        check_name("name", value.name)
+        check_value(value)
         key = (value.owner, value.name)
         if instead_of is not None and (key not in self._values or self._values[key].sealed != instead_of):
             return False
@@ -99,5 +98,5 @@ class Memory:
 
     def _put(self, record: Record) -> Record:
         self._records[record.id] = record
-        self._waking.ring(record.id)
+        self._wakeups.ring(record.id)
         return record

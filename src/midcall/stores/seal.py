@@ -1,25 +1,34 @@
-"""Sealing: named texts that only the holder of a key can open, and only as what they were sealed as."""
+"""Sealing: named texts, encrypted and bound to their owner and name."""
 
 from __future__ import annotations
 
 import json
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
 from midcall.errors import Misuse, VaultLocked
 from midcall.stores.keys import Key, derive
-from midcall.wording import vault as wording
 
-__all__ = ["Seal", "VaultLocked"]
+__all__ = ["LOCKED_ADVICE", "Seal", "VaultLocked"]
+
+LOCKED_ADVICE: Final = (
+    "Nothing was deleted. Add the earlier key to MIDCALL_KEYS, after the current one; then `midcall vault rotate` "
+    "encrypts everything with the current key, and you can remove the earlier one. If it is lost, "
+    "`midcall vault forget OWNER NAME` lets the user enter the value again."
+)
+_FOR_MODEL: Final = (
+    "This server cannot decrypt a secret of the user at the moment. Its operator has to fix that. Nothing was lost. "
+    "Do not try again now."
+)
 
 
 class Seal:
-    """Seals with the first key, opens with all.
+    """Seals with the first key, opens with all keys.
 
-    Owner and name are inside what is sealed, and checked when it is opened: a row that somebody copied to
-    another owner opens for nobody.
+    Owner and name are sealed too, and checked when it's opened: a row that was copied to another owner doesn't open.
     """
 
     def __init__(self, keys: Sequence[Key], purpose: str) -> None:
@@ -32,39 +41,36 @@ class Seal:
         return self._first.encrypt(json.dumps({"owner": owner, "name": name, "value": dict(value)}).encode())
 
     def open(self, owner: str, name: str, sealed: bytes) -> dict[str, str]:
-        """What was sealed.
+        """The sealed texts.
 
         Raises:
             VaultLocked: None of the keys opens it, or it was sealed for another owner or name.
         """
-        opened = _opened(self._all, sealed)
+        opened = _decrypt(self._all, sealed)
         if opened is None:
             raise VaultLocked(
-                (
-                    f"What is kept as {name!r} cannot be opened: it was sealed with a key that this server does not "
-                    "have."
-                ),
-                advice=wording.vault_locked_advice(),
-                for_model=_vault_locked_for_model(),
+                f"The secret {name!r} cannot be opened: it was sealed with a key that this server does not have.",
+                advice=LOCKED_ADVICE,
+                for_model=_FOR_MODEL,
             )
         content = json.loads(opened)
         if (content["owner"], content["name"]) != (owner, name):
             raise VaultLocked(
-                f"What is kept as {name!r} was sealed for another owner or under another name.",
+                f"The secret {name!r} was sealed for another owner or under another name.",
                 advice=(
-                    "Somebody copied or moved it within the store, so it is not opened. Nothing was deleted. "
+                    "Someone copied or moved it within the store, so it is not opened. Nothing was deleted. "
                     "`midcall vault forget OWNER NAME` removes it."
                 ),
-                for_model=_vault_locked_for_model(),
+                for_model=_FOR_MODEL,
             )
         return content["value"]
 
     def is_current(self, sealed: bytes) -> bool:
         """Whether it was sealed with the first key."""
-        return _opened(self._first, sealed) is not None
+        return _decrypt(self._first, sealed) is not None
 
 
-def _opened(fernet: Fernet | MultiFernet, sealed: bytes) -> bytes | None:
+def _decrypt(fernet: Fernet | MultiFernet, sealed: bytes) -> bytes | None:
     try:
         return fernet.decrypt(sealed)
     except InvalidToken:
@@ -72,13 +78,6 @@ def _opened(fernet: Fernet | MultiFernet, sealed: bytes) -> bytes | None:
 
 
 def _check_texts(value: Mapping[str, str]) -> None:
-    """The value itself is in no message: it is a secret."""
+    """No message quotes the value: it's a secret."""
     if not isinstance(value, Mapping) or not all(isinstance(part, str) for pair in value.items() for part in pair):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise Misuse("The vault keeps named texts: a mapping of str to str.")
-
-
-def _vault_locked_for_model() -> str:
-    return (
-        "Something that the user entrusted to this server cannot be opened at the moment, and whoever runs the "
-        "server must put that right. Nothing was lost. Trying again now does not help."
-    )

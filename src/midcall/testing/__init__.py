@@ -13,7 +13,7 @@ replayable gives different results, and fails there, in your test suite.
 
 from __future__ import annotations
 
-from midcall.testing.pressing import press
+from midcall.testing.page import press
 from midcall.testing.replaying import replayed
 from midcall.testing.running import ERAS, Era, NotReplayable, Run, connect, run
 from midcall.testing.script import Answers, Asked, Script

@@ -1,4 +1,4 @@
-"""A server by its name, `"package.module:mcp"`: imported here, or served by processes of its own."""
+"""A server by its name, `"package.module:mcp"`: imported here, or served by separate processes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Final
 
 from mcp.client.stdio import StdioServerParameters
 
-__all__ = ["imported", "is_name", "processes"]
+__all__ = ["is_name", "load_server", "start_commands"]
 
 _NAME: Final = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
@@ -23,8 +23,8 @@ def is_name(server: object) -> bool:
     return isinstance(server, str) and _NAME.fullmatch(server) is not None
 
 
-def imported(server: object) -> object:
-    """The server of this name; anything else as it is.
+def load_server(server: object) -> object:
+    """Import the server of this name; return anything else unchanged.
 
     Raises:
         AssertionError: The module has no such attribute.
@@ -35,18 +35,16 @@ def imported(server: object) -> object:
     try:
         return reduce(getattr, name.split("."), importlib.import_module(module))
     except AttributeError:
-        raise AssertionError(
-            f"There is no {name!r} in the module {module!r}. Name the variable of the server."
-        ) from None
+        raise AssertionError(f"The module {module!r} has no {name!r}. Name the server's variable.") from None
 
 
-def processes(name: str, hash_seeds: Sequence[int]) -> list[StdioServerParameters]:
-    """A command for each seed that serves this server over stdio. They unseal each other's states."""
+def start_commands(name: str, hash_seeds: Sequence[int]) -> list[StdioServerParameters]:
+    """One command per seed that serves this server over stdio. They share their keys."""
     shared = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         "MIDCALL_KEYS": os.environ.get("MIDCALL_KEYS") or secrets.token_hex(32),
-        "MIDCALL_MAX_ROUNDS": "1000",  # one answer a round takes more of them than a client would
+        "MIDCALL_MAX_ROUNDS": "1000",  # one answer per round needs more rounds than usual
     }
     return [
         StdioServerParameters(

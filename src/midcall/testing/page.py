@@ -1,15 +1,52 @@
-"""A page of a portal as a person sees it: labels, and controls to fill in."""
+"""A person at a page of a portal: fills in controls by their labels, and presses a button, without JavaScript."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
-from typing import Any, cast
+from typing import Any, Literal, TypeAlias, cast
+from urllib.parse import urlsplit
 
+import httpx2
 from pydantic_core import to_jsonable_python
 
-__all__ = ["Page"]
+__all__ = ["Button", "Page", "press"]
+
+Button: TypeAlias = Literal["accept", "decline", "cancel"]
+
+
+async def press(
+    url: str | None, button: Button = "accept", *secrets: str, fields: Mapping[str, Any] | None = None
+) -> None:
+    """Open this page of a loopback portal, fill it in, and press the button.
+
+    Args:
+        url: The address, as in `asked.url`.
+        button: Which one.
+        secrets: What to type into the fields for secrets, in order.
+        fields: What to fill into a form, by the labels of its fields: text, a number, a date or datetime, a bool, or
+            the options to choose, as the page shows them. Other fields keep their defaults.
+
+    Raises:
+        AssertionError: The page doesn't exist, has other fields, or rejected the values.
+    """
+    if url is None:
+        raise AssertionError("the question is a form and has no page to open")
+    async with httpx2.AsyncClient(follow_redirects=True) as browser:
+        shown = await browser.get(url)
+        if not shown.is_success:
+            raise AssertionError(f"the page at {url} was answered with {shown.status_code}")
+        page = Page(shown.text)
+        if button == "accept" and len(secrets) != len(page.secrets):
+            raise AssertionError(f"the page has {len(page.secrets)} fields for secrets, and {len(secrets)} were given")
+        page.fill(fields or {})
+        typed = {name: [value] for name, value in zip(page.secrets, secrets, strict=False)}
+        origin = urlsplit(url)._replace(path="", query="", fragment="").geturl()
+        done = await browser.post(url, data={**page.values(), **typed, "do": button}, headers={"origin": origin})
+    if not done.is_success:
+        problems = " ".join(Page(done.text).problems)
+        raise AssertionError(f"the page rejected it: {done.status_code} {problems}".strip())
 
 
 @dataclass(slots=True)
@@ -18,13 +55,13 @@ class _Control:
 
     name: str
     values: list[str] = field(default_factory=list[str])
-    """What is filled in."""
+    """The values filled in."""
     options: dict[str, str] | None = None
-    """What can be chosen: the values that are sent, by what the page shows."""
+    """The values to choose from, by what the page shows."""
 
 
 class Page(HTMLParser):
-    """What a page shows, and what its form would send."""
+    """What a page shows, and what its form sends."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -43,21 +80,21 @@ class Page(HTMLParser):
     def fill(self, fields: Mapping[str, Any]) -> None:
         """Fill in these values, by the labels of their fields."""
         for label, value in fields.items():
-            name = self._labels.get(_folded(label))
+            name = self._labels.get(_fold(label))
             if name is None:
                 raise AssertionError(f"The page has no field {label!r}; it has: {', '.join(self._labels) or 'none'}.")
             self._set(label, self._controls[name], to_jsonable_python(value))
 
-    def sent(self) -> dict[str, list[str]]:
+    def values(self) -> dict[str, list[str]]:
         """What a browser sends."""
         return {name: control.values for name, control in self._controls.items()}
 
     def _set(self, label: str, control: _Control, value: Any) -> None:
-        from midcall.web.forms.moments import split  # drawing pages is an extra
+        from midcall.web.forms.moments import split  # needs an extra
 
         if control.options is not None:
             several: Sequence[Any] = cast("list[Any]", value) if isinstance(value, list) else [value]
-            control.values = [_chosen(label, control.options, each) for each in several]
+            control.values = [_find_option(label, control.options, each) for each in several]
         elif (zone := self._controls.get(f"{control.name}-zone")) is not None and (moment := split(str(value))):
             control.values, zone.values = [moment[0]], [moment[1]]
         else:
@@ -80,7 +117,7 @@ class Page(HTMLParser):
             case "span" if self._option:
                 self._reads = "option"
             case "span":
-                self._reads = None  # a mark behind a label
+                self._reads = None  # a mark after a label
             case _:
                 pass
 
@@ -88,7 +125,7 @@ class Page(HTMLParser):
         kind = given.get("type") if tag == "input" else tag
         control = self._control = self._controls.setdefault(given["name"], _Control(given["name"]))
         if self._legend:
-            self._labels.setdefault(_folded(self._legend), given["name"])
+            self._labels.setdefault(_fold(self._legend), given["name"])
         if kind in ("radio", "checkbox"):
             self._option = given
         if kind in ("radio", "checkbox", "select"):
@@ -106,7 +143,7 @@ class Page(HTMLParser):
             self.problems.append(text)
         match self._reads:
             case "label" if text:
-                self._labels.setdefault(_folded(text), self._label)
+                self._labels.setdefault(_fold(text), self._label)
             case "legend" if text:
                 self._legend = text
             case "option" if self._control is not None and self._option:
@@ -132,11 +169,11 @@ class Page(HTMLParser):
             self._legend = ""
 
 
-def _folded(label: str) -> str:
+def _fold(label: str) -> str:
     return label.replace("_", " ").strip().casefold()
 
 
-def _chosen(label: str, options: Mapping[str, str], value: Any) -> str:
+def _find_option(label: str, options: Mapping[str, str], value: Any) -> str:
     title = ("Yes" if value else "No") if isinstance(value, bool) else str(value)
     found = next((sent for shown, sent in options.items() if shown.casefold() == title.casefold()), None)
     if found is None:

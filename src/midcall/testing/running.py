@@ -1,4 +1,4 @@
-"""A tool, called by a client that answers from a script: on one version."""
+"""Call a tool on one protocol version, with a client that answers from a script."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from mcp import Client
 from mcp_types import CallToolResult, ElicitRequest, InputRequiredResult, TextContent
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from midcall.client.connection import entered
-from midcall.client.transport.offer import Mode, Offer
+from midcall.client.answerer import check_modes
+from midcall.client.asked import Mode
+from midcall.client.connection.connect import check_era, open_client
+from midcall.client.transport.offer import Offer
 from midcall.client.transport.target import Reached, Ways, reach
-from midcall.client.validation import check_modes
 from midcall.protocol import CODE, CONTINUE, NOW, VERSIONS, Version
 from midcall.server.install import installation_on
 from midcall.server.running.runs import chosen_live
-from midcall.testing.importing import imported
+from midcall.testing.importing import load_server
 from midcall.testing.script import Answers, Asked, Script
-from midcall.wording.client import connecting
 
-__all__ = ["ERAS", "Era", "Made", "NotReplayable", "Run", "connect", "live_runs", "run"]
+__all__ = ["ERAS", "Era", "NotReplayable", "Run", "ScriptedCall", "connect", "live_runs", "run"]
 
 Era: TypeAlias = Version
 ERAS: Final = VERSIONS
@@ -31,7 +31,7 @@ _MANY_ROUNDS: Final = 1000
 
 
 class NotReplayable(AssertionError):
-    """The tool gave another result, or asked something else, when it was run in rounds."""
+    """The tool returned another result, or asked something else, when it ran in rounds."""
 
 
 @asynccontextmanager
@@ -47,18 +47,16 @@ async def connect(
     """A client of this server that speaks this protocol version and answers from a script.
 
     The server is a server object, its name as in `"package.module:mcp"`, a URL, a command, `StdioServerParameters` or
-    a transport. `modes` narrows what
-    the client declares: `()` is a client that cannot be asked.
+    a transport. `modes` limits what the client declares: `()` is a client without elicitation.
 
     Raises:
         AssertionError: A question had no answer in the script.
-        CannotConnect: There is no connection.
+        CannotConnect: The server can't be reached.
     """
-    if era not in ERAS:
-        raise ValueError(connecting.unknown_era(era, ", ".join(ERAS)))
+    check_era(era, ERAS)
     script = answers if isinstance(answers, Script) else Script(answers)
     modern = era in MODERN_PROTOCOL_VERSIONS
-    reached = _reached(imported(server), raise_exceptions=bool(options.get("raise_exceptions")))
+    reached = _reach(load_server(server), raise_exceptions=bool(options.get("raise_exceptions")))
     declared = None if modes is None else check_modes(modes)
     client = Client(
         Offer(reached.transport, version=None if modern else era, modes=declared),
@@ -69,7 +67,7 @@ async def connect(
     )
     failure: Exception | None = None
     try:
-        async with entered(client, reached, era, None):
+        async with open_client(client, reached, era, None):
             yield client
     except Exception as exc:
         failure = exc
@@ -80,24 +78,24 @@ async def connect(
 
 
 def _holds(failure: Exception | None, one: Exception) -> bool:
-    """Whether this group of errors has that one in it."""
+    """Whether this group of errors contains that one."""
     group = cast("ExceptionGroup[Exception] | None", failure if isinstance(failure, ExceptionGroup) else None)
     return group is not None and group.subgroup(lambda each: each is one) is not None
 
 
-def _reached(server: object, *, raise_exceptions: bool) -> Reached:
+def _reach(server: object, *, raise_exceptions: bool) -> Reached:
     try:
         return reach(server, Ways(raise_exceptions=raise_exceptions))
     except TypeError:
         raise TypeError(
-            "a server to test is a server object, a URL, a command, StdioServerParameters or a transport, and "
-            f"not {type(server).__name__}"
+            "A server to test is a server object, a URL, a command, StdioServerParameters or a transport, not "
+            f"{type(server).__name__}."
         ) from None
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What came of one call."""
+    """The result of one call."""
 
     result: CallToolResult
     asked: list[Asked] = field(default_factory=list[Asked])
@@ -105,7 +103,7 @@ class Run:
     together: frozenset[str] = field(default=frozenset[str](), repr=False)
     """Questions that were open at the same time as others."""
     stopped: bool = field(default=False, repr=False)
-    """Whether one of those was declined or cancelled. How far the others got by then depends on the order."""
+    """Whether one of those was declined or cancelled. How far the others got depends on timing."""
 
     @property
     def text(self) -> str:
@@ -117,7 +115,7 @@ class Run:
 
     @property
     def code(self) -> str | None:
-        """The resume code, if the call waits for somebody: `run(server, "midcall_continue", {"code": code})`."""
+        """The resume code, if the call is waiting for the user: `run(server, "midcall_continue", {"code": code})`."""
         return (self.result.meta or {}).get(CODE)
 
 
@@ -135,25 +133,25 @@ async def run(
     """Call a tool and answer its questions.
 
     On 2026-07-28, `live` chooses how the server keeps the run between two rounds: True in memory, False not at all, so
-    that the tool runs again from the top with every answer. `one_by_one` brings one answer a round, and leaves the
+    that the tool runs again from the top with every answer. `one_by_one` sends one answer per round, and leaves the
     other questions open. Both together (`live=False, one_by_one=True`) run the tool as often as it can be run.
 
-    A call that ends with a resume code because it asked for many rounds is continued.
+    If the call ends with a resume code because it needs many rounds, it is resumed.
 
     Raises:
         AssertionError: A question had no answer in the script.
         ValueError: `live` is set, and the server isn't an object in this process with midcall installed on it.
     """
-    server = imported(server)
+    server = load_server(server)
     script = Script(answers)
     with live_runs(live, server):
         async with connect(server, script, era=era, **options) as client:
-            return await Made([client], script, one_by_one).by_calling(tool, arguments)
+            return await ScriptedCall([client], script, one_by_one).call(tool, arguments)
 
 
 @contextmanager
 def live_runs(live: bool | None, server: object) -> Generator[None]:
-    """Choose how this server keeps its runs, for the calls that are made while this is open."""
+    """Choose how this server keeps its runs, for calls made in this context."""
     if live is not None and installation_on(server) is None:
         raise ValueError(
             f"live={live} needs a server object with midcall installed on it. "
@@ -170,8 +168,8 @@ def live_runs(live: bool | None, server: object) -> Generator[None]:
 
 
 @dataclass(slots=True)
-class Made:
-    """A call that clients make in turns: the first request, the next round at the next of them, and so on."""
+class ScriptedCall:
+    """A call that several clients make in turns, one round each."""
 
     clients: Sequence[Client]
     script: Script
@@ -180,8 +178,8 @@ class Made:
     together: set[str] = field(default_factory=set[str])
     stopped: bool = False
 
-    async def by_calling(self, tool: str, arguments: Mapping[str, Any] | None) -> Run:
-        """Call the tool, and continue until it has ended."""
+    async def call(self, tool: str, arguments: Mapping[str, Any] | None) -> Run:
+        """Call the tool, and continue until it ends."""
         result = await self._result(tool, dict(arguments or {}))
         while (result.meta or {}).get(NOW):
             result = await self._result(CONTINUE, {"code": (result.meta or {})[CODE]})

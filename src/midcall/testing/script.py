@@ -1,4 +1,4 @@
-"""Answers from a script, as a client gives them."""
+"""A client's answers from a script."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from mcp.client.session import ClientRequestContext
 from mcp_types import ElicitRequestFormParams, ElicitRequestParams, ElicitRequestURLParams, ElicitResult
 from pydantic_core import to_jsonable_python
 
-from midcall.client.transport.offer import Mode
+from midcall.client.asked import Mode
+from midcall.core.forms.schema import is_line_of_choices
 from midcall.core.outcome import Accepted, Cancelled, Declined
-from midcall.wording.forms import is_type_your_choices
 
 __all__ = ["Answers", "Asked", "Script"]
 
@@ -46,20 +46,20 @@ class Script:
         self.restart(answers)
 
     def restart(self, answers: Answers) -> None:
-        """Begin anew with these answers."""
+        """Start over with these answers."""
         if not callable(answers) and (isinstance(answers, str) or not isinstance(answers, (Mapping, Sequence))):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(
-                "answers= is a mapping by message or field, a list, or a function of what is asked; and not "
+                "answers= must be a mapping by message or field, a list, or a function of the question, not "
                 f"{type(answers).__name__}."
             )
         self._answers = answers
         self._taken: dict[str, int] = {}
         self.asked: list[Asked] = []
         self.failure: Exception | None = None
-        """Why a question had no answer. One that was pushed hears of it first, and may go on without."""
+        """Why a question had no answer. A tool whose question was pushed may catch the error and continue."""
 
     async def __call__(self, context: ClientRequestContext | None, params: ElicitRequestParams) -> ElicitResult:
-        asked = _asked(params)
+        asked = _read_question(params)
         self.asked.append(asked)
         try:
             answer = self._answer(asked)
@@ -84,7 +84,7 @@ class Script:
         raise AssertionError(f"no answer for {asked.message!r} (fields: {', '.join(asked.fields) or 'none'})")
 
     def _next(self, name: str, answer: Answer, is_multiple: bool) -> Answer:
-        """The answer for this time, where there is one for each; the options of a multiple choice are one."""
+        """The next answer of a list. The options of a multiple choice count as one answer."""
         if not isinstance(answer, list) or not answer or (is_multiple and _are_options(cast("list[Answer]", answer))):
             return cast("Answer", answer)
         index = self._taken.get(name, 0)
@@ -93,11 +93,11 @@ class Script:
 
 
 def _multiple_choices(asked: Asked) -> set[str]:
-    """The fields that are multiple choices, also where an old version has them as a line of text."""
+    """The multiple choices among the fields, including those that old versions show as a line of text."""
     return {
         name
         for name, prop in (asked.schema or {}).get("properties", {}).items()
-        if prop.get("type") == "array" or is_type_your_choices(prop.get("description") or "")
+        if prop.get("type") == "array" or is_line_of_choices(prop.get("description"))
     }
 
 
@@ -106,14 +106,14 @@ def _are_options(answer: list[Answer]) -> bool:
 
 
 def _whole(by_field: dict[str, Answer], fields: int) -> Answer:
-    """The answer to a question from those for its fields, one of which may be for all of it."""
+    """Combine the answers for the fields, one of which may answer the whole question."""
     for answer in by_field.values():
         if fields == 1 or isinstance(answer, (dict, Accepted, Declined, Cancelled, ElicitResult)):
             return cast("Answer", answer)
     return by_field
 
 
-def _asked(params: ElicitRequestParams) -> Asked:
+def _read_question(params: ElicitRequestParams) -> Asked:
     if isinstance(params, ElicitRequestURLParams):
         return Asked(params.message, "url", url=params.url, id=params.elicitation_id)
     assert isinstance(params, ElicitRequestFormParams)
@@ -132,7 +132,7 @@ def _result(asked: Asked, answer: Answer) -> ElicitResult:
             return _result(asked, cast("Accepted[Any]", answer).value)
         case False if asked.mode == "url":
             raise AssertionError(
-                f"the answer to {asked.message!r} is False; to a visit, Declined() or Cancelled() is a no"
+                f"the answer to {asked.message!r} is False; a visit is rejected with Declined() or Cancelled()"
             )
         case _ if asked.mode == "url":
             return ElicitResult(action="accept")
@@ -140,8 +140,8 @@ def _result(asked: Asked, answer: Answer) -> ElicitResult:
             return ElicitResult(action="accept", content=_content(asked, cast("dict[str, Any]", answer)))
         case _ if len(asked.fields) > 1:
             raise AssertionError(
-                f"the answer to {asked.message!r} has to be a dict of its fields ({', '.join(asked.fields)}), "
-                f"and is {answer!r}"
+                f"the answer to {asked.message!r} must be a dict of its fields ({', '.join(asked.fields)}), "
+                f"not {answer!r}"
             )
         case _:
             [name] = asked.fields or ("answer",)
@@ -149,7 +149,7 @@ def _result(asked: Asked, answer: Answer) -> ElicitResult:
 
 
 def _content(asked: Asked, answers: dict[str, Any]) -> dict[str, Any]:
-    """These answers as they travel: a number among the options of a choice is its text."""
+    """These answers as they travel: an option that is a number becomes text."""
     content: dict[str, Any] = to_jsonable_python(answers)
     properties = (asked.schema or {}).get("properties", {})
     for name, value in content.items():

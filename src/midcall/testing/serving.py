@@ -12,15 +12,15 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.stdio import stdio_server
 
 from midcall.server.running.runs import chosen_live
-from midcall.testing.importing import imported
+from midcall.testing.importing import load_server
 
 __all__ = ["serve"]
 
 
 async def serve(name: str) -> None:
-    """Serve until the client has gone."""
-    with redirect_stdout(sys.stderr):  # the protocol has standard output
-        server = imported(name)
+    """Serve until the client disconnects."""
+    with redirect_stdout(sys.stderr):  # standard output belongs to the protocol
+        server = load_server(name)
     chosen_live.set(False)
     if isinstance(server, Server):
         lowlevel = cast("Server[Any]", server)

@@ -1,4 +1,4 @@
-"""What a user has entered or connected before the test begins."""
+"""Fill the vault before a test: secrets and connected accounts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from midcall.core.caller import Caller
 from midcall.server.install import installation_on
 from midcall.server.installation import Installation
-from midcall.testing.importing import imported
+from midcall.testing.importing import load_server
 from midcall.web.secret_checks import ONE
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ async def fill_vault(
     Raises:
         ValueError: The server has no portal, the portal has no such provider, or the owner isn't known.
     """
-    installation = installation_on(imported(server))
+    installation = installation_on(load_server(server))
     portal = None if installation is None else cast("Portal | None", installation.portal)
     if installation is None or portal is None:
         raise ValueError("This server has no vault. Give it one with midcall.install(server, portal=Portal(), ...).")
@@ -59,7 +59,7 @@ async def _connect(portal: Portal, owner: str, name: str, token: str) -> None:
         raise ValueError(f"The portal has no provider {name!r}; it has: {known}.")
     scopes = " ".join(provider.scopes)
     tokens = Tokens(token, scopes=scopes, client=provider.client_id, grantor=provider.grantor)
-    await portal.vault.keep(owner, vault_name(provider), tokens.kept(), now=time.time())
+    await portal.vault.keep(owner, vault_name(provider), tokens.dump(), now=time.time())
 
 
 def _owner(installation: Installation) -> str:
@@ -67,7 +67,5 @@ def _owner(installation: Installation) -> str:
     assert installation.portal is not None
     owner = "" if installation.principal is not None else installation.portal.owner_of(Caller())
     if not owner:
-        raise ValueError(
-            "It depends on the call who its user is. Pass owner=..., the identity key that the call will have."
-        )
+        raise ValueError("The user depends on the call. Pass owner=..., the identity key that the call will have.")
     return owner

@@ -1,1 +1,1 @@
-"""What all our pages share: serving them, who may open them, and forms as HTML."""
+"""What the portal and the browser answerer share: serving pages, who may open them, and forms as HTML."""

@@ -1,4 +1,4 @@
-"""What a browser keeps for us: signed, and named so that no other site and no other portal is meant."""
+"""Signed cookies, with names that no other site and no other portal on this host uses."""
 
 from __future__ import annotations
 
@@ -12,91 +12,68 @@ from typing import Any, Final
 from itsdangerous import BadData, TimestampSigner
 from starlette.responses import Response
 
-from midcall.stores.keys import derive
+from midcall.settings import BROWSER_COOKIE_SECONDS, COOKIE_SKEW_SECONDS
 from midcall.web.public_url import Place
 
-__all__ = ["Cookies", "Signing"]
+__all__ = ["Cookies"]
 
 _BROWSER: Final = "browser"
-_YEAR: Final = 365 * 86_400.0
-_SKEW: Final = 60
-"""How many seconds the clock of the replica that signed may be ahead of this one."""
-
-
-class Signing:
-    """Signs what travels through a browser. The first key signs, all are known."""
-
-    def __init__(self, keys: Sequence[str | bytes]) -> None:
-        self._keys = list(reversed(derive(keys, "portal")))  # a signer signs with the last
-        self._signers: dict[str, TimestampSigner] = {}
-
-    def seal(self, purpose: str, text: str) -> str:
-        return self._signer(purpose).sign(text).decode()
-
-    def open(self, purpose: str, sealed: str, *, within: float) -> str | None:
-        """What was sealed for this purpose within these seconds, by whichever replica, else None."""
-        signer = self._signer(purpose)
-        try:
-            text, signed = signer.unsign(sealed, return_timestamp=True)
-            age = signer.get_timestamp() - int(signed.timestamp())
-            return text.decode() if -_SKEW <= age <= int(within) else None
-        except (BadData, UnicodeError):
-            return None
-
-    def _signer(self, purpose: str) -> TimestampSigner:
-        """One for each purpose, of which there are few: what was sealed for one is nothing to the others."""
-        if purpose not in self._signers:
-            salt = f"midcall/portal/{purpose}"
-            signer = TimestampSigner(self._keys, salt=salt, key_derivation="hmac", digest_method=hashlib.sha256)
-            self._signers[purpose] = signer
-        return self._signers[purpose]
 
 
 class Cookies:
     """The cookies of one portal.
 
     Args:
-        place: Where it is. On https, browsers hold a `__Host-` cookie to this very host.
-        signing: Signs the values.
-        instance: Sets this portal apart from others on the same host: ports do not, for cookies.
+        place: The portal's address. On https, browsers bind a `__Host-` cookie to exactly this host.
+        keys: The first one signs, all are accepted.
+        instance: Sets this portal apart from others on the same host: cookies ignore ports.
     """
 
-    def __init__(self, place: Place, signing: Signing, instance: str) -> None:
+    def __init__(self, place: Place, keys: Sequence[bytes], instance: str) -> None:
         self._secure = place.secure
-        self._signing = signing
+        self._keys = list(reversed(keys))  # a signer signs with the last
         self._prefix = f"{'__Host-' if place.secure else ''}midcall-{instance}-"
 
     def name(self, purpose: str) -> str:
         return f"{self._prefix}{purpose}"
 
     def get(self, cookies: Mapping[str, str], purpose: str, *, within: float) -> Any:
-        """What we have put into this cookie, else None."""
-        packed = self._opened(cookies, purpose, within)
+        """The value that we put into this cookie, or None if it is missing, forged, or older than `within` seconds."""
+        packed = self._unsign(cookies, purpose, within)
         return None if packed is None else json.loads(urlsafe_b64decode(packed))
 
     def set(self, response: Response, purpose: str, value: Any, *, seconds: float) -> None:
         self._set(response, purpose, urlsafe_b64encode(json.dumps(value).encode()).decode(), int(seconds))
 
-    def _opened(self, cookies: Mapping[str, str], purpose: str, within: float) -> str | None:
-        return self._signing.open(f"cookie/{purpose}", cookies.get(self.name(purpose), ""), within=within)
-
-    def _set(self, response: Response, purpose: str, text: str, age: int | None) -> None:
-        sealed = self._signing.seal(f"cookie/{purpose}", text)
-        response.set_cookie(
-            self.name(purpose), sealed, max_age=age, path="/", secure=self._secure, httponly=True, samesite="lax"
-        )
-
     def drop(self, response: Response, purpose: str) -> None:
         response.delete_cookie(self.name(purpose), path="/", secure=self._secure, httponly=True, samesite="lax")
 
-    # --- which browser it is --------------------------------------------------------------------
-
     def browser(self, cookies: Mapping[str, str]) -> str | None:
-        """The mark that this browser got from us, if it did."""
-        return self._opened(cookies, _BROWSER, _YEAR)
+        """The mark that we gave this browser, if any."""
+        return self._unsign(cookies, _BROWSER, BROWSER_COOKIE_SECONDS)
 
     def mark(self, response: Response) -> str:
-        """Mark this browser, for as long as it runs. Says nothing about who sits before it."""
+        """Mark this browser until it is closed. That says nothing about who uses it."""
         mark = secrets.token_urlsafe(24)
         self._set(response, _BROWSER, mark, None)
         return mark
+
+    def _set(self, response: Response, purpose: str, text: str, age: int | None) -> None:
+        signed = self._signer(purpose).sign(text).decode()
+        response.set_cookie(
+            self.name(purpose), signed, max_age=age, path="/", secure=self._secure, httponly=True, samesite="lax"
+        )
+
+    def _unsign(self, cookies: Mapping[str, str], purpose: str, within: float) -> str | None:
+        signer = self._signer(purpose)
+        try:
+            text, signed = signer.unsign(cookies.get(self.name(purpose), ""), return_timestamp=True)
+            age = signer.get_timestamp() - int(signed.timestamp())
+            return text.decode() if -COOKIE_SKEW_SECONDS <= age <= int(within) else None
+        except (BadData, UnicodeError):
+            return None
+
+    def _signer(self, purpose: str) -> TimestampSigner:
+        """A value signed for one purpose is not accepted for another."""
+        salt = f"midcall/portal/cookie/{purpose}"
+        return TimestampSigner(self._keys, salt=salt, key_derivation="hmac", digest_method=hashlib.sha256)

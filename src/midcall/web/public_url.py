@@ -1,29 +1,28 @@
-"""Where a portal is: the address that users know it by. Of a request's Host we only see whether it fits."""
+"""The public address of a site. The Host of a request is only compared with it, never trusted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
-from midcall.core.urls import is_loopback
+from midcall.core.urls import BadUrl, is_loopback, is_secure, parse_url
 from midcall.errors import InstallError
 
-__all__ = ["Place", "place_at"]
+__all__ = ["Place", "local_place", "place_at"]
 
 _PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An address, taken apart.
+    """The parts of an address.
 
     Args:
-        origin: Scheme, host and port, as browsers write them in an Origin header.
-        path: What comes before our own paths; empty, or with a slash in front and none behind.
-        hosts: What a Host header may say.
+        origin: Scheme, host and port, as browsers send them in an Origin header.
+        path: The prefix of our paths: empty, or with a leading slash and no trailing one.
+        hosts: Accepted values of the Host header.
         secure: Whether it is https.
-        loopback: Whether it is this machine.
+        loopback: Whether it is on loopback.
     """
 
     origin: str
@@ -37,36 +36,34 @@ class Place:
         return f"{self.origin}{self.path}"
 
     def is_host(self, headers: Mapping[str, str]) -> bool:
-        """Whether the request means us: a foreign name that leads here has another host."""
+        """Whether the request is for this host, and not for another name that resolves to us."""
         return headers.get("host", "").lower() in self.hosts
 
     def is_from_page(self, headers: Mapping[str, str]) -> bool:
-        """Whether a page of ours sent this. Browsers name the origin of every POST."""
+        """Whether our own page sent this. Browsers send the origin with every POST."""
         site = headers.get("sec-fetch-site", "same-origin")
         return headers.get("origin", "").lower() == self.origin and site == "same-origin"
 
 
-def _bad_base_url(url: str, why: str) -> str:
-    return f"A portal cannot be at {url!r}: {why}."
-
-
-def place_at(base_url: str, hosts: tuple[str, ...] = (), *, wrong: Callable[[str, str], str] = _bad_base_url) -> Place:
-    """The place with this address, if a portal may be there; or whatever it is, which `wrong` then knows.
+def place_at(url: str, hosts: tuple[str, ...] = (), *, what: str = "A portal") -> Place:
+    """The place at this URL. `what` is there, for the error.
 
     Raises:
-        InstallError: It is no such address: not absolute, with a query, or neither https nor loopback.
+        InstallError: The URL is not absolute, has a query, or is neither https nor on loopback.
     """
+
+    def wrong(why: str) -> InstallError:
+        return InstallError(f"{what} cannot be at {url!r}: {why}.")
+
     try:
-        parts = urlsplit(base_url)
-        host, port = (parts.hostname or "").lower(), parts.port
-    except ValueError as exc:
-        raise InstallError(wrong(base_url, str(exc))) from None
-    if parts.scheme not in _PORTS or not host:
-        raise InstallError(wrong(base_url, "give a full address, such as https://www.example.com"))
-    if parts.query or parts.fragment or parts.username is not None or any(c <= " " for c in base_url):
-        raise InstallError(wrong(base_url, "the address may have a path, but no query, no fragment and no user name"))
-    if parts.scheme == "http" and not is_loopback(host):
-        raise InstallError(wrong(base_url, "it must be https, except on loopback"))
+        parts = parse_url(url)
+    except BadUrl as error:
+        raise wrong(error.detail or "use a full URL, such as https://www.example.com") from None
+    host, port = parts.hostname or "", parts.port
+    if parts.query or parts.fragment or parts.username is not None or any(c <= " " for c in url):
+        raise wrong("the URL may have a path, but no query, fragment or user name")
+    if not is_secure(parts):
+        raise wrong("it must be https, except on loopback")
     name = f"[{host}]" if ":" in host else host
     known = _authorities(name, port, _PORTS[parts.scheme])
     return Place(
@@ -78,6 +75,11 @@ def place_at(base_url: str, hosts: tuple[str, ...] = (), *, wrong: Callable[[str
     )
 
 
+def local_place(host: str, port: int, hosts: tuple[str, ...] = ()) -> Place:
+    """The place of a site that listens on this machine."""
+    return place_at(f"http://{f'[{host}]' if ':' in host else host}:{port}", hosts)
+
+
 def _authorities(name: str, port: int | None, usual: int) -> tuple[str, ...]:
-    """How a client may write this host; first, how browsers do."""
+    """How clients may write this host; the first is how browsers do."""
     return (name, f"{name}:{usual}") if port in (None, usual) else (f"{name}:{port}",)

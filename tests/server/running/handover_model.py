@@ -186,7 +186,7 @@ class Model:
             works = created.with_run(at, Run(number, "acts", 1)).with_request(request, request._replace(seen=turn))
             yield Move(f"{NAMES[at]} claims {number}", works)
             if state.can("lost reply"):
-                lost = created.with_request(request, None)  # an error for the client, and a run that waits on
+                lost = created.with_request(request, None)  # the client gets an error, and the run keeps waiting
                 lost = works if "read after a lost reply" in self._rules else lost
                 yield Move(f"{NAMES[at]} claims {number}, the reply is lost", lost.spend("lost reply"), True)
             if state.can("drop"):
@@ -216,7 +216,7 @@ class Model:
         return state.up[about] != "up"
 
     def _claim(self, state: State, request: Request, seen: Turn, turn: Turn) -> Iterator[Move]:
-        """Claim it and replay: all that the call did before happens again."""
+        """Claim it and replay: the call repeats everything it did before."""
         at, number = request.at, request.turn
         if seen != turn and "compare and set" in self._rules:
             return  # it reads again
@@ -307,7 +307,7 @@ class Model:
             up, run = state.up[at], state.runs[at]
             others = sum(each == "up" for each in state.up) - (up == "up")
             if up == "stopped":
-                yield Move(f"{NAMES[at]} goes on", state._replace(up=put(state.up, at, "up")))
+                yield Move(f"{NAMES[at]} continues", state._replace(up=put(state.up, at, "up")))
             if up == "up" and others and state.can("stop"):
                 yield Move(f"{NAMES[at]} is stopped", self._down(state, at, "stopped").spend("stop"), True)
             if up != "dead" and others and state.can("crash"):
@@ -335,7 +335,7 @@ class Model:
 
 
 def faults_of(state: State) -> Iterator[str]:
-    """What is wrong in this state, whatever comes next."""
+    """Faults in this state, even if more moves follow."""
     if state.wrong:
         yield state.wrong
     if not state.hurt and max(state.acted) > 1:

@@ -1,4 +1,4 @@
-"""The middleware of a server, of whatever kind it is."""
+"""The middleware of a server of any kind."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Wire:
 
 
 class Replica:
-    """One of them, in a task of its own, so that each can stop at any time."""
+    """One replica, in its own task, so that each can stop at any time."""
 
     client: Client
 

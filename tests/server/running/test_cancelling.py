@@ -161,7 +161,7 @@ async def test_an_effect_that_is_running_finishes_before_the_run_is_cancelled() 
     async def tool() -> str:
         try:
             await once("pay", pay)
-            steps.append("went on")
+            steps.append("continued")
             await asyncio.Event().wait()
         finally:
             steps.append("ended")

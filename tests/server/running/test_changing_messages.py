@@ -1,4 +1,4 @@
-"""A message that changes in every run can't be replayed: the second time it does, the call says so."""
+"""A message that changes in every run can't be replayed: the second change ends the call with an error."""
 
 from __future__ import annotations
 

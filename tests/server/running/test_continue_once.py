@@ -152,7 +152,7 @@ async def test_of_two_different_retries_at_the_same_time_one_is_refused() -> Non
     assert [each for each in results if each is not refused] == paid
 
 
-async def test_other_answers_to_an_earlier_round_are_refused_and_the_call_goes_on() -> None:
+async def test_other_answers_to_an_earlier_round_are_refused_and_the_call_continues() -> None:
     async def tool(elicit: Elicit) -> str:
         return f"{await elicit('a?')} {await elicit('b?')}"
 
@@ -208,7 +208,7 @@ async def test_fewer_answers_to_a_state_that_was_continued_are_other_answers() -
             await retry(client, first, {})
 
 
-async def test_a_no_cannot_become_a_yes() -> None:
+async def test_a_decline_cannot_become_an_accept() -> None:
     deleted: list[str] = []
 
     async def delete(elicit: Elicit) -> str:

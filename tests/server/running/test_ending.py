@@ -282,7 +282,7 @@ def no_loose_ends() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("means", MEANS)
-async def test_the_error_of_a_run_that_nobody_comes_back_for_is_no_exception_that_was_never_retrieved(
+async def test_the_error_of_an_abandoned_run_is_not_reported_as_never_retrieved(
     means: Means,
 ) -> None:
     give_up, failing = asyncio.Event(), asyncio.Event()
@@ -307,7 +307,7 @@ async def test_the_error_of_a_run_that_nobody_comes_back_for_is_no_exception_tha
 
 
 @pytest.mark.parametrize("means", MEANS)
-async def test_a_cleanup_that_fails_when_its_run_is_ended_is_no_exception_that_was_never_retrieved(
+async def test_a_cleanup_that_fails_when_its_run_ends_is_not_reported_as_never_retrieved(
     means: Means,
 ) -> None:
     async def tool(elicit: Elicit) -> str:

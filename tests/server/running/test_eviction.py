@@ -1,4 +1,4 @@
-"""Live runs are bounded: the oldest that waits is ended first, and its call is replayed when its answer comes."""
+"""Live runs are bounded: the oldest waiting run is evicted first, and its call is replayed when the answer arrives."""
 
 from __future__ import annotations
 
@@ -289,7 +289,7 @@ async def test_a_replay_of_a_call_that_began_elsewhere_is_logged(caplog: pytest.
     assert all(word in line for word in ("restart", "another replica", "once"))
 
 
-async def test_a_live_call_is_no_replay_and_nothing_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_live_call_is_not_a_replay_and_nothing_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "midcall")
 
     async def book_a_room(elicit: Elicit) -> str:

@@ -1,6 +1,6 @@
 """Live runs at replicas that share keys and no store: `live=True` needs sticky routing.
 
-Without it, nothing tells a replica what the others do: it goes by the state that the client brings.
+Without it, a replica doesn't know what the others do, and relies on the state that the client sends.
 """
 
 from __future__ import annotations

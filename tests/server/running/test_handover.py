@@ -60,7 +60,7 @@ class Till:
         self._gates: dict[tuple[str, str], tuple[asyncio.Event, asyncio.Event]] = {}
 
     def gate(self, at: str, effect: str) -> tuple[asyncio.Event, asyncio.Event]:
-        """Set when the tool at this replica has had this effect; and to let it go on."""
+        """Two events: one is set when the tool at this replica has had this effect, the other lets it continue."""
         self._gates[at, effect] = asyncio.Event(), asyncio.Event()
         return self._gates[at, effect]
 
@@ -328,7 +328,7 @@ async def test_a_run_whose_turn_went_elsewhere_is_ended(stores: Stores) -> None:
         assert await finish(c.client, second, ANSWERS) == "b: 1 2"
 
 
-async def test_an_evicted_run_is_replayed_by_whoever_got_the_answer(stores: Stores) -> None:
+async def test_an_evicted_run_is_replayed_by_the_replica_with_the_answer(stores: Stores) -> None:
     till = Till()
     async with replicas(stores, till.ask_one, max_live=1) as (a, b, _):
         first = await begin(a.client, "tool")

@@ -35,7 +35,7 @@ async def keeping(kept: list[Context], era: Era, use: Any) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
-async def test_a_kept_context_asks_through_the_current_call_and_the_server_goes_on(era: Era) -> None:
+async def test_a_kept_context_asks_through_the_current_call_and_the_server_continues(era: Era) -> None:
     async def use(kept: Context) -> str:
         answer: Any = await kept.elicit("b?", Word)
         return answer.data.word
@@ -44,7 +44,7 @@ async def test_a_kept_context_asks_through_the_current_call_and_the_server_goes_
 
 
 @pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
-async def test_progress_by_a_kept_context_goes_nowhere_and_the_server_goes_on(era: Era) -> None:
+async def test_progress_by_a_kept_context_goes_nowhere_and_the_server_continues(era: Era) -> None:
     async def use(kept: Context) -> str:
         await kept.report_progress(1, 2)
         return "reported"

@@ -246,7 +246,7 @@ def test_the_argument_comes_before_the_environment(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, True, "many"])
-def test_a_number_of_live_runs_that_is_none_is_refused(wrong: object) -> None:
+def test_an_invalid_number_of_live_runs_is_refused(wrong: object) -> None:
     with pytest.raises(midcall.InstallError, match="max_live"):
         midcall.install(bare_server("mcpserver"), max_live=wrong)  # type: ignore[arg-type]
 

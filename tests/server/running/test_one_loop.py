@@ -19,7 +19,7 @@ SECONDS = 20
 
 @contextmanager
 def another_loop() -> Iterator[asyncio.AbstractEventLoop]:
-    """An event loop that runs in a thread of its own."""
+    """An event loop that runs in its own thread."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()

@@ -1,4 +1,4 @@
-"""A retry answers what it answers. What is still open, or was asked meanwhile, is the next round."""
+"""A retry may answer some questions. The next round has those still open and any new ones."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ async def test_a_run_that_fails_between_two_rounds_gives_its_error_to_the_next_r
 
 
 async def test_a_round_does_not_wait_for_io_of_another_branch() -> None:
-    """Quiet is a number of turns of the loop: a branch that waits for something else is quiet, too."""
+    """A branch counts as quiet after some turns of the loop, even if it is waiting for I/O."""
     never = asyncio.Event()
 
     async def tool(elicit: Elicit) -> str:

@@ -1,4 +1,4 @@
-"""Over HTTP: headers and tokens follow the newest request, and a retry that breaks off is no cancel at once."""
+"""Over HTTP: headers and tokens follow the newest request, and a broken retry doesn't cancel the call at once."""
 
 from __future__ import annotations
 
@@ -167,9 +167,9 @@ async def test_a_retry_that_breaks_off_can_be_sent_again_and_joins_its_run(tmp_p
             again = asyncio.create_task(finish(client, first, ANSWERS))
             await client.list_tools()  # the server has seen the other go by now
             with trail.open("a") as file:
-                file.write("go on\n")
+                file.write("continue\n")
             assert await again == "done"
-    assert waiting.read(trail)[:3] == ["began", "working", "go on"]
+    assert waiting.read(trail)[:3] == ["began", "working", "continue"]
     assert "cancelled" not in waiting.read(trail)
 
 

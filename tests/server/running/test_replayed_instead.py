@@ -72,7 +72,7 @@ async def test_a_def_tool_has_left_its_thread_before_the_client_has_the_round() 
         assert await finish(client, first, ANSWERS) == "1"
 
 
-async def test_cleanup_can_tell_that_the_call_goes_on() -> None:
+async def test_cleanup_can_tell_that_the_call_continues() -> None:
     told: list[bool] = []
 
     async def tool(elicit: Elicit) -> str:

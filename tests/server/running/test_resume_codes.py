@@ -1,4 +1,4 @@
-"""Clients give up after nine rounds. A call that asks more often goes on with a code that names its live run."""
+"""Clients give up after nine rounds. A call that asks more often resumes with a code that names its live run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sampling and roots are asked for as questions are: in the round, on 2026-07-28, also mixed with `ctx.elicit`."""
+"""Sampling and roots requests work like questions: part of the round on 2026-07-28, even mixed with `ctx.elicit`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the store holds of a turn is bound to that turn: whoever can write to the store can't exchange it."""
+"""A turn's record is bound to that turn: even someone who can write to the store can't swap it for another."""
 
 from __future__ import annotations
 

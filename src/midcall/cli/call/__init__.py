@@ -1,1 +1,1 @@
-"""`midcall call`: call a tool, and answer what it asks."""
+"""`midcall call`: call a tool, and answer its questions."""

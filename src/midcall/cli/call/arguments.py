@@ -1,4 +1,4 @@
-"""`key=value` on the command line, as the arguments that a tool's schema wants."""
+"""Read `key=value` on the command line as the arguments that a tool's schema asks for."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
-from midcall.cli.call.schemas import Kind, described, kinds_of, type_of
+from midcall.cli.call.schemas import Kind, describe, kinds_of, type_of
 from midcall.core.text import plain_line
 
-__all__ = ["BadArgument", "Given", "given", "read"]
+__all__ = ["BadArgument", "Given", "read", "split"]
 
 _FLAGS: Final = {"yes": True, "y": True, "true": True, "no": False, "n": False, "false": False}
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,300}")
 _NUMBER: Final = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
-_SAYS_NOTHING: Final = frozenset({"type", "title", "description", "default", "$schema"})
+_ANNOTATIONS: Final = frozenset({"type", "title", "description", "default", "$schema"})
 
 
 class BadArgument(ValueError):
-    """An argument that cannot be sent. Names it, and says what is expected."""
+    """An argument can't be sent. Names it, and says what is expected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """One argument as it was typed. `raw` is JSON."""
+    """One argument as it was typed. If it's `raw`, the text is JSON."""
 
     name: str
     text: str
     raw: bool = False
 
 
-def given(texts: Iterable[str]) -> list[Given]:
-    """The arguments that these texts give, before anything is known of the tool."""
-    return [_given(text) for text in texts]
+def split(texts: Iterable[str]) -> list[Given]:
+    """Split these texts into names and values, before the tool is known."""
+    return [_split(text) for text in texts]
 
 
-def _given(text: str) -> Given:
+def _split(text: str) -> Given:
     before, equals, value = text.partition("=")
     name = before.removesuffix(":")
     if not equals or not name:
@@ -53,17 +53,17 @@ def _contents(name: str, path: str) -> str:
     try:
         return Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else "it is no text in UTF-8"
+        why = error.strerror if isinstance(error, OSError) and error.strerror else "it is not text in UTF-8"
         raise BadArgument(
-            f"{name}: the file {path!r} cannot be read ({why}). For a text that begins with @ write {name}:='\"@...\"'"
+            f"{name}: the file {path!r} cannot be read ({why}). For a text that starts with @, write {name}:='\"@...\"'"
         ) from None
 
 
 def read(typed: Sequence[Given], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments, typed by the tool's own schema.
+    """The arguments, converted by the tool's schema.
 
     Raises:
-        BadArgument: One is unknown, missing, or not what the tool wants.
+        BadArgument: One is unknown, missing or invalid.
     """
     kinds = kinds_of(schema)
     arguments: dict[str, Any] = {}
@@ -77,7 +77,7 @@ def read(typed: Sequence[Given], schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _takes_more(schema: Mapping[str, Any], kinds: Mapping[str, Kind]) -> bool:
-    """Whether the tool says that other names are welcome. Where it says nothing, a new name is a slip."""
+    """Whether the tool allows other names. If it doesn't say, an unknown name is a typo."""
     more = schema.get("additionalProperties")
     return bool(more) or (more is None and not kinds and "properties" not in schema)
 
@@ -93,7 +93,7 @@ def _value(kind: Kind, values: Sequence[Given]) -> Any:
     first = values[0]
     if len(values) > 1:
         if "array" not in kind.types:
-            raise BadArgument(f"{first.name}: given more than once, and it is no list")
+            raise BadArgument(f"{first.name}: given more than once, but it is not a list")
         return [_json(each) if each.raw else _single(kind.items or Kind(), each) for each in values]
     return _json(first) if first.raw else _single(kind, first)
 
@@ -114,8 +114,8 @@ def _single(kind: Kind, typed: Given) -> Any:
     if "string" in kind.types:
         return typed.text
     if not kind.types:
-        return _guessed(typed.text)
-    raise BadArgument(_wrong_type(typed.name, described(kind), plain_line(typed.text)))
+        return _guess(typed.text)
+    raise BadArgument(_wrong_type(typed.name, describe(kind), plain_line(typed.text)))
 
 
 _NO: Final = object()
@@ -159,11 +159,11 @@ def _option(kind: Kind, typed: Given) -> Any:
         for name, option in names:
             if same(name) == same(typed.text):
                 return option
-    raise BadArgument(_wrong_type(typed.name, described(kind), plain_line(typed.text)))
+    raise BadArgument(_wrong_type(typed.name, describe(kind), plain_line(typed.text)))
 
 
-def _guessed(text: str) -> Any:
-    """Where the schema says nothing: JSON if it is, else text."""
+def _guess(text: str) -> Any:
+    """If the schema has no type: JSON if it parses, else text."""
     try:
         return json.loads(text)
     except ValueError:
@@ -174,27 +174,27 @@ def _guessed(text: str) -> Any:
 
 
 def _check(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
-    """What the schema says beyond types: what is required, bounds, patterns."""
+    """Check what the schema requires beyond types: required arguments, bounds, patterns."""
     required: Any = schema.get("required") or ()
     missing = [str(name) for name in cast("Iterable[Any]", required) if name not in arguments]
     if missing:
         kinds = kinds_of(schema)
-        raise BadArgument(_missing_arguments({name: described(kinds.get(name, Kind())) for name in missing}))
+        raise BadArgument(_missing_arguments({name: describe(kinds.get(name, Kind())) for name in missing}))
     if not _is_plain(arguments, schema) and (problem := _problem(arguments, schema)) is not None:
         raise BadArgument(plain_line(problem))
 
 
 def _is_plain(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
-    """Whether types are all that this schema wants, and are right. A validator, slow to load, is not needed then."""
+    """Whether the schema only has types, and they match. Then the validator, slow to load, isn't needed."""
     properties: Any = schema.get("properties") or {}
-    if schema.keys() - _SAYS_NOTHING - {"properties", "required"} or not isinstance(properties, Mapping):
+    if schema.keys() - _ANNOTATIONS - {"properties", "required"} or not isinstance(properties, Mapping):
         return False
     parts = cast("Mapping[str, Any]", properties)
     return all(_has_plain_type(value, parts.get(name)) for name, value in arguments.items())
 
 
 def _has_plain_type(value: Any, part: Any) -> bool:
-    if not isinstance(part, Mapping) or cast("Mapping[str, Any]", part).keys() - _SAYS_NOTHING:
+    if not isinstance(part, Mapping) or cast("Mapping[str, Any]", part).keys() - _ANNOTATIONS:
         return False
     return type_of(value) == cast("Mapping[str, Any]", part).get("type")
 
@@ -212,7 +212,7 @@ def _problem(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str | N
         errors = kind(schema, registry=nothing_fetched).iter_errors(dict(arguments))
         error = cast("Any", exceptions.best_match(errors))  # pyright: ignore[reportUnknownMemberType]
     except (SchemaError, Unresolvable, RecursionError):
-        return None  # the schema is the server's, and so is the last word
+        return None  # the server has the last word on its own schema
     if error is None:
         return None
     place = ".".join(str(step) for step in cast("Iterable[Any]", error.absolute_path))
@@ -220,7 +220,7 @@ def _problem(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str | N
 
 
 def _wrong_type(name: str, expected: str, text: str) -> str:
-    return f"{name}: must be {expected}, and not {text!r}"
+    return f"{name}: must be {expected}, not {text!r}"
 
 
 def _does_not_fit(place: str, problem: str) -> str:

@@ -1,4 +1,4 @@
-"""`midcall call`: call a tool, and answer what it asks."""
+"""`midcall call`: call a tool, and answer its questions."""
 
 from __future__ import annotations
 
@@ -13,27 +13,25 @@ from typing import Final
 from mcp import Client
 from mcp_types import CallToolResult, Tool
 
-from midcall.cli.call.answering import Ways, answering
-from midcall.cli.call.arguments import BadArgument, Given, given, read
+from midcall.cli.call.answerers import Ways, open_answerer
+from midcall.cli.call.arguments import BadArgument, Given, read, split
 from midcall.cli.call.results import as_json as json_text
 from midcall.cli.call.results import as_text
-from midcall.cli.connection import Link, tools_of, unusable_of
-from midcall.cli.console import print_out
-from midcall.cli.exits import DONE, TOOL_FAILED, UNANSWERED, USAGE, Ends, Lost
-from midcall.cli.spinner import spinning
-from midcall.client.lines.columns import one_line
+from midcall.cli.connection import NO_RESULT, UNUSABLE, Link, list_tools, list_unusable
+from midcall.cli.exits import DONE, TOOL_FAILED, UNANSWERED, Ends, Lost, usage_error
+from midcall.cli.output.console import print_out
+from midcall.cli.output.spinner import spin
+from midcall.client.lines.excerpt import one_line
 from midcall.client.transport.target import is_url
 from midcall.core.text import plain, plain_line
 from midcall.core.urls import is_loopback
-from midcall.errors import NotAnswered
+from midcall.errors import MidcallError, NotAnswered
 from midcall.protocol import CODE, CONTINUE
-from midcall.wording import cli as wording
-from midcall.wording.mistakes import model_broken
 
 __all__ = ["run"]
 
-_UNTOLD: Final = re.compile(r"Error executing tool [^\s:]+")
-"""All that the SDK says of an exception that nobody expected."""
+_UNEXPLAINED: Final = re.compile(r"Error executing tool [^\s:]+")
+"""All that the SDK says about an unexpected exception."""
 _HOST: Final = re.compile(r"http://(\[[0-9A-Fa-f:.]+\]|[^\s/:?#@]+)")
 _CODE: Final = re.compile(r"[A-Za-z0-9_-]{8,100}")
 
@@ -41,21 +39,21 @@ _CODE: Final = re.compile(r"[A-Za-z0-9_-]{8,100}")
 def run(link: Link, tool: str, arguments: Sequence[str], ways: Ways, *, as_json: bool) -> int:
     """Call the tool, and return the exit code."""
     if ways.answers is not None and ways.browser:
-        raise Ends(USAGE, wording.usage("midcall call", "--answers and --browser exclude each other"))
+        raise usage_error("midcall call", "use either --answers or --browser")
     try:
-        typed = given(arguments)
+        typed = split(arguments)
     except BadArgument as error:
-        raise Ends(USAGE, wording.usage("midcall call", plain_line(str(error)))) from None
+        raise usage_error("midcall call", plain_line(str(error))) from None
     return link.run(_call(link, tool, typed, ways, as_json=as_json))
 
 
 async def _call(link: Link, tool: str, typed: Sequence[Given], ways: Ways, *, as_json: bool) -> int:
-    async with answering(ways, link.console) as watched:
+    async with open_answerer(ways, link.console) as watched:
         try:
-            async with link.connected(watched) as client:
-                result = await _made(client, link, tool, typed)
+            async with link.connect(watched) as client:
+                result = await _make_call(client, link, tool, typed)
         except NotAnswered as error:
-            link.failed(plain(str(error)))
+            link.report(plain(str(error)))
             return UNANSWERED
         except Lost:
             raise
@@ -67,47 +65,47 @@ async def _call(link: Link, tool: str, typed: Sequence[Given], ways: Ways, *, as
     return TOOL_FAILED if result.is_error else DONE
 
 
-async def _made(client: Client, link: Link, name: str, typed: Sequence[Given]) -> CallToolResult:
-    tools = await tools_of(client)
-    if (why := unusable_of(client).get(name)) is not None:
-        link.failed(wording.unusable_tool(one_line(name), why))
+async def _make_call(client: Client, link: Link, name: str, typed: Sequence[Given]) -> CallToolResult:
+    tools = await list_tools(client)
+    if (why := list_unusable(client).get(name)) is not None:
+        link.report(UNUSABLE.format(name=one_line(name), why=why))
         raise Ends(TOOL_FAILED)
-    tool = _found(tools, name)
+    tool = _find_tool(tools, name)
     try:
         arguments = read(typed, tool.input_schema)
     except BadArgument as error:
-        raise Ends(USAGE, wording.usage("midcall call", plain_line(str(error)))) from None
+        raise usage_error("midcall call", plain_line(str(error))) from None
     try:
-        async with asyncio.timeout(link.timeout), spinning(link.console, tool.name) as spinner:
-            return await client.call_tool(tool.name, arguments, progress_callback=spinner.progressed)
+        async with asyncio.timeout(link.timeout), spin(link.console, tool.name) as spinner:
+            return await client.call_tool(tool.name, arguments, progress_callback=spinner.show_progress)
     except TimeoutError:
-        link.failed(wording.no_result_within(link.timeout or 0))
+        link.report(NO_RESULT.format(seconds=link.timeout or 0))
         raise Ends(TOOL_FAILED) from None
 
 
-def _found(tools: Sequence[Tool], name: str) -> Tool:
+def _find_tool(tools: Sequence[Tool], name: str) -> Tool:
     for tool in tools:
         if tool.name == name:
             return tool
     names = [tool.name for tool in tools]
     alike = [each for each in names if name.casefold() in each.casefold()]
     near = next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.5) or alike), None)
-    raise Ends(USAGE, wording.usage("midcall call", plain_line(_unknown_tool(name, near, names))))
+    raise usage_error("midcall call", plain_line(_unknown_tool(name, near, names)))
 
 
 def _is_mistake(said: str) -> bool:
-    """Whether the tool failed by a mistake in its code, which the server tells its log alone."""
-    return model_broken() in said or _UNTOLD.fullmatch(said) is not None
+    """Whether the tool has a bug: only the server's log says which."""
+    return MidcallError.for_model in said or _UNEXPLAINED.fullmatch(said) is not None
 
 
 def _code_of(result: CallToolResult) -> str | None:
-    """The code to go on with, where the tool waits for somebody. It comes from a server, and goes into a shell."""
+    """The resume code, if the call is suspended. It comes from a server and goes into a shell, so check it."""
     code: object = (result.meta or {}).get(CODE) if result.is_error else None
     return code if isinstance(code, str) and _CODE.fullmatch(code) else None
 
 
 def _show(result: CallToolResult, link: Link, *, as_json: bool) -> None:
-    """A result goes to standard output; what a tool says about its failure does not."""
+    """Print a result to standard output, and a failure to standard error."""
     terminal = sys.stdout.isatty()
     if as_json:
         print_out(json_text(result.model_dump(mode="json", by_alias=True, exclude_none=True), ascii=terminal))
@@ -115,37 +113,37 @@ def _show(result: CallToolResult, link: Link, *, as_json: bool) -> None:
         said = as_text(result, plain).rstrip("\n")
         code = _code_of(result)
         if code is None:
-            link.failed("The tool failed:")
+            link.report("The tool failed:")
             link.console.say(said)
         else:
-            _show_waiting(said, code, link)
+            _show_suspended(said, code, link)
         if link.hides_log and _is_mistake(said):
-            link.console.say("With -v you see what the server wrote about it.")
+            link.console.say("-v shows what the server wrote about it.")
     else:
         print_out(as_text(result, plain if terminal else str))
 
 
-def _show_waiting(said: str, code: str, link: Link) -> None:
-    """How to go on, where that is possible: a server that is a command has ended by now, with its own pages."""
+def _show_suspended(said: str, code: str, link: Link) -> None:
+    """How to resume, if possible: a server that was started by this command has ended, with its pages."""
     if not is_url(link.target) and _is_here(said):
         lines = (
             (
-                "The tool waits for somebody on a page of its own server. This command has started that server, "
-                "and ended it, so the page is gone, and nothing more is done. What the tool said, for a model:"
+                "The tool is waiting for someone on a page of its own server. This command started that server and "
+                "ended it, so the page is gone, and the call cannot resume. This is what the tool told the model:"
             ),
             said,
             (
-                "Start the server over HTTP instead, and call it by its URL. Or take a protocol version on which "
-                "you can be asked here: 2025-11-25, or newer."
+                "Start the server over HTTP instead, and call it by its URL. Or use a protocol version that can ask "
+                "you here: 2025-11-25 or newer."
             ),
         )
     else:
         era = [] if link.era == "auto" else ["--era", link.era]
         command = ["midcall", "call", link.target, CONTINUE, f"code={code}", *era]
         lines = (
-            "The tool waits for you: open the address yourself. The rest of what it says is for a model.",
+            "The tool is waiting for you: open the address. The other lines are for a model.",
             said,
-            f"Then go on with: {shlex.join(command)}",
+            f"Then continue with: {shlex.join(command)}",
         )
     for line in lines:
         link.console.say(line)
@@ -160,5 +158,5 @@ def _unknown_tool(name: str, near: str | None, names: list[str]) -> str:
     if near is not None:
         return f"there is no tool {name!r}. Did you mean {near[:100]!r}?"
     if len(names) <= 5:
-        return f"there is no tool {name!r}. There are: {', '.join(each[:100] for each in names) or 'none'}."
-    return f"there is no tool {name!r}. `midcall tools` lists those that there are ({len(names)})."
+        return f"there is no tool {name!r}. The server has: {', '.join(each[:100] for each in names) or 'none'}."
+    return f"there is no tool {name!r}. `midcall tools` lists all {len(names)}."

@@ -1,4 +1,4 @@
-"""The result of a tool, for people."""
+"""Format the result of a tool for people."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["as_json", "as_text"]
 
 
 def as_json(value: Any, *, ascii: bool) -> str:
-    """JSON on its own. On a terminal in ASCII, so that nothing in it can act there."""
+    """Format JSON. Use ASCII on a terminal, so that no escape sequence gets through."""
     return json.dumps(value, indent=2, ensure_ascii=ascii) + "\n"
 
 
 def as_text(result: CallToolResult, safe: Callable[[str], str]) -> str:
-    """What the tool gave. `safe` makes the server's text fit for where it goes."""
+    """Format the content. `safe` makes the server's text safe for the place it goes to."""
     lines = [safe(line) for line in _blocks(result)]
-    if result.structured_content is not None and not _told(result.structured_content, result):
+    if result.structured_content is not None and not _is_repeated(result.structured_content, result):
         lines.append(safe(json.dumps(result.structured_content, indent=2, ensure_ascii=False)))
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
@@ -58,12 +58,12 @@ def _size(data: str) -> int:
         return len(data)
 
 
-def _told(structured: Any, result: CallToolResult) -> bool:
-    """Whether the content says the same: servers give both, for clients that know only one."""
+def _is_repeated(structured: Any, result: CallToolResult) -> bool:
+    """Whether the content has the same data: servers send both, for clients that only know one."""
     fields = cast("dict[str, Any]", structured) if isinstance(structured, dict) else {}
     value = cast("Any", fields["result"] if set(fields) == {"result"} else structured)
     texts = [block.text for block in result.content if isinstance(block, TextContent)]
-    spoken = [_parsed(text) for text in texts]
+    spoken = [_parse(text) for text in texts]
     blocks = [block.model_dump(mode="json", by_alias=True) for block in result.content]
     same = [texts, spoken, _without_nulls(blocks)]
     return structured in spoken or value in spoken or value in texts or _without_nulls(value) in same
@@ -80,7 +80,7 @@ def _without_nulls(value: Any) -> Any:
             return value
 
 
-def _parsed(text: str) -> Any:
+def _parse(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a tool's own schema says about an argument: what it may be, and in words."""
+"""What a tool's schema says about its arguments, and how to put it into words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-__all__ = ["Kind", "described", "kind_of", "kinds_of", "type_of"]
+__all__ = ["Kind", "describe", "kind_of", "kinds_of", "type_of"]
 
 _DEEPEST: Final = 20
 
@@ -30,22 +30,22 @@ def kinds_of(schema: Mapping[str, Any]) -> dict[str, Kind]:
 
 
 def kind_of(schema: Any, root: Mapping[str, Any], depth: int = 0) -> Kind:
-    """What a value under this schema may be. What is not understood may be anything."""
+    """What a value may be. A schema that we don't understand allows anything."""
     if not isinstance(schema, Mapping) or depth > _DEEPEST:
         return Kind()
     part = cast("Mapping[str, Any]", schema)
     if isinstance(reference := part.get("$ref"), str):
-        return kind_of(_referred(reference, root), root, depth + 1)
+        return kind_of(_resolve(reference, root), root, depth + 1)
     for way in ("anyOf", "oneOf", "allOf"):
         if isinstance(branches := part.get(way), list):
-            return _merged(kind_of(branch, root, depth + 1) for branch in cast("list[Any]", branches))
-    options = _listed(part.get("enum")) or ((part["const"],) if "const" in part else ())
-    types = _listed(part.get("type")) or tuple(dict.fromkeys(map(type_of, options)))
+            return _merge(kind_of(branch, root, depth + 1) for branch in cast("list[Any]", branches))
+    options = _as_tuple(part.get("enum")) or ((part["const"],) if "const" in part else ())
+    types = _as_tuple(part.get("type")) or tuple(dict.fromkeys(map(type_of, options)))
     items = kind_of(part["items"], root, depth + 1) if "items" in part else None
     return Kind(tuple(each for each in types if isinstance(each, str)), options, items)
 
 
-def _merged(kinds: Iterable[Kind]) -> Kind:
+def _merge(kinds: Iterable[Kind]) -> Kind:
     found = list(kinds)
     types = tuple(dict.fromkeys(each for kind in found for each in kind.types))
     open_ended = any(not kind.options and kind.types != ("null",) for kind in found)
@@ -54,8 +54,8 @@ def _merged(kinds: Iterable[Kind]) -> Kind:
     return Kind(types, options, items)
 
 
-def _referred(reference: str, root: Mapping[str, Any]) -> Any:
-    """What stands at this place of the same schema. Others are not fetched."""
+def _resolve(reference: str, root: Mapping[str, Any]) -> Any:
+    """The part of the same schema at this place. Other schemas aren't fetched."""
     place: Any = root if reference.startswith("#") else {}
     for step in reference.lstrip("#").split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
@@ -63,14 +63,14 @@ def _referred(reference: str, root: Mapping[str, Any]) -> Any:
     return place
 
 
-def _listed(value: Any) -> tuple[Any, ...]:
+def _as_tuple(value: Any) -> tuple[Any, ...]:
     if isinstance(value, list):
         return tuple(cast("list[Any]", value))
     return () if value is None else (value,)
 
 
 def type_of(value: Any) -> str:
-    """What JSON calls it."""
+    """The JSON type of a value."""
     match value:
         case bool():
             return "boolean"
@@ -88,29 +88,23 @@ def type_of(value: Any) -> str:
             return "object"
 
 
-def described(kind: Kind) -> str:
-    """The kind in a word or two."""
+def describe(kind: Kind) -> str:
+    """The kind in a few words."""
     if kind.options:
         return _one_of([option if isinstance(option, str) else json.dumps(option) for option in kind.options])
     if kind.items is not None and "array" in kind.types:
-        return f"a list of {described(kind.items).removeprefix('a ')}"
-    named = [_json_type(each) for each in kind.types if each != "null"]
-    return _any_of(named)
+        return f"a list of {describe(kind.items).removeprefix('a ')}"
+    return " or ".join(_TYPES.get(each, each) for each in kind.types if each != "null") or "anything"
 
 
-def _json_type(name: str) -> str:
-    return {
-        "string": "text",
-        "integer": "a whole number",
-        "number": "a number",
-        "boolean": "yes or no",
-        "array": "a list",
-        "object": "an object, as JSON",
-    }.get(name, name)
-
-
-def _any_of(kinds: list[str]) -> str:
-    return " or ".join(kinds) if kinds else "anything"
+_TYPES: Final = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "yes or no",
+    "array": "a list",
+    "object": "an object, as JSON",
+}
 
 
 def _one_of(options: list[str]) -> str:

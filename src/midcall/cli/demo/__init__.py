@@ -1,1 +1,1 @@
-"""`midcall demo`: two tools that ask, played at the terminal or from a script."""
+"""`midcall demo`: play two tools that ask, in the terminal or from a script."""

@@ -1,149 +1,110 @@
-"""The two servers of the demo. Their tools are ordinary tools, and know nothing of protocol versions."""
+"""The games of the demo: two servers from `examples/`, loaded so that the demo can count what their tools do."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+import importlib.util
+import logging
+import sys
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import date
-from typing import Annotated, Any, Final, Literal
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
 
 from mcp.server import MCPServer
-from pydantic import BaseModel, Field
 
 import midcall
-from midcall import Accepted, Question, ask_all, choose, confirm, elicit, once
 
-__all__ = ["GAMES", "Game", "Tally", "guess_server", "trip_server"]
+__all__ = ["EXAMPLES", "GAMES", "Game", "Tally"]
 
-GUESSES: Final = 5
-
-Guess = Annotated[int, Field(title="Your guess", ge=1, le=10)]
-Email = Annotated[str, Field(json_schema_extra={"format": "email"})]
+_PACKAGE: Final = Path(midcall.__file__).parent
+_FOLDERS: Final = (_PACKAGE / "examples", _PACKAGE.parent.parent / "examples")
+"""In the wheel, and in the repository."""
+EXAMPLES: Final = next((folder for folder in _FOLDERS if folder.is_dir()), _FOLDERS[0])
 
 
 @dataclass(slots=True)
 class Tally:
-    """How often a tool was run, and its effect was had."""
+    """How often a tool ran, and how often its effect happened."""
 
     runs: int = 0
     effects: int = 0
 
 
-def guess_server(tally: Tally, random: Callable[[int, int], int]) -> MCPServer:
-    """Guess a number: a confirmation, then one question after the other."""
-    mcp = MCPServer("games", title="Game corner", log_level="ERROR")
-    midcall.install(mcp)
-
-    @mcp.tool()
-    async def guess_the_number() -> str:
-        """A simple game where the user has to guess a number between 1 and 10."""
-        tally.runs += 1
-        if not await confirm("Do you want to play a game?"):
-            return "Maybe next time!"
-
-        number = await once("draw", draw, 1, 10)
-        message = f"I have drawn a number from 1 to 10. You have {GUESSES} guesses."
-        for left in reversed(range(GUESSES)):
-            match await elicit(message, Guess):
-                case Accepted(value=guess) if guess == number:
-                    return f"You found it with guess {GUESSES - left}: it was {number}."
-                case Accepted(value=guess):
-                    hint = "too low" if guess < number else "too high"
-                    message = f"{guess} is {hint}. Guesses left: {left}."
-                case _:
-                    return f"You gave up. It was {number}."
-        return f"No more guesses. It was {number}."
-
-    def draw(least: int, most: int) -> int:
-        tally.effects += 1
-        return random(least, most)
-
-    return mcp
-
-
-class Traveller(BaseModel):
-    name: str = Field(min_length=2, max_length=40, description="As in the passport")
-    email: Email
-    newsletter: bool = False
-
-
-class Trip(BaseModel):
-    leaving: date
-    days: int = Field(ge=1, le=30)
-    budget: float = Field(ge=0, description="Per day, in euros")
-    board: Literal["breakfast", "half board", "full board"] = "breakfast"
-    luggage: list[Literal["bag", "suitcase", "bicycle", "skis"]] = Field(max_length=3)
-    wishes: str | None = Field(None, max_length=200)
-
-
-SEATS: Final = {"w": "At the window", "a": "On the aisle"}
-EXTRAS: Final = {"ins": "Travel insurance", "car": "Rental car", "guide": "City guide"}
-
-
-def trip_server(tally: Tally, random: Callable[[int, int], int]) -> MCPServer:
-    """Book a trip: every kind of field, two forms at once, and an effect that must happen once."""
-    mcp = MCPServer("travel", title="Fjord Travel", log_level="ERROR")
-    midcall.install(mcp)
-
-    @mcp.tool()
-    async def book(destination: str) -> str:
-        """Book a trip to this destination."""
-        tally.runs += 1
-        traveller, trip = await ask_all(
-            Question("Who is travelling?", Traveller),
-            Question(f"Tell me about your trip to {destination}.", Trip),
-        )
-        seat = await choose("Where do you like to sit?", SEATS)
-        extras = await choose("What shall we add?", EXTRAS, many=True)
-
-        price = round(trip.days * trip.budget + 50 * len(extras), 2)
-        if not await confirm(f"Book {trip.days} days in {destination} for {price:.2f} euros?"):
-            return "Nothing was booked."
-        reference = await once("charge", charge, traveller.email, price)
-
-        added = ", ".join(EXTRAS[extra] for extra in extras) or "nothing"
-        return (
-            f"Booked for {traveller.name}: {destination} from {trip.leaving}, {trip.days} days, {trip.board}.\n"
-            f"Seat: {SEATS[seat]}. Luggage: {', '.join(trip.luggage) or 'none'}. Added: {added}.\n"
-            f"Wishes: {trip.wishes or 'none'}. Reference: {reference}."
-        )
-
-    async def charge(email: str, price: float) -> str:
-        tally.effects += 1
-        return f"FT-{random(1000, 9999)}"
-
-    return mcp
-
-
 @dataclass(frozen=True, slots=True)
 class Game:
-    """A server to play with, and what to call on it."""
+    """An example server, and the call that plays it."""
 
     name: str
+    """Of the example, without `.py`."""
     title: str
     about: str
-    server: Callable[[Tally, Callable[[int, int], int]], MCPServer]
     tool: str
-    effect: tuple[str, str]
+    effect: str
+    """The example's function that the tool wraps in `once`."""
+    report: tuple[str, str]
+    """Reports the effect, before and after an optional "not"."""
     arguments: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def load_server(self, tally: Tally, result: object = None) -> MCPServer:
+        """Load the example again and count into this tally.
+
+        Args:
+            tally: Counts runs of the tool, and its effect.
+            result: What the effect returns, instead of something random.
+        """
+        example = _load(self.name)
+        setattr(example, self.effect, _count_effect(getattr(example, self.effect), tally, result))
+        server: MCPServer = example.mcp
+        server.remove_tool(self.tool)
+        server.add_tool(_count_runs(getattr(example, self.tool), tally))
+        return server
 
 
 GAMES: Final = (
     Game(
         "guess",
         "Guess the number",
-        "a yes or no, then one guess after the other",
-        guess_server,
+        "a confirmation, then one guess after another",
         "guess_the_number",
-        ("The number was", "drawn"),
+        effect="draw",
+        report=("The number was", "drawn"),
     ),
     Game(
         "trip",
         "Book a trip",
         "every kind of field, two forms in one round, one charge",
-        trip_server,
         "book",
-        ("The card was", "charged"),
-        {"destination": "Oslo"},
+        effect="charge",
+        report=("The card was", "charged"),
+        arguments={"destination": "Oslo"},
     ),
 )
+
+
+def _load(name: str) -> ModuleType:
+    logging.basicConfig(level=logging.ERROR)  # else the example's server logs every request between the questions
+    spec = importlib.util.spec_from_file_location(f"midcall_demo_{name}", EXAMPLES / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # pydantic resolves annotations there
+    spec.loader.exec_module(module)
+    return module
+
+
+def _count_runs(tool: Callable[..., Awaitable[str]], tally: Tally) -> Callable[..., Awaitable[str]]:
+    @functools.wraps(tool)
+    async def count(*args: Any, **kwargs: Any) -> str:
+        tally.runs += 1
+        return await tool(*args, **kwargs)
+
+    return count
+
+
+def _count_effect(effect: Callable[..., object], tally: Tally, result: object) -> Callable[..., object]:
+    def count(*args: Any) -> object:
+        tally.effects += 1
+        return effect(*args) if result is None else result
+
+    return count

@@ -1,15 +1,15 @@
 """One call of a game's tool, on one protocol version, by a real client.
 
-Server and client run in this process and talk over a transport in memory, in JSON-RPC, as they
-would over any other. What comes over it is watched: the channel that is shown was seen, not assumed.
+Server and client run in this process and exchange JSON-RPC over a transport in memory. The demo watches
+this traffic: it shows the channel that a question came by, not the one it should have come by.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from dataclasses import dataclass
+from typing import Final
 
 from mcp import Client
 from mcp.client._memory import InMemoryTransport
@@ -17,14 +17,12 @@ from mcp.client.session import ElicitationFnT
 from mcp_types import TextContent
 
 from midcall.cli.demo.games import Game, Tally
-from midcall.cli.demo.wire import Watched
+from midcall.cli.demo.traffic import TrafficCounter
 from midcall.client.transport.offer import Offer
 
-__all__ = ["MODERN", "Match", "Random", "Result", "matched"]
+__all__ = ["MODERN", "Match", "Result", "open_match"]
 
 MODERN: Final = "2026-07-28"
-
-Random: TypeAlias = Callable[[int, int], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +35,12 @@ class Result:
 
 @dataclass(slots=True)
 class Match:
-    """A client that is about to call a game's tool."""
+    """A client, connected and ready to call a game's tool."""
 
     game: Game
     client: Client
-    wire: Watched
-    tally: Tally = field(default_factory=Tally)
+    traffic: TrafficCounter
+    tally: Tally
 
     async def play(self) -> Result:
         result = await self.client.call_tool(self.game.tool, self.game.arguments)
@@ -50,38 +48,45 @@ class Match:
         return Result(text, bool(result.is_error))
 
     @property
-    def account(self) -> str:
-        """How often the tool ran, in how many rounds or with how many pushed questions."""
-        if self.wire.rounds:
-            how = f"in {_counted(self.wire.rounds, 'round')}"
+    def summary(self) -> str:
+        """How often the tool ran, over how many rounds or pushed questions, and whether its effect happened."""
+        if self.traffic.rounds:
+            how = f"in {_count(self.traffic.rounds, 'round')}"
         else:
-            how = f"with {_counted(self.wire.pushed, 'question')} pushed"
+            how = f"with {_count(self.traffic.pushed, 'question')} pushed"
         return f"The tool ran {_times(self.tally.runs)}, {how}. {self._effect()}."
 
     def _effect(self) -> str:
-        begun, done = self.game.effect
-        return f"{begun} {done} {_times(self.tally.effects)}" if self.tally.effects else f"{begun} not {done}"
+        subject, verb = self.game.report
+        return f"{subject} {verb} {_times(self.tally.effects)}" if self.tally.effects else f"{subject} not {verb}"
 
 
 @asynccontextmanager
-async def matched(
-    game: Game, era: str, random: Random, answerer: Callable[[Callable[[], str]], ElicitationFnT]
+async def open_match(
+    game: Game, era: str, answerer: Callable[[Callable[[], str]], ElicitationFnT], *, effect: object = None
 ) -> AsyncGenerator[Match]:
-    """Connect to a new server of this game. The answerer is told how to name a question's way here."""
+    """Connect a client to a new server of this game.
+
+    Args:
+        game: Which.
+        era: The protocol version.
+        answerer: Makes the client's callback. It gets a function that names the latest question's channel.
+        effect: What the game's effect returns, instead of something random.
+    """
     tally = Tally()
-    wire = Watched(InMemoryTransport(game.server(tally, random)))
+    traffic = TrafficCounter(InMemoryTransport(game.load_server(tally, effect)))
     async with Client(
-        Offer(wire, version=None if era == MODERN else era),
+        Offer(traffic, version=None if era == MODERN else era),
         mode="auto" if era == MODERN else "legacy",
-        elicitation_callback=answerer(lambda: f"{era} · {wire.channel}"),
+        elicitation_callback=answerer(lambda: f"{era} · {traffic.channel}"),
     ) as client:
-        assert client.protocol_version == era, f"{client.protocol_version} was agreed on instead of {era}"
-        yield Match(game, client, wire, tally)
+        assert client.protocol_version == era, f"negotiated {client.protocol_version} instead of {era}"
+        yield Match(game, client, traffic, tally)
 
 
 def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
-def _counted(count: int, noun: str) -> str:
+def _count(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,4 +1,4 @@
-"""`midcall doctor`: what a server has to reach its users, and what is missing."""
+"""`midcall doctor`: check an installation in your code, or a server from outside."""
 
 from __future__ import annotations
 
@@ -6,70 +6,90 @@ import asyncio
 import logging
 import sys
 from contextlib import suppress
-from typing import Final
+
+from rich.text import Text
 
 from midcall.cli.call.results import as_json as json_text
 from midcall.cli.connection import Link
-from midcall.cli.console import print_out
-from midcall.cli.doctor.findings import told
-from midcall.cli.doctor.impatient import hurry
-from midcall.cli.doctor.offers import visit
-from midcall.cli.exits import DONE, TOOL_FAILED, USAGE, Ends
-from midcall.client.lines.colors import Ink
+from midcall.cli.doctor.daemon_threads import use_daemon_threads
+from midcall.cli.doctor.findings import draw_findings
+from midcall.cli.doctor.outside import check_outside
+from midcall.cli.doctor.settings_table import print_settings
+from midcall.cli.exits import DONE, TOOL_FAILED, Ends, usage_error
+from midcall.cli.output.console import print_out
+from midcall.cli.output.tables import heading, print_parts
 from midcall.core.text import plain_line
-from midcall.doctor.checks import Report, looked_at, misnamed
-from midcall.doctor.imported import CannotImport, installation_in
-from midcall.doctor.masked import masked
-from midcall.doctor.surroundings import Surroundings
-from midcall.doctor.target import is_source, why_nothing
+from midcall.doctor.checks import run_checks
+from midcall.doctor.checks.options import describe_unknown
+from midcall.doctor.effective import find_effective
+from midcall.doctor.importing import CannotImport, find_installation
+from midcall.doctor.masking import mask
+from midcall.doctor.report import Report
+from midcall.doctor.site import Site, Surroundings
+from midcall.doctor.source import NOTHING_NAMED, explain_target, find_source
 from midcall.server.installation import Installation
-from midcall.wording import cli as usage
+from midcall.settings import CHECK_CLOSE_SECONDS
 
-__all__ = ["run"]
-
-_CLOSING: Final = 0.5
-"""What hangs is left behind: the process ends with this command."""
+__all__ = ["run", "show_settings"]
 
 
-def run(link: Link, *, as_json: bool) -> int:
-    """Look at a server: at its code, if that is named, else at what it offers."""
-    if (found := is_source(link.target)) is not None:
-        return _examine(*found, as_json=as_json)
-    if (why := why_nothing(link.target)) is not None:
-        raise _refused(why)
-    return link.run(visit(link, as_json=as_json))
+def run(link: Link | None, *, as_json: bool) -> int:
+    """Check a server: its code, if that is named, else what it offers to a client."""
+    if link is None:
+        raise _refuse(NOTHING_NAMED)
+    if (found := find_source(link.target)) is not None:
+        return _check(_import(*found), as_json=as_json)
+    if (why := explain_target(link.target)) is not None:
+        raise _refuse(why)
+    return link.run(check_outside(link, as_json=as_json))
 
 
-def _refused(why: str) -> Ends:
-    return Ends(USAGE, usage.usage("midcall doctor", plain_line(why)))
+def show_settings(target: str | None, *, as_json: bool) -> int:
+    """Print all settings; with a target, those of the installation in that code."""
+    site = None
+    if target is not None:
+        found = find_source(target)
+        if found is None:
+            raise _refuse(f"--settings needs the server's code: a file or a module, not {target!r}")
+        site = Site(_import(*found))
+    print_settings(find_effective(site), as_json=as_json)
+    return DONE
 
 
-def _examine(path: str, name: str | None, *, as_json: bool) -> int:
+def _refuse(why: str) -> Ends:
+    return usage_error("midcall doctor", plain_line(why))
+
+
+def _import(path: str, name: str | None) -> Installation:
     logging.getLogger().addHandler(logging.NullHandler())
     try:
-        installation = installation_in(path, name)
+        return find_installation(path, name)
     except CannotImport as error:
-        raise _refused(f"{error}{_also(error)}") from None
+        raise _refuse(f"{error}{_hint_at_variables(error)}") from None
+
+
+def _hint_at_variables(error: CannotImport) -> str:
+    """A missing setting may be there, under a misspelled name."""
+    unknown = Surroundings.here().unknown if error.is_setting else ()
+    return f" {describe_unknown(unknown)}" if unknown else ""
+
+
+def _check(installation: Installation, *, as_json: bool) -> int:
     try:
-        report = asyncio.run(_looked_at(installation))
-    except Exception as error:  # of a store, an identity or a name service of somebody's own
-        raise Ends(TOOL_FAILED, masked(plain_line(_unexpected(type(error).__name__, str(error))))) from None
+        report = asyncio.run(_run_checks(installation))
+    except Exception as error:  # from the author's own store or identity
+        raise Ends(TOOL_FAILED, mask(plain_line(_explain_unexpected(error)))) from None
     _print(report, as_json=as_json)
     return TOOL_FAILED if report.broken else DONE
 
 
-def _also(error: CannotImport) -> str:
-    """A setting that is missed may be there, under another name."""
-    return "".join(f" {each.text}" for each in misnamed(Surroundings.here().misnamed)) if error.of_ours else ""
-
-
-async def _looked_at(installation: Installation) -> Report:
-    hurry()
+async def _run_checks(installation: Installation) -> Report:
+    use_daemon_threads()
     try:
-        return await looked_at(installation)
+        return await run_checks(installation)
     finally:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_CLOSING):
+        with suppress(TimeoutError):  # the process ends with this command, so leave what hangs behind
+            async with asyncio.timeout(CHECK_CLOSE_SECONDS):
                 await installation.close()
 
 
@@ -77,14 +97,14 @@ def _print(report: Report, *, as_json: bool) -> None:
     if as_json:
         print_out(json_text(report.as_data(), ascii=sys.stdout.isatty()))
         return
-    ink = Ink.on_stream(sys.stdout)
-    print_out(f"{ink.bold(plain_line(report.server))}\n")
-    for heading, findings in report.sections().items():
-        print_out(f"\n{ink.bold(heading)}\n{told(findings, ink)}")
+    print_parts(heading(plain_line(report.server)))
+    for title, findings in report.sections().items():
+        print_parts(Text(), heading(title), draw_findings(findings))
 
 
-def _unexpected(kind: str, text: str) -> str:
+def _explain_unexpected(error: Exception) -> str:
+    text = f": {error}" if str(error) else ""
     return (
-        f"Looking at the server failed with {kind}{f': {text}' if text else ''}. If it has a store, an identity or a "
-        "principal of its own, look there; else it is a mistake in midcall."
+        f"The checks failed with {type(error).__name__}{text}. If the server has its own store, identity or principal, "
+        "look there; otherwise it is a bug in midcall."
     )

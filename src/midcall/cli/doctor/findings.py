@@ -1,46 +1,33 @@
-"""What `midcall doctor` has found, as lines for a person."""
+"""Print what `midcall doctor` found: a mark, a name, the text, and below it what to do."""
 
 from __future__ import annotations
 
-import shutil
-import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from midcall.client.lines.colors import Ink
+from rich.console import RenderableType
+from rich.text import Text
+
+from midcall.cli.output.tables import columns, indent
 from midcall.core.text import plain_line
-from midcall.doctor.checks import Finding, State
+from midcall.doctor.report import Finding, State
 
-__all__ = ["told"]
+__all__ = ["draw_findings"]
 
-_WIDEST: Final = 100
-
-
-def told(findings: Sequence[Finding], ink: Ink) -> str:
-    """A mark, a name, what was found, and below it what to do."""
-    widest = max((len(finding.name) for finding in findings), default=0)
-    return "".join(line for finding in findings for line in _lines(finding, widest, ink))
-
-
-def _lines(finding: Finding, widest: int, ink: Ink) -> Iterable[str]:
-    texts = [*_wrapped(finding.text, widest), *_wrapped(finding.advice and f"→ {finding.advice}", widest)]
-    for index, text in enumerate(texts):
-        before = f"{_mark(finding.state, ink)} {finding.name:<{widest}}" if index == 0 else " " * (widest + 2)
-        yield f"  {before}  {text}\n"
+_MARKS: Final[dict[State, tuple[str, str]]] = {
+    "ok": ("✓", "green"),
+    "off": ("–", "dim"),
+    "doubtful": ("!", "yellow"),
+    "broken": ("✗", "red"),
+}
 
 
-def _mark(state: State, ink: Ink) -> str:
-    match state:
-        case "ok":
-            return ink.good("✓")
-        case "off":
-            return ink.dim("–")
-        case "doubtful":
-            return ink.warn("!")
-        case "broken":
-            return ink.bad("✗")
+def draw_findings(findings: Sequence[Finding]) -> RenderableType:
+    """The findings in columns."""
+    return indent(columns([_draw(finding) for finding in findings]))
 
 
-def _wrapped(text: str, indent: int) -> list[str]:
-    columns = max(30, min(shutil.get_terminal_size().columns, _WIDEST) - indent - 6)
-    return textwrap.wrap(plain_line(text), columns, break_long_words=False, break_on_hyphens=False)
+def _draw(finding: Finding) -> tuple[Text, Text]:
+    name = Text.assemble(_MARKS[finding.state], f" {finding.name}")
+    advice = f"\n→ {plain_line(finding.advice)}" if finding.advice else ""
+    return name, Text(plain_line(finding.text) + advice)

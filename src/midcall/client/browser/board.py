@@ -1,4 +1,4 @@
-"""What is on the page: questions, visits that are waited for, and what became of those before."""
+"""What is on the page: open questions, calls waiting for visits, and the outcomes of earlier questions."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
+from midcall.client.answerer import Waiting
 from midcall.client.asked import Asked
 from midcall.client.pending import Pending
-from midcall.client.visits.waiting import Waiting
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 
 __all__ = ["Board", "Draft", "End", "Ended", "Held"]
@@ -25,7 +25,7 @@ _REMEMBERED: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A question that is over, and how."""
+    """A question that has ended, and how."""
 
     asked: Asked
     id: str
@@ -34,7 +34,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What was typed and not sent. `tried` if the user wanted to, and it did not fit."""
+    """Input that was not sent. `tried` if the user sent it and it was invalid."""
 
     content: dict[str, Any]
     tried: bool
@@ -42,7 +42,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A call that waits for visits, and for the user's word: to try again, or to give up."""
+    """A call waiting for visits, until the user tries again or gives up."""
 
     id: str
     waiting: Waiting
@@ -66,19 +66,19 @@ class Board:
 
     @property
     def ids(self) -> Sequence[str]:
-        """All that waits for the user, in order."""
+        """Everything waiting for the user, in order."""
         return (*(asked.id for asked in self.pending.open), *self.held)
 
     @property
     def ended(self) -> Sequence[Ended]:
-        """What is over, the last one first."""
+        """The ended questions, latest first."""
         return tuple(reversed(self._ended))
 
     def how_ended(self, id: str) -> Ended | None:
         return next((ended for ended in self.ended if ended.id == id), None)
 
-    async def changed(self, version: int) -> int:
-        """Return when this is another version, or closed."""
+    async def wait_for_change(self, version: int) -> int:
+        """Wait for a version other than this one, or until the board is closed."""
         while self.version == version and not self.closed:
             await self._changed.wait()
         return self.version
@@ -86,7 +86,7 @@ class Board:
     # --- writing --------------------------------------------------------------------------------
 
     async def ask(self, asked: Asked) -> Outcome[Any]:
-        """Show the question until it is settled."""
+        """Show the question until it's settled."""
         self.touch()
         try:
             outcome = await self.pending.answer(asked)
@@ -98,7 +98,7 @@ class Board:
 
     @contextmanager
     def hold(self, waiting: Waiting) -> Generator[Held]:
-        """While this is open, the page shows what is waited for."""
+        """Show the visits of a waiting call while this context is open."""
         held = Held(secrets.token_hex(8), waiting, asyncio.get_running_loop().create_future())
         self.held[held.id] = held
         self.touch()
@@ -109,7 +109,7 @@ class Board:
             self._end(waiting.asked[0], held.id, _how_held(held))
 
     def settle_held(self, id: str, again: bool) -> bool:
-        """The user's word on a call that waits; False if it does not wait any more."""
+        """Try a waiting call again, or give it up. Returns False if it isn't waiting any more."""
         held = self.held.get(id)
         if held is None or held.again.done():
             return False
@@ -117,7 +117,7 @@ class Board:
         return True
 
     def leave(self, ids: Sequence[str]) -> None:
-        """The page was closed while it showed these."""
+        """Cancel what a closed page showed."""
         for id in ids:
             if self.pending.get(id) is not None:
                 self._leaving.add(id)
@@ -125,13 +125,13 @@ class Board:
             self.settle_held(id, False)
 
     def touch(self) -> None:
-        """Something has changed: tell the pages."""
+        """Tell the pages that something changed."""
         self.version += 1
         self._changed.set()
         self._changed = asyncio.Event()
 
     def close(self) -> None:
-        """Cancel all of it, and let the pages know."""
+        """Cancel everything, and tell the pages."""
         self.closed = True
         self.leave(self.ids)
         self.pending.close()

@@ -1,23 +1,20 @@
-"""Whether the page is open. Only a page with JavaScript can be known to be gone."""
+"""Whether the page is open. Without JavaScript, we can't see that it was closed."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from typing import Final
+
+from midcall.settings import PAGE_RECENT_SECONDS
 
 __all__ = ["Presence"]
 
-_RECENT: Final = 10.0
-"""Seconds. A page without JavaScript that shows no question loads itself again within these."""
-
 
 class Presence:
-    """Counts the pages that are open, and tells when the last one was closed.
+    """Counts open pages, and reports when the last one was closed.
 
-    A page that is loaded again is closed for a moment, and so is one that sends a form: it counts as
-    gone when none has come back for a while.
+    Reloading a page or sending a form closes it for a moment, so it counts as closed only after a while.
 
     Args:
         grace: How long, in seconds.
@@ -39,7 +36,11 @@ class Presence:
     def here(self) -> bool:
         """Whether the page is open, or was a moment ago."""
         now = asyncio.get_running_loop().time()
-        return bool(self._pages) or self._timer is not None or (self._seen is not None and now - self._seen < _RECENT)
+        return (
+            bool(self._pages)
+            or self._timer is not None
+            or (self._seen is not None and now - self._seen < PAGE_RECENT_SECONDS)
+        )
 
     def expect(self) -> asyncio.Event:
         """Set when a page comes, from now on."""

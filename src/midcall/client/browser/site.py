@@ -3,42 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
-from urllib.parse import parse_qsl
+from typing import Any
 
 from starlette.applications import Starlette
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from midcall.client.asked import Asked
 from midcall.client.browser.board import Board, Draft
-from midcall.client.browser.gate import HEADERS, Gate
+from midcall.client.browser.gate import Gate
 from midcall.client.browser.presence import Presence
 from midcall.client.browser.views import Views
 from midcall.client.pending import DoesNotFit, NotPending
 from midcall.client.urls.consent import look
+from midcall.language import _
+from midcall.settings import BROWSER_POST_BYTES, BROWSER_POST_VALUES, PAGE_EVENT_SECONDS
 from midcall.web.forms import read, stylesheet, too_large
-from midcall.wording.client import page as wording
+from midcall.web.security import SCRIPTS, Guard, Posted, TooLarge, read_posted
 
 __all__ = ["site"]
-
-_LARGEST: Final = 4_000_000
-_MOST_VALUES: Final = 60_000
-_PAUSE: Final = 0.2
-"""Seconds between two events: a flood of questions is one change to look at."""
-
-Posted = dict[str, list[str]]
-
-
-class _TooMuch(Exception):
-    """More was posted than is read."""
 
 
 def site(board: Board, gate: Gate, presence: Presence, views: Views) -> ASGIApp:
@@ -53,33 +41,12 @@ def site(board: Board, gate: Gate, presence: Presence, views: Views) -> ASGIApp:
         Route("/static/icon.svg", _icon),
         Route("/events", _Events(board, gate, presence)),
     ]
-    return _Guarded(Starlette(routes=[Mount(gate.base, routes=inside)]), gate, views)
-
-
-class _Guarded:
-    """Lets in only who means this site, and puts the headers on every answer."""
-
-    def __init__(self, app: ASGIApp, gate: Gate, views: Views) -> None:
-        self._app = app
-        self._gate = gate
-        self._views = views
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
-            await send(message)
-
-        if scope["type"] != "http":
-            return
-        app = self._app if self._gate.is_host(Headers(scope=scope)) else _wrong(self._views, 421)
-        await app(scope, receive, guarded)
+    app = Starlette(routes=[Mount(gate.base, routes=inside)])
+    return Guard(app, gate.place, lambda host: _wrong(views, 421), headers=SCRIPTS)
 
 
 class _Desk:
-    """Takes requests, and answers them from the board."""
+    """Answers requests from the board."""
 
     def __init__(self, board: Board, gate: Gate, presence: Presence, views: Views) -> None:
         self._board = board
@@ -88,7 +55,7 @@ class _Desk:
         self._views = views
 
     async def open(self, request: Request) -> Response:
-        """Exchange the id in the address for a cookie. From here it goes on by itself.
+        """Exchange the ticket in the address for a cookie, and continue to the page automatically.
 
         Not by a redirect: a browser that came from another site would not send the cookie along.
         """
@@ -97,36 +64,34 @@ class _Desk:
             return entered
         cookie = self._gate.admit(request.path_params["ticket"]) if request.method == "GET" else None
         if cookie is None:
-            return HTMLResponse(self._views.refused(self._gate.base), 403)
+            return HTMLResponse(self._views.refuse(self._gate.base), 403)
         self._presence.seen()
         entered.headers["set-cookie"] = cookie
         return entered
 
     async def page(self, request: Request) -> Response:
         if not self._gate.knows(request.cookies):
-            return HTMLResponse(self._views.refused(self._gate.base), 403)
+            return HTMLResponse(self._views.refuse(self._gate.base), 403)
         self._presence.seen()
         return HTMLResponse(self._views.page(self._board, self._gate, request.query_params.get("q")))
 
     async def post(self, request: Request) -> Response:
-        """Something was answered, or put aside for another."""
+        """Take an answer, or the draft of a question that the user leaves for another one."""
         id = request.path_params["id"]
         if not self._gate.knows(request.cookies):
-            return HTMLResponse(self._views.refused(self._gate.base), 403)
+            return HTMLResponse(self._views.refuse(self._gate.base), 403)
         try:
-            posted = await _posted(request)
-        except _TooMuch:
-            too_much = self._views.note(wording.page_too_much(), wording.page_wrong_hint(), self._gate.base)
-            return HTMLResponse(too_much, 413)
-        token = _last(posted, "token")
-        if not self._gate.is_from_page(request.headers) or not self._gate.is_token(id, token):
+            posted = await read_posted(request, largest=BROWSER_POST_BYTES, most=BROWSER_POST_VALUES)
+        except TooLarge:
+            return HTMLResponse(self._views.note(_("Request too large"), _wrong_hint(), self._gate.base), 413)
+        if not self._gate.accepts(request.headers, posted.last("token"), id):
             return _wrong(self._views, 403, self._gate.base)
         self._presence.seen()
         return self._act(id, posted)
 
     def _act(self, id: str, posted: Posted) -> Response:
-        """What the pressed button means. What is not open any more only shows how it ended."""
-        action, asked = _last(posted, "do"), self._board.pending.get(id)
+        """Do what the button says. If the question has ended, show how."""
+        action, asked = posted.last("do"), self._board.pending.get(id)
         try:
             if asked is not None:
                 return self._answer(asked, action, posted)
@@ -135,7 +100,7 @@ class _Desk:
         if id in self._board.held and action in ("again", "give up"):
             self._board.settle_held(id, action == "again")
             return self._to(None)
-        return self._to(_last(posted, "to") or id)
+        return self._to(posted.last("to") or id)
 
     def _answer(self, asked: Asked, action: str, posted: Posted) -> Response:
         pending = self._board.pending
@@ -150,9 +115,9 @@ class _Desk:
                 pending.accept(asked.id)
                 leaving = self._views.leaving(self._gate.base, asked.url)
                 return HTMLResponse(leaving, headers={"referrer-policy": "no-referrer"})
-            case _:
+            case _other:
                 self._keep(asked, posted, tried=False)
-                return self._to(_last(posted, "to") or asked.id)
+                return self._to(posted.last("to") or asked.id)
         return self._to(None)
 
     def _send(self, asked: Asked, posted: Posted) -> Response:
@@ -176,7 +141,7 @@ class _Desk:
 
 
 class _Events:
-    """The stream that tells a page to look again, and tells us that the page is open."""
+    """The event stream of a page: it announces changes, and its connection shows that the page is open."""
 
     def __init__(self, board: Board, gate: Gate, presence: Presence) -> None:
         self._board = board
@@ -208,10 +173,10 @@ class _Events:
     async def _tell(self, send: Send) -> None:
         version = -1
         while not self._board.closed:
-            version = await self._board.changed(version)
+            version = await self._board.wait_for_change(version)
             if not self._board.closed:
                 await send(_event("version", str(version)))
-                await asyncio.sleep(_PAUSE)
+                await asyncio.sleep(PAGE_EVENT_SECONDS)
         await send(_event("ended", ""))
 
 
@@ -225,39 +190,19 @@ def _event(kind: str, data: str) -> Message:
     return {"type": "http.response.body", "body": body, "more_body": True}
 
 
-# --- what is posted --------------------------------------------------------------------------
-async def _posted(request: Request) -> Posted:
-    body = b""
-    try:
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > _LARGEST:
-                raise _TooMuch
-    except ClientDisconnect:
-        return {}
-    try:
-        pairs = parse_qsl(body.decode("ascii", "replace"), keep_blank_values=True, max_num_fields=_MOST_VALUES)
-    except ValueError:
-        raise _TooMuch from None
-    posted: Posted = {}
-    for name, value in pairs:
-        posted.setdefault(name, []).append(value)
-    return posted
-
-
-def _last(posted: Mapping[str, list[str]], name: str) -> str:
-    return posted[name][-1] if name in posted else ""
-
-
 def _content(asked: Asked, posted: Posted) -> dict[str, Any]:
     if asked.form is None:
         return {}
-    return read(asked.form, ((name, value) for name, values in posted.items() for value in values))
+    return read(asked.form, posted.pairs)
 
 
 # --- what never changes ----------------------------------------------------------------------
 def _wrong(views: Views, status: int, base: str = "") -> HTMLResponse:
-    return HTMLResponse(views.note(wording.page_wrong(), wording.page_wrong_hint(), base), status)
+    return HTMLResponse(views.note(_("This request did not come from the page"), _wrong_hint(), base), status)
+
+
+def _wrong_hint() -> str:
+    return _("It was rejected, and nothing was sent. Go back, reload the page and answer there.")
 
 
 async def _style(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""What the templates are given: a board as words."""
+"""The board as data for the templates."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from midcall.client.asked import Asked
-from midcall.client.browser.board import Board, Draft, Held
+from midcall.client.browser.board import Board, Draft, End, Held
 from midcall.client.browser.gate import Gate
 from midcall.client.urls.consent import look
 from midcall.core.forms.check import check
+from midcall.language import _
 from midcall.web.forms import Pages, too_large
-from midcall.web.forms import shown as safe
-from midcall.wording.client import page as wording
+from midcall.web.forms import excerpt as safe
 
 __all__ = ["Views"]
 
@@ -34,17 +34,17 @@ class Views:
     """Draws the page.
 
     Args:
-        overrides: A directory whose templates take the place of ours.
+        overrides: A directory whose templates replace the built-in ones.
     """
 
     def __init__(self, overrides: Path | None = None) -> None:
         self._pages = Pages(Path(__file__).parent / "templates", overrides=overrides)
 
     def page(self, board: Board, gate: Gate, wanted: str | None) -> str:
-        """The page, with this question in its middle; by default, the first that is open."""
+        """The page with this question on it; by default, the first open one."""
         ids = board.ids
         id = wanted if wanted is not None else next(iter(ids), None)
-        shown = self._shown(board, gate, id)
+        shown = self._describe(board, gate, id)
         others = [_entry(board, other) for other in ids if other != id]
         return self._pages.page(
             "page.html",
@@ -54,12 +54,15 @@ class Views:
             count=len(ids),
             version=board.version,
             others=others,
-            ended=[(_server(each.asked), safe.line(each.asked.message, 90), each.how) for each in board.ended[:_ENDED]],
+            ended=[
+                (_server(each.asked), safe.line(each.asked.message, 90), _name_end(each.how))
+                for each in board.ended[:_ENDED]
+            ],
             turned_away=board.pending.turned_away,
             limit=board.pending.limit,
         )
 
-    def _shown(self, board: Board, gate: Gate, id: str | None) -> dict[str, Any]:
+    def _describe(self, board: Board, gate: Gate, id: str | None) -> dict[str, Any]:
         if id is None:
             return {"middle": "empty.html", "key": "empty", "token": "", "id": ""}
         common = {"id": id, "token": gate.token(id), "typed": id in board.drafts}
@@ -67,8 +70,9 @@ class Views:
             return common | self._question(asked, board.drafts.get(id)) | {"key": id}
         if (held := board.held.get(id)) is not None:
             return common | _waits(held)
-        how = board.how_ended(id)
-        return common | {"middle": "gone.html", "key": f"gone-{id}", "how": how.how if how else None, "id": ""}
+        ended = board.how_ended(id)
+        how = _describe_end(ended.how) if ended else _("This question is not open any more.")
+        return common | {"middle": "gone.html", "key": f"gone-{id}", "how": how, "id": ""}
 
     def _question(self, asked: Asked, draft: Draft | None) -> dict[str, Any]:
         said = {"server": _server(asked), "message": asked.message, "until": _until(asked)}
@@ -92,15 +96,58 @@ class Views:
         return self._pages.page("hop.html", base=base, url=f"{base}/", domain=None)
 
     def leaving(self, base: str, url: str) -> str:
-        """Takes the tab to an address that the user agreed to open. A redirect would be blocked: it answers a form."""
+        """Take the tab to an address that the user agreed to open. CSP would block a redirect after a form."""
         return self._pages.page("hop.html", base=base, url=url, domain=look(url).domain)
 
-    def refused(self, base: str) -> str:
-        return self.note(wording.page_refused(), wording.page_refused_hint(), base)
+    def refuse(self, base: str) -> str:
+        hint = _("The address works once, and only in the browser that opened it first.")
+        return self.note(_("This page is not for this browser"), hint, base)
 
     def note(self, title: str, hint: str, base: str = "") -> str:
-        """A page that says one thing. Who does not know where the others are is not told it."""
+        """A page with one message. It links to the other pages only if `base` is given."""
         return self._pages.page("note.html", title=title, hint=hint, base=base)
+
+
+def _name_end(how: End) -> str:
+    match how:
+        case "accepted":
+            return _("Sent")
+        case "agreed":
+            return _("Agreed")
+        case "declined":
+            return _("Declined")
+        case "cancelled" | "closed":
+            return _("Cancelled")
+        case "withdrawn":
+            return _("Withdrawn")
+        case "again":
+            return _("Tried again")
+        case "given up":
+            return _("Given up")
+        case "finished":
+            return _("Finished")
+
+
+def _describe_end(how: End) -> str:
+    match how:
+        case "accepted":
+            return _("Your answer was sent.")
+        case "agreed":
+            return _("You agreed, and the address was opened in a new tab.")
+        case "declined":
+            return _("You declined this question.")
+        case "cancelled":
+            return _("This question was cancelled: nothing was sent.")
+        case "withdrawn":
+            return _("The question was withdrawn. What you typed was not sent.")
+        case "closed":
+            return _("This question was cancelled, because its page was closed.")
+        case "again":
+            return _("The call is being retried.")
+        case "given up":
+            return _("You stopped waiting.")
+        case "finished":
+            return _("Everything is done, and the call continues.")
 
 
 def _waits(held: Held) -> dict[str, Any]:
@@ -123,7 +170,7 @@ def _entry(board: Board, id: str) -> Entry:
 
 
 def _server(asked: Asked) -> str:
-    name = safe.line(asked.server, 80) or wording.unnamed_server()
+    name = safe.line(asked.server, 80) or _("An unnamed server")
     return f"{name} {safe.line(asked.server_version, 20)}" if asked.server_version else name
 
 

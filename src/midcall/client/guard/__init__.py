@@ -1,9 +1,9 @@
-"""A guard before an answerer: which servers may ask, how often, and where they may send the user.
+"""Limit which servers may ask, how often, and where they may send the user.
 
     guarded = Guard(Terminal(), rate=Rate(10, per=60), deny_hosts=["evil.example"], audit="questions.jsonl")
 
-What the guard stops is cancelled and never declined: a machine does not say no for a person. The
-user is told, once for all questions of a burst.
+The guard cancels what it stops and never declines it: a machine doesn't say no for a person. It notifies the
+user once for each burst.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from collections.abc import Callable, Collection
 from os import PathLike
 from typing import Any, Final
 
-from midcall.client.answerer import Answerer, CannotAnswer, answered, check_answerer, modes_of
+from midcall.client.answerer import Answerer, CannotAnswer, Waits, ask_answerer, check_answerer, modes_of
 from midcall.client.asked import Asked, Mode
 from midcall.client.guard.lists import Hosts, Servers
-from midcall.client.guard.rates import Rate, Rates, Waiters
+from midcall.client.guard.rates import Rate, Rates
 from midcall.client.guard.records import Recorder, Sink
-from midcall.client.lines.columns import one_line
+from midcall.client.lines.excerpt import server_name
+from midcall.client.queue import Queue
 from midcall.client.urls.consent import look
-from midcall.client.visits.waiting import Waits
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
-from midcall.wording.client import guard as wording
+from midcall.language import _
+from midcall.settings import GUARD_PENDING, GUARD_PENDING_IN_ALL
 
 __all__ = ["Guard", "Rate"]
 
@@ -34,40 +35,38 @@ _MOST_TOLD: Final = 1_000
 
 
 class Guard:
-    """An answerer that stands before another one.
+    """An answerer in front of another one, which stops some questions.
 
-    A server gives itself its name: a list of servers keeps order among servers that are trusted, and
-    does not stop one that lies about its name.
+    Servers choose their own names, so a list of servers helps only among servers that you trust. It doesn't stop one
+    that lies about its name.
 
     Args:
-        answerer: What answers the questions that pass.
-        rate: How many questions a server may ask; None for any number.
+        answerer: Answers the questions that pass.
+        rate: How many questions a server may ask; None for no limit.
         servers: The only servers that may ask, by name; None for all.
         deny_servers: Servers that may not ask.
         hosts: The only hosts that may be visited; None for all. `login.example.com` is that host,
-            `*.example.com` every host below, and a domain that someone registered (`example.com`)
-            stands for all of its hosts.
-        deny_hosts: Hosts that may not be visited. Each stands for all that is below it too.
-        most_waiting: How many questions of one server may wait at once; None for any number.
-        most_waiting_in_all: How many questions may wait at once.
-        audit: Where each question is recorded: a file that gets a line of JSON for each, or a
-            function that gets the record. It has no content, only what was asked by whom (as a
-            digest), how it came, and what became of it.
-        tell: Called with a sentence for the user when something is stopped; by default it is logged.
-        clock: Seconds that only grow.
+            `*.example.com` every subdomain, and a registered domain (`example.com`) includes all of its hosts.
+        deny_hosts: Hosts that may not be visited, including their subdomains.
+        most_waiting: How many questions of one server may be pending; None for no limit.
+        most_waiting_in_all: How many questions may be pending together; None for no limit.
+        audit: Records each question: a file that gets a line of JSON, or a function that gets the record.
+            A record has no content, only a digest of the question, its server, its channel and its outcome.
+        tell: Called with a sentence for the user when something is stopped; by default it's logged.
+        clock: A monotonic clock, in seconds.
     """
 
     def __init__(
         self,
         answerer: Answerer,
         *,
-        rate: Rate | None = Rate(30, per=60),  # noqa: B008 (it never changes)
+        rate: Rate | None = Rate(30, per=60),  # noqa: B008 (immutable)
         servers: Collection[str] | None = None,
         deny_servers: Collection[str] = (),
         hosts: Collection[str] | None = None,
         deny_hosts: Collection[str] = (),
-        most_waiting: int | None = 32,
-        most_waiting_in_all: int | None = 128,
+        most_waiting: int | None = GUARD_PENDING,
+        most_waiting_in_all: int | None = GUARD_PENDING_IN_ALL,
         audit: str | PathLike[str] | Sink | None = None,
         tell: Callable[[str], object] | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -82,7 +81,7 @@ class Guard:
         self._rates = Rates(rate)
         self._servers = Servers(servers, deny_servers)
         self._hosts = Hosts(hosts, deny_hosts)
-        self._waiters = Waiters(most_waiting, most_waiting_in_all)
+        self._queue = Queue(most_waiting, most_waiting_in_all)
         self._recorder = Recorder(audit)
         self._tell = tell or _log.warning
         self._clock = clock
@@ -90,9 +89,9 @@ class Guard:
 
     async def answer(self, asked: Asked) -> Outcome[Any]:
         """Let the question pass, or cancel it."""
-        began, ended, stopped = self._clock(), "error", self._stopped(asked)
+        began, ended, stopped = self._clock(), "error", self._stop(asked)
         try:
-            outcome = Cancelled() if stopped else await self._passed(asked)
+            outcome = Cancelled() if stopped else await self._pass_on(asked)
             ended = _action(outcome)
             return outcome
         except asyncio.CancelledError:
@@ -104,52 +103,51 @@ class Guard:
         finally:
             self._recorder.record(asked, ended, stopped, self._clock() - began)
 
-    async def _passed(self, asked: Asked) -> Outcome[Any]:
-        with self._waiters.one_more(asked.server):
-            return await answered(self._answerer, asked)
+    async def _pass_on(self, asked: Asked) -> Outcome[Any]:
+        with self._queue.join(asked):
+            return await ask_answerer(self._answerer, asked)
 
-    def _stopped(self, asked: Asked) -> str:
-        """Which rule stops this question, or nothing."""
-        server = one_line(asked.server) or wording.unnamed_server()
+    def _stop(self, asked: Asked) -> str:
+        """The rule that stops this question, or an empty string."""
+        server = server_name(asked.server)
         if not self._servers.allow(asked.server):
-            return self._stop("server", f"{server} may not ask questions here: what it asks is cancelled.")
+            self._tell_once(_("{server} may not ask questions here: they are cancelled.").format(server=server))
+            return "server"
         if not self._rates.allow(asked.server, self._clock()):
-            first = self._rates.is_first(asked.server)
-            return self._stop(
-                "rate", f"{server} asks too often: until it slows down, what it asks is cancelled.", first
-            )
-        if not self._waiters.allow(asked.server):
-            return self._stop(
-                "waiting",
-                f"Too many questions wait for you: what {server} asks is cancelled until some are answered.",
-                self._waiters.is_first(asked.server),
-            )
+            if self._rates.is_first(asked.server):
+                self._say(
+                    _("{server} asks too often: its questions are cancelled until it slows down.").format(server=server)
+                )
+            return "rate"
+        if self._queue.is_full(asked.server):
+            if self._queue.refuse(asked.server):
+                self._say(
+                    _(
+                        "Too many questions are waiting for you: those of {server} are cancelled until you answer some."
+                    ).format(server=server)
+                )
+            return "waiting"
         if asked.url is not None and not self._hosts.allow(address := look(asked.url)):
-            return self._stop(
-                "host",
-                (
-                    f"{server} wanted to send you to {address.host or wording.unnamed_site()}, which is not allowed "
-                    "here: it was cancelled."
-                ),
+            self._tell_once(
+                _("{server} wanted to send you to {host}, which is not allowed here: it was cancelled.").format(
+                    server=server, host=address.host or _("a site without a name")
+                )
             )
+            return "host"
         return ""
 
-    def _stop(self, rule: str, sentence: str, first: bool | None = None) -> str:
-        """Tell the user: where a rule has no bursts, each sentence once."""
-        if first is None:
-            first = sentence not in self._told
-            self._told[sentence] = None
-            if len(self._told) > _MOST_TOLD:
-                del self._told[next(iter(self._told))]
-        if first:
+    def _tell_once(self, sentence: str) -> None:
+        if sentence not in self._told:
             self._say(sentence)
-        return rule
+        self._told[sentence] = None
+        if len(self._told) > _MOST_TOLD:
+            del self._told[next(iter(self._told))]
 
     def _say(self, sentence: str) -> None:
         try:
             self._tell(sentence)
-        except Exception as error:  # whoever cannot be told must not cost an answer
-            _log.warning(f"the user could not be told that a question was stopped ({type(error).__name__})")
+        except Exception as error:  # a failing `tell` must not cost an answer
+            _log.warning(f"could not tell the user that a question was stopped ({type(error).__name__})")
 
 
 def _action(outcome: Outcome[Any]) -> str:

@@ -1,4 +1,4 @@
-"""Who may ask, and where a user may be sent."""
+"""Which servers may ask, and which hosts a user may be sent to."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ __all__ = ["Hosts", "Servers"]
 
 
 class Servers:
-    """Servers by the names that they give themselves. Case and what cannot be seen make no difference."""
+    """Servers by the names they give themselves, ignoring case and invisible characters."""
 
     def __init__(self, allowed: Collection[str] | None, denied: Collection[str]) -> None:
-        self._allowed = None if allowed is None else frozenset(map(_named, _several(allowed)))
-        self._denied = frozenset(map(_named, _several(denied)))
+        self._allowed = None if allowed is None else frozenset(map(_normalize, _check_list(allowed)))
+        self._denied = frozenset(map(_normalize, _check_list(denied)))
 
     def allow(self, server: str) -> bool:
-        name = _named(server)
+        name = _normalize(server)
         return name not in self._denied and (self._allowed is None or name in self._allowed)
 
 
 class Hosts:
-    """Hosts to visit: names, domains, and `*.example.com` for all that is below."""
+    """Hosts to visit: names, domains, and `*.example.com` for all subdomains."""
 
     def __init__(self, allowed: Collection[str] | None, denied: Collection[str]) -> None:
-        self._allowed = None if allowed is None else frozenset(map(_host, _several(allowed)))
-        self._denied = frozenset(map(_host, _several(denied)))
+        self._allowed = None if allowed is None else frozenset(map(_read_host, _check_list(allowed)))
+        self._denied = frozenset(map(_read_host, _check_list(denied)))
 
     def allow(self, address: Address) -> bool:
         if self._allowed is None and not self._denied:
             return True
         if not address.openable:
             return False
-        above = frozenset(_above(address.host))
-        if address.host in self._denied or above & self._denied or {name[2:] for name in above} & self._denied:
+        wildcards = frozenset(_wildcards(address.host))
+        if self._denied & {address.host, *wildcards, *(name[2:] for name in wildcards)}:
             return False
-        return self._allowed is None or bool(self._allowed & {address.host, address.registrable, *above})
+        return self._allowed is None or bool(self._allowed & {address.host, address.registrable, *wildcards})
 
 
-def _above(host: str) -> Iterable[str]:
-    """`*.b.c` and `*.c` for `a.b.c`; none for a number."""
+def _wildcards(host: str) -> Iterable[str]:
+    """`*.b.c` and `*.c` for `a.b.c`; none for an IP address."""
     if host.startswith("[") or host.replace(".", "").isdigit():
         return
     labels = host.split(".")
@@ -51,21 +51,21 @@ def _above(host: str) -> Iterable[str]:
         yield f"*.{'.'.join(labels[place:])}"
 
 
-def _host(entry: str) -> str:
+def _read_host(entry: str) -> str:
     name = entry.removeprefix("*.")
     try:
         return f"{'*.' if name != entry else ''}{read_host(name).name}"
     except BadHost:
         raise ValueError(
-            f"{entry!r} is no host: write example.com, login.example.com or *.example.com, without https:// and path."
+            f"{entry!r} is not a host: write example.com, login.example.com or *.example.com, without https:// or path"
         ) from None
 
 
-def _named(server: str) -> str:
+def _normalize(server: str) -> str:
     return unicodedata.normalize("NFKC", plain_line(server[:10_000])).casefold()
 
 
-def _several(names: Collection[str]) -> Collection[str]:
+def _check_list(names: Collection[str]) -> Collection[str]:
     if isinstance(names, str):
-        raise TypeError(f"Write [{names!r}], and not {names!r}: this takes several names.")
+        raise TypeError(f"Write [{names!r}] instead of {names!r}: this takes a list of names.")
     return names

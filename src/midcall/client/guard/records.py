@@ -1,4 +1,4 @@
-"""The audit log: a line of JSON for each question, and no content."""
+"""The audit log: a line of JSON for each question, without its content."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from os import PathLike
 from typing import Any, Final, TypeAlias
 
 from midcall.client.asked import Asked
-from midcall.client.lines.columns import one_line
+from midcall.client.lines.excerpt import one_line
 
 __all__ = ["Recorder", "Sink"]
 
 Sink: TypeAlias = Callable[[Mapping[str, Any]], object]
-"""Takes a record."""
+"""Called with each record."""
 
 _log: Final = logging.getLogger("midcall.client")
 
 
 class Recorder:
-    """Records questions. A record that cannot be written is logged, and costs no answer."""
+    """Records questions. If a record can't be written, that is logged and the answer is sent all the same."""
 
     def __init__(self, target: str | PathLike[str] | Sink | None) -> None:
         self._write: Sink | None = target if target is None or callable(target) else _Lines(target)
@@ -42,11 +42,11 @@ class Recorder:
         try:
             self._write(record | {"stopped": stopped} if stopped else record)
         except Exception as error:
-            _log.error(f"the audit log could not be written ({type(error).__name__}); the answer was not held back")
+            _log.error(f"could not write the audit log ({type(error).__name__}); the answer was sent all the same")
 
 
 class _Lines:
-    """Appends to a file that only its owner can read. It is opened for each line, so that it may be moved away."""
+    """Appends to a file that only its owner can read. Opens it for each line, so that it can be rotated."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self._path = path

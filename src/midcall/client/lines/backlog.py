@@ -1,7 +1,7 @@
-"""Lines for the terminal that come while a question has it: the last of them are shown afterwards.
+"""Holds back lines for the terminal while a question is on it, and prints the last of them afterwards.
 
-Whoever asks at the terminal of this process says so with `asking()`. Whoever has something to say there,
-in whatever thread, uses `say`.
+Code that asks at the terminal of this process does it inside `asking()`. Code that prints there, in any thread,
+calls `say`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from midcall.client.lines.screen import print_error
-from midcall.wording.client import questions as wording
+from midcall.language import ngettext
 
 __all__ = ["LastLines", "Meanwhile", "asking", "is_asking", "say"]
 
@@ -21,7 +21,7 @@ _MOST: Final = 200
 
 
 class LastLines:
-    """The last of very many lines, and how many came before them."""
+    """The last lines, and a count of those dropped before them."""
 
     def __init__(self, most: int = _MOST) -> None:
         self._lines: deque[str] = deque(maxlen=most)
@@ -31,17 +31,22 @@ class LastLines:
         self._lines.append(line)
         self._count += 1
 
-    def taken(self) -> list[str]:
-        """What there is to show. After that, there is nothing."""
+    def take(self) -> list[str]:
+        """Return the lines to show, and forget them."""
         left_out = self._count - len(self._lines)
-        lines = [*([wording.lines_left_out(left_out)] if left_out else ()), *self._lines]
+        lines = [*([_format_left_out(left_out)] if left_out else ()), *self._lines]
         self._lines.clear()
         self._count = 0
         return lines
 
 
+def _format_left_out(count: int) -> str:
+    sentence = ngettext("{count:,} line was left out.", "{count:,} lines were left out.", count)
+    return f"  … {sentence.format(count=count)}"
+
+
 class Meanwhile:
-    """Writes lines, unless somebody is being asked: then they wait."""
+    """Writes lines, or holds them back while a question is on the terminal."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
         self._write = write
@@ -51,11 +56,11 @@ class Meanwhile:
 
     @property
     def is_asking(self) -> bool:
-        """Whether a question has the terminal."""
+        """Whether a question is on the terminal."""
         return self._questions > 0
 
     def say(self, line: str) -> None:
-        """A line of its own, now or later."""
+        """Write this line, now or after the question."""
         with self._lock:
             if self._questions:
                 self._held.add(line)
@@ -64,7 +69,7 @@ class Meanwhile:
 
     @contextmanager
     def asking(self) -> Generator[None]:
-        """While this is open, a question has the terminal."""
+        """Hold lines back while this context is open."""
         with self._lock:
             self._questions += 1
         try:
@@ -72,17 +77,17 @@ class Meanwhile:
         finally:
             with self._lock:
                 self._questions -= 1
-                if not self._questions and (lines := self._held.taken()):
+                if not self._questions and (lines := self._held.take()):
                     self._write("".join(f"{line}\n" for line in lines))
 
 
 _own: Final = Meanwhile(print_error)
-"""The terminal of this process is one, however many connections and answerers there are."""
+"""A process has one terminal, shared by all its connections and answerers."""
 
 asking = _own.asking
 say = _own.say
 
 
 def is_asking() -> bool:
-    """Whether a question has the terminal of this process."""
+    """Whether a question is on the terminal of this process."""
     return _own.is_asking

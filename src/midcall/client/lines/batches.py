@@ -1,26 +1,24 @@
-"""Questions that wait for one terminal, in turn. What came together is reviewed together."""
+"""Questions waiting for one terminal. Those that arrive together are reviewed together."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any, Final
+from typing import Any
 
 import anyio
 
 from midcall.client.asked import Asked
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Outcome
+from midcall.settings import BATCH_SECONDS
 
 __all__ = ["Batch", "Turn", "Turns"]
-
-_PAUSE: Final = 0.2
-"""Seconds in which those come that come together."""
 
 
 @dataclass(eq=False, slots=True)
 class Turn:
-    """One question: `content` once its form is filled, and `outcome` once it is decided."""
+    """One question: `content` once its form is filled in, `outcome` once it's decided."""
 
     asked: Asked
     batch: Batch
@@ -28,25 +26,25 @@ class Turn:
     outcome: Outcome[Any] | None = None
 
     @property
-    def filled(self) -> bool:
+    def is_filled(self) -> bool:
         return self.outcome is not None or self.content is not None
 
     @property
     def form(self) -> Form:
-        """The form of a turn that is filled."""
+        """The form of a question that has content."""
         assert self.asked.form is not None
         return self.asked.form
 
 
 @dataclass(eq=False, slots=True)
 class Batch:
-    """Questions of one server that came together. It takes more until the first of them is filled."""
+    """Questions of one server that arrived together. It takes more until the first one is filled in."""
 
     turns: list[Turn] = field(default_factory=list[Turn])
     size: int = 0
     open: bool = True
     changed: anyio.Event = field(default_factory=anyio.Event)
-    """Set at the next change. Take it before looking, and wait for it after."""
+    """Set at the next change. Get it before you check the batch, then wait for it."""
 
     def join(self, asked: Asked) -> Turn:
         turn = Turn(asked, self)
@@ -55,39 +53,39 @@ class Batch:
         return turn
 
     def leave(self, turn: Turn) -> None:
-        """This one is answered, or given up."""
+        """Remove a question that is answered or withdrawn."""
         self.turns.remove(turn)
         self.tell()
 
     def tell(self) -> None:
-        """Something was filled, decided or given up: whoever waits for it looks again."""
+        """Wake all waiters: a question was filled in, decided or withdrawn."""
         self.open = False
         self.changed.set()
         self.changed = anyio.Event()
 
     @property
-    def filled(self) -> bool:
-        """Whether nothing but the review is left."""
-        return all(turn.filled for turn in self.turns)
+    def is_filled(self) -> bool:
+        """Whether only the review is left."""
+        return all(turn.is_filled for turn in self.turns)
 
     @property
     def drafts(self) -> list[Turn]:
-        """What is filled and not sent."""
+        """Questions that are filled in and not sent."""
         return [turn for turn in self.turns if turn.content is not None and turn.outcome is None]
 
 
 class Turns:
-    """Who waits."""
+    """The questions waiting for the terminal."""
 
     def __init__(self) -> None:
         self._batches: dict[tuple[str, str], Batch] = {}
         self._waiting: dict[Turn, None] = {}
         self._known: float = 0
         self.arrived = anyio.Event()
-        """Set when the next question comes."""
+        """Set when the next question arrives."""
 
     def join(self, asked: Asked) -> Turn:
-        """A place among those that came together with this one."""
+        """Add a question to the batch of those that arrive with it."""
         self.arrived.set()
         self.arrived = anyio.Event()
         self._batches = {key: batch for key, batch in self._batches.items() if batch.open}
@@ -96,27 +94,27 @@ class Turns:
         return turn
 
     def leave(self, turn: Turn) -> None:
-        """This one is answered, or given up."""
+        """Remove a question that is answered or withdrawn."""
         del self._waiting[turn]
         turn.batch.leave(turn)
 
     @property
     def waiting(self) -> list[Turn]:
-        """All that are not decided, in the order in which they came."""
+        """The undecided questions, oldest first."""
         return [turn for turn in self._waiting if turn.outcome is None]
 
-    def known(self) -> int:
-        """How many wait. From now on, the user knows."""
+    def count_shown(self) -> int:
+        """Count the waiting questions, which the user is now told about."""
         count = self._known = len(self.waiting)
         return count
 
     async def more(self) -> int:
-        """How many wait, once there are more than the user knows of. They are told once, and not at each one."""
+        """Wait for more questions than the user was told about, and count them. They are told once, even in a flood."""
         while len(self.waiting) <= self._known:
             await self.arrived.wait()
         seen = 0
         while seen != (count := len(self.waiting)):
             seen = count
-            await anyio.sleep(_PAUSE)
+            await anyio.sleep(BATCH_SECONDS)
         self._known = inf
         return count

@@ -1,4 +1,4 @@
-"""What line prompts show: a question, its fields, the answers for review."""
+"""What line prompts show: a question, its fields, and the answers for review. Rich wraps and measures the text."""
 
 from __future__ import annotations
 
@@ -6,24 +6,33 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from midcall.client.answerer import Waiting
 from midcall.client.asked import Asked
-from midcall.client.lines.colors import Ink
-from midcall.client.lines.columns import clipped, cut, one_line, padded, width, wrapped
+from midcall.client.lines.excerpt import clip, one_line
+from midcall.client.lines.screen import Ink
 from midcall.client.urls.consent import Address
-from midcall.client.visits.waiting import Waiting
-from midcall.core.forms import typed
-from midcall.core.forms.check import Problem
+from midcall.core.forms import line_input
 from midcall.core.forms.fields import Choice, Choices, Field
 from midcall.core.forms.form import Form
-from midcall.core.outcome import Accepted, Declined, Outcome
+from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.core.text import plain
-from midcall.wording.client import lines as wording
+from midcall.hints import format_value, list_hints
+from midcall.language import _, ngettext
+from midcall.problems import Problem
 
-__all__ = ["Sheet", "Writer"]
+try:
+    from rich.cells import cell_len
+    from rich.console import Console
+    from rich.text import Text
+except ImportError:
+    raise ImportError('Line prompts need Rich, which is not installed: pip install "midcall[terminal]"') from None
+
+__all__ = ["Sheet", "Writer", "format_all_cancelled", "format_outcome", "format_turned_away"]
 
 Writer: TypeAlias = Callable[[str], None]
-"""Shows text as it is, at once."""
+"""Shows text unchanged, at once."""
 
+_CONSOLE: Final = Console()
 _WIDEST: Final = 100
 _MOST_TEXT: Final = 6_000
 _MOST_LINES: Final = 80
@@ -32,7 +41,7 @@ _MOST_OPTIONS: Final = 20
 
 
 class Sheet:
-    """Writes questions, line by line. Text without end is shown up to a limit, and that is said."""
+    """Writes questions, line by line. Long texts are truncated, with a note."""
 
     def __init__(self, write: Writer, ink: Ink, columns: int | None = None) -> None:
         self.write = write
@@ -42,16 +51,16 @@ class Sheet:
     # --- a question ---------------------------------------------------------------------------
 
     def open(self, title: str, message: str, advice: str, note: str = "") -> None:
-        """Who asks, and what. All that the server says stands behind a bar: it cannot pose as the client."""
+        """Show who asks, and what. The server's text is behind a bar, so it can't pose as the client."""
         ink, bar = self.ink, self.ink.accent("│")
-        beside = width(title) + width(note) + 5 <= self._width
-        first, *more = wrapped(title, self._width - 3)
+        beside = cell_len(title) + cell_len(note) + 5 <= self._width
+        first, *more = _wrap(title, self._width - 3)
         self.write(f"\n{ink.accent('╭─')} {ink.bold(first)}{f'  {ink.dim(note)}' if note and beside else ''}\n")
         for line in more:
             self.write(f"{bar} {ink.bold(line)}\n")
-        for line in wrapped(note, self._width - 2) if note and not beside else ():
+        for line in _wrap(note, self._width - 2) if note and not beside else ():
             self.write(f"{bar} {ink.dim(line)}\n")
-        lines, left_out = self._limited(message)
+        lines, left_out = self._limit(message)
         for line in lines:
             self.write(f"{bar} {line}\n")
         self._after(advice, left_out)
@@ -59,148 +68,193 @@ class Sheet:
 
     def _after(self, advice: str, left_out: int) -> None:
         if left_out:
-            self.write(f"{self.ink.accent('├─')} {self.ink.warn(wording.text_left_out(left_out))}\n")
-        first, *more = wrapped(advice, self._width - 3)
+            self.write(f"{self.ink.accent('├─')} {self.ink.warn(_format_left_out(left_out))}\n")
+        first, *more = _wrap(advice, self._width - 3)
         self.write(f"{self.ink.accent('╰─')} {self.ink.dim(first)}\n")
         for line in more:
             self.write(f"   {self.ink.dim(line)}\n")
 
     def close(self, outcome: Outcome[Any]) -> None:
-        """What came of it."""
-        match outcome:
-            case Accepted():
-                self.say(wording.sent())
-            case Declined():
-                self.complain(wording.declined())
-            case _:
-                self.complain(wording.cancelled())
+        """Show the outcome."""
+        tell = self.say if isinstance(outcome, Accepted) else self.complain
+        tell(format_outcome(outcome))
 
     def say(self, sentence: str) -> None:
-        self._marked(self.ink.good("✓"), sentence)
+        self._mark(self.ink.good("✓"), sentence)
 
     def complain(self, sentence: str) -> None:
-        self._marked(self.ink.bad("✗"), sentence)
+        self._mark(self.ink.bad("✗"), sentence)
 
     def warn(self, sentence: str) -> None:
-        self._marked(self.ink.warn("!"), sentence)
+        self._mark(self.ink.warn("!"), sentence)
 
     def advise(self, sentence: str) -> None:
-        self._marked(" ", sentence)
+        self._mark(" ", sentence)
 
     # --- a visit ------------------------------------------------------------------------------
 
     def address(self, address: Address) -> None:
-        """The whole of it on a line of its own, unbroken, to be copied; its site; what speaks against it."""
+        """Show the address on one unbroken line, so it can be copied, then its site and every reason for doubt."""
         before, domain, after = address.parts
         self.write(f"  {before}{self.ink.strong(domain)}{after}\n\n")
-        self.write(f"  {wording.site(self.ink.bold(domain))}\n")
+        site = _("Site: {domain}").format(domain=self.ink.bold(domain))
+        self.write(f"  {site}\n")
         for doubt in address.doubts:
             self.warn(doubt)
         self.write("\n")
 
     def waiting(self, waiting: Waiting, site: Callable[[str], str]) -> None:
-        """The visits that a call waits for, and which of them are done."""
-        self.write(f"\n  {self.ink.bold(wording.waiting_for(len(waiting.asked)))}\n")
+        """Show the visits that a call waits for, and which are done."""
+        self.write(f"\n  {self.ink.bold(_format_waiting(len(waiting.asked)))}\n")
         for asked in waiting.asked:
             done = waiting.is_done(asked)
             mark = self.ink.good("✓") if done else self.ink.accent("·")
-            told = f"{site(asked.url or '')} {self.ink.dim(wording.visit_standing(done))}"
-            self.write(f"    {mark} {told}\n")
-            self.write(f"      {self.ink.dim(cut(one_line(asked.message), self._width - 6))}\n")
-        for line in wrapped(wording.how_to_wait(waiting.attempt, waiting.attempts), self._width - 2):
+            state = _("(done)") if done else _("(not done yet)")
+            self.write(f"    {mark} {site(asked.url or '')} {self.ink.dim(state)}\n")
+            self.write(f"      {self.ink.dim(_cut(one_line(asked.message), self._width - 6))}\n")
+        attempt = _("Enter tries again now (attempt {number} of {attempts})")
+        advice = (
+            _("The call continues automatically"),
+            attempt.format(number=waiting.attempt, attempts=waiting.attempts),
+            _(":cancel gives up"),
+        )
+        for line in _wrap(" · ".join(advice), self._width - 2):
             self.write(f"  {self.ink.dim(line)}\n")
 
     # --- a field ------------------------------------------------------------------------------
 
     def field(self, form: Form, index: int, *, clearable: bool) -> None:
-        """One field: label, constraints, description, options."""
+        """Show a field: label, hints, description, options."""
         field, ink = form.fields[index], self.ink
         count = f"{index + 1}/{len(form)} " if len(form) > 1 else ""
-        pieces = [clipped(hint, _MOST_LABEL) for hint in typed.hints(field)]
-        hints = " · ".join((*pieces, *([wording.to_empty_it()] if clearable else ())))
+        pieces = [clip(hint, _MOST_LABEL) for hint in list_hints(field)]
+        hints = " · ".join((*pieces, *([_(":clear empties it")] if clearable else ())))
         label = one_line(field.label)
-        beside = width(f"  {count}{label} · {hints}") <= self._width
+        beside = cell_len(f"  {count}{label} · {hints}") <= self._width
         self.write(f"  {ink.dim(count)}{ink.bold(label)}{ink.dim(f' · {hints}') if hints and beside else ''}\n")
-        for line in wrapped(hints, self._width - 2) if hints and not beside else ():
+        for line in _wrap(hints, self._width - 2) if hints and not beside else ():
             self.write(f"  {ink.dim(line)}\n")
-        lines, left_out = self._limited(field.description or "")
+        lines, left_out = self._limit(field.description or "")
         for line in lines if field.description else ():
             self.write(f"  {ink.dim(line)}\n")
         if left_out:
-            self.warn(wording.text_left_out(left_out))
+            self.warn(_format_left_out(left_out))
         if isinstance(field, (Choice, Choices)):
-            self._options(field, field.values)
-
-    def found(self, field: Choice | Choices, found: Sequence[str]) -> None:
-        """The options that were searched for."""
-        self._options(field, found)
+            self.options(field, field.values)
 
     def problems(self, field: Field, problems: Sequence[Problem]) -> None:
-        """The problems are said of the field: "Email must be an email address"."""
+        """Show problems as a sentence about the field: "Email must be an email address"."""
         label = one_line(field.label)
-        subject = label if label[-1:].isalnum() else wording.this_field()
+        subject = label if label[-1:].isalnum() else _("This field")
         self.complain(f"{subject} {'; '.join(one_line(problem.message, 400) for problem in problems)}.")
 
-    def _options(self, field: Choice | Choices, values: Sequence[str]) -> None:
-        labels, by_number = field.labels, typed.numbered(field)
+    def options(self, field: Choice | Choices, values: Sequence[str]) -> None:
+        """Show these options of a field, by number if numbers can't be mistaken for options."""
+        labels, by_number = field.labels, line_input.has_numbers(field)
         places = {value: number for number, value in enumerate(field.values, 1)} if by_number else {}
-        shown = values[:_MOST_OPTIONS] if typed.searched(field) else values
+        shown = values[:_MOST_OPTIONS] if line_input.is_searched(field) else values
         widest = max(len(str(places.get(value, "-"))) for value in shown)
         for value in shown:
             mark = self.ink.accent(f"{places.get(value, '-'):>{widest}}")
             self.write(f"    {mark}  {one_line(labels[value])}\n")
         if len(shown) < len(values):
-            self.advise(self.ink.dim(wording.options_left_out(len(values) - len(shown))))
+            more = _("… and {count:,} more. Type part of a name to search.").format(count=len(values) - len(shown))
+            self.advise(self.ink.dim(more))
 
     # --- the review ---------------------------------------------------------------------------
 
     def value(self, field: Field, value: Any) -> str:
-        return clipped(typed.shown(field, value), _MOST_LABEL)
+        return clip(format_value(field, value), _MOST_LABEL)
 
     def review(self, filled: Iterable[tuple[Asked, Form, Mapping[str, Any]]]) -> None:
-        """All values, numbered through. More than one question: each under what it asked."""
+        """Show all answers, numbered consecutively, under the message of their question if there are several."""
         filled = tuple(filled)
-        self.write(f"\n  {self.ink.bold(wording.review())}\n")
+        title = _("Your answers")
+        self.write(f"\n  {self.ink.bold(title)}\n")
         number, last = 0, sum(len(form) for _, form, _ in filled)
         for asked, form, content in filled:
             if len(filled) > 1:
-                self.write(f"    {self.ink.dim(cut(one_line(asked.message), self._width - 4))}\n")
+                self.write(f"    {self.ink.dim(_cut(one_line(asked.message), self._width - 4))}\n")
             self._values(form, content, number, len(str(last)))
             number += len(form)
 
     def _values(self, form: Form, content: Mapping[str, Any], before: int, digits: int) -> None:
         labels = [one_line(field.label) for field in form.fields]
-        widest = min(max(map(width, labels)), self._width // 2)
+        widest = min(max(map(cell_len, labels)), self._width // 2)
         for number, (field, label) in enumerate(zip(form.fields, labels, strict=True), before + 1):
             value = content.get(field.name)
             shown = self.value(field, value)
-            mark = self.ink.accent(f"{number:>{digits}}")
-            self.write(f"    {mark}  {padded(label, widest)}  {self.ink.dim(shown) if value is None else shown}\n")
+            mark, space = self.ink.accent(f"{number:>{digits}}"), " " * (widest - cell_len(label))
+            self.write(f"    {mark}  {label}{space}  {self.ink.dim(shown) if value is None else shown}\n")
 
     # --- lines --------------------------------------------------------------------------------
 
     def prompt(self, before: str) -> str:
-        """What stands before the cursor. On a narrow terminal it breaks between words."""
+        """The text before the cursor. On a narrow terminal it's wrapped."""
         mark = self.ink.accent(">")
         asked = plain(before)
-        if width(asked) + 4 <= self._width:
+        if cell_len(asked) + 4 <= self._width:
             return f"  {before}{mark} "
-        return "\n".join(f"  {line}" for line in wrapped(asked, self._width - 4)) + f" {mark} "
+        return "\n".join(f"  {line}" for line in _wrap(asked, self._width - 4)) + f" {mark} "
 
     @property
     def _width(self) -> int:
         return max(20, self._columns or min(shutil.get_terminal_size().columns, _WIDEST))
 
-    def _marked(self, mark: str, sentence: str) -> None:
-        first, *more = wrapped(sentence, self._width - 4)
+    def _mark(self, mark: str, sentence: str) -> None:
+        first, *more = _wrap(sentence, self._width - 4)
         self.write(f"  {mark} {first}\n")
         for line in more:
             self.write(f"    {line}\n")
 
-    def _limited(self, text: str) -> tuple[list[str], int]:
+    def _limit(self, text: str) -> tuple[list[str], int]:
         """The lines to show, and how many characters are left out."""
-        shown = plain(text[:_MOST_TEXT])
-        lines = wrapped(shown, self._width - 2)
-        kept = lines[:_MOST_LINES]
-        cut = sum(len(line) + 1 for line in lines[_MOST_LINES:])
-        return kept, max(0, len(text) - _MOST_TEXT) + cut
+        lines = _wrap(plain(text[:_MOST_TEXT]), self._width - 2)
+        left_out = sum(len(line) + 1 for line in lines[_MOST_LINES:])
+        return lines[:_MOST_LINES], max(0, len(text) - _MOST_TEXT) + left_out
+
+
+def _wrap(text: str, columns: int) -> list[str]:
+    """Lines of at most this width. Empty lines stay."""
+    return [line.plain.rstrip() for line in Text(text).wrap(_CONSOLE, columns)] or [""]
+
+
+def _cut(text: str, columns: int) -> str:
+    """The text, cut off with an ellipsis if it's too wide."""
+    line = Text(text)
+    line.truncate(columns, overflow="ellipsis")
+    return line.plain
+
+
+def format_outcome(outcome: Outcome[Any]) -> str:
+    match outcome:
+        case Accepted():
+            return _("Sent.")
+        case Declined():
+            return _("Declined.")
+        case Cancelled():
+            return _("Cancelled: nothing was sent.")
+
+
+def format_all_cancelled(count: int) -> str:
+    return ngettext("Cancelled: nothing was sent.", "{count:,} questions cancelled: nothing was sent.", count).format(
+        count=count
+    )
+
+
+def format_turned_away(count: int) -> str:
+    return ngettext(
+        "{count:,} more question was cancelled without being shown: too many came at once.",
+        "{count:,} more questions were cancelled without being shown: too many came at once.",
+        count,
+    ).format(count=count)
+
+
+def _format_left_out(count: int) -> str:
+    return ngettext("{count:,} more character is not shown.", "{count:,} more characters are not shown.", count).format(
+        count=count
+    )
+
+
+def _format_waiting(count: int) -> str:
+    return ngettext("Waiting until you are done with this page", "Waiting until you are done with these pages", count)

@@ -1,4 +1,8 @@
-"""What a person types, line by line, while the event loop lives on."""
+"""Reads lines from the terminal without blocking the event loop.
+
+It is `input()` in a thread, not prompt_toolkit: line prompts serve screen readers and dumb terminals, so they must
+not redraw anything.
+"""
 
 from __future__ import annotations
 
@@ -14,63 +18,63 @@ from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import Any, Final, TypeAlias
 
+from midcall.settings import CTRL_C_SECONDS
+
 __all__ = ["Keyboard", "Reader"]
 
 Reader: TypeAlias = Callable[[], str]
-"""Reads a line and returns it without its end; blocks; raises `EOFError` where there are no more."""
+"""Blocks until there is a line, and returns it without its line end. Raises `EOFError` at the end of the input."""
 
 
-def _typed() -> str:
-    """`input()`, begun only when a line is there: from glibc 2.41 on, no program ends while one reads its terminal."""
+def _read_line() -> str:
+    """Call `input()` once a line is there: since glibc 2.41, a program can't exit while a thread reads its terminal."""
     if sys.platform != "win32" and sys.stdin.isatty():
         select.select((sys.stdin,), (), ())
     return input()
 
 
 _IN_A_ROW: Final = 3
-_ROW_SECONDS: Final = 2.0
 
 
 class Keyboard:
     """Reads lines in a thread, one at a time.
 
-    A read that has begun cannot be taken back. So one that nobody waits for any more is taken over by
-    the next prompt, and would otherwise swallow what is typed there. A line that was finished while
-    nobody waited was meant for a prompt that is gone, and is dropped. The thread is a daemon, which
-    a worker thread of anyio is not: a program can end while it still reads.
+    A read can't be interrupted. If its prompt goes away, the next prompt takes the read over, so that no line is
+    swallowed. A line that was finished in between belonged to the prompt that is gone, and is dropped. The thread is
+    a daemon, unlike a worker thread of anyio, so a program can exit while it still reads.
     """
 
     interrupted = False
-    """Whether it was Ctrl-C that ended the last line, and not the end of the input."""
+    """Whether Ctrl-C ended the last line, not the end of the input."""
 
-    def __init__(self, read: Reader = _typed) -> None:
+    def __init__(self, read: Reader = _read_line) -> None:
         self._read = read
         self._pending: Future[str | None] | None = None
         self._presses: deque[float] = deque(maxlen=_IN_A_ROW)
 
     async def line(self, prompt: Callable[[], None] | None = None) -> str | None:
-        """The next line, or None if the user wants out: Ctrl-C, or the end of the input.
+        """Return the next line, or None at Ctrl-C and at the end of the input.
 
-        The prompt is called to show itself once Ctrl-C is heard. Who presses it again and again wants out
-        of the program, and not of one more question: the third in a row is the program's.
+        Calls `prompt` to show the prompt once Ctrl-C is handled. The third Ctrl-C in a row goes to the program:
+        someone who keeps pressing it wants to end the program, not one more question.
         """
         loop = asyncio.get_running_loop()
         woken: asyncio.Future[None] = loop.create_future()
 
         def wake(*_: Any) -> None:
-            with suppress(RuntimeError):  # the loop may have ended by now
+            with suppress(RuntimeError):  # the loop may be closed by now
                 loop.call_soon_threadsafe(_settle, woken)
 
         with _on_interrupt(wake, self._presses):
             if prompt is not None:
                 prompt()
-            pending = self._begun()
+            pending = self._start()
             pending.add_done_callback(wake)
             await woken
         self.interrupted = not pending.done()
         return None if self.interrupted else pending.result()
 
-    def _begun(self) -> Future[str | None]:
+    def _start(self) -> Future[str | None]:
         if self._pending is None or self._pending.done():
             self._pending = Future()
             threading.Thread(target=self._fill, args=(self._pending,), name="midcall keyboard", daemon=True).start()
@@ -81,7 +85,7 @@ class Keyboard:
             pending.set_result(self._read())
         except UnicodeDecodeError:
             pending.set_result("\N{REPLACEMENT CHARACTER}")
-        except BaseException:  # the end of input, a closed terminal, Ctrl-C on Windows: no more lines
+        except BaseException:  # end of input, closed terminal, Ctrl-C on Windows: no more lines
             pending.set_result(None)
 
 
@@ -92,21 +96,21 @@ def _settle(future: asyncio.Future[None]) -> None:
 
 @contextmanager
 def _on_interrupt(call: Callable[[], None], presses: deque[float]) -> Generator[None]:
-    """While this is open, Ctrl-C calls this instead of ending the program. Only the main thread hears of it."""
+    """Let Ctrl-C call this instead of ending the program. Only the main thread can handle signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def pressed(*_: Any) -> None:
+    def on_press(*_: Any) -> None:
         presses.append(monotonic())
-        if len(presses) == _IN_A_ROW and presses[-1] - presses[0] < _ROW_SECONDS:
+        if len(presses) == _IN_A_ROW and presses[-1] - presses[0] < CTRL_C_SECONDS:
             presses.clear()
             signal.signal(signal.SIGINT, before)
             signal.raise_signal(signal.SIGINT)
         else:
             call()
 
-    before = signal.signal(signal.SIGINT, pressed)
+    before = signal.signal(signal.SIGINT, on_press)
     try:
         yield
     finally:

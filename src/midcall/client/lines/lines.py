@@ -3,8 +3,8 @@
     async with Client(server, elicitation_callback=callback(Lines())) as client:
         await client.call_tool("book", {"destination": "Oslo"})
 
-The user sees who asks and what, answers field by field, reviews all of it, and can decline or
-cancel at every prompt. Nothing is sent that was not checked against the form.
+The user sees who asks and what, answers field by field, reviews the answers, and can decline or cancel at every
+prompt. Every answer is validated against the form before it's sent.
 """
 
 from __future__ import annotations
@@ -18,45 +18,44 @@ from typing import Any, Final
 import anyio
 from anyio.lowlevel import checkpoint
 
+from midcall.client.answerer import Waiting
 from midcall.client.asked import Asked, Mode
 from midcall.client.lines.backlog import asking
 from midcall.client.lines.batches import Batch, Turn, Turns
-from midcall.client.lines.colors import Ink
-from midcall.client.lines.columns import one_line
-from midcall.client.lines.display import Sheet, Writer
-from midcall.client.lines.filling import Filling
+from midcall.client.lines.dialog import Dialog
+from midcall.client.lines.display import Sheet, Writer, format_all_cancelled, format_turned_away
+from midcall.client.lines.excerpt import one_line, server_name
 from midcall.client.lines.keyboard import Keyboard
 from midcall.client.lines.prompt import Ended, Prompt
-from midcall.client.lines.review import Review
-from midcall.client.lines.screen import has_terminal, print_error, print_on_screen, screen_ink
-from midcall.client.queue_limit import MOST_WAITING, Crowd
+from midcall.client.lines.screen import Ink, has_terminal, print_error, print_on_screen, screen_ink
+from midcall.client.queue_limit import Crowd
 from midcall.client.urls.consent import look, open_in_browser
-from midcall.client.visits.waiting import Waiting
+from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
-from midcall.wording.client import lines as wording
+from midcall.language import _, ngettext
+from midcall.settings import MAX_PENDING
 
 __all__ = ["Lines"]
 
-_MOST_NAME: Final = 80
 _MOST_VERSION: Final = 30
 
 
 class Lines:
-    """An answerer at line prompts.
+    """An answerer with line prompts.
 
-    Several questions at once, as one round may bring, are answered one after the other and then
-    reviewed together. Without a terminal every question is cancelled, and standard error says so.
+    The questions of one round are answered one after the other, then reviewed together. Without a terminal, every
+    question is cancelled, with a line on standard error.
 
     Args:
-        keyboard: Where lines come from; share one between all who read the same terminal. One that is
-            given is trusted to be there.
-        write: Where text goes; by default standard output, or standard error where the former is none.
-        ink: Colours; by default, where text goes to a terminal that has them.
-        open_url: Opens an address that the user agreed to visit, and tells whether it could.
-        note: How a question came, beside the server's name; by default, protocol version and channel.
-        width: Columns to write in; by default, those of the terminal.
-        most_waiting: How many questions of one server may wait at once; None for any number. What comes on
-            top is cancelled, and the user is told.
+        keyboard: Reads lines; share one between all code that reads the same terminal. If you pass one, no terminal
+            is needed.
+        write: Shows text; by default, on standard output, or on standard error if only that is a terminal.
+        ink: Colours; by default, those that the terminal supports.
+        open_url: Opens an address that the user agreed to visit; returns whether it could.
+        note: What to show beside the server's name; by default, the protocol version and the channel.
+        width: Columns to use; by default, those of the terminal.
+        most_waiting: How many questions of one server may wait at once; None for any number. More are cancelled, and
+            the user is told how many.
     """
 
     modes: tuple[Mode, ...] = ("form", "url")
@@ -70,31 +69,30 @@ class Lines:
         open_url: Callable[[str], bool] = open_in_browser,
         note: Callable[[Asked], str] | None = None,
         width: int | None = None,
-        most_waiting: int | None = MOST_WAITING,
+        most_waiting: int | None = MAX_PENDING,
     ) -> None:
         self._needs_terminal = keyboard is None
         self._sheet = sheet = Sheet(write or print_on_screen, ink or screen_ink(), width)
         self._prompt = Prompt(keyboard or Keyboard(), sheet, self._news)
-        self._filling = Filling(self._prompt, sheet)
-        self._review = Review(self._prompt, sheet, self._end)
+        self._dialog = Dialog(self._prompt, sheet, self._end)
         self._open_url = open_url
-        self._note = note or _how_it_came
+        self._note = note or _format_origin
         self._lock = anyio.Lock()
         self._turns = Turns()
         self._crowd = Crowd(most_waiting)
         self._teller: asyncio.Task[None] | None = None
 
     async def answer(self, asked: Asked) -> Outcome[Any]:
-        """Ask the user, after those who asked before."""
+        """Ask the user, after earlier questions."""
         if self._needs_terminal and not has_terminal():
-            return _without_terminal(asked)
+            return _cancel_without_terminal(asked)
         with self._crowd.one_more(asked.server) as may_wait:
-            return await self._in_turn(asked) if may_wait else self._turned_away()
+            return await self._in_turn(asked) if may_wait else self._turn_away()
 
     async def _in_turn(self, asked: Asked) -> Outcome[Any]:
         turn = self._turns.join(asked)
         try:
-            await checkpoint()  # let those come that come together, so that they are counted
+            await checkpoint()  # let questions that arrive together be counted together
             async with self._terminal():
                 await self._take(turn)
             while turn.outcome is None:
@@ -106,45 +104,45 @@ class Lines:
             self._turns.leave(turn)
 
     async def wait(self, waiting: Waiting) -> bool:
-        """Show what a call waits for, until the user wants it tried again or given up."""
+        """Show what a call waits for, until the user tries again (True) or gives up (False)."""
         if self._needs_terminal and not has_terminal():
             return False
         try:
             while True:
-                async with self._terminal():  # let go at each change, since a question may come meanwhile
-                    news = partial(_news, waiting, _done(waiting), self._turns.arrived)
-                    self._sheet.waiting(waiting, _site)
+                async with self._terminal():  # released at each change, so that a question can be asked
+                    news = partial(_news, waiting, _list_done(waiting), self._turns.arrived)
+                    self._sheet.waiting(waiting, _name_site)
                     line = await self._prompt.line_unless(news)
                 match line.casefold() if line is not None else None:
                     case "" | "again" | "retry" | "yes" | "y":
                         return True
                     case "cancel" | "no" | "n":
-                        return self._given_up()
+                        return self._give_up()
                     case None:
                         pass
                     case _:
-                        self._sheet.complain(wording.wait_not_understood())
+                        self._sheet.complain(_("Press Enter to try again now, or type :cancel to give up."))
         except Ended:
-            return self._given_up()
+            return self._give_up()
         except asyncio.CancelledError:
             if waiting.finished:
                 self._sheet.write("\n")
-                self._sheet.say(wording.visits_done())
+                self._sheet.say(_("Done. Continuing."))
             else:
-                self._withdrawn()
+                self._tell_withdrawn()
             raise
 
     @asynccontextmanager
     async def _terminal(self) -> AsyncGenerator[None]:
-        """The terminal, for one at a time, and for nothing else."""
+        """Hold the terminal for one question, and hold other output back."""
         async with self._lock:
             with asking():
                 yield
 
-    # --- in turn ------------------------------------------------------------------------------
+    # --- turns --------------------------------------------------------------------------------
 
     async def _take(self, turn: Turn) -> None:
-        """Ask this question, and go on to the review if it was the last."""
+        """Ask this question, and review the batch if it was the last."""
         if turn.outcome is not None:
             return
         try:
@@ -152,7 +150,7 @@ class Lines:
         except Ended as ended:
             self._end(turn, ended)
         except asyncio.CancelledError:
-            self._withdrawn()
+            self._tell_withdrawn()
             raise
         turn.batch.tell()
         await self._finish(turn.batch)
@@ -166,18 +164,18 @@ class Lines:
         self._sheet.close(ended.outcome)
 
     def _cancel_all(self) -> None:
-        """The user wants none of them, whoever asks."""
+        """Cancel all pending questions of all servers."""
         self._crowd.dismiss()
         turns = self._turns.waiting
         for turn in turns:
             turn.outcome = Cancelled()
         for batch in {turn.batch: None for turn in turns}:
             batch.tell()
-        self._sheet.complain(wording.all_cancelled(len(turns)))
+        self._sheet.complain(format_all_cancelled(len(turns)))
 
-    # --- very many ----------------------------------------------------------------------------
+    # --- floods -------------------------------------------------------------------------------
 
-    def _turned_away(self) -> Cancelled:
+    def _turn_away(self) -> Cancelled:
         if self._teller is None or self._teller.done():
             self._teller = asyncio.create_task(self._tell_when_calm(), name="midcall lines, turned away")
         return Cancelled()
@@ -189,48 +187,56 @@ class Lines:
 
     def _tell_turned_away(self) -> None:
         if count := self._crowd.told():
-            self._sheet.complain(wording.turned_away(count))
+            self._sheet.complain(format_turned_away(count))
 
     async def _news(self) -> str:
-        """Others that came after this question was shown."""
-        return wording.others_wait(await self._turns.more() - 1)
+        """A sentence about questions that arrived after this one was shown."""
+        count = await self._turns.more() - 1
+        return ngettext(
+            "{count:,} more question is waiting. :cancel all closes all of them.",
+            "{count:,} more questions are waiting. :cancel all closes all of them.",
+            count,
+        ).format(count=count)
 
     # --- one question -------------------------------------------------------------------------
 
-    def _withdrawn(self) -> None:
+    def _tell_withdrawn(self) -> None:
         self._sheet.write("\n")
-        self._sheet.complain(wording.withdrawn())
+        self._sheet.complain(_("The question was withdrawn."))
 
     async def _ask(self, turn: Turn) -> Outcome[Any] | None:
-        """The outcome, or None for a form that is filled and not reviewed yet."""
+        """Return the outcome, or None for a form that must be reviewed first."""
         asked = turn.asked
         if asked.url is not None:
             return await self._visit(turn, asked.url)
         if asked.form is None:
-            return await self._bare(turn)
-        has_defaults = any(field.default is not None for field in asked.form.fields)
-        self._open(turn, wording.asks(_server(asked)), wording.how_to_answer(has_defaults))
-        turn.content = await self._filling.form(asked.form)
+            return await self._confirm(turn)
+        self._open(turn, _("{server} asks"), _explain_answering(asked.form))
+        turn.content = await self._dialog.fill(asked.form)
         return None
 
     def _open(self, turn: Turn, title: str, advice: str) -> None:
         asked, batch = turn.asked, turn.batch
         place = batch.size - len(batch.turns) + batch.turns.index(turn) + 1
-        notes = [self._note(asked), wording.version(one_line(asked.server_version or "", _MOST_VERSION))]
+        notes = [self._note(asked)]
+        if asked.server_version:
+            notes.append(_("version {version}").format(version=one_line(asked.server_version, _MOST_VERSION)))
         if asked.deadline is not None:
-            notes.append(wording.answer_by(asked.deadline.astimezone().strftime("%H:%M:%S")))
+            notes.append(_("answer by {time}").format(time=asked.deadline.astimezone().strftime("%H:%M:%S")))
         if batch.size > 1:
-            notes.append(wording.question_of(place, batch.size))
-        if (waiting := self._turns.known()) > 1:
-            advice = f"{advice} · {wording.cancel_all(waiting)}"
+            notes.append(_("question {number} of {count}").format(number=place, count=batch.size))
+        if (waiting := self._turns.count_shown()) > 1:
+            cancel_all = _(":cancel all closes all {count:,} questions").format(count=waiting)
+            advice = f"{advice} · {cancel_all}"
+        title = title.format(server=server_name(asked.server))
         self._sheet.open(title, asked.message, advice, " · ".join(filter(None, notes)))
 
-    # --- a question that is decided at once ---------------------------------------------------
+    # --- questions without a review -----------------------------------------------------------
 
-    async def _bare(self, turn: Turn) -> Outcome[Any]:
-        """A form without fields: only the user's yes or no is asked."""
-        self._open(turn, wording.asks(_server(turn.asked)), wording.how_to_agree())
-        agreed = await self._prompt.yes_or_no(wording.agree())
+    async def _confirm(self, turn: Turn) -> Outcome[Any]:
+        """Ask yes or no for a form without fields."""
+        self._open(turn, _("{server} asks"), _("yes agrees · no declines · :cancel closes"))
+        agreed = await self._prompt.yes_or_no(_("Do you agree? yes or no"))
         outcome: Outcome[dict[str, Any]] = Accepted({}) if agreed else Declined()
         self._sheet.close(outcome)
         return outcome
@@ -238,32 +244,34 @@ class Lines:
     async def _visit(self, turn: Turn, url: str) -> Outcome[Any]:
         address = look(url)
         if not address.openable:
-            self._sheet.complain(wording.not_readable(_server(turn.asked), address.why_not))
+            sentence = _("{server} asked something that cannot be shown: {reason}")
+            self._sheet.complain(sentence.format(server=server_name(turn.asked.server), reason=address.why_not))
             return Cancelled()
-        self._open(turn, wording.asks_to_open(_server(turn.asked)), wording.nothing_opens())
+        advice = _("Nothing opens until you say yes · no declines · :cancel closes")
+        self._open(turn, _("{server} asks you to open a web page"), advice)
         self._sheet.address(address)
-        if not await self._prompt.yes_or_no(wording.open_it()):
+        if not await self._prompt.yes_or_no(_("Open this address in your browser? yes or no")):
             self._sheet.close(Declined())
             return Declined()
         if await anyio.to_thread.run_sync(self._open_url, url, abandon_on_cancel=True):
-            self._sheet.say(wording.opened())
+            self._sheet.say(_("Opened in your browser."))
         else:
-            self._sheet.warn(wording.open_it_yourself())
+            self._sheet.warn(_("Could not start a browser here. Open the address yourself."))
         return Accepted(None)
 
     # --- the review ---------------------------------------------------------------------------
 
     async def _finish(self, batch: Batch) -> None:
-        """Review what is filled, if nothing else is left to ask. All of it is sent at once."""
-        if not batch.filled or not batch.drafts:
+        """If all forms of the batch are filled in, review them and send them together."""
+        if not batch.is_filled or not batch.drafts:
             return
         try:
-            await self._review.go(batch)
+            await self._dialog.review(batch)
             self._send(batch, None)
         except Ended as ended:
             self._cancel_all() if ended.all else self._send(batch, ended.outcome)
         except asyncio.CancelledError:
-            self._withdrawn()
+            self._tell_withdrawn()
             raise
         batch.tell()
 
@@ -274,18 +282,18 @@ class Lines:
         if drafts:
             self._sheet.close(Accepted(None) if ended is None else ended)
 
-    def _given_up(self) -> bool:
-        self._sheet.complain(wording.waiting_given_up())
+    def _give_up(self) -> bool:
+        self._sheet.complain(_("Stopped waiting."))
         return False
 
 
-def _done(waiting: Waiting) -> list[bool]:
+def _list_done(waiting: Waiting) -> list[bool]:
     return list(map(waiting.is_done, waiting.asked))
 
 
 async def _news(waiting: Waiting, known: list[bool], arrived: anyio.Event) -> None:
-    """Return when a visit is done that was not known to be, or another question comes."""
-    if _done(waiting) != known:
+    """Wait until another visit is done or a question arrives."""
+    if _list_done(waiting) != known:
         return
     async with anyio.create_task_group() as tasks:
         for event in (waiting.changed, arrived.wait):
@@ -297,19 +305,23 @@ async def _then(event: Callable[[], Awaitable[None]], call: Callable[[], None]) 
     call()
 
 
-def _without_terminal(asked: Asked) -> Cancelled:
-    print_error(f"midcall: {wording.no_terminal(_server(asked))}\n")
+def _cancel_without_terminal(asked: Asked) -> Cancelled:
+    sentence = _("{server} asked a question, but there is no terminal to answer it at. It was cancelled.")
+    print_error(f"midcall: {sentence.format(server=server_name(asked.server))}\n")
     return Cancelled()
 
 
-def _server(asked: Asked) -> str:
-    return one_line(asked.server, _MOST_NAME) or wording.unnamed_server()
+def _explain_answering(form: Form) -> str:
+    advice = [_(":decline says no"), _(":cancel closes")]
+    if any(field.default is not None for field in form.fields):
+        advice.insert(0, _("Enter takes the value in [brackets]"))
+    return " · ".join(advice)
 
 
-def _how_it_came(asked: Asked) -> str:
+def _format_origin(asked: Asked) -> str:
     return " · ".join(filter(None, (one_line(asked.protocol or "", _MOST_VERSION), asked.via)))
 
 
-def _site(url: str) -> str:
+def _name_site(url: str) -> str:
     address = look(url)
-    return address.domain or wording.unnamed_site()
+    return address.domain or _("an unnamed site")

@@ -1,4 +1,4 @@
-"""A line from the user, who can end the question at every prompt."""
+"""Asks the user for a line. Every prompt lets them end the question."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Awaitable, Callable
 
 from midcall.client.lines.display import Sheet
 from midcall.client.lines.keyboard import Keyboard
-from midcall.core.forms import typed
+from midcall.core.forms import line_input
 from midcall.core.forms.fields import Flag
 from midcall.core.outcome import Cancelled, Declined
-from midcall.wording.client import lines as wording
+from midcall.language import _
 
 __all__ = ["Ended", "Prompt"]
 
 
 class Ended(Exception):
-    """The user wants no more of this question, or of `all` that came with it."""
+    """The user ended this question, or `all` pending questions."""
 
     def __init__(self, outcome: Declined | Cancelled, *, all: bool = False) -> None:
         super().__init__(type(outcome).__name__)
@@ -28,9 +28,9 @@ class Prompt:
     """Asks for lines. `:decline`, `:cancel`, Ctrl-C and the end of input raise `Ended`.
 
     Args:
-        keyboard: Where lines come from.
-        sheet: Where prompts go.
-        news: Waits for what the user should know while they type: a sentence.
+        keyboard: Reads lines.
+        sheet: Shows prompts.
+        news: Waits for a sentence that the user should see while they type.
     """
 
     def __init__(self, keyboard: Keyboard, sheet: Sheet, news: Callable[[], Awaitable[str]]) -> None:
@@ -39,10 +39,10 @@ class Prompt:
         self._news = news
 
     async def line(self, before: str = "") -> str:
-        """What the user types, without the spaces around it."""
+        """Return what the user types, stripped."""
         prompt = self._sheet.prompt(before)
         while True:
-            line = await self._typed(prompt)
+            line = await self._read(prompt)
             if line is None:
                 self._sheet.write("\n")
                 raise Ended(Cancelled())
@@ -55,12 +55,12 @@ class Prompt:
                 case ":cancel all":
                     raise Ended(Cancelled(), all=True)
                 case _ if _has_controls(line):
-                    self._sheet.complain(wording.no_control_characters())
+                    self._sheet.complain(_("Arrow keys and control characters do not work here. Type the line again."))
                 case _:
                     return line
 
-    async def _typed(self, prompt: str) -> str | None:
-        """The next line. If there is news first, it is told, and the prompt stands again below it."""
+    async def _read(self, prompt: str) -> str | None:
+        """Return the next line. If there's news first, show it, and the prompt again below it."""
         telling = asyncio.ensure_future(self._tell_news(prompt))
         try:
             return await self._keyboard.line(lambda: self._sheet.write(prompt))
@@ -69,14 +69,14 @@ class Prompt:
             await asyncio.gather(telling, return_exceptions=True)
 
     async def _tell_news(self, prompt: str) -> None:
-        """The line that is being typed goes on: it must not get lost."""
+        """Leave the read running, so that what the user has typed so far isn't lost."""
         sentence = await self._news()
         self._sheet.write("\n")
         self._sheet.warn(sentence)
         self._sheet.write(prompt)
 
     async def line_unless(self, changed: Callable[[], Awaitable[None]], before: str = "") -> str | None:
-        """The same, or None once something has changed that the user should see first."""
+        """Return a line, or None if something changes that the user should see first."""
         reading = asyncio.ensure_future(self.line(before))
         watching = asyncio.ensure_future(changed())
         try:
@@ -92,11 +92,11 @@ class Prompt:
 
     async def yes_or_no(self, question: str) -> bool:
         while True:
-            match typed.read(Flag("agreed"), await self.line(f"{question} ")):
+            match line_input.read(Flag("agreed"), await self.line(f"{question} ")):
                 case bool(agreed):
                     return agreed
                 case _:
-                    self._sheet.complain(wording.answer_yes_or_no())
+                    self._sheet.complain(_("Please answer yes or no."))
 
 
 def _has_controls(line: str) -> bool:

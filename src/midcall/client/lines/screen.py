@@ -1,33 +1,77 @@
-"""The terminal of this process, if it has one."""
+"""The terminal of this process, if it has one: what it can show, and writing to it."""
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TextIO
 
-from midcall.client.lines.colors import Ink
+__all__ = ["Ink", "has_terminal", "is_terminal", "print_error", "print_on_screen", "print_text", "screen_ink"]
 
-__all__ = ["has_terminal", "print_error", "print_on_screen", "print_text", "screen_ink"]
+
+@dataclass(frozen=True, slots=True)
+class Ink:
+    """Makes text bold or coloured, if `on`."""
+
+    on: bool = False
+
+    @classmethod
+    def on_stream(cls, stream: TextIO | None) -> Ink:
+        """Colours if the stream is a terminal that supports them and NO_COLOR isn't set."""
+        return cls(stream is not None and stream.isatty() and not os.environ.get("NO_COLOR") and _understands_escapes())
+
+    def bold(self, text: str) -> str:
+        return self._paint("1", text)
+
+    def dim(self, text: str) -> str:
+        return self._paint("2", text)
+
+    def strong(self, text: str) -> str:
+        return self._paint("1;4", text)
+
+    def warn(self, text: str) -> str:
+        return self._paint("33", text)
+
+    def bad(self, text: str) -> str:
+        return self._paint("31", text)
+
+    def good(self, text: str) -> str:
+        return self._paint("32", text)
+
+    def accent(self, text: str) -> str:
+        return self._paint("36", text)
+
+    def _paint(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.on and text else text
 
 
 def has_terminal() -> bool:
     """Whether a person can read and type here."""
-    return _is_terminal(sys.stdin) and (_is_terminal(sys.stdout) or _is_terminal(sys.stderr))
+    return is_terminal(sys.stdin) and (is_terminal(sys.stdout) or is_terminal(sys.stderr))
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether this stream is a terminal. A program without a console has no streams at all."""
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:  # it is closed
+        return False
 
 
 def print_on_screen(text: str) -> None:
-    """Write to where the user sees it: standard output may be on its way to a file."""
+    """Write to standard output, or to standard error if only that is a terminal."""
     _print(_screen(), text)
 
 
 def print_text(text: str) -> None:
-    """Write to standard output, whatever its encoding, at once."""
+    """Write to standard output and flush it."""
     _print(sys.stdout, text)
 
 
 def print_error(text: str) -> None:
-    """Write to standard error, if there is one, and it is still there."""
+    """Write to standard error, if it's still there."""
     with suppress(OSError, ValueError):
         _print(sys.stderr, text)
 
@@ -35,23 +79,22 @@ def print_error(text: str) -> None:
 def screen_ink() -> Ink:
     """Colours for `print_on_screen`."""
     stream = _screen()
-    return Ink.on_stream(stream) if stream is not None and _is_terminal(stream) else Ink()
+    return Ink.on_stream(stream) if is_terminal(stream) else Ink()
 
 
 def _screen() -> TextIO | None:
-    return sys.stderr if not _is_terminal(sys.stdout) and _is_terminal(sys.stderr) else sys.stdout
-
-
-def _is_terminal(stream: TextIO | None) -> bool:
-    """Without a console, as a program with windows has none, there is no stream at all."""
-    try:
-        return stream is not None and stream.isatty()
-    except ValueError:  # it is closed
-        return False
+    return sys.stderr if not is_terminal(sys.stdout) and is_terminal(sys.stderr) else sys.stdout
 
 
 def _print(stream: TextIO | None, text: str) -> None:
+    """Write and flush. Characters that the stream's encoding lacks are replaced."""
     if stream is not None:
         encoding = stream.encoding or "utf-8"
         stream.write(text.encode(encoding, "replace").decode(encoding))
         stream.flush()
+
+
+def _understands_escapes() -> bool:
+    if sys.platform == "win32":
+        return bool({"WT_SESSION", "TERM", "ANSICON"} & os.environ.keys())
+    return os.environ.get("TERM", "dumb") != "dumb"

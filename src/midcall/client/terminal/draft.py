@@ -1,23 +1,25 @@
-"""What the user has entered into a form so far. Pure: the widgets write it, and the check reads it."""
+"""What the user has entered into a form so far. Pure: the widgets write it, and `check` reads it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, TypeAlias, cast
 
-from midcall.core.forms import typed
-from midcall.core.forms.check import Problem, check
+from midcall.core.forms import line_input
+from midcall.core.forms.check import check
 from midcall.core.forms.fields import Choices, Field, Number, Text
 from midcall.core.forms.form import Form
+from midcall.hints import format_value
+from midcall.problems import Problem
 
 __all__ = ["Draft", "Entry"]
 
 Entry: TypeAlias = str | bool | Sequence[str] | None
-"""What a widget holds: the text of a box, a yes or no, the value of an option, several of them, or nothing."""
+"""What a widget holds: the text of an input, a boolean, the value of an option, several of them, or nothing."""
 
 
 class Draft:
-    """The entries of a form. What was never touched stands at its default."""
+    """The entries of a form. A field that the user hasn't touched has its default."""
 
     def __init__(self, form: Form) -> None:
         self.form = form
@@ -25,54 +27,54 @@ class Draft:
         self._alone: dict[str, Form] = {}
 
     def put(self, field: Field, entry: Entry) -> None:
-        """The user has entered this."""
+        """Record what the user entered."""
         self._entries[field.name] = entry
 
-    def touched(self, field: Field) -> bool:
+    def has_entry(self, field: Field) -> bool:
         return field.name in self._entries
 
     def text(self, field: Text | Number) -> str:
-        """What the text box of this field holds."""
+        """The text in the input of this field."""
         if field.name in self._entries:
             return str(self._entries[field.name])
-        return "" if field.default is None else typed.shown(field, field.default)
+        return "" if field.default is None else format_value(field, field.default)
 
-    def chosen(self, field: Field) -> Entry:
-        """What is chosen in a field that is not typed."""
+    def choice(self, field: Field) -> Entry:
+        """What is chosen in a field without an input."""
         return cast("Entry", self._entries.get(field.name, field.default))
 
     def value(self, field: Field) -> Any:
-        """The value that would be sent, or None if the field is left empty."""
+        """The value to send, or None if the field is left empty."""
         match field:
             case Text() | Number():
-                return self._typed(field)
+                return self._read_text(field)
             case Choices():
-                return self._several(field)
+                return self._choices(field)
             case _:
-                return self.chosen(field)
+                return self.choice(field)
 
-    def _typed(self, field: Text | Number) -> Any:
+    def _read_text(self, field: Text | Number) -> Any:
         if field.name not in self._entries:
             return field.default
         line = self.text(field).strip()
-        return typed.read(field, line) if line else None
+        return line_input.read(field, line) if line else None
 
-    def _several(self, field: Choices) -> list[str] | None:
-        """None at all is an answer where one has to be given, and where a default would stand in for silence."""
-        items = list(cast("Sequence[str]", self.chosen(field) or ()))
+    def _choices(self, field: Choices) -> list[str] | None:
+        """Choosing no option is an answer if the field is required, or if its default would be used otherwise."""
+        items = list(cast("Sequence[str]", self.choice(field) or ()))
         return items if items or field.required or field.default is not None else None
 
     def content(self) -> dict[str, Any]:
-        """What would be sent. Fields that are left empty are not in it."""
+        """The content to send, without fields that are left empty."""
         values = ((field.name, self.value(field)) for field in self.form.fields)
         return {name: value for name, value in values if value is not None}
 
     def problems(self) -> tuple[Problem, ...]:
-        """All that keeps the form from being sent."""
+        """Everything that makes the form invalid."""
         return check(self.form, self.content())
 
     def problems_of(self, field: Field) -> tuple[Problem, ...]:
-        """What is wrong with this field."""
+        """The problems of this field alone."""
         alone = self._alone.get(field.name) or self._alone.setdefault(field.name, Form(field))
         value = self.value(field)
         return check(alone, {} if value is None else {field.name: value})

@@ -1,4 +1,4 @@
-"""Several questions as one flow: which are decided, and where to go next. Pure."""
+"""Questions that are answered together: which are decided, and which comes next. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["NOBODY", "Behind", "Flow", "Step"]
 
 
 class Step:
-    """One question, what was entered for it, and what the user has decided so far."""
+    """One question, its draft, and the user's decision."""
 
     def __init__(self, asked: Asked) -> None:
         self.asked = asked
@@ -21,7 +21,9 @@ class Step:
         self.outcome: Outcome[Any] | None = None
 
     def accept(self) -> None:
-        self.outcome = Accepted(self.draft.content() if self.draft is not None else self._agreed(), self.asked.via)
+        """Accept with the content of the draft. A form without fields has empty content, a visit has none."""
+        without_fields: dict[str, Any] | None = {} if self.asked.mode == "form" else None
+        self.outcome = Accepted(self.draft.content() if self.draft is not None else without_fields, self.asked.via)
 
     def decline(self) -> None:
         self.outcome = Declined(self.asked.via)
@@ -29,12 +31,9 @@ class Step:
     def cancel(self) -> None:
         self.outcome = Cancelled(self.asked.via)
 
-    def _agreed(self) -> dict[str, Any] | None:
-        return {} if self.asked.mode == "form" else None
-
 
 class Behind(NamedTuple):
-    """How many questions wait behind a flow, and how many were turned away."""
+    """How many more questions are waiting, and how many were refused."""
 
     waiting: int = 0
     turned_away: int = 0
@@ -44,29 +43,29 @@ NOBODY: Final = Behind()
 
 
 class Flow:
-    """The questions that are answered together, in order."""
+    """The questions of one server that are answered together, in order."""
 
     def __init__(self, steps: Iterable[Step]) -> None:
         self.steps = list(steps)
         self.withdrawn: list[Step] = []
         self.all_cancelled = False
-        """Whether the user wants neither these nor any that wait behind them."""
+        """Whether the user cancelled these and all waiting questions."""
 
     @property
     def alone(self) -> bool:
-        """Whether there is one question only: then its form is the review."""
+        """Whether there is only one question. Its form is the review."""
         return len(self.steps) == 1
 
     @property
     def needs_review(self) -> bool:
-        """Whether anything would be sent that the user has not seen as a whole."""
+        """Whether there are answers to send that the user hasn't seen together."""
         return not self.alone and any(isinstance(step.outcome, Accepted) for step in self.steps)
 
     def number(self, step: Step) -> int:
         return self.steps.index(step) + 1
 
     def after(self, step: Step) -> Step | None:
-        """The next question that is not decided, from this one on and around; None if all are."""
+        """The next undecided question after this one, starting over at the first; None if all are decided."""
         at = self.steps.index(step) + 1 if step in self.steps else 0
         return next((each for each in self.steps[at:] + self.steps[:at] if each.outcome is None), None)
 
@@ -75,7 +74,7 @@ class Flow:
         return self.steps[at - 1] if at else None
 
     def withdraw(self, step: Step) -> None:
-        """The server or the caller has given this question up."""
+        """Remove a question that its server or the caller withdrew."""
         if step in self.steps:
             self.steps.remove(step)
             self.withdrawn.append(step)

@@ -1,9 +1,8 @@
-"""Keeps what the program writes to the terminal while a form is on it, and writes it afterwards.
+"""Holds back what the program writes to the terminal while a form is on it, and prints it afterwards.
 
-A line that goes to the terminal in between would tear the form: a log line, a print, a library's
-warning. So standard output and error lead into a pipe as long as the form is shown, and only the
-form writes to the terminal. Nothing is lost but what comes before the last megabytes: processes that were
-started meanwhile still write into the pipe later, and a thread carries it on for as long as they do.
+A log line, a print or a library's warning would tear the form. So standard output and error lead into a pipe while
+the form is shown, and only the form writes to the terminal. The last megabytes are kept. Child processes started
+meanwhile keep writing into the pipe later, so a thread forwards it for as long as they do.
 """
 
 from __future__ import annotations
@@ -18,24 +17,24 @@ from collections.abc import Generator
 from contextlib import contextmanager, nullcontext, suppress
 from typing import Final, TextIO
 
-from midcall.wording.client import terminal as wording
+from midcall.language import _
+from midcall.settings import OUTPUT_BYTES
 
 __all__ = ["KEEPS_ALL", "Held", "aside"]
 
-_MOST: Final = 8 * 2**20
 
 KEEPS_ALL: Final = sys.platform != "win32"
-"""Elsewhere only what is printed through Python is kept, and handed over as text."""
+"""On Windows only what Python prints is held back, as text."""
 
 
 class Held:
-    """What was written meanwhile."""
+    """Texts to write after the form."""
 
     def __init__(self) -> None:
         self._texts: list[tuple[str, bool]] = []
 
     def write(self, text: str, stderr: bool) -> None:
-        """Have this written once the form is gone."""
+        """Write this once the form is gone."""
         self._texts.append((text, stderr))
 
     def release(self) -> None:
@@ -47,17 +46,17 @@ class Held:
 
 @contextmanager
 def aside() -> Generator[Held]:
-    """While this is open, only the form writes to the terminal."""
+    """Let only the form write to the terminal while this context is open."""
     held = Held()
     try:
-        with _diverted() if KEEPS_ALL else nullcontext():
+        with _divert() if KEEPS_ALL else nullcontext():
             yield held
     finally:
         held.release()
 
 
 @contextmanager
-def _diverted() -> Generator[None]:
+def _divert() -> Generator[None]:
     _flush()
     pipe = _Pipe(os.dup(2))
     terminal = os.fdopen(os.dup(2), "w", encoding="utf-8", errors="replace")
@@ -66,7 +65,7 @@ def _diverted() -> Generator[None]:
     try:
         for fd in kept:
             os.dup2(pipe.entrance, fd)
-        # Textual writes to, and measures, what it takes for the terminal.
+        # Textual writes to these, and reads the size of the terminal from them.
         sys.__stdout__ = sys.__stderr__ = terminal  # type: ignore[misc]
         yield
     finally:
@@ -89,7 +88,7 @@ def _flush() -> None:
 
 
 class _Kept:
-    """The last megabytes of what was written, and how much came before them."""
+    """The last megabytes of output, and a count of the bytes dropped before them."""
 
     def __init__(self) -> None:
         self._chunks: deque[bytes] = deque()
@@ -99,18 +98,20 @@ class _Kept:
     def add(self, chunk: bytes) -> None:
         self._chunks.append(chunk)
         self._size += len(chunk)
-        while self._size > _MOST:
+        while self._size > OUTPUT_BYTES:
             gone = len(self._chunks.popleft())
             self._size -= gone
             self._left_out += gone
 
     def data(self) -> bytes:
-        note = f"{wording.output_left_out(self._left_out)}\n".encode() if self._left_out else b""
-        return note + b"".join(self._chunks)
+        if not self._left_out:
+            return b"".join(self._chunks)
+        note = _("… {count:,} bytes of earlier output were left out.").format(count=self._left_out)
+        return f"{note}\n".encode() + b"".join(self._chunks)
 
 
 class _Pipe:
-    """Takes in what is written, and gives it to the terminal from its release on."""
+    """Collects output until it's released, and forwards it to the terminal from then on."""
 
     def __init__(self, terminal: int) -> None:
         self._exit, self.entrance = os.pipe()
@@ -129,7 +130,7 @@ class _Pipe:
             held, self._held = self._held, None
             if held is not None:
                 self._write(held.data())
-        atexit.register(self._drain)  # the thread does not outlive the program
+        atexit.register(self._drain)  # the thread doesn't outlive the program
 
     def _drain(self) -> None:
         with self._lock:
@@ -137,7 +138,7 @@ class _Pipe:
                 pass
 
     def _carry(self) -> None:
-        """Until the last process that could write has closed its end."""
+        """Forward output until the last process has closed its end of the pipe."""
         with selectors.DefaultSelector() as ready:
             ready.register(self._exit, selectors.EVENT_READ)
             while self._alive:
@@ -149,7 +150,7 @@ class _Pipe:
         os.close(self._terminal)
 
     def _take(self) -> bytes | None:
-        """What has come in: nothing yet is empty, nothing ever again is None."""
+        """Read what has arrived: empty if there is nothing yet, None at the end."""
         try:
             chunk = os.read(self._exit, 65536)
         except BlockingIOError:

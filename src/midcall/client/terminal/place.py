@@ -1,4 +1,4 @@
-"""What this process has to ask at: a terminal that can show a form, one for lines, or none."""
+"""How this process can ask: with forms, with line prompts, or not at all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import shutil
 import sys
 import threading
 from collections.abc import Mapping
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
+
+from midcall.client.lines.screen import is_terminal
 
 __all__ = ["Place", "place"]
 
@@ -16,17 +18,17 @@ Place: TypeAlias = Literal["form", "lines", "nowhere"]
 COLUMNS: Final = 40
 ROWS: Final = 12
 PLAIN: Final = ("NO_COLOR", "MIDCALL_PLAIN", "ACCESSIBLE")
-"""Who sets one of these wants text that a screen reader, or a person without colours, can follow."""
+"""Any of these asks for plain text, for example for a screen reader."""
 
 
 def place(env: Mapping[str, str] | None = None) -> Place:
-    """Where to ask. Forms are drawn on standard error, so that output can go into a pipe."""
+    """Choose how to ask. Forms are drawn on standard error, so that standard output can be a pipe."""
     env = os.environ if env is None else env
-    if not _is_terminal(sys.__stdin__) or not _in_foreground():
+    if not is_terminal(sys.__stdin__) or not _in_foreground():
         return "nowhere"
-    if not _is_terminal(sys.__stderr__) and not _is_terminal(sys.__stdout__):
+    if not is_terminal(sys.__stderr__) and not is_terminal(sys.__stdout__):
         return "nowhere"
-    return "form" if _is_terminal(sys.__stderr__) and _can_draw(env) else "lines"
+    return "form" if is_terminal(sys.__stderr__) and _can_draw(env) else "lines"
 
 
 def _can_draw(env: Mapping[str, str]) -> bool:
@@ -35,7 +37,7 @@ def _can_draw(env: Mapping[str, str]) -> bool:
     if sys.platform != "win32" and env.get("TERM", "dumb") in ("dumb", "unknown", ""):
         return False
     if threading.current_thread() is not threading.main_thread():
-        return False  # Textual hears of a changed size by a signal, and only the main thread does
+        return False  # Textual learns of a new size by a signal, and only the main thread gets signals
     size = _size()
     return size[0] >= COLUMNS and size[1] >= ROWS
 
@@ -49,15 +51,8 @@ def _size() -> tuple[int, int]:
     return shutil.get_terminal_size()
 
 
-def _is_terminal(stream: Any) -> bool:
-    try:
-        return stream is not None and stream.isatty()
-    except ValueError:  # closed
-        return False
-
-
 def _in_foreground() -> bool:
-    """A program in the background is stopped by its shell when it reads."""
+    """Whether this process may read the terminal. The shell stops a background job that does."""
     if sys.platform == "win32" or sys.__stdin__ is None:
         return True
     try:

@@ -1,4 +1,4 @@
-"""The questions that wait for their turn at a terminal."""
+"""The questions waiting for their turn at a terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_TOGETHER: Final = 20
 
 @dataclass(eq=False, slots=True)
 class Waiter:
-    """A question, and who waits for its outcome."""
+    """A question, and the future for its outcome."""
 
     step: Step
     answered: asyncio.Future[Outcome[Any]] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
@@ -54,7 +54,7 @@ class Queue:
         return batch
 
     def cancel_all(self) -> int:
-        """Cancel whatever waits, and tell how many that were."""
+        """Cancel everything in the queue, and return how many there were."""
         waiters, self._waiters = self._waiters, {}
         for waiter in waiters:
             waiter.settle()

@@ -1,4 +1,4 @@
-"""Where an app is shown: the terminal of this process, which gets back what it had."""
+"""Shows an app on the terminal of this process, and restores the terminal afterwards."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ import anyio
 from midcall.client.lines.backlog import asking
 from midcall.client.terminal.output import KEEPS_ALL, aside
 from midcall.client.terminal.widgets.window import Window
+from midcall.settings import TERMINAL_CLOSE_SECONDS, TERMINAL_POLL_SECONDS
 
 __all__ = ["OwnTerminal", "Stage"]
 
-_CLOSING: Final = 5.0
-_LOOK: Final = 1.0
 _SIGNALS: Final = tuple(getattr(signal, name) for name in ("SIGWINCH", "SIGTSTP", "SIGCONT") if hasattr(signal, name))
 
 
 class Stage(Protocol):
-    """Shows an app until it ends. When it is cancelled, the app is closed first."""
+    """Shows an app until it exits. If this is cancelled, it closes the app first."""
 
     async def show(self, app: Window) -> None: ...
 
@@ -32,7 +31,7 @@ class OwnTerminal:
     """The terminal that this process was started in.
 
     Args:
-        inline: Below what is there already, and gone afterwards; else on the whole screen.
+        inline: Show apps below the existing output and remove them afterwards, instead of using the whole screen.
     """
 
     def __init__(self, inline: bool = True) -> None:
@@ -40,7 +39,7 @@ class OwnTerminal:
 
     async def show(self, app: Window) -> None:
         app.streams = (sys.stdout, sys.stderr) if KEEPS_ALL else None
-        with asking(), aside() as held, _signals_kept():
+        with asking(), aside() as held, _keep_signals():
             running = asyncio.create_task(self._run(app))
             watching = asyncio.create_task(_watch(app))
             try:
@@ -48,7 +47,7 @@ class OwnTerminal:
             except asyncio.CancelledError:
                 app.call_later(app.exit)
                 with anyio.CancelScope(shield=True):
-                    await asyncio.wait({running}, timeout=_CLOSING)
+                    await asyncio.wait({running}, timeout=TERMINAL_CLOSE_SECONDS)
                 running.cancel()
                 raise
             finally:
@@ -59,7 +58,7 @@ class OwnTerminal:
     async def _run(self, app: Window) -> None:
         loop = asyncio.get_running_loop()
         factory = loop.get_task_factory()
-        loop.call_soon(loop.set_task_factory, factory)  # Textual sets one of its own, for the host's tasks too
+        loop.call_soon(loop.set_task_factory, factory)  # Textual sets a factory that would affect the host's tasks
         try:
             await app.run_async(inline=self._inline)
         finally:
@@ -67,15 +66,15 @@ class OwnTerminal:
 
 
 async def _watch(app: Window) -> None:
-    """Close the app when its terminal is gone: Textual would wait for a key for ever, and use a whole core for it."""
-    while not _is_gone():  # noqa: ASYNC110  (there is no event for it)
-        await asyncio.sleep(_LOOK)
+    """Close the app when its terminal is gone. Textual would busy-wait for a key forever."""
+    while not _is_gone():  # noqa: ASYNC110  (no event exists for it)
+        await asyncio.sleep(TERMINAL_POLL_SECONDS)
     app.failure = app.failure or OSError("the terminal is gone")
     app.exit()
 
 
 def _is_gone() -> bool:
-    """Whether the terminal of this process was closed, and nobody told it."""
+    """Whether the terminal was closed without a signal to this process."""
     if sys.platform == "win32" or sys.__stdin__ is None:
         return False
     import termios
@@ -88,8 +87,8 @@ def _is_gone() -> bool:
 
 
 @contextmanager
-def _signals_kept() -> Generator[None]:
-    """Textual leaves its signals at their defaults; the host may have had handlers of its own."""
+def _keep_signals() -> Generator[None]:
+    """Restore the host's signal handlers. Textual leaves the defaults behind."""
     before: dict[int, Any] = {number: signal.getsignal(number) for number in _SIGNALS}
     try:
         yield

@@ -1,4 +1,4 @@
-"""What stays on the terminal of a question: one line of what became of it."""
+"""The line that stays on the terminal after each question: its outcome."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from typing import Any
 import anyio
 
 from midcall.client.asked import Asked
-from midcall.client.lines.colors import Ink
-from midcall.client.terminal.excerpt import server_name
-from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
-from midcall.wording.client import terminal as wording
+from midcall.client.lines.display import format_all_cancelled, format_outcome, format_turned_away
+from midcall.client.lines.excerpt import server_name
+from midcall.client.lines.screen import Ink
+from midcall.core.outcome import Accepted, Outcome
+from midcall.language import _
 
-__all__ = ["Account"]
+__all__ = ["Summary"]
 
 
-class Account:
-    """Leaves lines, and opens the addresses that the user agreed to.
+class Summary:
+    """Prints outcomes, and opens the addresses that the user agreed to.
 
     Args:
-        write: Takes the lines.
-        open_url: Opens an address, and tells whether it could.
+        write: Prints text.
+        open_url: Opens an address; returns whether it could.
     """
 
     def __init__(self, write: Callable[[str], None], open_url: Callable[[str], bool]) -> None:
@@ -30,39 +31,37 @@ class Account:
         self._open_url = open_url
 
     async def tell(self, asked: Asked, outcome: Outcome[Any], note: str = "") -> None:
-        """What became of this question."""
+        """Print the outcome of this question. If it's an accepted visit, open the address first."""
         match outcome:
             case Accepted() if asked.url is not None:
                 await self._open(asked, asked.url)
-            case Accepted():
-                self._leave("✓", asked, wording.sent(), note)
-            case Declined():
-                self._leave("✗", asked, wording.declined(), note)
-            case Cancelled():
-                self._leave("✗", asked, wording.cancelled(), note)
+            case _:
+                mark = "✓" if isinstance(outcome, Accepted) else "✗"
+                self._print_about(mark, asked, format_outcome(outcome), note)
 
-    def withdrawn(self, asked: Asked) -> None:
-        self._leave("✗", asked, wording.withdrawn())
+    def tell_withdrawn(self, asked: Asked) -> None:
+        self._print_about("✗", asked, _("The question was withdrawn."))
 
-    def nobody_there(self, asked: Asked) -> None:
-        self._leave("✗", asked, wording.nobody_at_a_terminal())
+    def tell_no_terminal(self, asked: Asked) -> None:
+        self._print_about("✗", asked, _("there is no terminal to ask at, so the question was cancelled."))
 
-    def all_cancelled(self, count: int) -> None:
-        self._mark("✗", wording.all_cancelled(count))
+    def tell_all_cancelled(self, count: int) -> None:
+        self._print("✗", format_all_cancelled(count))
 
-    def turned_away(self, count: int) -> None:
-        self._mark("✗", wording.turned_away(count))
+    def tell_turned_away(self, count: int) -> None:
+        self._print("✗", format_turned_away(count))
 
     async def _open(self, asked: Asked, url: str) -> None:
         if await anyio.to_thread.run_sync(self._open_url, url, abandon_on_cancel=True):
-            self._leave("✓", asked, wording.opened())
+            self._print_about("✓", asked, _("Opened in your browser."))
         else:
-            self._leave("✓", asked, f"{wording.open_it_yourself()}\n\n  {url}\n")
+            advice = _("Could not start a browser here. Open the address yourself.")
+            self._print_about("✓", asked, f"{advice}\n\n  {url}\n")
 
-    def _leave(self, mark: str, asked: Asked, what: str, note: str = "") -> None:
-        self._mark(mark, wording.account(server_name(asked), what), note)
+    def _print_about(self, mark: str, asked: Asked, what: str, note: str = "") -> None:
+        self._print(mark, f"{server_name(asked.server)}: {what}", note)
 
-    def _mark(self, mark: str, sentence: str, note: str = "") -> None:
+    def _print(self, mark: str, sentence: str, note: str = "") -> None:
         ink = Ink.on_stream(sys.stderr)
         painted = ink.good(mark) if mark == "✓" else ink.bad(mark)
         aside = ink.dim(f"  {note}") if note else ""

@@ -1,4 +1,4 @@
-"""`Terminal`: questions that come in, forms that are shown, outcomes that go back."""
+"""`Terminal`: takes questions, shows forms, returns outcomes."""
 
 from __future__ import annotations
 
@@ -10,56 +10,51 @@ from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 
+from midcall.client.answerer import Waiting
 from midcall.client.asked import Asked
+from midcall.client.lines.excerpt import shorten
 from midcall.client.lines.screen import print_error
-from midcall.client.queue_limit import MOST_WAITING, Crowd
-from midcall.client.terminal.excerpt import brief
+from midcall.client.queue_limit import Crowd
 from midcall.client.terminal.flow import Behind, Flow, Step
 from midcall.client.terminal.place import Place, place
 from midcall.client.terminal.queue import Queue, Waiter
-from midcall.client.terminal.summary import Account
+from midcall.client.terminal.summary import Summary
 from midcall.client.urls.consent import open_in_browser
-from midcall.client.visits.waiting import Waiting
 from midcall.core.outcome import Cancelled, Outcome
 from midcall.errors import Misuse
-from midcall.wording.client import terminal as wording
+from midcall.settings import MAX_PENDING, ROUND_SECONDS, TERMINAL_CLOSE_SECONDS
 
 if TYPE_CHECKING:
     from midcall.client.lines.lines import Lines
-    from midcall.client.terminal.app import Asking
+    from midcall.client.terminal.question_app import QuestionApp
     from midcall.client.terminal.stage import Stage
-    from midcall.client.terminal.waits import WaitingRoom
+    from midcall.client.terminal.wait_app import WaitApp
 
 __all__ = ["Terminal"]
 
 _log: Final = logging.getLogger("midcall.client")
 
-_TOGETHER: Final = 0.02
-"""Seconds in which the questions of one round come in."""
-_CLOSING: Final = 5.0
-
 
 class Terminal:
     """Answers questions with forms in the terminal: `callback(Terminal())`, `connect(url, Terminal())`.
 
-    The whole form is on one page, with the answers checked while they are typed. Nothing leaves
-    before the user sends it; decline and cancel are always at hand. The questions of one round
-    become one flow, with a review at its end. A web page is opened only after a yes.
+    The whole form is on one page, and answers are validated while the user types. Nothing is sent until the user
+    sends it, and they can always decline or cancel. The questions of one round become one flow, with a review at the
+    end. A web page opens only if the user agrees.
 
-    Where the terminal cannot show a form (too small, TERM=dumb) or the user wants plain text (NO_COLOR,
-    MIDCALL_PLAIN, ACCESSIBLE), line prompts do the same. Where there is no terminal, questions are
-    cancelled, and standard error says so.
+    If the terminal can't show a form (too small, TERM=dumb) or the user wants plain text (NO_COLOR, MIDCALL_PLAIN,
+    ACCESSIBLE), line prompts do the same. Without a terminal, questions are cancelled, with a line on standard error.
 
     Args:
-        open_url: Opens an address that the user agreed to visit, and tells whether it could.
+        open_url: Opens an address that the user agreed to visit; returns whether it could.
         lines: The line prompts to fall back on.
-        inline: Show forms below what is on the screen already, and leave one line of each. Windows
-            and `inline=False` take the whole screen, and give it back.
-        place: Decides how to ask; by default, by looking at this process and its terminal.
-        stage: Where forms are shown; by default, at the terminal of this process.
-        write: Takes the lines that are left of each question; by default, standard error.
-        most_waiting: How many questions of one server may wait at once; None for any number. What comes on
-            top is cancelled, and the user is told.
+        inline: Show forms below the existing output, and leave one line of each. Windows and `inline=False` use the
+            whole screen and restore it.
+        place: Decides how to ask; by default, by what this process and its terminal can do.
+        stage: Shows forms; by default, on the terminal of this process.
+        write: Prints the line that stays after each question; by default, to standard error.
+        most_waiting: How many questions of one server may wait at once; None for any number. More are cancelled, and
+            the user is told how many.
     """
 
     modes: Final = ("form", "url")
@@ -73,7 +68,7 @@ class Terminal:
         place: Callable[[], Place] = place,
         stage: Stage | None = None,
         write: Callable[[str], None] | None = None,
-        most_waiting: int | None = MOST_WAITING,
+        most_waiting: int | None = MAX_PENDING,
     ) -> None:
         _need_textual()
         self._lines = lines
@@ -81,30 +76,30 @@ class Terminal:
         self._place = place
         self._stage = stage
         self._open_url = open_url or open_in_browser
-        self._account = Account(write or print_error, self._open_url)
+        self._summary = Summary(write or print_error, self._open_url)
         self._crowd = Crowd(most_waiting)
         self._queue = Queue()
         self._shown: dict[Step, Waiter] = {}
-        self._app: Asking | None = None
-        self._room: WaitingRoom | None = None
+        self._app: QuestionApp | None = None
+        self._room: WaitApp | None = None
         self._server: asyncio.Task[None] | None = None
         self._teller: asyncio.Task[None] | None = None
         self._turn = asyncio.Lock()
         self._over = asyncio.Event()
 
     async def answer(self, asked: Asked) -> Outcome[Any]:
-        """Ask the user this, and return what became of it."""
+        """Ask the user, and return the outcome."""
         match self._place():
             case "nowhere":
-                self._account.nobody_there(asked)
+                self._summary.tell_no_terminal(asked)
                 return Cancelled(asked.via)
             case "lines":
                 return await self._line_prompts().answer(asked)
             case "form":
-                return await self._by_form(asked)
+                return await self._ask_by_form(asked)
 
     async def wait(self, waiting: Waiting) -> bool:
-        """Show what a call waits for, until the user wants to try again (True) or gives up (False)."""
+        """Show what a call waits for, until the user tries again (True) or gives up (False)."""
         match self._place():
             case "nowhere":
                 return False
@@ -115,42 +110,42 @@ class Terminal:
 
     # --- one question -------------------------------------------------------------------------
 
-    async def _by_form(self, asked: Asked) -> Outcome[Any]:
+    async def _ask_by_form(self, asked: Asked) -> Outcome[Any]:
         with self._crowd.one_more(asked.server) as may_wait:
-            return await self._in_turn(asked) if may_wait else self._turned_away(asked)
+            return await self._in_turn(asked) if may_wait else self._turn_away(asked)
 
     async def _in_turn(self, asked: Asked) -> Outcome[Any]:
         waiter = Waiter(Step(asked))
         self._queue.join(waiter)
-        self._call_in()
+        self._start()
         try:
             return await waiter.answered
         except asyncio.CancelledError:
             await self._withdraw(waiter)
             raise
 
-    def _call_in(self) -> None:
-        """See to it that the questions are asked."""
-        if self._room is not None:  # it comes again after the questions
+    def _start(self) -> None:
+        """Start to ask questions, unless that is under way."""
+        if self._room is not None:  # it's shown again after the questions
             self._room.call_later(self._room.exit)
         if self._server is None or self._server.done():
             self._server = asyncio.create_task(self._serve(), name="midcall terminal")
 
     async def _withdraw(self, waiter: Waiter) -> None:
-        """Close the form of a question that was given up, and have it gone before the program goes on."""
+        """Close the form of a withdrawn question, and wait until it's off the screen."""
         if waiter in self._queue:
             self._queue.leave(waiter)  # the user has never seen it
         elif self._app is not None and waiter.step in self._shown:
             last = all(each is waiter or each.answered.cancelled() for each in self._shown.values())
             self._app.call_later(self._app.withdraw, waiter.step)
             if last:
-                with anyio.move_on_after(_CLOSING, shield=True):
+                with anyio.move_on_after(TERMINAL_CLOSE_SECONDS, shield=True):
                     await self._over.wait()
 
     # --- all questions ------------------------------------------------------------------------
 
     async def _serve(self) -> None:
-        await asyncio.sleep(_TOGETHER)
+        await asyncio.sleep(ROUND_SECONDS)
         while self._queue:
             async with self._turn:
                 if self._queue:  # it may have been withdrawn meanwhile
@@ -175,9 +170,9 @@ class Terminal:
                 waiter.settle()
 
     async def _show(self, flow: Flow) -> None:
-        from midcall.client.terminal.app import Asking
+        from midcall.client.terminal.question_app import QuestionApp
 
-        app = self._app = Asking(flow, self._behind)
+        app = self._app = QuestionApp(flow, self._behind)
         try:
             await self._on_stage().show(app)
         except Exception as error:
@@ -185,24 +180,24 @@ class Terminal:
         finally:
             self._app = None
         if app.failure is not None:
-            _log.warning(wording.form_failed(type(app.failure).__name__))
+            _log.warning("the form failed with %s; asking its questions line by line", type(app.failure).__name__)
             _log.debug("the form's failure", exc_info=app.failure)
-            await self._by_lines(flow)
+            await self._ask_by_lines(flow)
 
-    async def _by_lines(self, flow: Flow) -> None:
-        """The form broke down: what is not decided is asked at line prompts."""
+    async def _ask_by_lines(self, flow: Flow) -> None:
+        """Ask undecided questions with line prompts, because the form failed."""
         for step in flow.steps:
             if step.outcome is None:
                 step.outcome = await self._line_prompts().answer(step.asked)
 
     async def _finish(self, flow: Flow) -> None:
-        """Hand the outcomes out, open what the user agreed to, and leave a line of each."""
+        """Print each outcome, open the addresses that the user agreed to, and settle the questions."""
         for step in flow.withdrawn:
-            self._account.withdrawn(step.asked)
+            self._summary.tell_withdrawn(step.asked)
         for step in flow.steps:
             outcome = step.outcome if step.outcome is not None else Cancelled(step.asked.via)
-            note = "" if flow.alone else brief(step.asked.message.partition("\n")[0], 60)
-            await self._account.tell(step.asked, outcome, note)
+            note = "" if flow.alone else shorten(step.asked.message.partition("\n")[0], 60)
+            await self._summary.tell(step.asked, outcome, note)
             self._shown[step].settle(outcome)
 
     # --- very many questions ------------------------------------------------------------------
@@ -211,35 +206,35 @@ class Terminal:
         return Behind(len(self._queue), self._crowd.turned_away)
 
     def _cancel_all(self, flow: Flow) -> None:
-        """The user wants none of them: neither those of the flow, nor those behind it."""
+        """Cancel the questions of the flow and all waiting ones."""
         self._crowd.dismiss()
-        self._account.all_cancelled(len(flow.steps) + self._queue.cancel_all())
+        self._summary.tell_all_cancelled(len(flow.steps) + self._queue.cancel_all())
 
-    def _turned_away(self, asked: Asked) -> Cancelled:
+    def _turn_away(self, asked: Asked) -> Cancelled:
         if self._teller is None or self._teller.done():
             self._teller = asyncio.create_task(self._tell_when_calm(), name="midcall terminal, turned away")
         return Cancelled(asked.via)
 
     async def _tell_when_calm(self) -> None:
         await self._crowd.calm()
-        async with self._turn:  # it would be hidden by a form
+        async with self._turn:  # a form would hide it
             self._tell_turned_away()
 
     def _tell_turned_away(self) -> None:
         if count := self._crowd.told():
-            self._account.turned_away(count)
+            self._summary.tell_turned_away(count)
 
     # --- waiting ------------------------------------------------------------------------------
 
     async def _waiting_room(self, waiting: Waiting) -> bool:
-        from midcall.client.terminal.waits import WaitingRoom
+        from midcall.client.terminal.wait_app import WaitApp
 
         began = monotonic()
         while True:
-            if self._server is not None:  # questions go first
+            if self._server is not None:  # questions come first
                 await asyncio.wait({self._server})
             async with self._turn:
-                room = self._room = WaitingRoom(waiting, began)
+                room = self._room = WaitApp(waiting, began)
                 try:
                     await self._on_stage().show(room)
                 finally:
@@ -270,4 +265,4 @@ def _need_textual() -> None:
     from importlib.util import find_spec
 
     if find_spec("textual") is None:
-        raise Misuse(wording.needs_terminal_extra())
+        raise Misuse('Terminal() shows its forms with Textual, which is not installed: pip install "midcall[terminal]"')

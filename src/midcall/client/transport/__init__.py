@@ -1,1 +1,1 @@
-"""What a client sends and gets: how it connects, what it offers, and what it makes of what comes."""
+"""Transports to a server: connect, declare modes, and repair incoming messages."""

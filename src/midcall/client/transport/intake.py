@@ -1,16 +1,15 @@
-"""What a server sends, made fit for the SDK's client.
+"""Repair what a server sends, so that one malformed part doesn't cost the whole message.
 
-That client refuses a whole round if one of its questions is malformed, a whole list for one malformed tool,
-and a result that does not say that it is complete, which a client must take for one that is. It answers a
-malformed question that was pushed by itself, and nobody hears of it. This transport goes around another one.
-It puts an empty question in the place of a malformed one, marked, so that it alone is refused and the
-others are asked; it leaves out tools that cannot be understood; and it says what a result has left out.
+The SDK's client rejects a whole round for one malformed question, a whole list for one malformed tool, and any
+result without `resultType`. It answers a malformed pushed question itself, and nobody hears of it. This transport
+replaces a malformed question with an empty one that carries a mark, so that only it is refused; leaves malformed
+tools out of lists; and adds a missing `resultType`.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
 from mcp.client._transport import Transport
@@ -21,32 +20,32 @@ from mcp_types import (
     JSONRPCError,
     JSONRPCRequest,
     JSONRPCResponse,
+    ListToolsResult,
     RequestId,
     methods,
 )
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 from pydantic import ValidationError
 
-from midcall.client.lines.columns import one_line
-from midcall.client.transport.tool_list import usable
+from midcall.client.lines.excerpt import one_line
 from midcall.client.transport.wrapper import Around, Incoming
 
-__all__ = ["UNREADABLE", "Intake"]
+__all__ = ["UNREADABLE", "Intake", "usable_tools"]
 
 _log: Final = logging.getLogger("midcall.client")
 
-_MOST_TOLD: Final = 100
-"""More tools that cannot be understood nobody wants to hear of."""
+_MOST_REPORTED: Final = 100
+_LONGEST_REASON: Final = 200
 
 UNREADABLE: Final = "midcall/unreadable"
-"""The mark, in the `_meta` of a question: why it could not be read."""
+"""The mark in the `_meta` of a question: why it could not be read."""
 
 
 class Intake(Around):
-    """A transport that mends what comes in.
+    """Repairs incoming messages.
 
     Attributes:
-        unusable: The tools that were left out of lists, by name, and what is wrong with them.
+        unusable: The tools that were left out of lists, by name, and what's wrong with them.
     """
 
     def __init__(self, transport: Transport) -> None:
@@ -54,39 +53,39 @@ class Intake(Around):
         self.unusable: dict[str, str] = {}
         self._modern = False
         self._version = LATEST_HANDSHAKE_VERSION
-        self._asked: dict[RequestId, str] = {}
+        self._requests: dict[RequestId, str] = {}
 
     def outgoing(self, request: JSONRPCRequest) -> JSONRPCRequest:
-        """Only a version that has results which are not complete says so in each request."""
+        """Note the protocol version: only those that know incomplete results name it in each request."""
         meta: Any = (request.params or {}).get("_meta")
         if request.method != "server/discover" and isinstance(meta, dict) and PROTOCOL_VERSION_META_KEY in meta:
             self._modern = True
             self._version = LATEST_MODERN_VERSION
         if request.method in ("initialize", "tools/list"):
-            self._asked[request.id] = request.method
+            self._requests[request.id] = request.method
         return request
 
     def incoming(self, item: Incoming) -> Incoming:
         match item:
             case SessionMessage(message=JSONRPCResponse() as message):
-                fit = message.model_copy(update={"result": self._fit(message.id, message.result)})
+                repaired = message.model_copy(update={"result": self._repair(message.id, message.result)})
             case SessionMessage(message=JSONRPCRequest(method="elicitation/create") as message):
-                fit = message.model_copy(update={"params": _pushed(message.params, self._version)})
+                repaired = message.model_copy(update={"params": _repair_pushed(message.params, self._version)})
             case SessionMessage(message=JSONRPCError(id=int() | str() as id)):
-                self._asked.pop(id, None)
+                self._requests.pop(id, None)
                 return item
             case _:
                 return item
-        return SessionMessage(message=fit, metadata=item.metadata)
+        return SessionMessage(message=repaired, metadata=item.metadata)
 
-    def _fit(self, id: RequestId, result: dict[str, Any]) -> dict[str, Any]:
+    def _repair(self, id: RequestId, result: dict[str, Any]) -> dict[str, Any]:
         if self._modern:
-            result = _fit(result)
-        match self._asked.pop(id, None):
+            result = _repair_result(result)
+        match self._requests.pop(id, None):
             case "initialize":
                 self._version = str(result.get("protocolVersion"))
             case "tools/list":
-                result, unusable = usable(result, self._version)
+                result, unusable = usable_tools(result, self._version)
                 self._leave_out(unusable)
             case _:
                 pass
@@ -94,25 +93,23 @@ class Intake(Around):
 
     def _leave_out(self, tools: Mapping[str, str]) -> None:
         for name, why in tools.items():
-            if len(self.unusable) < _MOST_TOLD and name not in self.unusable:
-                _log.warning(
-                    f"the server lists a tool that cannot be understood, and it was left out: {one_line(name)} ({why})"
-                )
+            if len(self.unusable) < _MOST_REPORTED and name not in self.unusable:
+                _log.warning(f"the server lists a malformed tool, which was left out: {one_line(name)} ({why})")
                 self.unusable[name] = why
 
 
-def _fit(result: dict[str, Any]) -> dict[str, Any]:
+def _repair_result(result: dict[str, Any]) -> dict[str, Any]:
     if "resultType" not in result:
         return {**result, "resultType": "complete"}
     requests: Any = result.get("inputRequests")
     if result["resultType"] != "input_required" or not isinstance(requests, dict):
         return result
     questions = cast("dict[str, Any]", requests)
-    return {**result, "inputRequests": {key: _readable(request) for key, request in questions.items()}}
+    return {**result, "inputRequests": {key: _repair_question(request) for key, request in questions.items()}}
 
 
-def _readable(request: Any) -> Any:
-    """This request, or an empty question in its place. What is no question is left to the SDK."""
+def _repair_question(request: Any) -> Any:
+    """This request, or an empty question if it's a malformed one. Other requests are left to the SDK."""
     if not isinstance(request, Mapping) or cast("Mapping[str, Any]", request).get("method") != "elicitation/create":
         return cast("Any", request)
     try:
@@ -120,28 +117,68 @@ def _readable(request: Any) -> Any:
         methods.validate_server_result("tools/call", LATEST_MODERN_VERSION, alone)
         ElicitRequest.model_validate(request, by_name=False)
     except ValidationError:
-        return _empty(_malformed())
+        return _empty_question()
     return cast("Any", request)
 
 
-def _pushed(params: Any, version: str) -> Any:
-    """The params of this pushed question, or of an empty one."""
+def _repair_pushed(params: Any, version: str) -> Any:
+    """The params of this pushed question, or those of an empty one."""
     try:
         methods.parse_server_request("elicitation/create", version, params)
     except ValidationError:
-        return _empty(_malformed())["params"]
-    except (KeyError, ValueError):  # a version in which nothing is pushed, or that nobody knows
+        return _empty_question()["params"]
+    except (KeyError, ValueError):  # a version without pushed questions, or an unknown one
         pass
     return params
 
 
-def _empty(why: str) -> dict[str, Any]:
+def _empty_question() -> dict[str, Any]:
     form: dict[str, Any] = {"type": "object", "properties": {}}
+    meta = {UNREADABLE: "the question is malformed"}
     return {
         "method": "elicitation/create",
-        "params": {"mode": "form", "message": "", "requestedSchema": form, "_meta": {UNREADABLE: why}},
+        "params": {"mode": "form", "message": "", "requestedSchema": form, "_meta": meta},
     }
 
 
-def _malformed() -> str:
-    return "the question is malformed"
+# --- tools -------------------------------------------------------------------------------------
+
+
+def usable_tools(result: dict[str, Any], version: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """Split a result of `tools/list`: the result with usable tools only, and what's wrong with the others, by name."""
+    listed: Any = result.get("tools")
+    tools = cast("list[Any]", listed) if isinstance(listed, list) else []
+    if not _fault(result, tools, version):
+        return result, {}
+    good: list[Any] = []
+    bad: dict[str, str] = {}
+    for number, tool in enumerate(tools, 1):
+        if why := _fault(result, [tool], version):
+            bad[_name(tool, number)] = why
+        else:
+            good.append(tool)
+    return {**result, "tools": good}, bad
+
+
+def _fault(result: dict[str, Any], tools: Iterable[Any], version: str) -> str:
+    """What's wrong with these tools, if anything. Ignores faults in other parts of the result."""
+    listed = {**result, "tools": tools}
+    try:
+        methods.validate_server_result("tools/list", version, listed)
+        ListToolsResult.model_validate(listed, by_name=False)
+    except ValidationError as error:
+        found = ((each["loc"], each["msg"]) for each in error.errors() if "tools" in each["loc"])
+        return next((_describe(loc, message) for loc, message in found), "")
+    except (KeyError, ValueError):  # a version without such a list, or an unknown one
+        pass
+    return ""
+
+
+def _describe(loc: tuple[int | str, ...], message: str) -> str:
+    place = ".".join(str(part) for part in loc[loc.index("tools") + 2 :])
+    return one_line(f"{place}: {message}" if place else message, _LONGEST_REASON)
+
+
+def _name(tool: Any, number: int) -> str:
+    name = cast("Mapping[str, Any]", tool).get("name") if isinstance(tool, Mapping) else None
+    return name if isinstance(name, str) and name else f"no. {number}"

@@ -1,29 +1,28 @@
-"""What a client offers a server: which protocol version, which modes of elicitation.
+"""Declare a protocol version and modes of elicitation.
 
-The SDK's client offers its newest version and, once it can be asked at all, both modes. This
-transport goes around another one and says on the wire what was meant.
+The SDK's client declares its newest version and, if it has a callback, both modes. This transport rewrites the
+declaration on its way to the server.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, Literal
+from typing import Any
 
 from mcp.client._transport import Transport
 from mcp_types import CLIENT_CAPABILITIES_META_KEY, JSONRPCRequest
 
+from midcall.client.asked import Mode
 from midcall.client.transport.wrapper import Around
 
-__all__ = ["Mode", "Offer"]
-
-Mode = Literal["form", "url"]
+__all__ = ["Offer"]
 
 
 class Offer(Around):
-    """A transport that offers this version, and declares only these modes.
+    """Offers this version, and declares only these modes.
 
-    `modes=None` leaves the declaration as it is; an empty collection declares no elicitation.
-    `bare=True` declares form mode in the older way, as `{}`.
+    `modes=None` leaves the declaration unchanged; an empty collection declares no elicitation. `bare=True` declares
+    form mode the older way, as `{}`.
     """
 
     def __init__(
@@ -44,19 +43,19 @@ class Offer(Around):
         if request.method == "initialize":
             if self._version is not None:
                 params["protocolVersion"] = self._version
-            params["capabilities"] = self._declared(params.get("capabilities") or {})
+            params["capabilities"] = self._declare(params.get("capabilities") or {})
         else:
             meta = dict(params.get("_meta") or {})
             if CLIENT_CAPABILITIES_META_KEY not in meta:
                 return request
-            meta[CLIENT_CAPABILITIES_META_KEY] = self._declared(meta[CLIENT_CAPABILITIES_META_KEY])
+            meta[CLIENT_CAPABILITIES_META_KEY] = self._declare(meta[CLIENT_CAPABILITIES_META_KEY])
             params["_meta"] = meta
         return request.model_copy(update={"params": params})
 
-    def _declared(self, capabilities: dict[str, Any]) -> dict[str, Any]:
+    def _declare(self, capabilities: dict[str, Any]) -> dict[str, Any]:
         if self._modes is None:
             return capabilities
-        kept = {name: value for name, value in capabilities.items() if name != "elicitation"}
+        others = {name: value for name, value in capabilities.items() if name != "elicitation"}
         if self._modes:
-            kept["elicitation"] = {} if self._bare else {mode: {} for mode in self._modes}
-        return kept
+            others["elicitation"] = {} if self._bare else {mode: {} for mode in self._modes}
+        return others

@@ -1,4 +1,4 @@
-"""What can be connected to: a URL, a command, a server in this process, a transport."""
+"""Make a transport to a URL, a command, or a server in this process."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.server.lowlevel.server import Server
 from mcp.server.mcpserver import MCPServer
 
-from midcall.client.transport.connection_errors import CannotConnect
+from midcall.client.transport.connection_errors import NO_SUCH_COMMAND, CannotConnect
 from midcall.client.transport.server_log import Errlog, server_log
 from midcall.core.text import plain
-from midcall.wording.client import connecting as wording
+from midcall.core.urls import is_web_url
+from midcall.settings import HTTP_CONNECT_SECONDS, SILENT_STREAM_SECONDS
 
 __all__ = ["Reached", "Target", "Ways", "is_url", "reach"]
 
@@ -32,14 +33,11 @@ Target: TypeAlias = str | Sequence[str] | StdioServerParameters | Server[Any] | 
 """A URL; a command, as one line or as a list of its arguments; a server object; or a transport."""
 
 _HTTP_LOG: Final = logging.getLogger("mcp.client.streamable_http")
-_CONNECT_SECONDS: Final = 30.0
-_SILENT_SECONDS: Final = 3600.0
-"""People are slow: while one of them thinks, a stream may be silent for long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """How to get there. What a kind of target does not need is left aside."""
+    """Options for connecting. A target ignores those it doesn't need."""
 
     env: Mapping[str, str] | None = None
     cwd: str | os.PathLike[str] | None = None
@@ -51,14 +49,14 @@ class Ways:
 
 @dataclass(slots=True)
 class Seen:
-    """What is learnt about a server on the way: the status of its last HTTP response."""
+    """The status of a server's last HTTP response."""
 
     status: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A transport, the name of what is at its other end, and the command that it runs."""
+    """A transport, the name of its target for messages, and the command that it runs."""
 
     transport: Transport
     name: str
@@ -67,15 +65,15 @@ class Reached:
 
 
 def is_url(target: str) -> bool:
-    """Whether this is an address, and no command."""
+    """Whether this is a URL rather than a command."""
     return "://" in target.split(" ")[0]
 
 
 def reach(target: Target, ways: Ways) -> Reached:
-    """The transport to this target.
+    """Make the transport to this target.
 
     Raises:
-        CannotConnect: It is no target, or one that cannot be understood.
+        CannotConnect: The target can't be understood.
     """
     match target:
         case str() if is_url(target):
@@ -94,13 +92,8 @@ def reach(target: Target, ways: Ways) -> Reached:
 
 
 def _url(url: str, ways: Ways) -> Reached:
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable:
-        raise CannotConnect.because(url, _bad_url())
+    if not is_web_url(url):
+        raise CannotConnect.because(url, ("it is not a web address", "An address looks like http://localhost:8000/mcp"))
     seen = Seen()
     return Reached(_http(url, ways, seen), _without_userinfo(url), seen=seen)
 
@@ -110,13 +103,12 @@ async def _http(url: str, ways: Ways, seen: Seen) -> AsyncGenerator[TransportStr
     async def remember(response: httpx2.Response) -> None:
         seen.status = response.status_code
 
-    _HTTP_LOG.addFilter(_made_plain)
-
+    _HTTP_LOG.addFilter(_sanitize)
     async with (
         httpx2.AsyncClient(
             headers=dict(ways.headers or {}),
             auth=ways.auth,
-            timeout=httpx2.Timeout(_CONNECT_SECONDS, read=_SILENT_SECONDS),
+            timeout=httpx2.Timeout(HTTP_CONNECT_SECONDS, read=SILENT_STREAM_SECONDS),
             event_hooks={"response": [remember]},
         ) as http,
         streamable_http_client(url, http_client=http) as streams,
@@ -124,8 +116,8 @@ async def _http(url: str, ways: Ways, seen: Seen) -> AsyncGenerator[TransportStr
         yield streams
 
 
-def _made_plain(record: logging.LogRecord) -> bool:
-    """The SDK logs what a server sends as it is. Who sets up no logging has that on the terminal."""
+def _sanitize(record: logging.LogRecord) -> bool:
+    """The SDK logs what a server sends unchanged, and without a logging setup that goes to the terminal."""
     record.msg, record.args = plain(record.getMessage()), None
     return True
 
@@ -140,16 +132,16 @@ def _without_userinfo(url: str) -> str:
 
 def _split(line: str) -> list[str]:
     try:
-        if sys.platform == "win32":  # where a backslash is part of a path
+        if sys.platform == "win32":  # a backslash is part of a path
             return [part.strip('"') for part in shlex.split(line, posix=False)]
         return shlex.split(line)
     except ValueError as error:
-        raise CannotConnect.because(line, _bad_command_line(str(error))) from None
+        raise CannotConnect.because(line, (f"the command cannot be parsed ({error})", "Check its quotes.")) from None
 
 
 def _command(parts: Sequence[str], ways: Ways) -> Reached:
     if not parts or not parts[0]:
-        raise CannotConnect.because("''", wording.no_such_command())
+        raise CannotConnect.because("''", NO_SUCH_COMMAND)
     return _process(StdioServerParameters(command=parts[0], args=list(parts[1:])), ways)
 
 
@@ -160,12 +152,14 @@ def _process(parameters: StdioServerParameters, ways: Ways) -> Reached:
         parameters = parameters.model_copy(update={"cwd": Path(ways.cwd)})
     name = shlex.join([parameters.command, *parameters.args])
     if parameters.cwd is not None and not Path(parameters.cwd).is_dir():
-        raise CannotConnect.because(name, _no_such_folder(str(parameters.cwd)))
-    return Reached(_started(parameters, ways.errlog), name, parameters.command)
+        raise CannotConnect.because(
+            name, (f"there is no folder {parameters.cwd}", "Create it, or run the server somewhere else.")
+        )
+    return Reached(_start(parameters, ways.errlog), name, parameters.command)
 
 
 @asynccontextmanager
-async def _started(parameters: StdioServerParameters, errlog: Errlog | None) -> AsyncGenerator[TransportStreams]:
+async def _start(parameters: StdioServerParameters, errlog: Errlog | None) -> AsyncGenerator[TransportStreams]:
     async with server_log(errlog) as file, stdio_client(parameters, errlog=file) as streams:
         yield streams
 
@@ -186,20 +180,8 @@ def _object(target: object, ways: Ways) -> Reached:
 
 @asynccontextmanager
 async def _fastmcp(server: object, lowlevel: Any, ways: Ways) -> AsyncGenerator[TransportStreams]:
-    """FastMCP keeps its lifespan outside of the server that it runs."""
+    """FastMCP keeps its lifespan outside the low-level server."""
     lifespan = cast("Any", getattr(server, "_lifespan_manager", nullcontext))
-    entered: AbstractAsyncContextManager[Any] = lifespan()
-    async with entered, InMemoryTransport(lowlevel, raise_exceptions=ways.raise_exceptions) as streams:
+    context: AbstractAsyncContextManager[Any] = lifespan()
+    async with context, InMemoryTransport(lowlevel, raise_exceptions=ways.raise_exceptions) as streams:
         yield streams
-
-
-def _no_such_folder(folder: str) -> tuple[str, str]:
-    return f"there is no folder {folder}", "The working directory of the server must be there."
-
-
-def _bad_url() -> tuple[str, str]:
-    return "it is not a web address", "An address looks like http://localhost:8000/mcp"
-
-
-def _bad_command_line(detail: str) -> tuple[str, str]:
-    return f"the command cannot be read ({detail})", "Check its quotes."

@@ -1,1 +1,1 @@
-"""Addresses that a server wants the user to open: their hosts, and every reason for doubt. Pure."""
+"""Inspect URLs before the user opens them."""

@@ -1,9 +1,9 @@
-"""An address that a server wants the user to open: what there is to see, and every reason for doubt.
+"""Inspect a URL before the user consents to open it: whose site it is, and every reason for doubt.
 
     address = look("https://accounts.example.com/connect?state=1")
     before, domain, after = address.parts        # "https://accounts.", "example.com", "/connect?state=1"
 
-Looking fetches nothing. `open_in_browser` is for after the user's yes.
+`look` fetches nothing. Call `open_in_browser` only after the user has agreed.
 """
 
 from __future__ import annotations
@@ -16,21 +16,20 @@ import webbrowser
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlsplit
 
 from midcall.client.urls.hosts import BadHost, Host, read_host
-from midcall.client.urls.lookalikes import looks_like, scripts, strange
+from midcall.client.urls.lookalikes import foreign_letters, looks_like, scripts
 from midcall.core.text import plain_line
-from midcall.wording.client import addresses as wording
+from midcall.core.urls import is_web_url
+from midcall.language import _
+from midcall.settings import URL_CHARACTERS
 
 __all__ = ["Address", "look", "open_in_browser"]
 
-LONGEST: Final = 32_768
-"""More no browser is given, and nobody looks at."""
 _LONG: Final = 2_000
 _PORTS: Final = {"http": 80, "https": 443}
-_UNSEEN: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""They count as printable, and there is nothing to see."""
+_INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+"""Python calls these printable, but nothing appears."""
 _FORM: Final = re.compile(
     r"(?P<scheme>https?)://(?P<user>[^/?#]*@)?(?P<host>\[[^]/?#@]*]|[^/?#@:]*)(?P<port>:[0-9]*)?(?P<rest>(?:[/?#].*)?)",
     re.IGNORECASE | re.DOTALL,
@@ -39,16 +38,16 @@ _FORM: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An address to show before consent.
+    """A URL to show before consent.
 
     Args:
-        url: The whole of it, as the server sent it.
-        parts: What stands before the domain that someone registered, that domain, and what stands
-            after it. Together they are the URL. The domain is empty where there is none.
+        url: The whole URL, as the server sent it.
+        parts: What comes before the registered domain, that domain, and what comes after it. Joined, they
+            are the URL. Without a registered domain, that part is empty.
         doubts: Reasons for doubt, each a sentence for the user.
-        why_not: Why it must not be opened, if so; goes on after "cannot be opened: ".
-        host: The host in plain letters, to be compared; empty where there is none.
-        registrable: The same for the domain.
+        why_not: Why it must not be opened, if so; completes "cannot be opened: ".
+        host: The host in ASCII, for comparing; empty if the URL has none.
+        registrable: The domain in ASCII.
     """
 
     url: str
@@ -60,113 +59,135 @@ class Address:
 
     @property
     def openable(self) -> bool:
-        """Whether it may be offered to the user: an absolute web address that shows what it is."""
+        """Whether it may be offered to the user: an absolute http or https URL that hides nothing."""
         return not self.why_not
 
     @property
     def domain(self) -> str:
-        """The domain that someone registered; of an IP address and of localhost, the whole host."""
+        """The registered domain; for an IP address and localhost, the whole host."""
         return self.parts[1]
 
 
 def look(url: str) -> Address:
-    """Read an address, of which nothing is known. Never raises, and never looks anything up."""
-    if why_not := _unfit(url):
-        return Address(url, (url, "", ""), why_not=why_not)
+    """Inspect an untrusted URL. Never raises, and makes no requests."""
     found = _FORM.fullmatch(url)
+    if why_not := _why_not(url, found):
+        return Address(url, (url, "", ""), why_not=why_not)
+    assert found is not None, "_why_not refuses everything else"
     try:
-        assert found is not None, "an address that is fit has this form"
         host = read_host(found["host"])
     except BadHost:
-        return Address(url, (url, "", ""), why_not=wording.host_not_readable())
+        return Address(url, (url, "", ""), why_not=_("its address names no site that a browser could find"))
     start = found.start("host") + (host.text.rindex(host.domain) if host.ip is None else 0)
     end = start + len(host.domain)
     parts = (url[:start], url[start:end], url[end:])
     return Address(url, parts, tuple(_doubts(found, host)), "", host.name, host.registrable)
 
 
-# --- what cannot be opened -------------------------------------------------------------------
-def _unfit(url: str) -> str:
-    """Why this is no address to offer, or nothing."""
-    if len(url) > LONGEST:
-        return wording.address_too_long(len(url), LONGEST)
-    if not url.isprintable() or " " in url or "\\" in url or any(map(_is_unseen, url)):
-        return wording.address_hides()
-    found = _FORM.fullmatch(url)
-    if found is None or not found["host"]:
-        return wording.cannot_be_opened()
-    return "" if _parsable(url) else wording.cannot_be_opened()
+def _why_not(url: str, found: re.Match[str] | None) -> str:
+    """Why this must not be opened, or an empty string."""
+    if len(url) > URL_CHARACTERS:
+        return _("its address has {count:,} characters, more than the {most:,} that can be checked").format(
+            count=len(url), most=URL_CHARACTERS
+        )
+    if not url.isprintable() or " " in url or "\\" in url or any(map(_is_invisible, url)):
+        return _("its address contains characters that do not belong there")
+    if found is None or not is_web_url(url):
+        return _("its address is not a plain http or https address")
+    return ""
 
 
-def _is_unseen(char: str) -> bool:
-    return char in _UNSEEN or "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef"
-
-
-def _parsable(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
+def _is_invisible(char: str) -> bool:
+    return char in _INVISIBLE or "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef"
 
 
 # --- doubts ----------------------------------------------------------------------------------
 def _doubts(found: re.Match[str], host: Host) -> Iterator[str]:
     if user := found["user"]:
-        yield wording.doubt_user(plain_line(_shortened(user[:-1])), host.text)
-    yield from _doubts_of_place(host)
-    yield from _doubts_of_name(host)
+        yield _('The part before the @ ("{user}") is not the site. The site is {host}.').format(
+            user=plain_line(_shorten(user[:-1])), host=host.text
+        )
+    yield from _doubts_about_place(host)
+    yield from _doubts_about_name(host)
     scheme, port = found["scheme"].lower(), int((found["port"] or "")[1:] or 0)
     away = host.place != "computer"
     if port and port != _PORTS[scheme] and away:
-        yield wording.doubt_port(port)
+        yield _("It uses the unusual port {port}.").format(port=port)
     if scheme == "http" and away:
-        yield wording.doubt_http()
+        yield _("It is plain http: others on the way can read and change what is sent.")
     if any(unicodedata.bidirectional(char) in ("R", "AL") for char in found[0]):
-        yield wording.doubt_direction()
+        yield _("It contains letters that run from right to left, which can make its parts appear in another order.")
     if len(found[0]) > _LONG:
-        yield wording.doubt_length(len(found[0]))
+        yield _("It is very long ({count:,} characters). What counts is the name of the site.").format(
+            count=len(found[0])
+        )
 
 
-def _doubts_of_place(host: Host) -> Iterator[str]:
-    usual = host.ip is None or host.text.lower() == host.name
-    if not usual:
-        yield wording.doubt_odd_ip(host.text, host.name)
+def _doubts_about_place(host: Host) -> Iterator[str]:
+    if host.ip is not None and host.text.lower() != host.name:
+        yield _("{text} is another way to write the number {ip}, which hides where it leads.").format(
+            text=host.text, ip=host.name
+        )
     elif host.ip is not None and host.place == "internet":
-        yield wording.doubt_ip(host.name)
+        yield _("The site has no name, only the number {ip}. Nobody can tell whose it is.").format(ip=host.name)
     if host.place == "computer":
-        yield wording.doubt_this_computer(host.name)
+        yield _("It leads to a program on this computer ({host}), not to the internet.").format(host=host.name)
     elif host.place == "network":
-        yield wording.doubt_own_network(host.name)
+        yield _("It leads into your own network ({host}), not to the internet.").format(host=host.name)
 
 
-def _doubts_of_name(host: Host) -> Iterator[str]:
+def _doubts_about_name(host: Host) -> Iterator[str]:
     if host.ip is not None:
         return
-    read = ".".join(host.labels)
+    decoded = ".".join(host.labels)
     if not host.text.isascii():
-        yield wording.doubt_not_ascii(host.name)
-    elif read != host.name:
-        yield wording.doubt_punycode(host.name, plain_line(read))
+        yield _("The name of the site is not written in plain letters (a to z). Its exact name is {name}.").format(
+            name=host.name
+        )
+    elif decoded != host.name:
+        yield _('{name} is a name in other letters. It reads "{decoded}", and can look like another site.').format(
+            name=host.name, decoded=plain_line(decoded)
+        )
     elif "xn--" in host.name:
-        yield wording.doubt_bad_punycode()
+        yield _("The name of the site is written in code (xn--) that cannot be read.")
     for label in host.labels:
-        if len(scripts(label)) > 1:
-            yield wording.doubt_mixed(plain_line(label), sorted(map(str.capitalize, scripts(label))))
+        if len(found := scripts(label)) > 1:
+            yield _('"{label}" mixes letters of different scripts ({scripts}).').format(
+                label=plain_line(label), scripts=", ".join(sorted(map(str.capitalize, found)))
+            )
         if not label.isascii() and (plain := looks_like(label)) is not None:
-            yield wording.doubt_looks_like(plain, strange(label), len(label))
+            yield _describe_lookalike(label, plain)
 
 
-def _shortened(text: str, most: int = 60) -> str:
+def _describe_lookalike(label: str, plain: str) -> str:
+    """Name the foreign letters by position: the two names may look the same, so showing both would not help."""
+    letters = "; ".join(_describe_letters(script, found, label) for script, found in foreign_letters(label).items())
+    return _('It can be mistaken for "{plain}", but is another name: {letters}.').format(plain=plain, letters=letters)
+
+
+def _describe_letters(script: str, found: list[tuple[int, str]], label: str) -> str:
+    what = script or _("not one of a to z")
+    if len(found) == len(label):
+        return (_("all of its letters are {what}") if len(label) > 1 else _("its letter is {what}")).format(what=what)
+    places = [f'{place} ("{char}")' for place, char in found]
+    if len(places) > 6:
+        places[5:] = [_("{count} more").format(count=len(places) - 5)]
+    *first, last = places
+    if not first:
+        return _("letter {place} is {what}").format(place=last, what=what)
+    return _("letters {places} and {last} are {what}").format(places=", ".join(first), last=last, what=what)
+
+
+def _shorten(text: str, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
 # --- opening ---------------------------------------------------------------------------------
 def open_in_browser(url: str) -> bool:
-    """Open this address in the system's browser, and tell whether there is one. Only after the user's yes.
+    """Open this URL in the system's browser. Returns whether that worked. Call it only after the user has agreed.
 
-    It blocks while the browser is started: call it in a thread. A browser that would take over the
-    terminal is not started, unless the user named it in BROWSER.
+    Blocks while the browser starts, so call it in a thread. Doesn't start a browser that would take over the
+    terminal, unless the user set it in BROWSER.
     """
     if not look(url).openable or not _has_screen():
         return False
@@ -180,7 +201,7 @@ def open_in_browser(url: str) -> bool:
 
 
 def _has_screen() -> bool:
-    """Whether a browser started here would be seen by the user."""
+    """Whether the user would see a browser that is started here."""
     if os.environ.get("BROWSER") or sys.platform == "win32":
         return True
     if sys.platform == "darwin":

@@ -1,6 +1,6 @@
-"""The host of a web address: what it is called, where it leads, and which part of it someone registered.
+"""The host of a URL: its exact name, where it leads, and which part of it someone registered.
 
-Pure, and nothing is looked up: the list of public suffixes comes with the package `publicsuffixlist`.
+Pure: no DNS. The list of public suffixes comes with the package `publicsuffixlist`.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ from functools import cache
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any, Final, Literal, TypeAlias
 
-__all__ = ["BadHost", "Host", "IpAddress", "Place", "as_ascii", "decoded", "read_host"]
+import idna
+
+__all__ = ["BadHost", "Host", "IpAddress", "Place", "read_host"]
 
 IpAddress: TypeAlias = IPv4Address | IPv6Address
 Place: TypeAlias = Literal["internet", "network", "computer"]
 """Where a host is: on the internet, in the user's own network, or the user's own computer."""
 
 _DOTS: Final = str.maketrans("。．｡", "...")
-"""Browsers take these for dots; each is one character, so that places stay."""
+"""Browsers treat these as dots. Each is one character, so positions don't shift."""
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.-]*")
 _NUMERIC: Final = re.compile(r"[0-9]+|0[xX][0-9A-Fa-f]*")
 _OWN_NETWORK: Final = ("local", "internal", "lan", "home", "intranet", "corp", "private", "home.arpa")
@@ -27,7 +29,7 @@ _LONGEST: Final = 253
 
 
 class BadHost(ValueError):
-    """No browser would go there, or not where it seems to lead."""
+    """No browser would open it, or it leads somewhere else than it seems to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +37,11 @@ class Host:
     """A host.
 
     Args:
-        text: As it was written.
-        name: As a browser asks for it: lower case, in plain letters; an IP address in its usual form.
+        text: As the URL has it.
+        name: As a browser resolves it: lower case, in ASCII; an IP address in its usual form.
         labels: The parts between the dots, decoded; empty for an IP address.
-        ip: The IP address that it is, if it is one.
-        domain: The part of `text` that someone registered, and that tells whose host it is.
+        ip: The IP address, if the host is one.
+        domain: The part of `text` that someone registered, which shows whose host it is.
     """
 
     text: str
@@ -50,7 +52,7 @@ class Host:
 
     @property
     def registrable(self) -> str:
-        """The domain in plain letters, to be compared."""
+        """The domain in ASCII, for comparing."""
         if self.ip is not None:
             return self.name
         return ".".join(self.name.split(".")[-len(self.domain.translate(_DOTS).split(".")) :])
@@ -66,46 +68,65 @@ class Host:
 
 
 def read_host(text: str) -> Host:
-    """The host that is written so, or `BadHost`."""
+    """Read this host, or raise `BadHost`."""
     if text.startswith("["):
         return _ipv6(text)
     dotted = text.translate(_DOTS).removesuffix(".")
-    name = ".".join(map(as_ascii, dotted.split(".")))
+    name = ".".join(map(_encode, dotted.split(".")))
     if not name or len(name) > _LONGEST:
         raise BadHost
     if _NUMERIC.fullmatch(name.rpartition(".")[2]):
         ip = _ipv4(name)
         return Host(text, str(ip), (), ip, text)
-    labels = tuple(map(decoded, name.split(".")))
+    labels = tuple(map(_decode, name.split(".")))
     return Host(text, name, labels, None, _last_labels(text, dotted, _registrable_size(name)))
 
 
 # --- names -----------------------------------------------------------------------------------
-def as_ascii(label: str) -> str:
-    """The label as it goes over the wire."""
-    if not label or not all(map(_may_stand, label)):
+def _encode(label: str) -> str:
+    """The label in ASCII, as DNS has it."""
+    if not label or not all(map(_is_allowed, label)):
         raise BadHost
-    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", label).lower())
-    if plain.isascii():
-        if not plain or not _PLAIN.fullmatch(plain) or "." in plain:
-            raise BadHost
-        return plain
-    return f"xn--{plain.encode('punycode').decode()}"
+    try:
+        mapped = idna.uts46_remap(label, std3_rules=False)
+        if mapped.isascii():
+            return _check_ascii(mapped)
+        return idna.alabel(mapped).decode()
+    except idna.InvalidCodepoint:
+        return _encode_emoji(label)
+    except idna.IDNAError:
+        raise BadHost from None
 
 
-def decoded(label: str) -> str:
-    """The label as it is meant to be read, or as it is where it cannot be decoded."""
+def _check_ascii(label: str) -> str:
+    if not label or "." in label or not _PLAIN.fullmatch(label):
+        raise BadHost
+    return label
+
+
+def _encode_emoji(label: str) -> str:
+    """Browsers open names with emoji, which IDNA 2008 forbids."""
+    folded = unicodedata.normalize("NFKC", label).lower()
+    if not all(map(_is_allowed, folded)):
+        raise BadHost
+    return f"xn--{folded.encode('punycode').decode()}"
+
+
+def _decode(label: str) -> str:
+    """The label as people read it, or unchanged if it can't be decoded."""
     if not label.startswith("xn--"):
         return label
     try:
+        return idna.ulabel(label)
+    except idna.InvalidCodepoint:
         text = label[4:].encode().decode("punycode")
-    except (UnicodeError, ValueError, OverflowError):
+        return text if all(map(_is_allowed, text)) else label
+    except (idna.IDNAError, UnicodeError):
         return label
-    return text if all(map(_may_stand, text)) else label
 
 
-def _may_stand(char: str) -> bool:
-    """Whether this may be part of a name: letters, digits, marks and pictures; nothing that looks like a slash."""
+def _is_allowed(char: str) -> bool:
+    """Whether a name may contain this: letters, digits, marks and emoji, but nothing that looks like a slash."""
     if char.isascii():
         return _PLAIN.fullmatch(char) is not None
     category = unicodedata.category(char)
@@ -113,13 +134,13 @@ def _may_stand(char: str) -> bool:
 
 
 def _last_labels(text: str, dotted: str, size: int) -> str:
-    """The last labels of the host, as they are written in it."""
+    """The last labels of the host, as the URL has them."""
     skipped = len(".".join(dotted.split(".")[:-size]))
     return text[skipped + 1 if skipped else 0 : len(dotted)]
 
 
 def _registrable_size(name: str) -> int:
-    """How many labels of it were registered as one: two in example.com, three in example.co.uk."""
+    """How many labels form the registered domain: two in example.com, three in example.co.uk."""
     suffixes = _suffixes()
     registered = suffixes.privatesuffix(name) if suffixes is not None else None
     return len((registered or name).split("."))
@@ -127,7 +148,7 @@ def _registrable_size(name: str) -> int:
 
 @cache
 def _suffixes() -> Any:
-    """The list of public suffixes, or None without the package. Then the whole host stands for its domain."""
+    """The list of public suffixes, or None without the package: the whole host then counts as the domain."""
     try:
         from publicsuffixlist import PublicSuffixList
     except ImportError:
@@ -137,7 +158,7 @@ def _suffixes() -> Any:
 
 # --- numbers ---------------------------------------------------------------------------------
 def _ipv4(name: str) -> IPv4Address:
-    """An IPv4 address in any form that browsers take: 127.0.0.1, 127.1, 2130706433, 0x7f000001, 0177.0.0.1."""
+    """An IPv4 address in any form that browsers accept: 127.0.0.1, 127.1, 2130706433, 0x7f000001, 0177.0.0.1."""
     *first, last = (_number(part) for part in name.split("."))
     if len(first) > 3 or any(part > 255 for part in first) or last >= 256 ** (4 - len(first)):
         raise BadHost

@@ -1,15 +1,15 @@
-"""Letters that are not what they look like."""
+"""Letters that look like others: Cyrillic, Greek and Armenian ones that pass for Latin."""
 
 from __future__ import annotations
 
 import unicodedata
 from typing import Final
 
-__all__ = ["looks_like", "scripts", "strange"]
+__all__ = ["foreign_letters", "looks_like", "scripts"]
 
 _LATIN: Final = dict(
     zip(
-        # Cyrillic, then Greek, then Armenian; each above the Latin letter that it can be taken for.
+        # Cyrillic, Greek, Armenian; each above the Latin letter that it looks like.
         "абвгԁеһіјкӏмноԛрѕтуԝхѵшҽ" + "αβεγηικνορτυχω" + "աɡցհոօսզ",
         "a6brdehijklmhoqpstywxvwe" + "abeyniKvoptuxw".lower() + "wggnnouq",
         strict=True,
@@ -20,24 +20,21 @@ _EAST_ASIAN: Final = frozenset({"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGAN
 
 
 def scripts(label: str) -> frozenset[str]:
-    """The scripts that the letters of this label belong to, by their English names."""
+    """The English names of the scripts that this label's letters belong to."""
     names = {unicodedata.name(char, "UNKNOWN").split()[0] for char in label if char.isalpha()}
     together = names & _EAST_ASIAN
     return frozenset((names - together) | ({"East Asian"} if together else set[str]()))
 
 
 def looks_like(label: str) -> str | None:
-    """The plain name that this label can be taken for, if every letter of it has one.
-
-    A letter with an accent can be taken for the letter without.
-    """
-    shown = "".join(char for char in unicodedata.normalize("NFKD", label.casefold()) if not unicodedata.combining(char))
-    seen = "".join(_LATIN.get(char, char) for char in shown)
+    """The ASCII name that this label can be mistaken for, if each of its letters looks like one from a to z."""
+    base = "".join(char for char in unicodedata.normalize("NFKD", label.casefold()) if not unicodedata.combining(char))
+    seen = "".join(_LATIN.get(char, char) for char in base)
     return seen if seen.isascii() and seen != label.casefold() else None
 
 
-def strange(label: str) -> dict[str, list[tuple[int, str]]]:
-    """The letters that are not a to z, each with its place from 1, by their script; "" where that says nothing."""
+def foreign_letters(label: str) -> dict[str, list[tuple[int, str]]]:
+    """By script, the letters that aren't a to z, each with its position from 1. The script is "" if unknown."""
     found: dict[str, list[tuple[int, str]]] = {}
     for place, char in enumerate(label, 1):
         if not char.isascii():

@@ -1,7 +1,6 @@
 """The fields of a form: text, number, flag, choice and choices.
 
-Every field is checked when it is made: what cannot be asked raises `InvalidForm` at once, with the
-field's name as its path.
+A field is checked when it's made. One that can't be asked raises `InvalidForm`, with its name as the path.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ from dataclasses import KW_ONLY, dataclass
 from math import ceil, floor
 from typing import Any, TypeAlias, cast
 
-from midcall.core.forms.dialect import compiled, python_only
 from midcall.core.forms.formats import FORMATS, Format
+from midcall.core.forms.patterns import compile_pattern, find_python_only
 from midcall.core.forms.rules import (
     Rule,
     choice_rule,
@@ -23,12 +22,11 @@ from midcall.core.forms.rules import (
     number_rule,
     text_rule,
 )
-from midcall.core.wire import broken_at, legible
+from midcall.core.wire import HALF_CHARACTER_ADVICE, describe_half_character, escape_halves, find_half_character
 from midcall.errors import InvalidForm
-from midcall.wording import forms as wording
-from midcall.wording import wire
+from midcall.problems import describe
 
-__all__ = ["Choice", "Choices", "Field", "Flag", "Number", "Options", "Text"]
+__all__ = ["Choice", "Choices", "Field", "Flag", "Number", "Options", "Text", "name_option"]
 
 Options: TypeAlias = Sequence[str] | Mapping[str, str] | Sequence[tuple[str, str]]
 """Values, or values and their titles."""
@@ -36,7 +34,7 @@ Options: TypeAlias = Sequence[str] | Mapping[str, str] | Sequence[tuple[str, str
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """What all fields have. `required=None` means: required unless there is a default."""
+    """What all fields have. With `required=None`, a field is required unless it has a default."""
 
     name: str
     _: KW_ONLY
@@ -52,7 +50,7 @@ class _Named:
 
 @dataclass(frozen=True, slots=True)
 class Text(_Named):
-    """A line of text. Its pattern is searched for, as JSON Schema does: anchor it with ^ and $."""
+    """A line of text. A pattern may match anywhere, as in JSON Schema: anchor it with ^ and $."""
 
     _: KW_ONLY
     default: str | None = None
@@ -62,12 +60,12 @@ class Text(_Named):
     format: Format | None = None
 
     def __post_init__(self) -> None:
-        _settle(self)
-        _ordered_sizes(self.name, "length", self.min_length, self.max_length)
-        _known_pattern(self.name, self.pattern)
+        _normalize(self)
+        _check_sizes(self.name, "length", self.min_length, self.max_length)
+        _check_pattern(self.name, self.pattern)
         if self.format is not None and self.format not in FORMATS:
             raise InvalidForm(f"format {self.format!r} is not one of: {', '.join(FORMATS)}", path=self.name)
-        _fitting_default(self, self.default)
+        _check_default(self, self.default)
 
     def rule(self) -> Rule:
         return text_rule(self.min_length, self.max_length, self.pattern, self.format)
@@ -84,12 +82,12 @@ class Number(_Named):
     maximum: int | float | None = None
 
     def __post_init__(self) -> None:
-        _settle(self)
+        _normalize(self)
         for bound in ("minimum", "maximum", "default"):
-            _set(self, bound, _plain_number(self.name, bound, getattr(self, bound)))
+            _set(self, bound, _normalize_number(self.name, bound, getattr(self, bound)))
         if self.minimum is not None and self.maximum is not None:
-            _some_number_between(self.name, self.minimum, self.maximum, whole=self.integer)
-        _fitting_default(self, self.default)
+            _check_range(self.name, self.minimum, self.maximum, whole=self.integer)
+        _check_default(self, self.default)
 
     def rule(self) -> Rule:
         return number_rule(self.integer, self.minimum, self.maximum)
@@ -103,16 +101,16 @@ class Flag(_Named):
     default: bool | None = None
 
     def __post_init__(self) -> None:
-        _settle(self)
-        _fitting_default(self, self.default)
+        _normalize(self)
+        _check_default(self, self.default)
 
     def rule(self) -> Rule:
         return flag_rule()
 
 
 @dataclass(frozen=True, slots=True)
-class _Optioned(_Named):
-    """What both kinds of choice have. `options` is kept as a tuple of values, or of values and titles."""
+class _WithOptions(_Named):
+    """What both kinds of choice have. `options` becomes a tuple of values, or of values and titles."""
 
     options: Options
 
@@ -123,7 +121,7 @@ class _Optioned(_Named):
 
     @property
     def titles(self) -> tuple[str, ...] | None:
-        """The titles, in the order of the values, or None if there are none."""
+        """The titles, in the order of the values, or None without titles."""
         titles = tuple(option[1] for option in self.options if not isinstance(option, str))
         return titles or None
 
@@ -133,13 +131,13 @@ class _Optioned(_Named):
         return dict(zip(self.values, self.titles or self.values, strict=True))
 
     @property
-    def shown(self) -> tuple[str, ...]:
-        """Each option as a sentence names it: the value, and the title where it tells more."""
-        return tuple(wording.option(value, title) for value, title in self.labels.items())
+    def option_names(self) -> tuple[str, ...]:
+        """Each option as a sentence names it: `w (Window)`."""
+        return tuple(name_option(value, title) for value, title in self.labels.items())
 
 
 @dataclass(frozen=True, slots=True)
-class Choice(_Optioned):
+class Choice(_WithOptions):
     """One of several options. `legacy=True` sends their titles as `enumNames`, for old clients."""
 
     _: KW_ONLY
@@ -147,18 +145,18 @@ class Choice(_Optioned):
     legacy: bool = False
 
     def __post_init__(self) -> None:
-        _settle(self)
-        _settle_options(self)
+        _normalize(self)
+        _normalize_options(self)
         if self.legacy and self.titles is None:
             _set(self, "options", tuple(self.labels.items()))
-        _fitting_default(self, self.default)
+        _check_default(self, self.default)
 
     def rule(self) -> Rule:
-        return choice_rule(self.values, self.shown)
+        return choice_rule(self.values, self.option_names)
 
 
 @dataclass(frozen=True, slots=True)
-class Choices(_Optioned):
+class Choices(_WithOptions):
     """Any number of several options."""
 
     _: KW_ONLY
@@ -167,50 +165,55 @@ class Choices(_Optioned):
     max_items: int | None = None
 
     def __post_init__(self) -> None:
-        _settle(self)
-        _settle_options(self)
-        _ordered_sizes(self.name, "items", self.min_items, self.max_items)
+        _normalize(self)
+        _normalize_options(self)
+        _check_sizes(self.name, "items", self.min_items, self.max_items)
         if (self.min_items or 0) > len(self.values):
             raise InvalidForm(f"min_items {self.min_items} is more than there are options", path=self.name)
         if self.default is not None:
             if isinstance(self.default, str):
                 raise InvalidForm("default must be a list of options", path=self.name)
             _set(self, "default", tuple(self.default))
-            _fitting_default(self, list(self.default))
+            _check_default(self, list(self.default))
 
     def rule(self) -> Rule:
-        return choices_rule(self.values, self.shown, self.min_items, self.max_items)
+        return choices_rule(self.values, self.option_names, self.min_items, self.max_items)
 
 
 Field: TypeAlias = Text | Number | Flag | Choice | Choices
 
 
+def name_option(value: str, title: str) -> str:
+    """An option as a user may type it, with its title if that says more."""
+    return value if title == value else f"{value} ({title})"
+
+
 def _set(target: Any, name: str, value: Any) -> None:
-    """Settle a value of a frozen field while it is being made."""
+    """Set an attribute of a frozen field while it's being made."""
     object.__setattr__(target, name, value)
 
 
-def _settle(this: Field) -> None:
+def _normalize(this: Field) -> None:
     if not _is_text(this.name) or not this.name:
         raise InvalidForm(f"a field needs a name, not {this.name!r}")
-    _sendable(this.name, "the name", this.name)
+    _check_sendable(this.name, "the name", this.name)
     for what, text in (("title", this.title), ("description", this.description)):
         if text is None:
             continue
         if not _is_text(text):
             raise InvalidForm(f"{what} must be text", path=this.name)
-        _sendable(this.name, f"the {what}", text)
+        _check_sendable(this.name, f"the {what}", text)
     if this.required is None:
         _set(this, "required", this.default is None)
     elif not isinstance(this.required, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidForm("required must be True, False or None", path=this.name)
 
 
-def _settle_options(this: Choice | Choices) -> None:
+def _normalize_options(this: Choice | Choices) -> None:
     if isinstance(this.options, str):
         raise InvalidForm("options must be a list or a mapping of value to title, not one text", path=this.name)
     if isinstance(this.options, (set, frozenset)):
-        raise InvalidForm("options must have an order, and a set has none", path=this.name, advice="Use sorted(...).")
+        raise InvalidForm("options must have an order, and a set does not", path=this.name, advice="Use sorted(...).")
     if not isinstance(this.options, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
         kind = type(this.options).__name__
         raise InvalidForm(f"options must be a list or a mapping of value to title, not {kind}", path=this.name)
@@ -220,18 +223,18 @@ def _settle_options(this: Choice | Choices) -> None:
     if not all(map(_is_text, options)) and not all(map(_is_titled, options)):
         raise InvalidForm("options and their titles must be text", path=this.name)
     _set(this, "options", options)
-    _sendable(this.name, "one of the options", *this.values, *(this.titles or ()))
+    _check_sendable(this.name, "one of the options", *this.values, *(this.titles or ()))
     if len(set(this.values)) < len(options):
         raise InvalidForm("two options have the same value", path=this.name)
 
 
-def _sendable(name: str, what: str, *texts: str) -> None:
+def _check_sendable(name: str, what: str, *texts: str) -> None:
     if "".join(texts).isascii():
         return
     for text in texts:
-        if (at := broken_at(text)) is not None:
-            why = f"{what} {wire.half_a_character(at)}"
-            raise InvalidForm(why, path=legible(name), advice=wire.half_a_character_advice())
+        if (position := find_half_character(text)) is not None:
+            why = f"{what} {describe_half_character(position)}"
+            raise InvalidForm(why, path=escape_halves(name), advice=HALF_CHARACTER_ADVICE)
 
 
 def _is_titled(option: Any) -> bool:
@@ -243,7 +246,7 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _ordered_sizes(name: str, what: str, least: int | None, most: int | None) -> None:
+def _check_sizes(name: str, what: str, least: int | None, most: int | None) -> None:
     for end, size in (("min", least), ("max", most)):
         if size is not None and (type(size) is not int or size < 0):
             raise InvalidForm(f"{end}_{what} must be a whole number from 0 on", path=name)
@@ -251,24 +254,24 @@ def _ordered_sizes(name: str, what: str, least: int | None, most: int | None) ->
         raise InvalidForm(f"min_{what} {least} is above max_{what} {most}", path=name)
 
 
-def _known_pattern(name: str, pattern: str | None) -> None:
+def _check_pattern(name: str, pattern: str | None) -> None:
     if pattern is None:
         return
     if _is_text(pattern):
-        _sendable(name, "the pattern", pattern)
+        _check_sendable(name, "the pattern", pattern)
     try:
-        compiled(pattern)
+        compile_pattern(pattern)
     except (re.error, TypeError, RecursionError, OverflowError) as error:
         raise InvalidForm(f"pattern {pattern!r} cannot be read: {error}", path=name) from None
-    if (piece := python_only(pattern)) is not None:
+    if (piece := find_python_only(pattern)) is not None:
         raise InvalidForm(
-            f"pattern {pattern!r} uses {piece!r}, which clients do not know",
+            f"pattern {pattern!r} uses {piece!r}, which clients do not support",
             path=name,
             advice="Write it in the dialect of JSON Schema: ^ and $ for the ends, no flags and no named groups.",
         )
 
 
-def _plain_number(name: str, what: str, value: Any) -> int | float | None:
+def _normalize_number(name: str, what: str, value: Any) -> int | float | None:
     """JSON has one kind of number: 18.0 and 18 make the same form."""
     if value is None or type(value) is int:
         return value
@@ -277,16 +280,15 @@ def _plain_number(name: str, what: str, value: Any) -> int | float | None:
     return int(value) if value == int(value) and abs(value) <= 2**53 else value
 
 
-def _some_number_between(name: str, least: float, most: float, *, whole: bool) -> None:
+def _check_range(name: str, least: float, most: float, *, whole: bool) -> None:
     if least > most:
         raise InvalidForm(f"minimum {least} is above maximum {most}", path=name)
     if whole and ceil(least) > floor(most):
         raise InvalidForm(f"there is no whole number from {least} to {most}", path=name)
 
 
-def _fitting_default(this: Field, default: Any) -> None:
+def _check_default(this: Field, default: Any) -> None:
     if default is None:
         return
-    faults = this.rule()(default)
-    if faults:
-        raise InvalidForm(f"default {default!r} {' and '.join(sentence for _, sentence in faults)}", path=this.name)
+    if faults := this.rule()(default):
+        raise InvalidForm(f"default {default!r} {' and '.join(describe(*fault) for fault in faults)}", path=this.name)

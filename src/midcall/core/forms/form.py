@@ -1,4 +1,4 @@
-"""The form: a flat, ordered list of fields, and its shape on the wire."""
+"""The form: a flat, ordered list of fields, and how it travels."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from midcall.core.forms.fields import Choices, Field
-from midcall.core.forms.raw_schema import fields_of
+from midcall.core.forms.fields import Choice, Choices, Field
+from midcall.core.forms.raw_schema import parse_fields
 from midcall.core.forms.rules import Rule
-from midcall.core.forms.schema import Split, property_of, schema_of, splitter
+from midcall.core.forms.schema import Split, build_property, build_schema, splitter
 from midcall.errors import InvalidForm
 from midcall.protocol import FULL_FORMS, NEWEST
 
@@ -55,10 +55,10 @@ class Form:
     def from_schema(cls, schema: Mapping[str, Any], *, strict: bool = True) -> Form:
         """The form that a raw `requestedSchema` describes.
 
-        What MCP does not know raises `InvalidForm`, with the path of the offender. For schemas of
-        others, `strict=False` reads past keywords that only refine a field, as clients do.
+        A schema that isn't valid in MCP raises `InvalidForm`, with the path of the culprit. For other people's schemas,
+        `strict=False` ignores keywords that only refine a field, as clients do.
         """
-        return cls(*fields_of(schema, strict=strict))
+        return cls(*parse_fields(schema, strict=strict))
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -70,16 +70,13 @@ class Form:
         return self._by_name[name]
 
     def schema(self, version: str = NEWEST) -> dict[str, Any]:
-        """The `requestedSchema` for a client of this protocol version.
-
-        It is made once and shared: do not change it.
-        """
+        """The `requestedSchema` for a client of this protocol version. It's shared: don't change it."""
         if version < FULL_FORMS:
             if self._lowered is None:
-                self._lowered = schema_of(self._fields, lowered=True)
+                self._lowered = build_schema(self._fields, lowered=True)
             return self._lowered
         if self._full is None:
-            self._full = schema_of(self._fields)
+            self._full = build_schema(self._fields)
         return self._full
 
     def lift(self, content: Mapping[str, Any], version: str) -> dict[str, Any]:
@@ -91,20 +88,16 @@ class Form:
                     self._lift_line(lifted, name, split(line))
         return lifted
 
-    def bare(self, content: dict[str, Any]) -> Any:
-        """The content of a form with one field as its value alone, which is never a dict."""
-        return next(iter(content.values())) if len(self._fields) == len(content) == 1 else content
-
-    def whole(self, bare: Any) -> dict[str, Any]:
-        """The content again."""
-        return bare if type(bare) is dict else {self.names[0]: bare}  # pyright: ignore[reportUnknownVariableType]
+    def texts(self) -> tuple[str, ...]:
+        """Every text that a client shows."""
+        return tuple(text for field in self._fields for text in _texts(field))
 
     @property
     def digest(self) -> str:
-        """A short name for what the form asks, the same in every process."""
+        """A short name for the form's content, the same in every process."""
         if self._digest is None:
-            # The order of fields is part of the form, the order of keywords is not.
-            parts = [[field.name, field.required, property_of(field)] for field in self._fields]
+            # The order of fields is part of the form, the order of keywords isn't.
+            parts = [[field.name, field.required, build_property(field)] for field in self._fields]
             text = json.dumps(parts, sort_keys=True, separators=(",", ":"))
             self._digest = urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:9]).decode()
         return self._digest
@@ -117,7 +110,7 @@ class Form:
     def _lift_line(self, lifted: dict[str, Any], name: str, items: list[str]) -> None:
         if items or self._by_name[name].required:
             lifted[name] = items
-        else:  # an optional field left empty is no choice at all, so that its default can apply
+        else:  # left empty: remove it, so that the default applies
             del lifted[name]
 
     def __iter__(self) -> Iterator[Field]:
@@ -137,3 +130,11 @@ class Form:
 
     def __reduce__(self) -> tuple[type[Form], tuple[Field, ...]]:
         return Form, self._fields
+
+
+def _texts(field: Field) -> Iterator[str]:
+    yield field.label
+    if field.description:
+        yield field.description
+    if isinstance(field, (Choice, Choices)):
+        yield from field.labels.values()

@@ -18,7 +18,7 @@ _LOCAL = re.compile(
 )
 _LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 
-# RFC 3986, appendix A. What stands between two delimiters is checked character by character.
+# RFC 3986, appendix A. Each part is checked character by character.
 _ENCODED = "%[0-9A-Fa-f]{2}"
 _PLAIN = r"A-Za-z0-9\-._~!$&'()*+,;="
 _URI = re.compile(
@@ -54,7 +54,7 @@ def is_uri(text: str) -> bool:
         return False
     scheme, host, path = parts["scheme"].lower(), parts["host"], parts["path"]
     if host is None:
-        # Two slashes that open no valid authority are not a path either (RFC 3986, 3.3).
+        # Without a valid authority, two slashes are not a path either (RFC 3986, 3.3).
         return scheme not in _NEEDS_HOST and path != "" and not path.startswith("//")
     if host.startswith("["):
         return _is_ipv6(host[1:-1]) or _FUTURE_ADDRESS.fullmatch(host[1:-1]) is not None

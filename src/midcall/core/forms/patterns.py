@@ -1,8 +1,6 @@
-"""Which patterns of others can be searched for without fear.
+"""Patterns of JSON Schema in Python: what they mean, and which ones of other people are safe to run.
 
-A pattern that a server sends is its author's, and a client runs it on what the user types. Some
-patterns take longer than anybody lives on a text of thirty letters. This looks at the pattern alone,
-and doubts more than it must: what is not tame is left to the server, which checks every answer anyway.
+Their dialect is JavaScript's, and most clients run it there.
 """
 
 from __future__ import annotations
@@ -11,60 +9,103 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, cast
 
-__all__ = ["is_tame"]
+__all__ = ["compile_pattern", "find_python_only", "is_portable", "is_safe"]
 
-_LONG: Final = 1000
-"""Texts up to here may be searched for with two open repeats, and from anywhere."""
+# Skips escapes and character classes; the groups that are left are Python's own.
+_PYTHON_ONLY: Final = re.compile(r"\\[AZz]|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?[P#(>aiLmsux-]|[*+?}]\+", re.DOTALL)
+
+_PIECES: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[$.]", re.DOTALL)
+_ESCAPES: Final = re.compile(r"\\.", re.DOTALL)
+_SPACES: Final = r" \t\n\r\f\v\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+_TRANSLATIONS: Final = {
+    "$": r"\Z",  # Python's `$` also matches before a final line break
+    ".": r"[^\n\r\u2028\u2029]",
+    r"\s": f"[{_SPACES}]",
+    r"\S": f"[^{_SPACES}]",
+}
+
+_SHORT: Final = 1000
+"""Texts up to this length may be searched with two open repeats, and from anywhere."""
 _OPEN_END: Final = 100
-"""A repeat of more than this is as good as open."""
-_REPEATS: Final = frozenset({"MAX_REPEAT", "MIN_REPEAT"})
-_ESCAPED: Final = re.compile(r"\\.", re.DOTALL)
-_SET_OF_SETS: Final = re.compile(r"\[\^?\]?[^\]]*(\[|--|&&|~~|\|\|)")
-"""What Python warns about, since it may come to mean something else: `[[a]b]`, `[a--b]`."""
-_FEARED: Final = frozenset({"GROUPREF", "GROUPREF_EXISTS", "ASSERT", "ASSERT_NOT"})
+"""A longer repeat counts as open."""
+_NESTED_SET: Final = re.compile(r"\[\^?\]?[^\]]*(\[|--|&&|~~|\|\|)")
+"""Python warns about these, since their meaning may change: `[[a]b]`, `[a--b]`."""
+_UNSAFE: Final = frozenset({"GROUPREF", "GROUPREF_EXISTS", "ASSERT", "ASSERT_NOT"})
 
 
-def is_tame(pattern: str, longest: int | None) -> bool:
-    """Whether this pattern takes little time on any text of at most so many characters."""
-    if _SET_OF_SETS.search(_ESCAPED.sub("x", pattern)):
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern to match as in JavaScript: `\\d` and `\\w` are ASCII, and `$` is the very end.
+
+    Raises:
+        re.error, RecursionError, OverflowError: It isn't a valid pattern.
+    """
+    return re.compile(_PIECES.sub(_translate, pattern), re.ASCII)
+
+
+def _translate(piece: re.Match[str]) -> str:
+    text = piece[0]
+    if text[0] == "[":
+        return text[0] + _ESCAPES.sub(lambda escape: _SPACES if escape[0] == r"\s" else escape[0], text[1:])
+    return _TRANSLATIONS.get(text, text)
+
+
+def find_python_only(pattern: str) -> str | None:
+    """The first piece that JavaScript reads differently or not at all: `\\Z` would match a letter Z there."""
+    for piece in _PYTHON_ONLY.findall(pattern):
+        if piece in (r"\A", r"\Z", r"\z") or piece[0] in "(*+?}":
+            return piece
+    return None
+
+
+def is_portable(pattern: Any) -> bool:
+    """Whether this is a pattern that both we and clients can run."""
+    try:
+        compile_pattern(pattern)
+    except (re.error, TypeError, RecursionError, OverflowError):
+        return False
+    return find_python_only(pattern) is None
+
+
+def is_safe(pattern: str, longest: int | None) -> bool:
+    """Whether this pattern is fast on any text of at most this many characters.
+
+    A server's pattern runs in the client, on what the user types, and some patterns never finish on thirty letters.
+    This rejects more than it must: the server checks every answer anyway.
+    """
+    if _NESTED_SET.search(_ESCAPES.sub("x", pattern)):
         return False
     try:
-        nodes = list(_nodes(_parsed(pattern), ()))
+        nodes = list(_nodes(cast("Any", re)._parser.parse(pattern), ()))
     except (re.error, RecursionError, OverflowError, AttributeError):
         return False
-    if any(name in _FEARED for name, _ in nodes) or any(_is_nested(name, above) for name, above in nodes):
+    if any(name in _UNSAFE or _is_nested(name, parents) for name, parents in nodes):
         return False
     repeats = sum(name == "OPEN_REPEAT" for name, _ in nodes)
-    short = longest is not None and longest <= _LONG
-    if short:
+    if longest is not None and longest <= _SHORT:
         return repeats <= 2
     return repeats == 0 or (repeats == 1 and pattern.startswith("^"))
 
 
-def _is_nested(name: str, above: tuple[str, ...]) -> bool:
-    """A repeat within a repeat, or a choice within an open one: there the ways to read a text multiply."""
+def _is_nested(name: str, parents: tuple[str, ...]) -> bool:
+    """A repeat inside a repeat, or a choice inside an open one: the ways to match a text multiply."""
     if name in ("OPEN_REPEAT", "REPEAT"):
-        return bool({"OPEN_REPEAT", "REPEAT"} & set(above)) or (name == "OPEN_REPEAT" and "FIXED" in above)
-    return name == "BRANCH" and "OPEN_REPEAT" in above
+        return bool({"OPEN_REPEAT", "REPEAT"} & set(parents)) or (name == "OPEN_REPEAT" and "FIXED" in parents)
+    return name == "BRANCH" and "OPEN_REPEAT" in parents
 
 
-def _parsed(pattern: str) -> Iterable[Any]:
-    return cast("Any", re)._parser.parse(pattern)
-
-
-def _nodes(parsed: Iterable[Any], above: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Every part of a pattern, with the names of what it stands in."""
+def _nodes(parsed: Iterable[Any], parents: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Every node of a pattern, with the names of its parents."""
     for code, argument in parsed:
         name = str(code)
-        if name in _REPEATS:
+        if name in ("MAX_REPEAT", "MIN_REPEAT"):
             least, most = int(argument[0]), int(argument[1])
             name = "OPEN_REPEAT" if most > _OPEN_END else "FIXED" if least == most else "REPEAT"
-        yield name, above
-        for part in _parts(name, argument):
-            yield from _nodes(part, (*above, name))
+        yield name, parents
+        for child in _children(name, argument):
+            yield from _nodes(child, (*parents, name))
 
 
-def _parts(name: str, argument: Any) -> list[Iterable[Any]]:
+def _children(name: str, argument: Any) -> list[Iterable[Any]]:
     match name:
         case "OPEN_REPEAT" | "REPEAT" | "FIXED":
             return [argument[2]]

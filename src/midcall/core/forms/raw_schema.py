@@ -1,19 +1,18 @@
-"""Reads a raw `requestedSchema` and refuses what MCP does not know, with the path of the offender."""
+"""Parse a raw `requestedSchema`, and reject what MCP doesn't support, with the path of the culprit."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NoReturn, TypeAlias, cast
 
-from midcall.core.forms.dialect import runs_everywhere
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.formats import FORMATS
-from midcall.core.forms.patterns import is_tame
+from midcall.core.forms.patterns import is_portable, is_safe
 from midcall.core.forms.rules import is_number
-from midcall.core.wire import legible
+from midcall.core.wire import escape_halves
 from midcall.errors import InvalidForm
 
-__all__ = ["field_of", "fields_of"]
+__all__ = ["parse_field", "parse_fields"]
 
 Property: TypeAlias = Mapping[str, Any]
 
@@ -32,48 +31,48 @@ _SHAPE: Final = {
     "array": frozenset({"type", "items"}),
 }
 _STRUCTURE: Final = ("properties", "$ref", "anyOf", "allOf", "not", "if", "additionalProperties", "patternProperties")
-_FLAT: Final = "A form is flat: ask for each part as a field of its own, or with a question of its own."
+_FLAT: Final = "A form is flat: make each part a field, or ask for it in a separate question."
 
 
-def fields_of(schema: Mapping[str, Any], *, strict: bool = True) -> tuple[Field, ...]:
-    """The fields of a raw schema. Without `strict`, keywords that only refine a field are read past."""
+def parse_fields(schema: Mapping[str, Any], *, strict: bool = True) -> tuple[Field, ...]:
+    """The fields of a raw schema. Without `strict`, keywords that only refine a field are ignored."""
     root = _mapping(schema, "")
     if root.get("type") != "object":
         _refuse("type", 'must be "object"')
     properties = _mapping(root.get("properties"), "properties")
-    required = _required(root.get("required", []), properties)
+    required = _parse_required(root.get("required", []), properties)
     fields = tuple(
-        field_of(name, _mapping(prop, path), name in required, path, strict=strict)
-        for name, prop, path in ((name, prop, f"properties.{legible(name)}") for name, prop in properties.items())
+        parse_field(name, _mapping(prop, path), name in required, path, strict=strict)
+        for name, prop, path in ((name, prop, f"properties.{escape_halves(name)}") for name, prop in properties.items())
     )
     if strict:
-        _known_root(root)
+        _check_root(root)
     return fields
 
 
-def field_of(name: str, prop: Property, required: bool, path: str, *, strict: bool = True) -> Field:
+def parse_field(name: str, prop: Property, required: bool, path: str, *, strict: bool = True) -> Field:
     """The field that one property describes."""
     if not strict:
-        prop = _loosened(prop)
-    _flat(prop, path)
-    kind = _kind(prop, path)
+        prop = _loosen(prop)
+    _check_flat(prop, path)
+    kind = _find_kind(prop, path)
     known = {"type", *_TEXTS, *_KEYWORDS[kind], *_SHAPE.get(kind, ())}
     if strict and (unknown := [word for word in prop if word not in known]):
-        _refuse(f"{path}.{unknown[0]}", f"MCP forms do not know this keyword on type {prop['type']}")
+        _refuse(f"{path}.{unknown[0]}", f"MCP forms do not support this keyword on type {prop['type']}")
     options = {"required": required} | {
-        argument: _typed(word, prop[word], f"{path}.{word}")
+        argument: _check_keyword(word, prop[word], f"{path}.{word}")
         for word, argument in (_TEXTS | _KEYWORDS[kind]).items()
         if word in prop
     }
     try:
         return _BUILDERS[kind](name, prop, path, options)
     except InvalidForm as error:
-        if error.path != legible(name):
+        if error.path != escape_halves(name):
             raise
         raise InvalidForm(error.text.removeprefix(f"{error.path}: "), path=path, advice=error.advice) from None
 
 
-def _kind(prop: Property, path: str) -> str:
+def _find_kind(prop: Property, path: str) -> str:
     kind = prop.get("type")
     if kind is None:
         _refuse(f"{path}.type", "a property needs a type")
@@ -88,14 +87,14 @@ def _choice(name: str, prop: Property, path: str, options: dict[str, Any]) -> Fi
     if "oneOf" in prop:
         if "enum" in prop or "enumNames" in prop:
             _refuse(f"{path}.oneOf", "give either enum or oneOf")
-        return Choice(name, _titled(prop["oneOf"], f"{path}.oneOf"), **options)
+        return Choice(name, _parse_titles(prop["oneOf"], f"{path}.oneOf"), **options)
     values = _text_list(prop.get("enum"), f"{path}.enum")
     if "enumNames" not in prop:
         return Choice(name, values, **options)
     titles = _text_list(prop["enumNames"], f"{path}.enumNames")
     if len(titles) != len(values):
         _refuse(f"{path}.enumNames", "needs one name for each option")
-    _distinct(values, f"{path}.enum")
+    _check_distinct(values, f"{path}.enum")
     return Choice(name, dict(zip(values, titles, strict=True)), legacy=True, **options)
 
 
@@ -103,12 +102,12 @@ def _choices(name: str, prop: Property, path: str, options: dict[str, Any]) -> F
     where = f"{path}.items"
     items = _mapping(prop.get("items"), where)
     if "anyOf" in items:
-        _only(items, {"anyOf"}, where)
-        return Choices(name, _titled(items["anyOf"], f"{where}.anyOf"), **options)
-    _flat(items, where)
+        _allow_only(items, {"anyOf"}, where)
+        return Choices(name, _parse_titles(items["anyOf"], f"{where}.anyOf"), **options)
+    _check_flat(items, where)
     if items.get("type") != "string":
         _refuse(f"{where}.type", "a list can only hold choices of text")
-    _only(items, {"type", "enum"}, where)
+    _allow_only(items, {"type", "enum"}, where)
     return Choices(name, _text_list(items.get("enum"), f"{where}.enum"), **options)
 
 
@@ -122,12 +121,12 @@ _BUILDERS: Final[dict[str, Callable[[str, Property, str, dict[str, Any]], Field]
 }
 
 
-def _titled(raw: Any, path: str) -> dict[str, str]:
+def _parse_titles(raw: Any, path: str) -> dict[str, str]:
     titles: dict[str, str] = {}
     for index, raw_option in enumerate(_list(raw, path)):
         where = f"{path}[{index}]"
         option = _mapping(raw_option, where)
-        _only(option, {"const", "title"}, where)
+        _allow_only(option, {"const", "title"}, where)
         value, title = (_text(option.get(word), f"{where}.{word}") for word in ("const", "title"))
         if value in titles:
             _refuse(f"{where}.const", "two options have this value")
@@ -135,8 +134,8 @@ def _titled(raw: Any, path: str) -> dict[str, str]:
     return titles
 
 
-def _typed(word: str, value: Any, path: str) -> Any:
-    """The value of a keyword, if it has the type that every field kind wants of it."""
+def _check_keyword(word: str, value: Any, path: str) -> Any:
+    """The value of a keyword, if it has the type that the keyword needs in every field."""
     if word in ("minLength", "maxLength", "minItems", "maxItems"):
         if type(value) is not int or value < 0:
             _refuse(path, "must be a whole number from 0 on")
@@ -145,46 +144,46 @@ def _typed(word: str, value: Any, path: str) -> Any:
             _refuse(path, "must be a number")
     elif word == "default":
         if value is None:
-            _refuse(path, "null is no default; leave it out")
+            _refuse(path, "null is not a default; leave it out")
     else:
         _text(value, path)
     return value
 
 
-def _loosened(prop: Property) -> Property:
-    """Without the keywords that say nothing a form can show, or say it in a dialect we cannot run."""
-    kept = {word: value for word, value in _not_null(prop).items() if value is not None}
-    if "type" not in kept and _holds_texts(kept.get("enum", [kept.get("const")])):
-        kept["type"] = "string"  # what a choice of texts is, also where nobody says so
-    if kept.get("type") == "string" and isinstance(kept.get("const"), str):
-        kept.setdefault("enum", [kept["const"]])
-    if kept.get("format") not in FORMATS:
-        kept.pop("format", None)
-    if "pattern" in kept and not _can_be_run(kept["pattern"], kept.get("maxLength")):
-        del kept["pattern"]
-    if isinstance(items := kept.get("items"), Mapping):
-        kept["items"] = _loosened_items(cast("Property", items))
-    return kept
+def _loosen(prop: Property) -> Property:
+    """Drop the keywords that a form can't show, and patterns that we can't run."""
+    known = {word: value for word, value in _drop_null(prop).items() if value is not None}
+    if "type" not in known and _holds_texts(known.get("enum", [known.get("const")])):
+        known["type"] = "string"  # a choice of texts, even if the schema doesn't say so
+    if known.get("type") == "string" and isinstance(known.get("const"), str):
+        known.setdefault("enum", [known["const"]])
+    if known.get("format") not in FORMATS:
+        known.pop("format", None)
+    if "pattern" in known and not _can_run(known["pattern"], known.get("maxLength")):
+        del known["pattern"]
+    if isinstance(items := known.get("items"), Mapping):
+        known["items"] = _loosen_items(cast("Property", items))
+    return known
 
 
 def _holds_texts(values: Any) -> bool:
     return isinstance(values, list) and set(map(type, cast("list[Any]", values))) == {str}
 
 
-def _can_be_run(pattern: Any, longest: Any) -> bool:
-    """Whether this pattern of somebody else's means the same to us, and ends in time."""
-    tame = isinstance(pattern, str) and is_tame(pattern, longest if type(longest) is int else None)
-    return tame and runs_everywhere(pattern)
+def _can_run(pattern: Any, longest: Any) -> bool:
+    """Whether this pattern means the same in Python, and is fast."""
+    tame = isinstance(pattern, str) and is_safe(pattern, longest if type(longest) is int else None)
+    return tame and is_portable(pattern)
 
 
-def _loosened_items(items: Property) -> Property:
-    items = _loosened(items)
+def _loosen_items(items: Property) -> Property:
+    items = _loosen(items)
     known = ("anyOf",) if "anyOf" in items else ("type", "enum")
     return {word: items[word] for word in known if word in items} or items
 
 
-def _not_null(prop: Property) -> Property:
-    """`anyOf: [X, null]`, which many generators write for an optional field, is X."""
+def _drop_null(prop: Property) -> Property:
+    """Read `anyOf: [X, null]`, which many generators write for an optional field, as X."""
     either: Any = prop.get("anyOf")
     if not isinstance(either, list) or {"type": "null"} not in either:
         return prop
@@ -194,21 +193,21 @@ def _not_null(prop: Property) -> Property:
     return {**cast("Property", others[0]), **{word: value for word, value in prop.items() if word != "anyOf"}}
 
 
-def _flat(prop: Property, path: str) -> None:
+def _check_flat(prop: Property, path: str) -> None:
     for word in _STRUCTURE:
         if word in prop:
             raise InvalidForm("MCP forms cannot hold nested or composed schemas", path=f"{path}.{word}", advice=_FLAT)
 
 
-def _known_root(root: Property) -> None:
+def _check_root(root: Property) -> None:
     for word, value in root.items():
         if word not in _ROOT or (word == "additionalProperties" and value is not False):
-            _refuse(word, "MCP forms do not know this keyword")
+            _refuse(word, "MCP forms do not support this keyword")
         if word in ("$schema", "title", "description"):
             _text(value, word)
 
 
-def _required(raw: Any, properties: Property) -> frozenset[str]:
+def _parse_required(raw: Any, properties: Property) -> frozenset[str]:
     names = _text_list(raw, "required")
     for index, name in enumerate(names):
         if name not in properties:
@@ -216,13 +215,13 @@ def _required(raw: Any, properties: Property) -> frozenset[str]:
     return frozenset(names)
 
 
-def _only(found: Property, known: set[str], path: str) -> None:
+def _allow_only(found: Property, known: set[str], path: str) -> None:
     for word in found:
         if word not in known:
-            _refuse(f"{path}.{word}", "MCP forms do not know this keyword here")
+            _refuse(f"{path}.{word}", "MCP forms do not support this keyword here")
 
 
-def _distinct(values: list[str], path: str) -> None:
+def _check_distinct(values: list[str], path: str) -> None:
     if len(set(values)) < len(values):
         _refuse(path, "two options have the same value")
 

@@ -1,18 +1,17 @@
-"""What a value must be: one compiled rule for each kind of field.
+"""What a value must be: one compile_pattern rule for each kind of field.
 
-A rule takes a value and gives every fault it has, as a code and a sentence; no faults is the empty
-tuple. The same rules judge a field's own default and a user's answer.
+A rule takes a value and returns all of its faults, or an empty tuple. The same rules check a field's own default and a
+user's answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, cast
 
-from midcall.core.forms.dialect import compiled
 from midcall.core.forms.formats import FORMATS, Format
-from midcall.core.wire import broken_at
-from midcall.wording import answers as wording
+from midcall.core.forms.patterns import compile_pattern
+from midcall.core.wire import find_half_character
 
 __all__ = [
     "Fault",
@@ -25,15 +24,16 @@ __all__ = [
     "text_rule",
 ]
 
-Fault: TypeAlias = tuple[str, str]
+Fault: TypeAlias = tuple[str, Mapping[str, Any]]
+"""A code and its parameters, as in `Problem`."""
 Rule: TypeAlias = Callable[[Any], tuple[Fault, ...]]
 
 _NONE: Final[tuple[Fault, ...]] = ()
-_NOT_TEXT: Final[tuple[Fault, ...]] = (("type", wording.must_be_text()),)
-_NOT_A_NUMBER: Final[tuple[Fault, ...]] = (("type", wording.must_be_a_number()),)
-_NOT_WHOLE: Final[tuple[Fault, ...]] = (("type", wording.must_be_a_whole_number()),)
-_NOT_A_FLAG: Final[tuple[Fault, ...]] = (("type", wording.must_be_true_or_false()),)
-_NOT_A_LIST: Final[tuple[Fault, ...]] = (("type", wording.must_be_a_list()),)
+_NOT_TEXT: Final[tuple[Fault, ...]] = (("type", {"expected": "text"}),)
+_NOT_A_NUMBER: Final[tuple[Fault, ...]] = (("type", {"expected": "number"}),)
+_NOT_WHOLE: Final[tuple[Fault, ...]] = (("type", {"expected": "integer"}),)
+_NOT_A_FLAG: Final[tuple[Fault, ...]] = (("type", {"expected": "flag"}),)
+_NOT_A_LIST: Final[tuple[Fault, ...]] = (("type", {"expected": "list"}),)
 
 
 def text_rule(
@@ -43,21 +43,21 @@ def text_rule(
     format: Format | None = None,
 ) -> Rule:
     least, most = min_length or 0, max_length if max_length is not None else float("inf")
-    search = compiled(pattern).search if pattern is not None else None
+    search = compile_pattern(pattern).search if pattern is not None else None
     fits = FORMATS[format] if format is not None else None
 
     def faults_of(value: str) -> list[Fault]:
         faults: list[Fault] = []
-        if broken_at(value) is not None:
-            faults.append(("unicode", wording.not_unicode()))
+        if find_half_character(value) is not None:
+            faults.append(("unicode", {}))
         if len(value) < least:
-            faults.append(("too_short", wording.too_short(least)))
+            faults.append(("too_short", {"minimum": least}))
         if max_length is not None and len(value) > max_length:
-            faults.append(("too_long", wording.too_long(max_length)))
+            faults.append(("too_long", {"maximum": max_length}))
         if pattern is not None and search is not None and search(value) is None:
-            faults.append(("pattern", wording.not_like(pattern)))
+            faults.append(("pattern", {"pattern": pattern}))
         if format is not None and fits is not None and not fits(value):
-            faults.append(("format", wording.not_a(format)))
+            faults.append(("format", {"format": format}))
         return faults
 
     def rule(value: Any) -> tuple[Fault, ...]:
@@ -77,9 +77,9 @@ def number_rule(integer: bool = False, minimum: int | float | None = None, maxim
         if integer and isinstance(value, float) and not value.is_integer():
             return _NOT_WHOLE
         if minimum is not None and value < minimum:
-            return (("too_small", wording.too_small(minimum)),)
+            return (("too_small", {"minimum": minimum}),)
         if maximum is not None and value > maximum:
-            return (("too_large", wording.too_large(maximum)),)
+            return (("too_large", {"maximum": maximum}),)
         return _NONE
 
     return rule
@@ -89,19 +89,19 @@ def flag_rule() -> Rule:
     return lambda value: _NONE if isinstance(value, bool) else _NOT_A_FLAG
 
 
-def choice_rule(values: Sequence[str], shown: Sequence[str]) -> Rule:
+def choice_rule(values: Sequence[str], names: Sequence[str]) -> Rule:
     allowed = frozenset(values)
 
     def rule(value: Any) -> tuple[Fault, ...]:
         if not isinstance(value, str):
             return _NOT_TEXT
-        return _NONE if value in allowed else (("option", wording.not_one_of(shown)),)
+        return _NONE if value in allowed else (("option", {"options": names}),)
 
     return rule
 
 
 def choices_rule(
-    values: Sequence[str], shown: Sequence[str], min_items: int | None = None, max_items: int | None = None
+    values: Sequence[str], names: Sequence[str], min_items: int | None = None, max_items: int | None = None
 ) -> Rule:
     allowed = frozenset(values)
 
@@ -111,18 +111,18 @@ def choices_rule(
         items = cast(list[Any], value)
         faults: list[Fault] = []
         if not all(isinstance(item, str) and item in allowed for item in items):
-            faults.append(("option", wording.not_among(shown)))
+            faults.append(("option", {"options": names, "several": True}))
         if min_items is not None and len(items) < min_items:
-            faults.append(("too_few", wording.too_few(min_items)))
+            faults.append(("too_few", {"minimum": min_items}))
         if max_items is not None and len(items) > max_items:
-            faults.append(("too_many", wording.too_many(max_items)))
+            faults.append(("too_many", {"maximum": max_items}))
         return tuple(faults)
 
     return rule
 
 
 def is_number(value: Any) -> bool:
-    """A JSON number: a bool is none, and neither is what JSON cannot write (NaN, infinity)."""
+    """Whether this is a JSON number: not a bool, and not NaN or infinity."""
     if isinstance(value, float):
         return value - value == 0
     return isinstance(value, int) and not isinstance(value, bool)

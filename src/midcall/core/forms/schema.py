@@ -1,38 +1,39 @@
-"""A form as it travels: the `requestedSchema`, and the poorer one that old versions can show.
+"""A form as it travels: the `requestedSchema`, and the lowered one for old protocol versions.
 
-Versions before 2025-11-25 have no defaults but a Boolean's, no pattern, no `oneOf` and no multiple
-choice. What they cannot show is put into words; what they cannot check, our own check still does.
+Versions before 2025-11-25 have no pattern, no `oneOf`, no multiple choice, and defaults only for booleans. The lowered
+schema puts those into the descriptions, and our own check enforces them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
 
-from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
-from midcall.wording import forms as wording
+from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text, name_option
 
-__all__ = ["Split", "is_line_of_choices", "property_of", "schema_of", "splitter"]
+__all__ = ["Split", "build_property", "build_schema", "is_line_of_choices", "splitter"]
 
+_LINE_OF_CHOICES: Final = re.compile(r"\bType .+ of these, separated by commas: ")
 
 Split: TypeAlias = Callable[[str], list[str]]
 
 
-def schema_of(fields: Iterable[Field], *, lowered: bool = False) -> dict[str, Any]:
+def build_schema(fields: Iterable[Field], *, lowered: bool = False) -> dict[str, Any]:
     """The `requestedSchema` of these fields."""
     fields = tuple(fields)
-    write = _lowered_property if lowered else property_of
+    write = _build_lowered if lowered else build_property
     schema: dict[str, Any] = {"type": "object", "properties": {field.name: write(field) for field in fields}}
     if required := [field.name for field in fields if field.required]:
         schema["required"] = required
     return schema
 
 
-def property_of(field: Field) -> dict[str, Any]:
+def build_property(field: Field) -> dict[str, Any]:
     """One field, in full."""
     match field:
         case Text():
-            kind = _kept(
+            kind = _drop_none(
                 type="string",
                 minLength=field.min_length,
                 maxLength=field.max_length,
@@ -40,7 +41,9 @@ def property_of(field: Field) -> dict[str, Any]:
                 format=field.format,
             )
         case Number():
-            kind = _kept(type="integer" if field.integer else "number", minimum=field.minimum, maximum=field.maximum)
+            kind = _drop_none(
+                type="integer" if field.integer else "number", minimum=field.minimum, maximum=field.maximum
+            )
         case Flag():
             kind = {"type": "boolean"}
         case Choice():
@@ -48,72 +51,77 @@ def property_of(field: Field) -> dict[str, Any]:
         case Choices():
             items = _options(field, "anyOf", False)
             items = {"type": "string", **items} if field.titles is None else items
-            kind = _kept(type="array", items=items, minItems=field.min_items, maxItems=field.max_items)
+            kind = _drop_none(type="array", items=items, minItems=field.min_items, maxItems=field.max_items)
     default = list(field.default) if isinstance(field, Choices) and field.default is not None else field.default
-    return _texts(field) | kind | _kept(default=default)
+    return _texts(field) | kind | _drop_none(default=default)
 
 
-def _lowered_property(field: Field) -> dict[str, Any]:
+def _build_lowered(field: Field) -> dict[str, Any]:
     """One field, as a version before 2025-11-25 can show it."""
     match field:
         case Flag():
-            return property_of(field)
+            return build_property(field)
         case Choice():
             kind = {"type": "string", **_options(field, "oneOf", legacy=True)}
         case Choices():
             kind = {"type": "string"}
         case Text() | Number():
-            kind = property_of(field)
+            kind = build_property(field)
             kind.pop("pattern", None)
             kind.pop("default", None)
-    described = " ".join(filter(None, [field.description, *_in_words(field)]))
-    return _texts(field) | kind | _kept(description=described or field.description)
+    described = " ".join(filter(None, [field.description, *_describe_rest(field)]))
+    return _texts(field) | kind | _drop_none(description=described or field.description)
 
 
-def _in_words(field: Text | Number | Choice | Choices) -> Iterator[str]:
-    """What the lowered schema cannot say, for the field's description."""
-    shown = ""
+def _describe_rest(field: Text | Number | Choice | Choices) -> Iterator[str]:
+    """What the lowered schema can't express, for the field's description."""
+    default = "" if field.default is None else str(field.default)
     if isinstance(field, Choices):
-        yield _type_your_choices(field.shown, field.min_items, field.max_items)
-        shown = ", ".join(field.default or ())
+        yield _describe_choices(field)
+        default = ", ".join(field.default or ())
     elif isinstance(field, Choice) and field.default is not None:
-        shown = wording.option(field.default, field.labels[field.default])
-    elif field.default is not None:
-        shown = str(field.default)
-    if shown:
-        yield f"Suggested: {shown}." if field.required else f"If left empty: {shown}."
+        default = name_option(field.default, field.labels[field.default])
+    if default:
+        yield f"Suggested: {default}." if field.required else f"If left empty: {default}."
 
 
-def is_line_of_choices(field: Field) -> bool:
-    """Whether this is what a multiple choice was lowered to, by its own words."""
-    return isinstance(field, Text) and wording.is_type_your_choices(field.description)
+def _describe_choices(field: Choices) -> str:
+    least, most = field.min_items, field.max_items
+    bounds = [f"at least {least}" if least else "", f"at most {most}" if most is not None else ""]
+    how_many = " and ".join(filter(None, bounds)) or "any number"
+    return f"Type {how_many} of these, separated by commas: {', '.join(field.option_names)}."
+
+
+def is_line_of_choices(description: str | None) -> bool:
+    """Whether a text field with this description is a lowered multiple choice."""
+    return _LINE_OF_CHOICES.search(description or "") is not None
 
 
 def splitter(field: Choices) -> Split:
-    """Reads back the line of text that a multiple choice was lowered to."""
+    """Reads the line of text that answers a lowered multiple choice."""
     exact = _first_wins(
         [(value, value) for value in field.values]
         + [(text.strip(), value) for value, title in field.labels.items() for text in (value, title)]
     )
     folded = _first_wins((text.casefold(), value) for text, value in exact.items())
-    # An option may itself hold commas, so the longest run of pieces that is an option counts as one.
+    # An option may contain commas, so the longest run of pieces that is an option counts as one.
     longest = 1 + max(text.count(",") for text in exact)
 
-    def known(text: str) -> str | None:
+    def find(text: str) -> str | None:
         return exact.get(text, folded.get(text.casefold()))
 
-    def next_of(pieces: list[str], at: int) -> tuple[int, str]:
+    def take(pieces: list[str], at: int) -> tuple[int, str]:
         for size in range(min(longest, len(pieces) - at), 0, -1):
-            if (value := known(",".join(pieces[at : at + size]).strip())) is not None:
+            if (value := find(",".join(pieces[at : at + size]).strip())) is not None:
                 return at + size, value
         return at + 1, pieces[at].strip()
 
     def split(line: str) -> list[str]:
         pieces = [piece for piece in line.split(",") if piece.strip()]
-        items: dict[str, None] = {}  # each once: nobody means an option twice
+        items: dict[str, None] = {}  # without duplicates
         at = 0
         while at < len(pieces):
-            at, item = next_of(pieces, at)
+            at, item = take(pieces, at)
             items[item] = None
         return list(items)
 
@@ -121,10 +129,10 @@ def splitter(field: Choices) -> Split:
 
 
 def _texts(field: Field) -> dict[str, Any]:
-    return _kept(title=field.title, description=field.description)
+    return _drop_none(title=field.title, description=field.description)
 
 
-def _kept(**keywords: Any) -> dict[str, Any]:
+def _drop_none(**keywords: Any) -> dict[str, Any]:
     return {name: value for name, value in keywords.items() if value is not None}
 
 
@@ -141,10 +149,3 @@ def _first_wins(pairs: Iterable[tuple[str, str]]) -> Mapping[str, str]:
     for text, value in pairs:
         found.setdefault(text, value)
     return found
-
-
-def _type_your_choices(options: Sequence[str], least: int | None, most: int | None) -> str:
-    """For clients that cannot show a multiple choice: it becomes a line of text."""
-    bounds = [f"at least {least}" if least else "", f"at most {most}" if most is not None else ""]
-    how_many = " and ".join(bound for bound in bounds if bound) or "any number"
-    return f"Type {how_many} of these, separated by commas: {', '.join(options)}."

@@ -1,26 +1,24 @@
-"""Finds the fields that ask for a secret, by what they are called.
+"""Find the fields that ask for a secret, by their names.
 
-A form passes through the client, and may pass through the model: no secret may be asked for in it.
-Names are read as whole words, so that `accessToken` is found and `max_tokens` is not. Only text and
-numbers can hold a secret: a flag or a choice has nothing in it that the author does not know.
+A form passes through the client, and may pass through the model, so it must not ask for a secret. Names are compared as
+whole words: `accessToken` is found, `max_tokens` isn't. Only text and numbers can hold a secret.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
 from midcall.core.forms.fields import Field, Number, Text
 from midcall.core.forms.form import Form
 from midcall.errors import InvalidQuestion, SecretInForm
-from midcall.wording import forms as wording
 
-__all__ = ["refuse_secrets", "secret_fields", "secret_properties", "secrets_refused"]
+__all__ = ["refuse_secrets", "secret_error", "secret_fields", "secret_properties"]
 
 _PHRASES: Final = (
-    # passwords, also in the languages that forms are most often written in
+    # passwords, including those in the languages that forms are most often written in
     *("password", "passwords", "passwd", "pwd", "passphrase", "passcode", "passwort", "kennwort"),
     *("mot de passe", "contraseña", "senha", "wachtwoord"),
     # keys and tokens
@@ -37,7 +35,7 @@ _PHRASES: Final = (
     *("card number", "card no", "credit card", "debit card", "cvv", "cvc"),
     *("social security number", "ssn"),
 )
-# What follows a secret's name when the field is about it: token_count, password_policy, api_key_name.
+# These follow a secret's name if the field is only about it: token_count, password_policy, api_key_name.
 _ABOUT: Final = frozenset(
     {
         *("age", "budget", "count", "counts", "days", "expiry", "expiration", "format", "hint", "id", "ids"),
@@ -45,7 +43,7 @@ _ABOUT: Final = frozenset(
         *("type", "types", "url", "usage"),
     }
 )
-# What stands beside `token` when it gives access to nothing: next_page_token, stop_token.
+# With one of these, a `token` gives no access to anything: next_page_token, stop_token.
 _HARMLESS_TOKEN: Final = frozenset(
     {
         *("bos", "continuation", "cursor", "end", "eos", "mask", "max", "min", "next", "num", "pad", "page"),
@@ -79,23 +77,23 @@ def _property_asks_for_secret(name: str, prop: Any) -> bool:
     return prop.get("type") not in ("boolean", "array") and any(map(_means_secret, texts))  # pyright: ignore[reportUnknownMemberType]
 
 
-def secrets_refused(names: Sequence[str]) -> SecretInForm:
+def secret_error(
+    *names: str, advice: str = 'Ask with secret() instead. If it is not a secret, say why with not_secret="the reason".'
+) -> SecretInForm:
     """The error for a form with these fields."""
-    return SecretInForm(
-        wording.secrets_in_form(names),
-        path=", ".join(names),
-        advice='Ask with secret() instead; if it is no secret, say why with not_secret="the reason".',
-    )
+    which = "this field asks" if len(names) == 1 else "these fields ask"
+    why = f"{which} for a secret, and a form passes through the client and may pass through the model."
+    return SecretInForm(why, path=", ".join(names), advice=advice)
 
 
 def refuse_secrets(form: Form, reason: str | None = None) -> None:
-    """Raises `SecretInForm` if the form asks for a secret, unless a reason says that it does not."""
+    """Raise `SecretInForm` if the form asks for a secret, unless a reason says why it doesn't."""
     if reason is not None and not isinstance(reason, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidQuestion(wording.not_a_reason(reason))
+        raise InvalidQuestion(f'not_secret={reason!r} must be the reason, as text: not_secret="a word in a game".')
     if reason is not None and reason.strip():
         return
     if names := secret_fields(form):
-        raise secrets_refused(names)
+        raise secret_error(*names)
 
 
 def _asks_for_secret(field: Field) -> bool:
@@ -126,7 +124,7 @@ def _ends(words: list[str], phrase: tuple[str, ...]) -> Iterator[int]:
 
 
 def _is_token(words: list[str]) -> bool:
-    """`token` alone names a secret where it is the thing itself, and not one of many or a part of text."""
+    """`token` alone means a secret, but not if it's one of many or a part of a text."""
     if "token" not in words or _HARMLESS_TOKEN.intersection(words):
         return False
     after = words[words.index("token") + 1 :]
@@ -134,11 +132,11 @@ def _is_token(words: list[str]) -> bool:
 
 
 def _is_pin(words: list[str]) -> bool:
-    """Two words only: `pincode` is a postal code to a billion people."""
+    """Only as a separate word: `pincode` is a postal code to a billion people."""
     return words[-1:] == ["pin"] or any(_says(words, ("pin", what)) for what in ("code", "number"))
 
 
-def _compiled() -> Iterator[tuple[str, ...]]:
+def _compile() -> Iterator[tuple[str, ...]]:
     for phrase in _PHRASES:
         words = tuple(_words(phrase))
         yield words
@@ -146,4 +144,4 @@ def _compiled() -> Iterator[tuple[str, ...]]:
             yield tuple(_words("".join(words)))  # apikey, cardnumber
 
 
-_COMPILED: Final = frozenset(_compiled())
+_COMPILED: Final = frozenset(_compile())

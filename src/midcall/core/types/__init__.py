@@ -1,9 +1,9 @@
 """Python types as forms, and answers as values of those types.
 
-A type is compiled once: the annotations of each of its fields become `Facts`, its bare type a `Kind`,
-and both together a `Part`, which knows the field on the wire and how to read its value back. What the
-wire cannot carry (validators, `multiple_of`, a `gt` on a float) is left to pydantic when the answer is
-read, and fails there as `Unfit`. This package is the only place of the core that knows pydantic.
+A type is compiled once: the annotations of a field become `Facts`, its bare type a `Kind`, and both together a `Part`,
+which knows the field on the wire and how to read its value back. Pydantic checks what the wire can't carry (validators,
+`multiple_of`, a `gt` on a float) when the answer is read, and a failure there is `Unfit`. Only this package of the core
+knows pydantic.
 """
 
 from __future__ import annotations
@@ -18,38 +18,38 @@ from typing_extensions import TypeForm, is_typeddict
 
 from midcall.core.forms.check import fill
 from midcall.core.forms.form import Form
-from midcall.core.types.containers import TypedForm, compiled
-from midcall.core.types.facts import unqualified
-from midcall.core.types.parts import Unfit
+from midcall.core.types.containers import TypedForm, compile_type
+from midcall.core.types.facts import strip_qualifiers
+from midcall.core.types.kinds import Unfit
 
-__all__ = ["TypedForm", "Unfit", "is_value", "typed_form", "written"]
+__all__ = ["TypedForm", "Unfit", "is_value", "spell_type", "typed_form"]
 
 T = TypeVar("T")
 
 
-def written(tp: Any) -> str | None:
-    """What tells two equal types apart: `Literal["a", "b"]` equals `Literal["b", "a"]`, and is another form.
+def spell_type(tp: Any) -> str | None:
+    """A text that distinguishes equal types: `Literal["a", "b"]` equals `Literal["b", "a"]`, but is another form.
 
-    A class is itself, and needs nothing.
+    A class needs none.
     """
     if isinstance(tp, type):
         return None
-    known = _written.get(id(tp))
+    known = _texts.get(id(tp))
     if known is None or known[0] is not tp:
-        if len(_written) >= _MOST:
-            _written.clear()
-        known = _written[id(tp)] = (tp, repr(tp))
+        if len(_texts) >= _MOST:
+            _texts.clear()
+        known = _texts[id(tp)] = (tp, repr(tp))
     return known[1]
 
 
 _MOST: Final = 1024
-_written: dict[int, tuple[Any, str]] = {}
-"""The texts of types by what they are in memory, where each stays as long as it is here: to write one takes a while."""
+_texts: dict[int, tuple[Any, str]] = {}
+"""The texts by the ids of their types, which must stay alive: `repr` of a type is slow."""
 
 
 @lru_cache(maxsize=_MOST)
-def _cached(tp: Any, _: str | None) -> TypedForm[Any]:
-    return compiled(tp)
+def _compile_cached(tp: Any, _: str | None) -> TypedForm[Any]:
+    return compile_type(tp)
 
 
 @overload
@@ -63,36 +63,36 @@ def typed_form(tp: Any) -> TypedForm[Any]:
     if isinstance(tp, Form):
         return TypedForm(tp, partial(fill, tp))
     try:
-        return _cached(tp, written(tp))
+        return _compile_cached(tp, spell_type(tp))
     except TypeError:
         if _is_hashable(tp):
             raise
-        return compiled(tp)
+        return compile_type(tp)
 
 
 def is_value(tp: Any, value: Any) -> bool | None:
-    """Whether this is a value of the type as it is, and needs no reading; None where nobody knows.
+    """Whether this is already a value of the type; None if that can't be known.
 
-    Of a form and a schema nothing is, and a mapping is none of a class with fields.
+    A form and a schema have no such values, and a mapping isn't a value of a class with fields.
     """
     if isinstance(tp, Form) or (not isinstance(tp, type) and isinstance(tp, Mapping)):
         return False
     if isinstance(value, Mapping) and isinstance(tp, type) and not is_typeddict(tp):
         return False
     try:
-        (_adapter if _is_hashable(tp) else _adapted)(tp).validate_python(value, strict=True)
+        (_adapter if _is_hashable(tp) else _build_adapter)(tp).validate_python(value, strict=True)
     except (PydanticUserError, RuntimeError):
         return None
-    except Exception:  # also what a validator of the author's raises
+    except Exception:  # the author's validators may raise anything
         return False
     return True
 
 
-def _adapted(tp: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(unqualified(tp))
+def _build_adapter(tp: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(strip_qualifiers(tp))
 
 
-_adapter = lru_cache(maxsize=256)(_adapted)
+_adapter = lru_cache(maxsize=256)(_build_adapter)
 
 
 def _is_hashable(tp: Any) -> bool:

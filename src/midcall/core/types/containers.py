@@ -15,15 +15,15 @@ from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 from typing_extensions import get_type_hints, is_typeddict
 
-from midcall.core.forms.check import Problem
 from midcall.core.forms.form import Form
-from midcall.core.types.facts import Facts, unwrapped
-from midcall.core.types.parts import Content, Part, Unfit, part_of, problems_of, thawed, values_of
-from midcall.core.types.refusals import holds_fields, is_a, named, refuse, refuse_values
+from midcall.core.types.facts import Facts, unwrap
+from midcall.core.types.kinds import Unfit
+from midcall.core.types.parts import Content, Part, build_part, list_problems, read_value, read_values
+from midcall.core.types.refusals import holds_fields, is_a, name_type, refuse, refuse_value
 from midcall.errors import InvalidForm
-from midcall.wording import answers as wording
+from midcall.problems import Problem
 
-__all__ = ["TypedForm", "compiled"]
+__all__ = ["TypedForm", "compile_type"]
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -33,21 +33,21 @@ ANSWER: Final = "answer"
 
 @dataclass(frozen=True, slots=True)
 class TypedForm(Generic[T_co]):
-    """A form, and how to read content that passed its check as a value of the type it came from."""
+    """A form, and how to turn valid content into a value of the type."""
 
     form: Form
     read: Callable[[Content], T_co]
 
 
-def compiled(tp: Any) -> TypedForm[Any]:
+def compile_type(tp: Any) -> TypedForm[Any]:
     """The form for a type, and the way back."""
-    refuse_values(tp)
-    facts = Facts(named(tp))
-    base = unwrapped(tp, facts)
+    refuse_value(tp)
+    facts = Facts(name_type(tp))
+    base = unwrap(tp, facts)
     if not holds_fields(base):
         return _bare(tp)
     if facts.nullable:
-        refuse(tp, named(tp), "Ask for the type alone: a user who has no answer declines.")
+        refuse(tp, name_type(tp), "Ask for the type alone: a user who has no answer declines.")
     if is_a(base, BaseModel):
         return _model(base)
     if is_typeddict(base):
@@ -57,7 +57,7 @@ def compiled(tp: Any) -> TypedForm[Any]:
 
 def _bare(tp: Any) -> TypedForm[Any]:
     """One field named `answer`, read as its bare value."""
-    part = part_of(ANSWER, tp, Facts(named(tp)))
+    part = build_part(ANSWER, tp, Facts(name_type(tp)))
     name, thaw, supplied = part.field.name, part.thaw, part.supplied
     if thaw is None and supplied is None:
         return TypedForm(Form(part.field), itemgetter(name))
@@ -65,7 +65,7 @@ def _bare(tp: Any) -> TypedForm[Any]:
     def read(content: Content) -> Any:
         if name not in content and supplied is not None:
             return supplied()
-        return content[name] if thaw is None else thawed(name, thaw, content[name])
+        return content[name] if thaw is None else read_value(name, thaw, content[name])
 
     return TypedForm(Form(part.field), read)
 
@@ -74,25 +74,25 @@ def _model(model: type[BaseModel]) -> TypedForm[Any]:
     if issubclass(model, RootModel):
         refuse(model, model.__name__, "Ask for the type within the RootModel.")
     if not model.__pydantic_complete__:
-        _resolved(model, model.model_rebuild)
-    parts = _validated_parts(model, model.model_fields)
-    return TypedForm(_form_of(model, parts), _validating(parts, partial(model.model_validate, by_alias=True)))
+        _resolve(model, model.model_rebuild)
+    parts = _build_parts(model, model.model_fields)
+    return TypedForm(_form_of(model, parts), _read_by_pydantic(parts, partial(model.model_validate, by_alias=True)))
 
 
 def _pydantic_dataclass(kind: Any) -> TypedForm[Any]:
-    parts = _validated_parts(
+    parts = _build_parts(
         kind, {name: info for name, info in kind.__pydantic_fields__.items() if info.init is not False}
     )
-    return TypedForm(_form_of(kind, parts), _validating(parts, lambda values: kind(**values)))
+    return TypedForm(_form_of(kind, parts), _read_by_pydantic(parts, lambda values: kind(**values)))
 
 
-def _validated_parts(kind: type, infos: Mapping[str, FieldInfo]) -> list[Part]:
+def _build_parts(kind: type, infos: Mapping[str, FieldInfo]) -> list[Part]:
     parts: list[Part] = []
     for name, info in infos.items():
         facts = Facts(f"{kind.__name__}.{name}")
         facts.absorb(info)
-        part = part_of(name, info.annotation, facts, validated=True)
-        # Defaults are the model's own business; a null that was left out of a required field is not.
+        part = build_part(name, info.annotation, facts, validated=True)
+        # The model applies its own defaults, but not the None of a required field that was left out.
         parts.append(part if info.is_required() else dataclasses.replace(part, supplied=None))
     return parts
 
@@ -103,33 +103,33 @@ def _dataclass(kind: Any) -> TypedForm[Any]:
         if isinstance(hint, dataclasses.InitVar):
             raise InvalidForm("an InitVar cannot be asked for", path=f"{kind.__name__}.{name}", advice="Use a field.")
     parts = [_dataclass_part(kind, slot, hints[slot.name]) for slot in dataclasses.fields(kind) if slot.init]
-    return TypedForm(_form_of(kind, parts), _collecting(parts, lambda values: kind(**values)))
+    return TypedForm(_form_of(kind, parts), _read_by_field(parts, lambda values: kind(**values)))
 
 
 def _dataclass_part(kind: type, slot: dataclasses.Field[Any], hint: Any) -> Part:
     facts = Facts(f"{kind.__name__}.{slot.name}")
-    if isinstance(slot.default, FieldInfo):  # pydantic's Field(...): the dataclass itself would take it as the value
-        return part_of(slot.name, Annotated[hint, slot.default], facts)
+    if isinstance(slot.default, FieldInfo):  # pydantic's Field(...), which a plain dataclass takes as the value
+        return build_part(slot.name, Annotated[hint, slot.default], facts)
     if slot.default is not dataclasses.MISSING:
         facts.default = slot.default
     if slot.default_factory is not dataclasses.MISSING:
         facts.factory = slot.default_factory
     supplies_itself = facts.has_default
-    part = part_of(slot.name, hint, facts)
+    part = build_part(slot.name, hint, facts)
     return dataclasses.replace(part, supplied=None) if supplies_itself else part
 
 
 def _typed_dict(kind: Any) -> TypedForm[Any]:
     parts = [_typed_dict_part(kind, name, hint) for name, hint in _hints(kind).items()]
-    return TypedForm(_form_of(kind, parts), _collecting(parts, lambda values: values))
+    return TypedForm(_form_of(kind, parts), _read_by_field(parts, lambda values: values))
 
 
 def _typed_dict_part(kind: Any, name: str, hint: Any) -> Part:
-    # What the annotation says is right even where the class could not read it, being a string.
+    # Trust the annotation: the class can't see `Required` inside a string.
     facts = Facts(f"{kind.__name__}.{name}")
-    unwrapped(hint, facts)
+    unwrap(hint, facts)
     required = name in kind.__required_keys__ if facts.required is None else facts.required
-    part = part_of(name, hint, Facts(facts.path, required=required))
+    part = build_part(name, hint, Facts(facts.path, required=required))
     return part if required or facts.has_default else dataclasses.replace(part, supplied=None)
 
 
@@ -143,40 +143,40 @@ def _form_of(kind: type, parts: Sequence[Part]) -> Form:
         raise InvalidForm(error.text.removeprefix(f"{error.path}: "), path=path) from None
 
 
-def _collecting(parts: Sequence[Part], make: Callable[[dict[str, Any]], Any]) -> Callable[[Content], Any]:
-    """Reads every field by its own type, then makes the whole."""
+def _read_by_field(parts: Sequence[Part], make: Callable[[dict[str, Any]], Any]) -> Callable[[Content], Any]:
+    """Read every field by its own type, then build the whole."""
 
     def read(content: Content) -> Any:
-        values = values_of(parts, content, by_wire_name=False)
+        values = read_values(parts, content, by_wire_name=False)
         try:
             return make(values)
         except ValidationError as error:
-            raise Unfit(problems_of(error, lambda place: "")) from None
+            raise Unfit(list_problems(error, lambda place: "")) from None
         except (ValueError, AssertionError) as error:
-            raise Unfit((Problem("", "value", wording.not_fitting(str(error))),)) from None
+            raise Unfit((Problem("", "value", {"reason": str(error)}),)) from None
 
     return read
 
 
-def _validating(parts: Sequence[Part], validate: Callable[[dict[str, Any]], Any]) -> Callable[[Content], Any]:
-    """Hands the fields to pydantic, under the names that it validates by."""
+def _read_by_pydantic(parts: Sequence[Part], validate: Callable[[dict[str, Any]], Any]) -> Callable[[Content], Any]:
+    """Let pydantic validate the fields, under its own names for them."""
     names = {key: part.field.name for part in parts for key in (part.attribute, part.field.name)}
 
     def read(content: Content) -> Any:
-        values = values_of(parts, content, by_wire_name=True)
+        values = read_values(parts, content, by_wire_name=True)
         try:
             return validate(values)
         except ValidationError as error:
-            raise Unfit(problems_of(error, lambda place: names.get(place, ""))) from None
+            raise Unfit(list_problems(error, lambda place: names.get(place, ""))) from None
 
     return read
 
 
 def _hints(kind: Any) -> dict[str, Any]:
-    return _resolved(kind, partial(get_type_hints, kind, include_extras=True))
+    return _resolve(kind, partial(get_type_hints, kind, include_extras=True))
 
 
-def _resolved(kind: Any, resolve: Callable[[], Any]) -> Any:
+def _resolve(kind: Any, resolve: Callable[[], Any]) -> Any:
     try:
         return resolve()
     except (NameError, PydanticUserError) as error:

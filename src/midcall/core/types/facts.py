@@ -1,4 +1,4 @@
-"""What the annotations of one field say, and the bare type beneath them."""
+"""The annotations of one field, and the bare type under them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 from typing_extensions import ReadOnly, TypeAliasType
 
-from midcall.core.forms.dialect import runs_everywhere
+from midcall.core.forms.patterns import is_portable
 from midcall.core.types.refusals import refuse
 from midcall.errors import InvalidForm
 
-__all__ = ["NOTHING", "Facts", "IntOrFloat", "unqualified", "unwrapped"]
+__all__ = ["NOTHING", "Facts", "IntOrFloat", "strip_qualifiers", "unwrap"]
 
 _ALIASES: Final = (TypeAliasType, getattr(typing, "TypeAliasType", TypeAliasType))
 _QUALIFIERS: Final = (Required, NotRequired, ReadOnly, Final)
@@ -29,19 +29,19 @@ _LOWER_BOUNDS: Final = ("ge", "gt", "min_length")
 
 
 class _Nothing:
-    """The type of `NOTHING`: no default was given. None would be one."""
+    """The type of `NOTHING`: no default was given. (None would be a default.)"""
 
 
 NOTHING: Final = _Nothing()
 
 
 class IntOrFloat:
-    """Stands for `int | float`, whose value is read as it came."""
+    """A marker for `int | float`: its values need no conversion."""
 
 
 @dataclass(slots=True)
 class Facts:
-    """What the annotations of the field at `path` say. `beyond`: more than the wire can carry."""
+    """What the annotations of the field at `path` declare. `beyond`: more than the wire can carry."""
 
     path: str
     title: str | None = None
@@ -60,8 +60,8 @@ class Facts:
     def has_default(self) -> bool:
         return self.default is not NOTHING or self.factory is not None
 
-    def supplied(self) -> Callable[[], Any] | None:
-        """What makes the value of a field that was left out, if anything does."""
+    def supplier(self) -> Callable[[], Any] | None:
+        """Makes the value of a field that was left out, if anything does."""
         if self.factory is not None:
             return self.factory
         if self.default is not NOTHING:
@@ -69,7 +69,7 @@ class Facts:
         return (lambda: None) if self.nullable else None
 
     def absorb(self, said: Any) -> None:
-        """Take in one piece of `Annotated` metadata; what was said further out stands."""
+        """Take in one piece of `Annotated` metadata. Outer ones win."""
         if isinstance(said, FieldInfo):
             self._absorb_field(said)
         elif isinstance(said, at.GroupedMetadata):
@@ -101,10 +101,10 @@ class Facts:
         self.bounds[slot.name] = max(said, value) if slot.name in _LOWER_BOUNDS else min(said, value)
 
     def _absorb_general(self, said: Any) -> None:
-        """Pydantic keeps a pattern, and all that it has no type for, in one bag of attributes."""
+        """Pydantic keeps a pattern, and everything else it has no class for, in one bag of attributes."""
         settings: dict[str, Any] = dict(getattr(said, "__dict__", {})) if isinstance(said, at.BaseMetadata) else {}
         pattern = settings.get("pattern")
-        if isinstance(pattern, str) and self.pattern is None and runs_everywhere(pattern):
+        if isinstance(pattern, str) and self.pattern is None and is_portable(pattern):
             self.pattern = settings.pop("pattern")
         elif not settings:
             self.beyond = True
@@ -124,8 +124,8 @@ def _is_missing(default: Any) -> bool:
     return default is PydanticUndefined or default is ...
 
 
-def unwrapped(tp: Any, facts: Facts) -> Any:
-    """The bare type, with all that its wrappings say put into `facts`."""
+def unwrap(tp: Any, facts: Facts) -> Any:
+    """The bare type. Everything its wrappers declare goes into `facts`."""
     while True:
         origin = get_origin(tp)
         if isinstance(tp, _ALIASES):
@@ -147,8 +147,8 @@ def unwrapped(tp: Any, facts: Facts) -> Any:
             return tp
 
 
-def unqualified(tp: Any) -> Any:
-    """Without what only a TypedDict or a dataclass may say of a field."""
+def strip_qualifiers(tp: Any) -> Any:
+    """Remove `Required`, `ReadOnly` and the like, which only mean something in a TypedDict or dataclass."""
     while get_origin(tp) in _QUALIFIERS:
         (tp,) = get_args(tp)
     return tp

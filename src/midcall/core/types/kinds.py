@@ -1,4 +1,4 @@
-"""How each bare type is asked for: the field it makes, and its values from and to the wire."""
+"""How to ask for each bare type: the field it makes, and its values from and to the wire."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ import pydantic
 
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.formats import FORMATS
-from midcall.core.forms.raw_schema import field_of
+from midcall.core.forms.raw_schema import parse_field
 from midcall.core.forms.rules import is_number
-from midcall.core.types.facts import Facts, IntOrFloat, unwrapped
-from midcall.core.types.options import Optioned, of_enum, of_literal
+from midcall.core.types.facts import Facts, IntOrFloat, unwrap
+from midcall.core.types.options import OptionSet, enum_options, literal_options
 from midcall.core.types.refusals import is_a, refuse
 from midcall.errors import InvalidForm
-from midcall.wording import answers as wording
+from midcall.problems import Problem
 
-__all__ = ["Kind", "Thaw", "kind_of"]
+__all__ = ["Kind", "Thaw", "Unfit", "choose_kind"]
 
 Thaw: TypeAlias = Callable[[Any], Any]
 
@@ -42,12 +42,20 @@ _DATES: Final[dict[Any, type[date]]] = {
     pydantic.PastDatetime: datetime,
     pydantic.FutureDatetime: datetime,
 }
-_ROUNDED: Final[dict[str, tuple[Callable[[int | float], int], int]]] = {
+_ROUNDING: Final[dict[str, tuple[Callable[[int | float], int], int]]] = {
     "ge": (math.ceil, 0),
     "gt": (math.floor, 1),
     "le": (math.floor, 0),
     "lt": (math.ceil, -1),
 }
+
+
+class Unfit(ValueError):
+    """The answer passed the form's check, but its type rejected it. `problems` says why."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("; ".join(map(str, problems)))
+        self.problems = tuple(problems)
 
 
 def _as_is(value: Any) -> Any:
@@ -56,7 +64,7 @@ def _as_is(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """`make` takes a name, the texts and a default. `beyond`: the type says more than the wire carries."""
+    """`make` takes a name, the texts and a default. `beyond`: the type checks more than the wire carries."""
 
     make: Callable[..., Field]
     thaw: Thaw | None = None
@@ -64,10 +72,10 @@ class Kind:
     beyond: bool = False
 
 
-def kind_of(base: Any, facts: Facts) -> Kind:
-    """How this bare type is asked for, or `InvalidForm`."""
+def choose_kind(base: Any, facts: Facts) -> Kind:
+    """How to ask for this bare type, or `InvalidForm`."""
     if (words := _options_in_extra(base, facts)) is not None:
-        return _spelled_out(words, facts)
+        return _from_schema(words, facts)
     if base is str or base is pydantic.EmailStr or is_a(base, pydantic.AnyUrl):
         return _text(base, facts)
     if base is bool:
@@ -86,8 +94,8 @@ def kind_of(base: Any, facts: Facts) -> Kind:
 
 def _number(base: Any, facts: Facts) -> Kind:
     bounds = {name: _plain(bound) for name, bound in _bounds(facts).items()}
-    carried = set(_ROUNDED) if base is int else {"ge", "le"}
-    # A float's gt and lt are sent as bounds that include their ends, the nearest that the wire has.
+    carried = set(_ROUNDING) if base is int else {"ge", "le"}
+    # A float's gt and lt travel as inclusive bounds: JSON forms have no others.
     beyond = facts.beyond or not carried.issuperset(bounds) or None in bounds.values()
     known = {name: bound for name, bound in bounds.items() if bound is not None}
     if base is int:
@@ -99,14 +107,14 @@ def _number(base: Any, facts: Facts) -> Kind:
 
 
 def _bounds(facts: Facts) -> dict[str, Any]:
-    """The bounds of what is neither text nor a list."""
+    """The bounds of a type that is neither text nor a list."""
     if facts.pattern is not None or facts.bounds.keys() & {"min_length", "max_length"}:
-        raise InvalidForm("a length or a pattern says nothing here: only text and lists have one", path=facts.path)
+        raise InvalidForm("a length or a pattern has no meaning here: only text and lists have one", path=facts.path)
     return facts.bounds
 
 
 def _plain(bound: Any) -> int | float | None:
-    """A bound as a number that JSON can write, where nothing is lost by it."""
+    """A bound as a number that JSON can write, or None if that would change it."""
     try:
         plain = bound if isinstance(bound, (int, float)) else float(bound)
     except (TypeError, ValueError):
@@ -116,15 +124,15 @@ def _plain(bound: Any) -> int | float | None:
 
 def _whole(name: str, bound: int | float) -> int:
     """The last whole number within a bound."""
-    rounded, step = _ROUNDED[name]
-    return rounded(bound) + step
+    to_whole, step = _ROUNDING[name]
+    return to_whole(bound) + step
 
 
 def _float(value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise ValueError(wording.must_be_a_number()) from None
+        raise Unfit([Problem("", "type", {"expected": "number"})]) from None
 
 
 def _text(base: Any, facts: Facts) -> Kind:
@@ -147,28 +155,28 @@ def _date(base: Any, facts: Facts) -> Kind:
 def _datetime(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text.upper())
-    except ValueError:  # a leap second, which Python's clock does not have
-        raise ValueError(wording.not_a("date-time")) from None
+    except ValueError:  # a leap second, which Python doesn't support
+        raise Unfit([Problem("", "format", {"format": "date-time"})]) from None
 
 
 def _collection(base: Any, facts: Facts) -> Kind:
     items, within = get_args(base), Facts(facts.path)
     if get_origin(base) is tuple and items[1:] != (Ellipsis,):
         refuse(base, facts.path, "A tuple of choices is written tuple[X, ...].")
-    options = _options(unwrapped(items[0], within), facts.path)
+    options = _options(unwrap(items[0], within), facts.path)
     if options is None or within.nullable:
         refuse(base, facts.path, "A list can only hold choices: list[Literal[...]], or a list of an Enum.")
     collect, values = _COLLECTIONS[get_origin(base)], options.values
     make = partial(Choices, options=options.wire, **_sizes(facts, "items"))
     beyond = within.beyond or _beyond_sizes(facts) or (get_origin(base) in (set, frozenset) and bool(facts.bounds))
-    return Kind(make, lambda texts: collect([values[text] for text in texts]), partial(_frozen, options), beyond)
+    return Kind(make, lambda texts: collect([values[text] for text in texts]), partial(_freeze, options), beyond)
 
 
-def _frozen(options: Optioned, values: Iterable[Any]) -> list[str]:
-    """The texts of a default, in its own order, or in that of the options if it is a set."""
+def _freeze(options: OptionSet, values: Iterable[Any]) -> list[str]:
+    """The texts of a default, in its own order; a set gets the order of the options."""
     texts = [text for text in map(options.text, values) if text is not None]
     if len(texts) < len(list(values)):
-        raise ValueError("the default holds what is no option")
+        raise ValueError("the default contains a value that is not an option")
     return [text for text in options.values if text in texts] if isinstance(values, Set) else texts
 
 
@@ -180,30 +188,30 @@ def _beyond_sizes(facts: Facts) -> bool:
     return facts.beyond or bool(facts.bounds.keys() - {"min_length", "max_length"})
 
 
-def _options(base: Any, path: str) -> Optioned | None:
+def _options(base: Any, path: str) -> OptionSet | None:
     if get_origin(base) is Literal:
-        return of_literal(get_args(base), path)
-    return of_enum(base, path) if is_a(base, Enum) else None
+        return literal_options(get_args(base), path)
+    return enum_options(base, path) if is_a(base, Enum) else None
 
 
 def _options_in_extra(base: Any, facts: Facts) -> dict[str, Any] | None:
-    """Options given as `json_schema_extra`, the way to give titles that the SDK's own examples show."""
+    """Options in `json_schema_extra`: the SDK's examples give titles this way."""
     extra = facts.extra
     if base is str and {"enum", "oneOf"} & extra.keys():
         return {"type": "string"} | {word: extra[word] for word in ("enum", "enumNames", "oneOf") if word in extra}
     if get_origin(base) in (list, Sequence) and get_args(base) == (str,) and "items" in extra:
         sizes = {"minItems": facts.bounds.get("min_length"), "maxItems": facts.bounds.get("max_length")}
         sizes |= {word: extra[word] for word in sizes if word in extra}
-        return {"type": "array", "items": extra["items"]} | _given(sizes)
+        return {"type": "array", "items": extra["items"]} | _drop_none(sizes)
     return None
 
 
-def _spelled_out(words: Mapping[str, Any], facts: Facts) -> Kind:
+def _from_schema(words: Mapping[str, Any], facts: Facts) -> Kind:
     def make(name: str, *, required: bool, **texts: Any) -> Field:
-        return field_of(name, {**words, **_given(texts)}, required, facts.path)
+        return parse_field(name, {**words, **_drop_none(texts)}, required, facts.path)
 
     return Kind(make, beyond=facts.beyond)
 
 
-def _given(keywords: Mapping[str, Any]) -> dict[str, Any]:
+def _drop_none(keywords: Mapping[str, Any]) -> dict[str, Any]:
     return {word: value for word, value in keywords.items() if value is not None}

@@ -1,4 +1,4 @@
-"""The options of a `Literal` or an `Enum`, as texts that travel and as the values they stand for."""
+"""The options of a `Literal` or an `Enum`: the texts that travel, and their values."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from typing import Any
 
 from midcall.errors import InvalidForm
 
-__all__ = ["Optioned", "humanised", "of_enum", "of_literal"]
+__all__ = ["OptionSet", "enum_options", "humanize", "literal_options"]
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 @dataclass(frozen=True, slots=True)
-class Optioned:
-    """Texts in order, the titles to show for them (or none), and the value of each text."""
+class OptionSet:
+    """The texts in order, their titles (or None), and the value of each text."""
 
     titles: tuple[str, ...] | None
     values: Mapping[str, Any]
 
     @property
     def wire(self) -> list[str] | dict[str, str]:
-        """What a choice field takes."""
+        """As a choice field takes them."""
         texts = list(self.values)
         return texts if self.titles is None else dict(zip(texts, self.titles, strict=True))
 
     @property
     def plain(self) -> bool:
-        """Whether each text is its own value, so that nothing needs to be mapped back."""
+        """Whether each text is its own value, so that nothing has to be mapped back."""
         return all(type(value) is str for value in self.values.values())
 
     def text(self, value: Any) -> str | None:
-        """The text that stands for a value, or for an enum member given by its value."""
+        """The text for a value, or for an enum member given by its value."""
         for text, known in self.values.items():
             if type(known) is type(value) and known == value:
                 return text
@@ -44,22 +44,22 @@ class Optioned:
         return None
 
 
-def of_literal(values: Iterable[Any], path: str) -> Optioned:
+def literal_options(values: Iterable[Any], path: str) -> OptionSet:
     """The options of `Literal[...]`, without None."""
-    return Optioned(None, _distinct([(_text(value, path), value) for value in values], path))
+    return OptionSet(None, _distinct([(_text(value, path), value) for value in values], path))
 
 
-def of_enum(kind: type[Enum], path: str) -> Optioned:
-    """The options of an enum: its values as texts, with the members' names as titles if they tell more."""
+def enum_options(kind: type[Enum], path: str) -> OptionSet:
+    """The options of an enum: its values as texts, with the members' names as titles if they say more."""
     members = list(kind)
     if not members:
         raise InvalidForm("this Enum has no members to choose from", path=path)
     pairs = [(_member_text(member), member) for member in members]
-    told = all(humanised(text).casefold() == humanised(member.name).casefold() for text, member in pairs)
-    return Optioned(None if told else tuple(humanised(member.name) for member in members), _distinct(pairs, path))
+    same = all(humanize(text).casefold() == humanize(member.name).casefold() for text, member in pairs)
+    return OptionSet(None if same else tuple(humanize(member.name) for member in members), _distinct(pairs, path))
 
 
-def humanised(name: str) -> str:
+def humanize(name: str) -> str:
     """`travel_date` and `travelDate` as a person writes them: Travel date."""
     words = _CAMEL.sub(" ", name).replace("_", " ").replace("-", " ").split()
     lowered = [word if word.isupper() and len(words) > 1 and not name.isupper() else word.lower() for word in words]
@@ -78,7 +78,7 @@ def _text(value: Any, path: str) -> str:
 
 
 def _member_text(member: Enum) -> str:
-    """The member's value where it is text or a number, else its name."""
+    """The member's value if it's text or a number, else its name."""
     value = member.value
     return str(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else member.name
 

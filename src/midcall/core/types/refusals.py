@@ -1,4 +1,4 @@
-"""Says no to a type that cannot be asked for, and what to use instead."""
+"""Reject types that no form can ask for, and say what to use instead."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Annotated, Any, Final, NoReturn, cast, get_origin
 import pydantic
 from typing_extensions import is_typeddict
 
-from midcall.errors import InvalidForm, SecretInForm
-from midcall.wording import forms as wording
+from midcall.core.forms.secrets import secret_error
+from midcall.errors import InvalidForm
 
-__all__ = ["holds_fields", "is_a", "named", "refuse", "refuse_values"]
+__all__ = ["holds_fields", "is_a", "name_type", "refuse", "refuse_value"]
 
 _SUPPORTED: Final = (
     "Use bool, int, float, str, date, datetime, Literal, Enum, a list of such choices, "
@@ -24,16 +24,16 @@ _MODULES = re.compile(r"(?:[A-Za-z_<][\w<>]*\.)+(?=[A-Za-z_])")
 
 
 def refuse(tp: Any, path: str, advice: str = "") -> NoReturn:
-    """Raises for a type that no form can ask for."""
+    """Raise `InvalidForm` for this type."""
     bare = get_origin(tp) or tp
     if any(is_a(bare, secret) for secret in (pydantic.SecretStr, pydantic.SecretBytes, pydantic.Secret)):
-        raise SecretInForm(wording.secrets_in_form([path]), path=path, advice="Ask with secret() instead.")
-    said = "cannot be asked for in a form"
-    raise InvalidForm(said if named(tp) == path else f"{named(tp)} {said}", path=path, advice=advice or _advice(tp))
+        raise secret_error(path, advice="Ask with secret() instead.")
+    name = "" if name_type(tp) == path else f"{name_type(tp)} "
+    raise InvalidForm(f"{name}cannot be asked for in a form", path=path, advice=advice or _advice(tp))
 
 
-def refuse_values(tp: Any) -> None:
-    """Raises for what is no type at all. The value itself is not told: it may be anyone's."""
+def refuse_value(tp: Any) -> None:
+    """Raise if this isn't a type at all. The message doesn't quote the value, which may be private."""
     kind = cast("type[Any]", type(tp))
     if tp is None or tp is NoneType:
         raise InvalidForm("there is nothing to ask for", path="None", advice="For a yes or no, use confirm().")
@@ -55,15 +55,15 @@ def is_a(tp: Any, kind: type) -> bool:
     return isinstance(tp, type) and get_origin(tp) is None and issubclass(tp, kind)
 
 
-def named(tp: Any) -> str:
-    """A type as its author wrote it, without modules and without what annotates it."""
+def name_type(tp: Any) -> str:
+    """A type as its author wrote it, without modules and annotations."""
     if get_origin(tp) is Annotated:
-        return named(tp.__origin__)
+        return name_type(tp.__origin__)
     name = getattr(tp, "__name__", None)
     return name if isinstance(name, str) and get_origin(tp) is None else _MODULES.sub("", str(tp))
 
 
 def _advice(tp: Any) -> str:
     if holds_fields(tp):
-        return "A form is flat: take its fields into this type, or ask for it with a question of its own."
+        return "A form is flat: move its fields into this type, or ask for it in a separate question."
     return _SUPPORTED

@@ -1,56 +1,53 @@
-"""What an installation has, channel by channel, and what is missing: for `midcall doctor`.
+"""The checks of an installation, in one table.
 
-`examined` looks at what was installed, and at nothing else. `looked_at` also opens the store and its vault, and knocks
-at the portal and its issuer: all at once, and nobody is waited for longer than a few seconds.
+A check is an async function that takes the `Site` and returns its findings. All checks run at once, each with a short
+timeout.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from midcall.doctor.checks.channels import channels
-from midcall.doctor.checks.identity import identity_now
-from midcall.doctor.checks.keeping import store_now
-from midcall.doctor.checks.portal import portal_now, portal_of
-from midcall.doctor.checks.report import Finding, Report, State
-from midcall.doctor.checks.settings import misnamed, settings
-from midcall.doctor.surroundings import Surroundings
+from midcall.doctor.checks.channels import check_channels
+from midcall.doctor.checks.identity import check_identity
+from midcall.doctor.checks.options import (
+    check_doubt,
+    check_keys,
+    check_probe,
+    check_runs,
+    check_secrets,
+    check_variables,
+)
+from midcall.doctor.checks.portal import check_portal
+from midcall.doctor.checks.store import check_store
+from midcall.doctor.report import Finding, Report
+from midcall.doctor.site import Site, Surroundings
 
 if TYPE_CHECKING:
     from midcall.server.installation import Installation
 
-__all__ = ["Finding", "Report", "State", "examined", "looked_at", "misnamed"]
+__all__ = ["CHECKS", "Check", "run_checks"]
+
+Check: TypeAlias = Callable[[Site], Awaitable[list[Finding]]]
+
+CHECKS: Final[tuple[Check, ...]] = (
+    check_variables,
+    check_keys,
+    check_store,
+    check_runs,
+    check_portal,
+    check_identity,
+    check_doubt,
+    check_probe,
+    check_secrets,
+)
+"""In the order of the report."""
 
 
-def examined(installation: Installation, surroundings: Surroundings | None = None) -> Report:
-    """What was installed, without touching anything; by default as on a machine that its user sits at."""
-    here = surroundings or Surroundings()
-    return Report(installation.server_title, channels(installation), settings(installation, here))
-
-
-async def looked_at(installation: Installation, surroundings: Surroundings | None = None) -> Report:
-    """The same, after a look at what has to answer for it. And at the environment."""
-    here = surroundings or Surroundings.here()
-    report = examined(installation, here)
-    found = await asyncio.gather(*(_now(installation, finding, here) for finding in report.installation))
-    now = [*misnamed(here.misnamed), *(each for some in found for each in some)]
-    return Report(report.server, report.channels, tuple(now))
-
-
-async def _now(installation: Installation, before: Finding, here: Surroundings) -> list[Finding]:
-    looking = _looking(installation, before, here)
-    return [before] if looking is None else await looking
-
-
-def _looking(installation: Installation, before: Finding, here: Surroundings) -> Awaitable[list[Finding]] | None:
-    match before.name, portal_of(installation):
-        case "store", _:
-            return store_now(installation, before)
-        case "portal", portal if portal is not None:
-            return portal_now(portal, here)
-        case "identity", portal if portal is not None:
-            return identity_now(portal, before)
-        case _:
-            return None
+async def run_checks(installation: Installation, here: Surroundings | None = None) -> Report:
+    """Run all checks."""
+    site = Site(installation, here or Surroundings.here())
+    channels, *found = await asyncio.gather(check_channels(site), *(check(site) for check in CHECKS))
+    return Report(installation.server_title, tuple(channels), tuple(each for some in found for each in some))

@@ -1,4 +1,4 @@
-"""Whether the user's browser gets to a portal that is on loopback, from where this process runs."""
+"""Check whether the user's browser can reach a portal on loopback."""
 
 from __future__ import annotations
 
@@ -6,56 +6,60 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from midcall.core.urls import is_loopback
-from midcall.doctor.checks.report import Finding
-from midcall.wording.doctor import browser as wording
+from midcall.doctor.report import Finding
+from midcall.doctor.site import Site
 
 if TYPE_CHECKING:
-    from midcall.doctor.surroundings import Surroundings
     from midcall.portal.app import Portal
 
-__all__ = ["browser"]
+__all__ = ["check_browser"]
 
 _SUGGESTED: Final = 8765
 _USUAL: Final = {"http": 80, "https": 443}
 
 
-def browser(portal: Portal, alone: bool, here: Surroundings) -> list[Finding]:
-    """Nothing is said of a portal with an address that is not loopback: users get there as they get anywhere."""
-    if here.near or not is_loopback(urlsplit(portal.url).hostname or ""):
+def check_browser(site: Site, portal: Portal, alone: bool) -> list[Finding]:
+    """Nothing to report for a public address. `alone` means that the portal listens on its own."""
+    if site.here.near or not is_loopback(urlsplit(portal.url).hostname or ""):
         return []
-    if here.container:
-        return [
-            Finding(
-                "browser",
-                "doubtful",
-                "This is a container: its loopback is not that of the user's machine.",
-                _in_a_container(portal, alone),
-            )
-        ]
-    why = (
-        "This server is reached over SSH, and the user's browser may be on another machine: loopback ends here."
-        if here.ssh
-        else "This machine has no display: where the user's browser is, loopback is another machine's."
+    host, port = _place(portal)
+    if site.here.container:
+        text = "This is a container: its loopback is not the user's."
+        return [Finding("browser", "doubtful", text, _advise_in_container(port, alone, portal.local))]
+    text = (
+        "This server was reached over SSH, so the user's browser may be on another machine, with another loopback."
+        if site.here.ssh
+        else "This machine has no display, so the user's browser is on another machine, with another loopback."
     )
-    return [Finding("browser", "doubtful", why, _forwarding(portal, alone))]
+    if alone and portal.any_port:
+        advice = f"Give it a fixed port, MIDCALL_PORTAL_PORT={_SUGGESTED}. {_advise_forwarding(host, _SUGGESTED)}"
+        return [Finding("browser", "doubtful", text, advice)]
+    return [Finding("browser", "doubtful", text, _advise_forwarding(host, port))]
 
 
-def _in_a_container(portal: Portal, alone: bool) -> str:
+def _advise_in_container(port: int, alone: bool, local: bool) -> str:
     if alone:
         return (
-            "To publish a port (-p) does not help, since that does not lead to loopback. On the user's own "
-            'Linux, run it with --network=host --user "$(id -u)". Else mount the portal in your HTTP app, '
-            "with the address that users know in MIDCALL_PORTAL_URL."
+            "Publishing a port (-p) does not help: it does not lead to loopback. On the user's own Linux, run it with "
+            '--network=host --user "$(id -u)". Otherwise mount the portal in your HTTP app, and set MIDCALL_PORTAL_URL '
+            "to the address that users know."
         )
-    return wording.contained_mounted_advice(_place(portal)[1], portal.local)
+    publish = (
+        f"Publish the port of its app under the same number, -p 127.0.0.1:{port}:{port}, and let the app listen on "
+        "0.0.0.0 in here."
+    )
+    outside = (
+        " But visitors then come from outside the container, and do not count as its user: for secrets, accounts and "
+        "approvals, identify them with Portal(..., identity=...)."
+    )
+    return f"{publish}{outside if local else ''}"
 
 
-def _forwarding(portal: Portal, alone: bool) -> str:
-    """A port that is another one at each start cannot be forwarded."""
-    host, port = _place(portal)
-    if alone and portal.any_port:
-        return wording.any_port_advice(host, _SUGGESTED)
-    return wording.forward_advice(host, port)
+def _advise_forwarding(host: str, port: int) -> str:
+    return (
+        f"Forward its port from the machine with the browser: ssh -L {port}:{host}:{port} HOST, as the user that the "
+        "server runs as."
+    )
 
 
 def _place(portal: Portal) -> tuple[str, int]:

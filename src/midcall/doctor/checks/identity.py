@@ -1,84 +1,68 @@
-"""Who is looking at the pages of a portal, and what that leaves out."""
+"""Check how the portal knows who is looking, and what it can't serve without that."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from midcall.doctor.checks.report import SECONDS, Finding
+from midcall.doctor.report import Finding
+from midcall.doctor.site import Site
+from midcall.settings import CHECK_SECONDS
 
 if TYPE_CHECKING:
     from midcall.portal.app import Portal
-    from midcall.server.installation import Installation
 
-__all__ = ["identity", "identity_now"]
+__all__ = ["check_identity", "describe_identity"]
+
+_SIGN_IN: Final = "Portal(..., identity=Oidc(...)) or ProxyJwt(...): see docs/identity.md."
+_ISSUER: Final = (
+    "Open <issuer>/.well-known/openid-configuration from this machine, and compare it with what Oidc(...) was given."
+)
 
 
-def identity(installation: Installation, portal: Portal) -> Finding:
-    """Whether visitors are known, and callers, and whether they can be compared."""
-    from midcall.portal.identity.nobody import Nobody
+async def check_identity(site: Site) -> list[Finding]:
+    """Describe it, and ask the issuer to describe itself."""
+    if site.portal is None:
+        return []
+    before = describe_identity(site, site.portal)
+    why = await _find_trouble(site.portal)
+    if why is None:
+        return [before]
+    return [Finding("identity", "broken", f"{before.text} But {why}.", _ISSUER)]
+
+
+def describe_identity(site: Site, portal: Portal) -> Finding:
+    """Whether visitors and callers are known, and can be compared."""
+    from midcall.portal.identity.base import Nobody
 
     if isinstance(portal.identity, Nobody):
-        return Finding(
-            "identity",
-            "doubtful",
-            "Nobody can be identified there: only plain forms are served, no secrets, authorizations or approvals.",
-            _everybody_is_nobody_advice(),
+        text = "It cannot identify anyone: it serves plain forms, but no secrets, authorizations or approvals."
+        return Finding("identity", "doubtful", text, _SIGN_IN)
+    known_by = f"{type(portal.identity).__name__} identifies visitors."
+    knows_callers = site.installation.knows_callers
+    if knows_callers is False and not portal.local:
+        text = (
+            f"{known_by} But nothing identifies callers: this server has no MCP authorization, so secrets, "
+            "authorizations and approvals have no owner."
         )
-    known_by = f"It tells who is looking by {type(portal.identity).__name__}."
-    if installation.knows_callers is False and not portal.local:
-        return Finding(
-            "identity",
-            "doubtful",
-            (
-                f"{known_by} But nothing tells who makes a call: this server has no MCP authorization, so secrets, "
-                "authorizations and approvals have nobody to belong to."
-            ),
-            "Give the server auth= and token_verifier=, or install(..., principal=...): see docs/identity.md.",
+        advice = "Give the server auth= and token_verifier=, or install(..., principal=...): see docs/identity.md."
+        return Finding("identity", "doubtful", text, advice)
+    if knows_callers and portal.local:
+        text = (
+            f"{known_by} But callers sign in with an access token, and cannot be compared with the user of this "
+            "machine: no secrets, authorizations or approvals."
         )
-    if installation.knows_callers and portal.local:
-        advice = _everybody_is_nobody_advice()
-        return Finding(
-            "identity",
-            "doubtful",
-            (
-                f"{known_by} But callers sign in with an access token, and cannot be compared with the user of this "
-                "machine: no secrets, authorizations or approvals."
-            ),
-            advice,
-        )
+        return Finding("identity", "doubtful", text, _SIGN_IN)
     return Finding("identity", "ok", known_by)
 
 
-async def identity_now(portal: Portal, before: Finding) -> list[Finding]:
-    """The same, after the issuer was asked to describe itself."""
-    why = await _trouble(portal)
-    if why is None:
-        return [before]
-    return [
-        Finding(
-            "identity",
-            "broken",
-            f"{before.text} But {why}.",
-            (
-                "Open <issuer>/.well-known/openid-configuration from this machine, and compare it with what Oidc(...) "
-                "has."
-            ),
-        )
-    ]
-
-
-async def _trouble(portal: Portal) -> str | None:
+async def _find_trouble(portal: Portal) -> str | None:
     from midcall.portal.identity.oidc import Oidc
 
     if not isinstance(portal.identity, Oidc):
         return None
     try:
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(CHECK_SECONDS):
             return await portal.identity.trouble()
     except TimeoutError:
-        return f"the issuer that signs users in did not answer within {SECONDS:g} s"
-
-
-def _everybody_is_nobody_advice() -> str:
-    return "Portal(..., identity=Oidc(...)) or ProxyJwt(...): see docs/identity.md."
+        return f"the issuer that signs users in did not answer within {CHECK_SECONDS:g} s"

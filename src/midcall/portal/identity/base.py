@@ -11,59 +11,77 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from midcall.core.caller import Caller
-from midcall.portal.views import Views
+from midcall.portal.pages.rendering import Renderer
 from midcall.web.cookies import Cookies
 from midcall.web.public_url import Place
 
-__all__ = ["Caller", "Ground", "Grounded", "Identity", "Key", "caller_key", "key_of"]
+__all__ = ["Attachable", "Caller", "Identity", "Key", "Nobody", "Surroundings", "caller_key", "key_of"]
 
 Key: TypeAlias = Callable[[Mapping[str, Any]], str]
-"""Makes an identity key of claims, for issuers whose subjects differ from client to client."""
+"""Makes an identity key from claims, for issuers whose subjects differ between clients."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
-    """What an identity may use of the portal it is in."""
+class Surroundings:
+    """What an identity may use of its portal."""
 
     place: Place
     cookies: Cookies
-    views: Views
+    renderer: Renderer
 
 
 class Identity(Protocol):
-    """Tells who is looking. `visitor` and `owner` must give the same key for the same person, and for nobody else.
+    """Tells who is looking. `visitor` and `owner` must return the same key for the same person, and for nobody else.
 
-    One that also has `name(request)` tells the pages what to call them. One with a route `/sign-out`, which takes a
-    POST with the path to go `back` to, lets people change accounts.
+    If it also has `name(request)`, pages show that name. If it has a route `/sign-out`, which takes a POST with the
+    path to go `back` to, people can switch accounts.
     """
 
     @property
     def routes(self) -> Sequence[Route]:
-        """Pages of its own, below the portal's address."""
+        """Its own pages, below the portal's path."""
         ...
 
     async def visitor(self, request: Request) -> str | None:
-        """The identity key of whoever looks, if that is proven."""
+        """The identity key of the person who is looking, if it is proven."""
         ...
 
     async def sign_in(self, request: Request, back: str) -> Response:
-        """What to answer to someone who is not signed in. `back` is the path to return to."""
+        """The response for someone who is not signed in. `back` is the path to return to."""
         ...
 
     def owner(self, caller: Caller) -> str:
-        """The same key for the user of a call; empty if that cannot be told."""
+        """The same key for the user of a call; empty if the user is unknown."""
         ...
 
 
 @runtime_checkable
-class Grounded(Protocol):
-    """An identity that has to know where its portal is."""
+class Attachable(Protocol):
+    """An identity that needs to know its portal."""
 
-    def settle(self, ground: Ground) -> None: ...
+    def attach(self, portal: Surroundings) -> None: ...
+
+
+class Nobody:
+    """Recognizes nobody, so only plain forms are served: the default of a portal that is not on loopback."""
+
+    routes: Sequence[Route] = ()
+
+    def attach(self, portal: Surroundings) -> None:
+        self._renderer = portal.renderer
+
+    async def visitor(self, request: Request) -> str | None:
+        return None
+
+    async def sign_in(self, request: Request, back: str) -> Response:
+        return self._renderer.notice("no_identity", 403)
+
+    def owner(self, caller: Caller) -> str:
+        return ""
 
 
 def key_of(claims: Mapping[str, Any], key: Key | None) -> str:
-    """The identity key of these claims; empty where they do not make one."""
+    """The identity key of these claims; empty if they have none."""
     if key is not None:
         try:
             found = cast("object", key(claims))

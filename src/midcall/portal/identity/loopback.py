@@ -10,32 +10,32 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from midcall.portal.identity.base import Caller, Ground
+from midcall.portal.identity.base import Caller, Surroundings
 from midcall.web import peer
 
 __all__ = ["Loopback"]
 
 
 class Loopback:
-    """Whoever sits at this machine as the user that the server runs as.
+    """The user that the server runs as, on this machine.
 
-    On Linux, the kernel is asked whose program has opened the connection, and another user is refused. macOS
-    and Windows do not tell; there, only the id in the address keeps other users of the machine out.
+    On Linux, the kernel says whose program opened the connection, and other users are rejected. macOS and Windows
+    do not say; there, only the id in the address keeps other users of the machine out.
     """
 
     routes: Sequence[Route] = ()
 
-    def settle(self, ground: Ground) -> None:
-        self._views = ground.views
+    def attach(self, portal: Surroundings) -> None:
+        self._renderer = portal.renderer
 
     async def visitor(self, request: Request) -> str | None:
         return _user() if peer.is_own(request) else None
 
     async def sign_in(self, request: Request, back: str) -> Response:
-        return self._views.told("other_user", 403)
+        return self._renderer.notice("other_user", 403)
 
     def owner(self, caller: Caller) -> str:
-        """A caller with a name of their own is somebody that this machine's users cannot be compared with."""
+        """Empty for a caller with a subject, which cannot be compared with the users of this machine."""
         return "" if caller.subject else _user()
 
     def name(self, request: Request) -> str:

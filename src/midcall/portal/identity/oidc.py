@@ -1,4 +1,4 @@
-"""Whoever signs in with the issuer of the MCP access tokens. The portal is a client of its own there."""
+"""The user who signs in with the issuer of the MCP access tokens. The portal has its own client there."""
 
 from __future__ import annotations
 
@@ -19,25 +19,22 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from midcall.errors import InstallError
-from midcall.portal.identity.base import Caller, Ground, Key, caller_key, key_of
-from midcall.portal.identity.tokens import ALGORITHMS, Away, InvalidToken, Keys, fetch, problem
+from midcall.portal.identity.base import Caller, Key, Surroundings, caller_key, key_of
+from midcall.portal.identity.jwt import ALGORITHMS, InvalidToken, Keys, Unavailable, fetch, problem
 from midcall.portal.logs import logger
-from midcall.portal.pages.posted import posted
+from midcall.settings import PROVIDER_TIMEOUT_SECONDS, SESSION_SECONDS, SIGN_IN_SECONDS, TOKEN_LEEWAY_SECONDS
 from midcall.web.public_url import place_at
+from midcall.web.security import read_posted
 
 __all__ = ["Oidc"]
 
-_SESSION: Final = 3600.0
-_SIGNING_IN: Final = 600.0
-_LEEWAY: Final = 30
-_TIMEOUT: Final = 10.0
 _BACK: Final = "/signed-in"
 _OURS: Final = re.compile(r"/mine|/i/[A-Za-z0-9_\-]{1,200}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Issuer:
-    """What the issuer publishes about itself."""
+    """The issuer's metadata."""
 
     authorize: str
     token: str
@@ -53,10 +50,10 @@ class Oidc:
         issuer: The issuer, exactly as its tokens name it.
         client_id: The portal's own registration there, with `<base_url>/signed-in` as its redirect URI.
         client_secret: Its secret; without one it is a public client, which PKCE protects.
-        key: Makes the identity key of claims, of the id token's and of the MCP access token's alike, where issuer and
+        key: Makes the identity key from the claims of the id token and of the MCP access token, if issuer and
             subject will not do: `key=lambda claims: claims["oid"]` for Entra, whose subjects differ by client.
-        scopes: What to ask for at sign-in.
-        session: For how many seconds a sign-in is good.
+        scopes: What to request at sign-in.
+        session: For how many seconds a sign-in is valid.
     """
 
     def __init__(
@@ -67,11 +64,11 @@ class Oidc:
         *,
         key: Key | None = None,
         scopes: Sequence[str] = ("openid", "profile", "email"),
-        session: float = _SESSION,
+        session: float = SESSION_SECONDS,
     ) -> None:
-        place_at(issuer, wrong=_bad_issuer)  # https, or loopback
+        place_at(issuer, what="An issuer")  # https, or loopback
         if not client_id or "openid" not in scopes or not session > 0:
-            raise InstallError(_bad_oidc())
+            raise InstallError('Oidc(...) needs an issuer, a client_id, scopes with "openid", and a positive session.')
         self._issuer = issuer
         self._client_id = client_id
         self._client_secret = client_secret
@@ -79,29 +76,29 @@ class Oidc:
         self._scopes = " ".join(scopes)
         self._session = session
         self._known: _Issuer | None = None
-        self._ground: Ground
+        self._portal: Surroundings
         self.routes: Sequence[Route] = (
-            Route(_BACK, self._signed_in),
+            Route(_BACK, self._finish),
             Route("/sign-out", self._sign_out, methods=["POST"]),
         )
 
-    def settle(self, ground: Ground) -> None:
-        self._ground = ground
+    def attach(self, portal: Surroundings) -> None:
+        self._portal = portal
 
     # --- who it is ------------------------------------------------------------------------------
 
     async def visitor(self, request: Request) -> str | None:
-        return self._signed_in_as(request).get("key")
+        return self._session_of(request).get("key")
 
     def name(self, request: Request) -> str:
-        return self._signed_in_as(request).get("name", "")
+        return self._session_of(request).get("name", "")
 
     def owner(self, caller: Caller) -> str:
         return caller_key(caller, self._key)
 
-    def _signed_in_as(self, request: Request) -> dict[str, str]:
-        """The session names its issuer and client: settings that have changed end it."""
-        session: Any = self._ground.cookies.get(request.cookies, "session", within=self._session)
+    def _session_of(self, request: Request) -> dict[str, str]:
+        """The session in this browser, unless the issuer or the client has changed since."""
+        session: Any = self._portal.cookies.get(request.cookies, "session", within=self._session)
         mine = isinstance(session, dict) and cast("dict[str, Any]", session).get("at") == self._at()
         return cast("dict[str, str]", session) if mine else {}
 
@@ -109,75 +106,82 @@ class Oidc:
         return [self._issuer, self._client_id]
 
     async def trouble(self) -> str | None:
-        """Why nobody can sign in now; None if the issuer describes itself as it must. For `midcall doctor`."""
+        """Why nobody can sign in now; None if the issuer's metadata is fine. For `midcall doctor`."""
         try:
-            await self._discovered()
-        except Away as exc:
+            await self._discover()
+        except Unavailable as exc:
             return _issuer_away(str(exc))
         return None
 
-    # --- signing in -----------------------------------------------------------------------------
+    # --- sign in -------------------------------------------------------------------------------
 
     async def sign_in(self, request: Request, back: str) -> Response:
-        """Off to the issuer, with state, nonce and PKCE that only this browser can finish."""
-        begun = {name: secrets.token_urlsafe(32) for name in ("state", "nonce", "verifier")}
+        """Redirect to the issuer, with a state, nonce and PKCE verifier that only this browser has."""
+        started = {name: secrets.token_urlsafe(32) for name in ("state", "nonce", "verifier")}
         try:
-            url = await self._authorize_url(begun, again="again" in request.query_params)
-        except Away as exc:
+            url = await self._authorize_url(started, again="again" in request.query_params)
+        except Unavailable as exc:
             return self._unavailable(str(exc))
         response = RedirectResponse(url, 303)
-        self._ground.cookies.set(response, "signing-in", {**begun, "back": back}, seconds=_SIGNING_IN)
+        self._portal.cookies.set(response, "signing-in", {**started, "back": back}, seconds=SIGN_IN_SECONDS)
         return response
 
-    async def _authorize_url(self, begun: Mapping[str, str], *, again: bool) -> str:
-        issuer = await self._discovered()
+    async def _authorize_url(self, started: Mapping[str, str], *, again: bool) -> str:
+        issuer = await self._discover()
         more = {"prompt": "login"} if again else {}
         async with self._client(issuer) as client:
             url, _ = client.create_authorization_url(
-                issuer.authorize, state=begun["state"], nonce=begun["nonce"], code_verifier=begun["verifier"], **more
+                issuer.authorize,
+                state=started["state"],
+                nonce=started["nonce"],
+                code_verifier=started["verifier"],
+                **more,
             )
         return url
 
-    async def _signed_in(self, request: Request) -> Response:
+    async def _finish(self, request: Request) -> Response:
         """The issuer sends the browser back here."""
-        begun = self._begun(request)
-        if begun is None:
-            logger.warning(_sign_in_lost())
-            return self._told("sign_in_lost", 400, drop=True)
+        started = self._sign_in_of(request)
+        if started is None:
+            logger.warning(
+                "a sign-in came back that was not started here: in another browser, too long ago, or at a replica "
+                "with other keys or another clock"
+            )
+            return self._notice("sign_in_lost", 400, drop=True)
         said = request.query_params
         if "code" not in said or said.get("iss", self._issuer) != self._issuer:
-            logger.info(_sign_in_refused(said.get("error", "no code")[:40] if "error" in said else "no code"))
-            return self._told("sign_in_refused", 403, drop=True, again=begun["back"])
+            logger.info(f"the issuer rejected a sign-in: {said.get('error', 'no code')[:40]}")
+            return self._notice("sign_in_refused", 403, drop=True, again=started["back"])
         try:
-            claims = await self._exchange(said["code"], begun)
-        except Away as exc:
+            claims = await self._exchange(said["code"], started)
+        except Unavailable as exc:
             return self._unavailable(str(exc))
         except InvalidToken as exc:
-            logger.warning(_id_token_refused(str(exc)))
-            return self._told("sign_in_refused", 403, drop=True, again=begun["back"])
-        return self._welcome(claims, begun["back"])
+            logger.warning(f"an id token was rejected: {exc}")
+            return self._notice("sign_in_refused", 403, drop=True, again=started["back"])
+        return self._welcome(claims, started["back"])
 
-    def _begun(self, request: Request) -> dict[str, str] | None:
-        """The sign-in that this very browser has begun, if it is the one that comes back."""
-        begun: Any = self._ground.cookies.get(request.cookies, "signing-in", within=_SIGNING_IN)
-        if not isinstance(begun, dict):
+    def _sign_in_of(self, request: Request) -> dict[str, str] | None:
+        """The sign-in that this browser started, if it is the one that comes back."""
+        started: Any = self._portal.cookies.get(request.cookies, "signing-in", within=SIGN_IN_SECONDS)
+        if not isinstance(started, dict):
             return None
-        found, state = cast("dict[str, str]", begun), request.query_params.get("state", "")
+        found, state = cast("dict[str, str]", started), request.query_params.get("state", "")
         return found if hmac.compare_digest(found["state"].encode(), state.encode("utf-8", "replace")) else None
 
-    async def _exchange(self, code: str, begun: Mapping[str, str]) -> Mapping[str, Any]:
-        issuer = await self._discovered()
+    async def _exchange(self, code: str, started: Mapping[str, str]) -> Mapping[str, Any]:
+        issuer = await self._discover()
         try:
             async with self._client(issuer) as client:
-                tokens = await client.fetch_token(issuer.token, code=code, code_verifier=begun["verifier"])
+                tokens = await client.fetch_token(issuer.token, code=code, code_verifier=started["verifier"])
         except httpx2.HTTPError as exc:
-            raise Away(type(exc).__name__) from None
+            raise Unavailable(type(exc).__name__) from None
         except (AuthlibBaseError, ValueError, KeyError) as exc:
             raise InvalidToken(type(exc).__name__) from None
         claims, header = await issuer.keys.claims(str(tokens.get("id_token", "")), algorithms=issuer.algorithms)
-        return self._checked(claims, header, begun["nonce"], str(tokens.get("access_token", "")))
+        return self._verify(claims, header, started["nonce"], str(tokens.get("access_token", "")))
 
-    def _checked(
+    def _verify(
         self, claims: dict[str, Any], header: dict[str, Any], nonce: str, access_token: str
     ) -> Mapping[str, Any]:
         wanted = {
@@ -187,7 +191,7 @@ class Oidc:
         params = {"nonce": nonce, "client_id": self._client_id, "access_token": access_token}
         token: Any = CodeIDToken(claims, header, wanted, params)
         try:
-            token.validate(leeway=_LEEWAY)
+            token.validate(leeway=TOKEN_LEEWAY_SECONDS)
         except (AuthlibBaseError, JoseError, ValueError) as exc:
             raise InvalidToken(problem(exc)) from None
         return claims
@@ -195,42 +199,46 @@ class Oidc:
     def _welcome(self, claims: Mapping[str, Any], back: str) -> Response:
         key = key_of(claims, self._key)
         if not key:
-            logger.error(_no_identity_key())
-            return self._told("sign_in_refused", 403, drop=True)
+            logger.error("the id token has no identity key: see key= of Oidc")
+            return self._notice("sign_in_refused", 403, drop=True)
         name = str(claims.get("email") or claims.get("preferred_username") or claims.get("name") or claims["sub"])
-        response = RedirectResponse(f"{self._ground.place.path}{back}", 303)
+        response = RedirectResponse(f"{self._portal.place.path}{back}", 303)
         session = {"key": key, "name": name[:200], "at": self._at()}
-        self._ground.cookies.set(response, "session", session, seconds=self._session)
-        self._ground.cookies.drop(response, "signing-in")
+        self._portal.cookies.set(response, "session", session, seconds=self._session)
+        self._portal.cookies.drop(response, "signing-in")
         return response
 
     async def _sign_out(self, request: Request) -> Response:
-        """Ends the session of this browser with us; the issuer's own is the issuer's."""
-        if not self._ground.place.is_from_page(request.headers):
-            return self._told("not_from_page", 403)
-        back = (await posted(request)).last("back")
-        known = _OURS.fullmatch(back) is not None
-        there = f"{self._ground.place.path}{back}?again=1"
-        response = RedirectResponse(there, 303) if known else self._ground.views.told("signed_out", 200)
-        self._ground.cookies.drop(response, "session")
+        """End the session of this browser with us, but not the one with the issuer."""
+        if not self._portal.place.is_from_page(request.headers):
+            return self._notice("not_from_page", 403)
+        back = (await read_posted(request)).last("back")
+        there = f"{self._portal.place.path}{back}?again=1"
+        response = (
+            RedirectResponse(there, 303) if _OURS.fullmatch(back) else self._portal.renderer.notice("signed_out", 200)
+        )
+        self._portal.cookies.drop(response, "session")
         return response
 
     # --- the issuer -----------------------------------------------------------------------------
 
-    async def _discovered(self) -> _Issuer:
+    async def _discover(self) -> _Issuer:
         if self._known is None:
-            self._known = self._described(await fetch(f"{self._issuer.rstrip('/')}/.well-known/openid-configuration"))
+            self._known = self._read_metadata(
+                await fetch(f"{self._issuer.rstrip('/')}/.well-known/openid-configuration")
+            )
         return self._known
 
-    def _described(self, said: Mapping[str, Any]) -> _Issuer:
+    def _read_metadata(self, said: Mapping[str, Any]) -> _Issuer:
         if said.get("issuer") != self._issuer:
-            raise Away(_other_issuer(str(said.get("issuer"))[:200], self._issuer))
+            named = str(said.get("issuer"))[:200]
+            raise Unavailable(f"its metadata names the issuer {named!r}, not {self._issuer!r}: they must match exactly")
         try:
             endpoints = [str(said[name]) for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")]
             for each in endpoints:
                 place_at(each.partition("?")[0])
         except (KeyError, InstallError):
-            raise Away("metadata") from None
+            raise Unavailable("its metadata is incomplete") from None
         offered = said.get("id_token_signing_alg_values_supported") or ["RS256"]
         algorithms = tuple(each for each in ALGORITHMS if each in offered)
         return _Issuer(endpoints[0], endpoints[1], Keys(endpoints[2]), algorithms, self._auth(said))
@@ -247,55 +255,24 @@ class Oidc:
             self._client_id,
             self._client_secret,
             scope=self._scopes,
-            redirect_uri=f"{self._ground.place.url}{_BACK}",
+            redirect_uri=f"{self._portal.place.url}{_BACK}",
             token_endpoint_auth_method=issuer.auth,
             code_challenge_method="S256",
-            timeout=_TIMEOUT,
+            timeout=PROVIDER_TIMEOUT_SECONDS,
         )
 
-    # --- what is said ---------------------------------------------------------------------------
+    # --- notices --------------------------------------------------------------------------------
 
     def _unavailable(self, why: str) -> Response:
         logger.error(_issuer_away(why))
-        return self._told("sign_in_away", 503)
+        return self._notice("sign_in_away", 503)
 
-    def _told(self, what: str, status: int, *, drop: bool = False, again: str = "") -> Response:
-        response = self._ground.views.told(what, status, again=again)
+    def _notice(self, what: str, status: int, *, drop: bool = False, again: str = "") -> Response:
+        response = self._portal.renderer.notice(what, status, again=again)
         if drop:
-            self._ground.cookies.drop(response, "signing-in")
+            self._portal.cookies.drop(response, "signing-in")
         return response
-
-
-def _bad_issuer(url: str, why: str) -> str:
-    return f"An issuer cannot be at {url!r}: {why}."
-
-
-def _bad_oidc() -> str:
-    return 'Oidc(...) needs an issuer, a client_id, scopes with "openid", and a positive session.'
 
 
 def _issuer_away(why: str) -> str:
     return f"the issuer that signs users in cannot be used: {why}"
-
-
-def _other_issuer(named: str, wanted: str) -> str:
-    return f"its metadata names the issuer {named!r}, and {wanted!r} was set: they must be the same to the letter"
-
-
-def _sign_in_lost() -> str:
-    return (
-        "a sign-in came back that was not begun here: in another browser, too long ago, or with a replica that has "
-        "other keys or another time"
-    )
-
-
-def _id_token_refused(why: str) -> str:
-    return f"an id token was refused: {why}"
-
-
-def _sign_in_refused(why: str) -> str:
-    return f"a sign-in was refused by the issuer: {why}"
-
-
-def _no_identity_key() -> str:
-    return "the id token has no identity key: see key= of Oidc"

@@ -1,12 +1,12 @@
 """Connecting a user's account elsewhere: OAuth, with us as the client.
 
-    begin     after the user agreed on our page: where to send this browser
+    begin     the user agreed on our page: where to send this browser
     finish    the provider sent the browser back: tokens into the vault
-    token     a live access token, renewed where it has run out
+    token     an access token that works, renewed if it has expired
     revoke    give the access back
 
-The address that a user is asked to visit is always ours. Whoever hands a user a provider's own address
-can have them connect *their* account to somebody else's call.
+Users are always sent to our own address first. Anyone who can hand a user a provider's address directly could have
+them connect *their* account to somebody else's call.
 """
 
 from __future__ import annotations

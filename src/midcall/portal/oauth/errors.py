@@ -1,11 +1,39 @@
-"""What goes wrong when an account is connected. No message, and nothing behind one, holds a token or a code."""
+"""What goes wrong when an account is connected. No message, and no cause behind it, holds a token or a code."""
 
 from __future__ import annotations
 
-from midcall.errors import CallbackRefused, OAuthError, ProviderFailed
+from typing import Final
 
-__all__ = ["CallbackRefused", "GrantRefused", "OAuthError", "ProviderFailed"]
+from midcall.errors import CallbackRefused, OAuthError, ProviderFailed
+from midcall.language import _
+
+__all__ = [
+    "TRY_LATER",
+    "CallbackRefused",
+    "GrantRefused",
+    "OAuthError",
+    "ProviderFailed",
+    "no_such_flow",
+    "unreachable",
+    "unreadable",
+]
+
+TRY_LATER: Final = "Nothing is lost: try again later."
 
 
 class GrantRefused(ProviderFailed):
-    """The provider does not know this code or refresh token (any more)."""
+    """The provider does not accept this code or refresh token, or no longer does."""
+
+
+def no_such_flow() -> CallbackRefused:
+    return CallbackRefused(_("This response belongs to no connection that was started here. Nothing was connected."))
+
+
+def unreachable(provider: str) -> ProviderFailed:
+    return ProviderFailed(
+        _("{provider} cannot be reached, or did not respond in time.").format(provider=provider), advice=TRY_LATER
+    )
+
+
+def unreadable(provider: str, advice: str = TRY_LATER) -> ProviderFailed:
+    return ProviderFailed(_("{provider} sent an invalid response.").format(provider=provider), advice=advice)

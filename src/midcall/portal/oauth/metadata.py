@@ -1,29 +1,36 @@
-"""Where a provider's endpoints are: as described, or as it publishes them."""
+"""Where a provider's endpoints are: as the author describes them, or as it publishes them."""
 
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 import httpx2
 
-from midcall.portal.oauth.errors import ProviderFailed
-from midcall.portal.oauth.provider import Provider, TokenAuth, is_safe
-from midcall.portal.oauth.trust import trusted
-from midcall.wording import oauth as wording
+from midcall.core.urls import is_safe
+from midcall.portal.oauth.errors import ProviderFailed, unreachable, unreadable
+from midcall.portal.oauth.provider import Provider, TokenAuth
+from midcall.settings import PROVIDER_FRESH_SECONDS
 
-__all__ = ["Directory", "Endpoints"]
+__all__ = ["Directory", "Endpoints", "trust"]
 
-FRESH: Final = 3600.0
-"""For how many seconds what a provider publishes is not read again."""
+_CHECK_ISSUER: Final = "Check issuer=, or describe the provider with authorize_url= and token_url=."
+
+
+@cache
+def trust() -> ssl.SSLContext:
+    """The certificates that we trust, loaded once: loading takes as long as a request."""
+    return httpx2.create_ssl_context()
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """Where to go, and what to expect there."""
+    """The URLs of a provider, and what it supports."""
 
     authorize: str
     token: str
@@ -34,7 +41,7 @@ class Endpoints:
 
 
 class Directory:
-    """The endpoints of providers. Metadata is read when it is first needed, and then kept for a while."""
+    """The endpoints of providers. Metadata is fetched when it is first needed, and cached for a while."""
 
     def __init__(self, clock: Callable[[], float], timeout: float) -> None:
         self._clock = clock
@@ -42,12 +49,12 @@ class Directory:
         self._known: dict[Provider, tuple[float, Endpoints]] = {}
 
     async def of(self, provider: Provider) -> Endpoints:
-        """Raises `ProviderFailed` where they cannot be read, or cannot be right."""
-        if not provider.discovered:
-            return _described(provider)
+        """Raises `ProviderFailed` if they cannot be fetched, or are invalid."""
+        if not provider.uses_discovery:
+            return _from_settings(provider)
         read, endpoints = self._known.get(provider, (0.0, None))
-        if endpoints is None or self._clock() - read > FRESH:
-            endpoints = _published(provider, await self._read(provider))
+        if endpoints is None or self._clock() - read > PROVIDER_FRESH_SECONDS:
+            endpoints = _from_metadata(provider, await self._read(provider))
             self._known[provider] = (self._clock(), endpoints)
         return endpoints
 
@@ -57,22 +64,21 @@ class Directory:
             if answer.status_code == 200:
                 return _object(provider, answer)
             if answer.status_code >= 500:
-                raise ProviderFailed(wording.provider_silent(provider.title), advice=wording.provider_failed_advice())
-        missing = f"{provider.title} publishes no metadata under {provider.issuer or ''}."
-        raise ProviderFailed(missing, advice=_metadata_missing_advice())
+                raise unreachable(provider.title)
+        missing = f"{provider.title} publishes no metadata at {provider.issuer}."
+        raise ProviderFailed(missing, advice=_CHECK_ISSUER)
 
     async def _get(self, provider: Provider, url: str) -> httpx2.Response:
         try:
-            http = httpx2.AsyncClient(timeout=self._timeout, verify=trusted())
+            http = httpx2.AsyncClient(timeout=self._timeout, verify=trust())
             async with asyncio.timeout(self._timeout), http:
                 return await http.get(url, headers={"Accept": "application/json"})
         except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError):
-            silent = wording.provider_silent(provider.title)
-            raise ProviderFailed(silent, advice=wording.provider_failed_advice()) from None
+            raise unreachable(provider.title) from None
 
 
 def _well_known(issuer: str) -> tuple[str, str]:
-    """OpenID Connect puts its path behind the issuer's, RFC 8414 puts it before."""
+    """OpenID Connect appends its path to the issuer's, RFC 8414 puts it before."""
     parts = urlsplit(issuer)
     path = parts.path.rstrip("/")
     return (
@@ -87,11 +93,11 @@ def _object(provider: Provider, answer: httpx2.Response) -> Mapping[str, Any]:
     except ValueError:
         content = None
     if not isinstance(content, dict):
-        raise ProviderFailed(wording.provider_garbled(provider.title), advice=_metadata_missing_advice())
+        raise unreadable(provider.title, _CHECK_ISSUER)
     return cast("dict[str, Any]", content)
 
 
-def _described(provider: Provider) -> Endpoints:
+def _from_settings(provider: Provider) -> Endpoints:
     return Endpoints(
         authorize=provider.authorize_url or "",
         token=provider.token_url or "",
@@ -102,20 +108,17 @@ def _described(provider: Provider) -> Endpoints:
     )
 
 
-def _published(provider: Provider, metadata: Mapping[str, Any]) -> Endpoints:
-    """What it publishes, if it is this provider that does: anybody can publish somebody else's endpoints."""
+def _from_metadata(provider: Provider, metadata: Mapping[str, Any]) -> Endpoints:
+    """The published endpoints, if the metadata names this issuer: anyone can publish somebody else's."""
     issuer = metadata.get("issuer")
     if issuer != provider.issuer:
-        wrong = f"The metadata of {provider.title} is for the issuer {issuer!r}, and not for {provider.issuer!r}."
         raise ProviderFailed(
-            wrong,
-            advice="issuer= must be written exactly as the provider writes it, with or without a slash at the end.",
+            f"The metadata of {provider.title} names the issuer {issuer!r}, not {provider.issuer!r}.",
+            advice="issuer= must match what the provider publishes exactly, including a slash at the end.",
         )
     methods = metadata.get("code_challenge_methods_supported")
     if isinstance(methods, list) and "S256" not in methods:
-        raise ProviderFailed(
-            f"{provider.title} does not support PKCE with S256, without which no account is connected."
-        )
+        raise ProviderFailed(f"{provider.title} does not support PKCE with S256, which midcall requires.")
     return Endpoints(
         authorize=_endpoint(provider, metadata, "authorization_endpoint"),
         token=_endpoint(provider, metadata, "token_endpoint"),
@@ -134,7 +137,7 @@ def _endpoint(provider: Provider, metadata: Mapping[str, Any], name: str) -> str
 
 
 def _token_auth(provider: Provider, metadata: Mapping[str, Any]) -> TokenAuth:
-    """The author's choice, else the first that both of us know."""
+    """The author's choice, or the first that both sides support."""
     if provider.token_auth or not provider.client_secret:
         return provider.token_auth or "none"
     offered = metadata.get("token_endpoint_auth_methods_supported")
@@ -146,7 +149,3 @@ def _token_auth(provider: Provider, metadata: Mapping[str, Any]) -> TokenAuth:
     raise ProviderFailed(
         f"{provider.title} authenticates clients by {', '.join(methods)} only, which is not supported."
     )
-
-
-def _metadata_missing_advice() -> str:
-    return "Check issuer=, or describe the provider by its authorize_url= and token_url=."

@@ -1,4 +1,4 @@
-"""A provider: somebody with whom users have accounts, described in a few lines."""
+"""A provider: a service where users have accounts."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, get_args
 from urllib.parse import parse_qsl, urlsplit
 
-from midcall.core.urls import is_loopback
+from midcall.core.urls import is_safe
 from midcall.errors import InstallError
 
-__all__ = ["Provider", "TokenAuth", "is_safe"]
+__all__ = ["Provider", "TokenAuth"]
 
 TokenAuth: TypeAlias = Literal["client_secret_basic", "client_secret_post", "none"]
-"""How we prove to the token endpoint who we are."""
+"""How we authenticate at the token endpoint."""
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _RESERVED: Final = frozenset(
@@ -23,49 +23,38 @@ _RESERVED: Final = frozenset(
 )
 
 
-def is_safe(url: str) -> bool:
-    """Whether codes and tokens may go there: https, except on loopback."""
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname or "", parts.port
-    except ValueError:
-        return False
-    plain = parts.username is None and not parts.fragment and bool(host) and not re.search(r"[\x00-\x20\x7f]", url)
-    return plain and (parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host)))
-
-
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Somebody with whom users have accounts.
+    """A service where users have accounts.
 
         Provider("github", authorize_url="https://...", token_url="https://...", client_id=..., client_secret=...)
         Provider.discover("acme", issuer="https://id.acme.example", client_id=..., client_secret=...)
 
     Raises:
-        InstallError: Something is missing, or does not go together.
+        InstallError: A setting is missing, or two contradict each other.
     """
 
     name: str
-    """What tools call it: `await authorize("github")`."""
+    """The name that tools use: `await authorize("github")`."""
     authorize_url: str | None = field(default=None, kw_only=True)
     token_url: str | None = field(default=None, kw_only=True)
     client_id: str = field(kw_only=True)
     client_secret: str | None = field(default=None, kw_only=True, repr=False)
-    """None for a public client, which has PKCE alone."""
+    """None for a public client, which has only PKCE."""
     scopes: Sequence[str] = field(default=(), kw_only=True)
     revoke_url: str | None = field(default=None, kw_only=True)
     title: str = field(default="", kw_only=True)
-    """What users call it. Default: the name."""
+    """The name that users see. Default: `name`."""
     issuer: str | None = field(default=None, kw_only=True)
-    """What it calls itself (`iss`, RFC 9207). Without one, an `iss` must be on the host of `authorize_url`."""
+    """Its issuer identifier (`iss`, RFC 9207). Without one, an `iss` must be on the host of `authorize_url`."""
     sends_issuer: bool = field(default=False, kw_only=True)
-    """Whether it always says who it is when it sends a browser back. Discovery finds out by itself."""
+    """Whether it always sends `iss` with the browser. Discovery finds out automatically."""
     resource: str | None = field(default=None, kw_only=True)
-    """The API that tokens are for (RFC 8707)."""
+    """The API that the tokens are for (RFC 8707)."""
     extra: Mapping[str, str] = field(default_factory=dict[str, str], kw_only=True)
-    """More for the authorization request, such as `audience` or `access_type`."""
+    """More parameters of the authorization request, such as `audience` or `access_type`."""
     token_auth: TokenAuth | None = field(default=None, kw_only=True)
-    """Default: what the provider says, else `client_secret_basic`; `none` without a secret."""
+    """Default: what the provider publishes, or `client_secret_basic`; `none` without a secret."""
 
     def __post_init__(self) -> None:
         _check_name(self)
@@ -93,9 +82,9 @@ class Provider:
         extra: Mapping[str, str] | None = None,
         token_auth: TokenAuth | None = None,
     ) -> Provider:
-        """A provider that publishes where everything is (OpenID Connect Discovery, RFC 8414).
+        """A provider that publishes its endpoints (OpenID Connect Discovery, RFC 8414).
 
-        It is read when it is first needed, so a provider that is down does not keep a server from starting.
+        Its metadata is fetched when it is first needed, so your server starts even if the provider is down.
         """
         return cls(
             name,
@@ -126,13 +115,13 @@ class Provider:
         )
 
     @property
-    def discovered(self) -> bool:
-        """Whether its endpoints are read from its metadata."""
+    def uses_discovery(self) -> bool:
+        """Whether its endpoints come from its metadata."""
         return self.authorize_url is None
 
     @property
     def grantor(self) -> str:
-        """Who gives tokens. What one has given is never shown to another."""
+        """Who grants the tokens. Tokens from one are never sent to another."""
         return self.token_url or self.issuer or ""
 
 

@@ -1,18 +1,16 @@
-"""What a provider granted, as the vault keeps it."""
+"""The tokens that a provider granted, as the vault stores them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from midcall.portal.oauth.provider import Provider
+from midcall.settings import ACCESS_SKEW_SECONDS
 
 __all__ = ["Tokens", "vault_name"]
-
-SKEW: Final = 60.0
-"""Seconds before its end at which an access token is renewed: it has a way to go before it is checked."""
 
 
 def vault_name(provider: Provider) -> str:
@@ -27,24 +25,24 @@ class Tokens:
     refresh: str = field(default="", repr=False)
     expires: float = math.inf
     renew: float = math.inf
-    """From when on it should be renewed."""
+    """When to renew it."""
     scopes: str = ""
-    """What was asked for when the user agreed."""
+    """What the user agreed to."""
     client: str = ""
     grantor: str = ""
 
     def is_for(self, provider: Provider) -> bool:
-        """Whether this is still what the author wants: same client, same grantor, and no scope beyond."""
+        """Whether these still fit the author's settings: same client, same grantor, and no further scopes."""
         same = (self.client, self.grantor) == (provider.client_id, provider.grantor)
         return same and set(provider.scopes) <= set(self.scopes.split())
 
-    def kept(self) -> dict[str, str]:
-        """For the vault."""
+    def dump(self) -> dict[str, str]:
+        """As the vault stores them."""
         return {name: str(getattr(self, name)) for name in self.__dataclass_fields__}
 
     @classmethod
-    def of(cls, kept: Mapping[str, str]) -> Tokens:
-        """Out of the vault."""
+    def load(cls, kept: Mapping[str, str]) -> Tokens:
+        """From the vault."""
         return cls(
             access=kept.get("access", ""),
             refresh=kept.get("refresh", ""),
@@ -56,10 +54,10 @@ class Tokens:
         )
 
     @classmethod
-    def granted(
+    def from_response(
         cls, answer: Mapping[str, Any], provider: Provider, *, now: float, before: Tokens | None = None
     ) -> Tokens | None:
-        """Out of a token endpoint's answer; None if that makes no sense."""
+        """From the response of a token endpoint; None if it is invalid."""
         access, refresh = answer.get("access_token"), answer.get("refresh_token")
         kind = answer.get("token_type", "bearer")
         if not isinstance(access, str) or not access or not isinstance(kind, str) or kind.lower() != "bearer":
@@ -69,7 +67,7 @@ class Tokens:
             access=access,
             refresh=refresh if isinstance(refresh, str) and refresh else (before.refresh if before else ""),
             expires=now + lasts,
-            renew=now + lasts - min(SKEW, lasts / 10),
+            renew=now + lasts - min(ACCESS_SKEW_SECONDS, lasts / 10),
             scopes=before.scopes if before else " ".join(provider.scopes),
             client=provider.client_id,
             grantor=provider.grantor,
@@ -77,7 +75,7 @@ class Tokens:
 
 
 def _seconds(given: object) -> float:
-    """How long a token lives; without end where the provider does not say, or says rubbish."""
+    """How long a token lives; forever if the provider does not say, or says garbage."""
     if isinstance(given, bool) or not isinstance(given, int | float | str):
         return math.inf
     try:

@@ -1,4 +1,4 @@
-"""The page of an interaction: shown, and answered once."""
+"""The page of an interaction: show it, and take its answer once."""
 
 from __future__ import annotations
 
@@ -10,147 +10,150 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from midcall.portal.access.permission import Door
-from midcall.portal.access.visitor import Elsewhere, Met, Refused, Result, Settled, Tried
+from midcall.language import _, ngettext
+from midcall.portal.access import Access, Visitor
 from midcall.portal.logs import logger
-from midcall.portal.oauth.pending_flows import remember
-from midcall.portal.pages.cache import Drawn
-from midcall.portal.pages.kinds import Page
-from midcall.portal.pages.posted import Posted, TooMuch, posted
-from midcall.portal.views import hour, moment
+from midcall.portal.oauth.flows import remember
+from midcall.portal.pages.kind import Accepted, Invalid, Page, Redirect, Rejected, Result
+from midcall.portal.pages.rendering import PageCache, format_hour, format_moment
 from midcall.stores.interactions import Action, Ending, Interaction, Kind, digest_of, short
-from midcall.web.forms import shown
-from midcall.wording.portal import ended, logs
-from midcall.wording.portal import interaction as wording
+from midcall.web.forms import excerpt
+from midcall.web.security import Posted, TooLarge, read_posted
 
-__all__ = ["Desk", "OnFinish"]
+__all__ = ["InteractionPages", "OnFinish"]
 
 OnFinish = Callable[[str], Awaitable[None]]
 
 _STATUS: Final = {"already": 409, "foreign": 403, "expired": 410, "unknown": 404}
-_SAID: Final = {"foreign": "wrong_user", "expired": "expired", "unknown": "unknown"}
+_NOTICES: Final = {"foreign": "wrong_user", "expired": "expired", "unknown": "unknown"}
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """Shows interactions, and takes what is answered."""
+class InteractionPages:
+    """Shows interactions, and takes their answers."""
 
-    door: Door
+    access: Access
     kinds: Mapping[Kind, Page]
     on_finish: OnFinish
-    drawn: Drawn = field(default_factory=Drawn)
+    cache: PageCache = field(default_factory=PageCache)
 
     async def show(self, request: Request) -> Response:
         """A GET: it changes nothing."""
-        met = await self.door.meet(request)
-        if isinstance(met, Response):
-            return met
-        if met.ending is not None:
-            return self._already(met, met.ending, 410)
-        if self._is_over(met.interaction):
-            return self.door.views.told("expired", 410, who=met.who)
+        visitor = await self.access.admit(request)
+        if isinstance(visitor, Response):
+            return visitor
+        if visitor.ending is not None:
+            return self._show_earlier(visitor, visitor.ending, 410)
+        if self._has_expired(visitor.interaction):
+            return self.access.renderer.notice("expired", 410, who=visitor.name)
         if logger.isEnabledFor(logging.INFO):
-            logger.info(f"{met.interaction.kind} {short(met.id)} was opened")
-        return self._drawn(met, None, 200)
+            logger.info(f"{visitor.interaction.kind} {short(visitor.id)} was opened")
+        return self._render(visitor, None, 200)
 
     async def submit(self, request: Request) -> Response:
-        """A POST: who it is, whose it is, whether our page sent it, whether it is in time; then it is stored, once."""
-        met = await self.door.meet(request)
-        if isinstance(met, Response):
-            return met
+        """A POST: check the user, the owner, the origin and the deadline, then store the answer, once."""
+        visitor = await self.access.admit(request)
+        if isinstance(visitor, Response):
+            return visitor
         try:
-            answer = await posted(request)
-        except TooMuch:
-            return self.door.views.told("too_much", 413, who=met.who)
-        if not self.door.is_ours(request, answer, digest_of(met.id)):
-            logger.warning(logs.refused(short(met.id), "not from our page"))
-            return self.door.views.told("not_from_page", 403, who=met.who, again=f"/i/{met.id}")
-        if met.ending is not None:
-            return self._already(met, met.ending, 409)
-        if self._is_over(met.interaction):
-            return self.door.views.told("expired", 410, who=met.who)
-        return await self._answer(request, met, answer)
+            answer = await read_posted(request)
+        except TooLarge:
+            return self.access.renderer.notice("too_large", 413, who=visitor.name)
+        if not self.access.is_ours(request, answer, digest_of(visitor.id)):
+            logger.warning(f"{short(visitor.id)} was rejected: not from our page")
+            return self.access.renderer.notice("not_from_page", 403, who=visitor.name, again=f"/i/{visitor.id}")
+        if visitor.ending is not None:
+            return self._show_earlier(visitor, visitor.ending, 409)
+        if self._has_expired(visitor.interaction):
+            return self.access.renderer.notice("expired", 410, who=visitor.name)
+        return await self._answer(request, visitor, answer)
 
-    def _is_over(self, interaction: Interaction) -> bool:
-        return interaction.expires <= self.door.clock()
+    def _has_expired(self, interaction: Interaction) -> bool:
+        return interaction.expires <= self.access.clock()
 
     # --- an answer ------------------------------------------------------------------------------
 
-    async def _answer(self, request: Request, met: Met, answer: Posted) -> Response:
+    async def _answer(self, request: Request, visitor: Visitor, answer: Posted) -> Response:
         match answer.last("do"):
             case "decline" | "cancel" as action:
-                return await self.finish(met, action)
+                return await self.finish(visitor, action)
             case "accept":
-                result = await self.kinds[met.interaction.kind].accept(met, answer)
-                return await self._after(request, met, result)
-            case _:
-                return self.door.views.told("not_understood", 400, who=met.who, again=f"/i/{met.id}")
+                result = await self.kinds[visitor.interaction.kind].accept(visitor, answer)
+                return await self._after(request, visitor, result)
+            case _other:
+                return self.access.renderer.notice("not_understood", 400, who=visitor.name, again=f"/i/{visitor.id}")
 
-    async def _after(self, request: Request, met: Met, result: Result) -> Response:
+    async def _after(self, request: Request, visitor: Visitor, result: Result) -> Response:
         match result:
-            case Settled(content):
-                return await self.finish(met, "accept", content)
-            case Tried(said):
-                return self._drawn(met, said, 422)
-            case Elsewhere(url, state):
+            case Accepted(content):
+                return await self.finish(visitor, "accept", content)
+            case Invalid(problems):
+                return self._render(visitor, problems, 422)
+            case Redirect(url, state):
                 response = RedirectResponse(url, 303)
-                remember(self.door.cookies, request.cookies, response, met.id, state)
+                remember(self.access.cookies, request.cookies, response, visitor.id, state)
                 return response
-            case Refused("already", status):
-                return self._first(met, status)
-            case Refused(why, status):
-                return self.door.views.told(why, status, who=met.who, again=f"/i/{met.id}")
+            case Rejected("already", status):
+                return self._show_late(visitor, status)
+            case Rejected(why, status):
+                return self.access.renderer.notice(why, status, who=visitor.name, again=f"/i/{visitor.id}")
 
-    async def finish(self, met: Met, action: Action, content: Mapping[str, Any] | None = None) -> Response:
-        """Store what came of it. Of many that do, one has done it."""
-        ending = Ending(action, self.door.clock(), content)
-        became = await self.door.interactions.finish(met.id, ending, owner=met.visitor)
-        logger.info(f"{met.interaction.kind} {short(met.id)}: {action}, {became}")
+    async def finish(self, visitor: Visitor, action: Action, content: Mapping[str, Any] | None = None) -> Response:
+        """Store the outcome. If several requests try, one succeeds."""
+        ending = Ending(action, self.access.clock(), content)
+        became = await self.access.interactions.finish(visitor.id, ending, owner=visitor.key)
+        logger.info(f"{visitor.interaction.kind} {short(visitor.id)}: {action}, {became}")
         if became == "done":
-            await self._tell(met.id)
-            return self._ended(met, action)
+            await self._notify(visitor.id)
+            return self._show_outcome(visitor, action)
         if became == "already":
-            return self._first(met, 409)
-        return self.door.views.told(_SAID[became], _STATUS[became], who=met.who)
+            return self._show_late(visitor, 409)
+        return self.access.renderer.notice(_NOTICES[became], _STATUS[became], who=visitor.name)
 
-    async def _tell(self, id: str) -> None:
-        """It is stored; whatever goes wrong from here on, the answer is not lost."""
+    async def _notify(self, id: str) -> None:
+        """Call `on_finish`. The answer is stored already, so a failure here loses nothing."""
         try:
             await self.on_finish(id)
         except Exception as exc:
-            logger.warning(f"{short(id)} is finished, but telling so failed with {type(exc).__name__}")
+            logger.warning(f"{short(id)} is finished, but on_finish failed with {type(exc).__name__}")
 
-    # --- what is shown --------------------------------------------------------------------------
+    # --- the pages --------------------------------------------------------------------------------
 
-    def _drawn(self, met: Met, tried: Mapping[str, Any] | None, status: int) -> Response:
-        """The page with its form. A browser that has no mark gets one; its token is good with that alone."""
-        response = HTMLResponse(status_code=status, headers=self.kinds[met.interaction.kind].headers)
-        browser = met.browser or self.door.cookies.mark(response)
-        digest = digest_of(met.id)
-        token = self.door.tokens.make(browser, digest)
-        facts = _facts(met.interaction, self.door.clock())
-        if tried is not None:
-            return _with_body(response, self._html(met, facts, tried, token))
-        key = (digest, met.interaction.created, met.who, facts["left"])
-        return _with_body(response, self.drawn.page(key, token, lambda token: self._html(met, facts, None, token)))
+    def _render(self, visitor: Visitor, problems: Mapping[str, Any] | None, status: int) -> Response:
+        """The page with its form. A browser without a mark gets one, because the token is valid only with it."""
+        response = HTMLResponse(status_code=status, headers=self.kinds[visitor.interaction.kind].headers)
+        browser = visitor.browser or self.access.cookies.mark(response)
+        digest = digest_of(visitor.id)
+        token = self.access.forms.token(browser, digest)
+        facts = _facts(visitor.interaction, self.access.clock())
+        if problems is not None:
+            return _with_body(response, self._html(visitor, facts, problems, token))
+        key = (digest, visitor.interaction.created, visitor.name, facts["left"])
+        return _with_body(response, self.cache.get(key, token, lambda token: self._html(visitor, facts, None, token)))
 
-    def _html(self, met: Met, facts: Mapping[str, Any], tried: Mapping[str, Any] | None, token: str) -> str:
-        page = self.kinds[met.interaction.kind]
-        more = page.shown(met.interaction, tried)
-        return self.door.views.html(page.template, who=met.who, id=met.id, token=token, **{**facts, **more})
+    def _html(self, visitor: Visitor, facts: Mapping[str, Any], problems: Mapping[str, Any] | None, token: str) -> str:
+        page = self.kinds[visitor.interaction.kind]
+        more = page.context(visitor.interaction, problems)
+        return self.access.renderer.html(
+            page.template, who=visitor.name, id=visitor.id, token=token, **{**facts, **more}
+        )
 
-    def _ended(self, met: Met, action: Action) -> Response:
-        kind, client = met.interaction.kind, _client(met.interaction)
-        hint = ended.hint(kind, action, _server(met.interaction), client)
+    def _show_outcome(self, visitor: Visitor, action: Action) -> Response:
+        heading = _("You declined") if action == "decline" else _name_outcome(visitor.interaction.kind, action)
         tone = "good" if action == "accept" else "plain"
-        return self.door.views.say(ended.title(kind, action), hint, 200, who=met.who, tone=tone)
+        return self.access.renderer.say(
+            heading, _explain(visitor.interaction, action), 200, who=visitor.name, tone=tone
+        )
 
-    def _already(self, met: Met, ending: Ending, status: int) -> Response:
-        hint = ended.already_hint(met.interaction.kind, ending.action, moment(ending.at))
-        return self.door.views.say(ended.already(), hint, status, who=met.who)
+    def _show_earlier(self, visitor: Visitor, ending: Ending, status: int) -> Response:
+        hint = _("{outcome} on {time} UTC. That cannot be changed here, and nothing was done twice.").format(
+            outcome=_name_outcome(visitor.interaction.kind, ending.action), time=format_moment(ending.at)
+        )
+        return self.access.renderer.say(_("This was answered already"), hint, status, who=visitor.name)
 
-    def _first(self, met: Met, status: int) -> Response:
-        return self.door.views.say(ended.already(), ended.already_somewhere(), status, who=met.who)
+    def _show_late(self, visitor: Visitor, status: int) -> Response:
+        hint = _("Another window, or another press of the button, was first. Nothing was done twice.")
+        return self.access.renderer.say(_("This was answered already"), hint, status, who=visitor.name)
 
 
 def _with_body(response: Response, html: str) -> Response:
@@ -160,19 +163,67 @@ def _with_body(response: Response, html: str) -> Response:
 
 
 def _facts(interaction: Interaction, now: float) -> dict[str, Any]:
-    """What every page says: who asks, through whom, why, and until when."""
+    """What every page shows: who asks, through which client, why, and until when."""
     return {
         "server": _server(interaction),
         "client": _client(interaction),
         "message": interaction.message,
-        "until": wording.until(hour(interaction.expires, now)),
-        "left": wording.time_left(interaction.expires - now),
+        "until": format_hour(interaction.expires, now),
+        "left": _time_left(interaction.expires - now),
     }
 
 
+def _time_left(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return _("less than a minute left")
+    if minutes < 120:
+        return ngettext("{minutes} minute left", "{minutes} minutes left", minutes).format(minutes=minutes)
+    hours = minutes // 60
+    if hours < 48:
+        return ngettext("{hours} hour left", "{hours} hours left", hours).format(hours=hours)
+    return ngettext("{days} day left", "{days} days left", hours // 24).format(days=hours // 24)
+
+
+def _name_outcome(kind: Kind, action: Action) -> str:
+    match action, kind:
+        case "decline", _kind:
+            return _("Declined")
+        case "cancel", _kind:
+            return _("Cancelled")
+        case "accept", "secret":
+            return _("Saved")
+        case "accept", "authorize":
+            return _("Connected")
+        case "accept", "approve":
+            return _("Approved")
+        case "accept", "form":
+            return _("Sent")
+
+
+def _explain(interaction: Interaction, action: Action) -> str:
+    """What this outcome means, and what to do next."""
+    server, client = _server(interaction), _client(interaction)
+    match action, interaction.kind:
+        case "decline", _kind:
+            return _("{server} knows that you said no. Nothing else was done.").format(server=server)
+        case "cancel", _kind:
+            return _("Nothing was done. {server} can ask again.").format(server=server)
+        case "accept", "secret":
+            done = _("{server} has what it needs.")
+        case "accept", "authorize":
+            done = _("{server} has the access that you granted.")
+        case "accept", "approve":
+            done = _("{server} continues with exactly what you saw.")
+        case "accept", "form":
+            done = _("{server} has your answer.")
+    back = _("You can close this page and go back to {client}.").format(client=client)
+    return f"{done.format(server=server)} {back}"
+
+
 def _server(interaction: Interaction) -> str:
-    return shown.line(interaction.server, 80) or wording.unnamed_server()
+    return excerpt.line(interaction.server, 80) or _("An unnamed server")
 
 
 def _client(interaction: Interaction) -> str:
-    return shown.line(interaction.client, 80) or wording.unnamed_client()
+    return excerpt.line(interaction.client, 80) or _("an unnamed client")

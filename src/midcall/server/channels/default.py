@@ -1,4 +1,4 @@
-"""Default: nobody can be asked, and the question says what to take then."""
+"""Default: nobody can be asked, and the question has a default for that."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from midcall.core.journal import Entry
 from midcall.core.outcome import Via
 from midcall.core.question import MISSING, Question, Visit
-from midcall.wording import reaching as wording
+from midcall.errors import NoChannel
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -21,8 +21,8 @@ class Default:
     via: ClassVar[Via] = "default"
 
     def why_not(self, call: Call, question: Question[Any] | Visit) -> str | None:
-        return wording.no_default() if question.default is MISSING else None
+        return NoChannel.NO_DEFAULT if question.default is MISSING else None
 
     async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
-        # The value is the author's own object. That it was taken is recorded; the question has it.
+        # The journal only says that the default was used: its value is the author's own object.
         return [call.replay.settle(asking.identity, asking.entry, "accept", {}, self.via) for asking in askings]

@@ -1,4 +1,4 @@
-"""The wire form of a question."""
+"""`elicitation/create` for this client: a question in the form that its version knows."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING, Any
 from midcall.core.adopted import AdoptedQuestion
 from midcall.core.journal import Entry
 from midcall.core.question import Question, Visit
-from midcall.protocol import names_modes
-from midcall.wording import reaching as wording
+from midcall.language import _
+from midcall.protocol import URLS_SINCE
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
     from midcall.server.channels.table import Asking
 
-__all__ = ["asked_again", "elicitation_params", "refilled", "visit_id"]
+__all__ = ["elicitation_params", "message_for", "refill", "visit_id"]
 
 
 def visit_id(call: Call, identity: str, visit: Visit) -> str:
-    """The id of this visit: the author's, or one that is minted once and never changes for this call."""
+    """The id of this visit: the author's, or one that never changes for this call."""
     id = visit.id or call.derive("visit", identity)
-    call.installation.visits.met(id)
+    call.installation.visits.remember(id)
     return id
 
 
 def elicitation_params(call: Call, asking: Asking) -> dict[str, Any]:
-    """The params of `elicitation/create`, as this client's version knows them."""
+    """The params of `elicitation/create` in this client's version."""
     question = asking.question
     if isinstance(question, AdoptedQuestion):
         return dict(question.params)
@@ -39,29 +39,26 @@ def elicitation_params(call: Call, asking: Asking) -> dict[str, Any]:
 
 
 def _form_params(call: Call, question: Question[Any], entry: Entry) -> dict[str, Any]:
-    message, schema = question.message, question.form.schema(call.version)
-    if entry.problems:
-        message = asked_again(question, entry)
-    if not names_modes(call.version):
+    message, schema = message_for(question, entry), question.form.schema(call.version)
+    if call.version < URLS_SINCE:
         return {"message": message, "requestedSchema": schema}
-    if entry.problems:
-        schema = refilled(schema, entry)
-    return {"mode": "form", "message": message, "requestedSchema": schema}
+    return {"mode": "form", "message": message, "requestedSchema": refill(schema, entry)}
 
 
-def asked_again(question: Question[Any], entry: Entry) -> str:
-    """The message; where an answer did not fit, with what was wrong about it."""
+def message_for(question: Question[Any], entry: Entry) -> str:
+    """The message; after an invalid answer, with the problems to correct."""
     if not entry.problems:
         return question.message
     labels = {field.name: field.title or field.name for field in question.form}
-    return wording.ask_again(question.message, [(labels.get(name, name), text) for name, _, text in entry.problems])
+    problems = [f"- {labels.get(name, name)}: {text}" if name else f"- {text}" for name, _code, text in entry.problems]
+    return "\n".join((question.message, "", _("Please correct:"), *problems))
 
 
-def refilled(schema: dict[str, Any], entry: Entry) -> dict[str, Any]:
-    """The schema with what was right about the last answer as its defaults."""
+def refill(schema: dict[str, Any], entry: Entry) -> dict[str, Any]:
+    """The schema with the valid values of the last answer as defaults."""
     if not entry.problems or not entry.value:
         return schema
-    wrong = {name for name, _, _ in entry.problems}
+    wrong = {problem[0] for problem in entry.problems}
     right = {name: value for name, value in entry.value.items() if name not in wrong and value is not None}
     properties = {
         name: {**field, "default": right[name]} if name in right else field

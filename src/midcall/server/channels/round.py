@@ -1,17 +1,19 @@
-"""Round: the questions leave in `InputRequiredResult`, and the client's retry brings the answers. 2026-07-28."""
+"""Round: the questions leave in an `InputRequiredResult`, and the client's retry brings the answers. 2026-07-28."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from midcall.core.journal import Entry
+from opentelemetry import trace
+
+from midcall.core.journal import Entry, wire_key
 from midcall.core.outcome import Via
 from midcall.core.question import Question, Visit
 from midcall.server import telemetry
-from midcall.server.channels.capability import lacks
 from midcall.server.channels.request import elicitation_params
 
 if TYPE_CHECKING:
@@ -27,15 +29,18 @@ class Round:
     def why_not(self, call: Call, question: Question[Any] | Visit) -> str | None:
         if not call.modern:
             return f"protocol {call.version} has no rounds"
-        return lacks(call, question.mode)
+        return call.lacks(question.mode)
 
     async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
-        requests: dict[str, dict[str, Any]] = {}
-        for asking in askings:
-            telemetry.leaves(call, asking)
-            wire = call.replay.wire_key(asking.identity, asking.entry.attempt)
-            requests[wire] = {"method": "elicitation/create", "params": elicitation_params(call, asking)}
         deadlines = [asking.entry.deadline for asking in askings if asking.entry.deadline is not None]
+        requests: dict[str, dict[str, Any]] = {}
+        watched = trace.get_current_span().is_recording() or telemetry.logger.isEnabledFor(logging.DEBUG)
+        for asking in askings:
+            if watched:
+                telemetry.leave(call, asking)
+            attempt = asking.entry.attempt
+            wire = asking.identity if attempt == 1 else wire_key(asking.identity, attempt)
+            requests[wire] = {"method": "elicitation/create", "params": elicitation_params(call, asking)}
         try:
             if not deadlines:
                 await call.run.ask(requests)
@@ -45,11 +50,15 @@ class Round:
         except TimeoutError:
             self._time_out(call, askings)
         except asyncio.CancelledError:
-            if call.run.ending is None:  # a scope or a timeout of the tool's
+            if call.run.ending is None:  # the tool's own scope or timeout
                 for asking in askings:
                     call.replay.withdraw(asking.identity)
             raise
-        return [call.journal.entry(asking.identity) or asking.entry for asking in askings]
+        entries: list[Entry] = []
+        for asking in askings:
+            raw = call.journal.entries.get(asking.identity)
+            entries.append(raw if isinstance(raw, Entry) else call.journal.entry(asking.identity) or asking.entry)
+        return entries
 
     def _time_out(self, call: Call, askings: Sequence[Asking]) -> None:
         now = time.time()

@@ -1,4 +1,4 @@
-"""Which channel carries a question: the first, in the order of the table, that this client has."""
+"""Which channel carries a question: the first of the table that this client has."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from midcall.core.outcome import Via
 from midcall.core.question import Question, Visit
 from midcall.core.replay import DOUBT
 from midcall.errors import NoChannel
-from midcall.server.channels.app import App
-from midcall.server.channels.capability import lacks
+from midcall.server.channels.apps.channel import App
 from midcall.server.channels.default import Default
 from midcall.server.channels.link import Link
 from midcall.server.channels.page import Page
@@ -20,7 +19,6 @@ from midcall.server.channels.push import Push
 from midcall.server.channels.relay import Relay
 from midcall.server.channels.required import Required
 from midcall.server.channels.round import Round
-from midcall.wording import reaching as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -30,13 +28,13 @@ __all__ = ["CHANNELS", "Asking", "Channel", "beyond_doubt", "channel_for", "chan
 
 @dataclass(slots=True)
 class Asking:
-    """A question that is on its way: its name in the journal, and its entry there."""
+    """A question on its way: its name in the journal, and its entry there."""
 
     identity: str
     question: Question[Any] | Visit
     entry: Entry
     channel: Channel | None = None
-    """The one that carries it, once that is known."""
+    """The one that carries it, once it's chosen."""
 
 
 class Channel(Protocol):
@@ -49,56 +47,50 @@ class Channel(Protocol):
         ...
 
     async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
-        """Carry these, and give back their settled entries. A round does not come back."""
+        """Carry these questions, and return their settled entries."""
         ...
 
 
-CHANNELS: Sequence[Channel] = (Push(), Round(), Page(), Required(), App(), Link(), Relay(), Default())
+CHANNELS: Sequence[Channel] = (Round(), Push(), Page(), Required(), App(), Link(), Relay(), Default())
 BEYOND_DOUBT: Sequence[Channel] = tuple(channel for channel in CHANNELS if channel.via in ("page", "app", "link"))
-"""What the user opens or fills in themselves: there an answer is a person's."""
+"""Here the user opens or fills in something themselves, so an answer is a person's."""
 _DOUBTFUL: Final = ("push", "round")
 
 
 def channel_for(call: Call, question: Question[Any] | Visit, entry: Entry | None = None) -> Channel:
-    """The channel for this question; where another one was doubted, one where a person acts.
+    """The channel for this question; if its answer was doubted, one where a person acts.
 
     Raises:
-        NoChannel: None serves; the error says why each did not.
+        NoChannel: No channel can carry it; the error says why, for each.
     """
     doubted = entry is not None and entry.via == DOUBT
     for channel in BEYOND_DOUBT if doubted else CHANNELS:
         if (question.via is None or channel.via in question.via) and channel.why_not(call, question) is None:
             return channel
     reasons = why_not(call, question)
-    raise NoChannel(
-        wording.no_channel(_main_reason(call, reasons)),
-        mode=question.mode,
-        undeclared=_undeclared(call, question, reasons),
-        reasons=reasons,
-        advice=wording.no_channel_advice(question.mode, reasons),
-        for_model=wording.model_cannot_ask(),
-    )
+    undeclared = _undeclared_mode(call, question, reasons)
+    raise NoChannel(_main_reason(call, reasons), mode=question.mode, undeclared=undeclared, reasons=reasons)
 
 
 def _main_reason(call: Call, reasons: Mapping[str, str]) -> str:
-    """That of the first channel that this version has and the question allows."""
+    """The reason of the first channel that this protocol version has and the question allows."""
     other = "push" if call.modern else "round"
-    allowed = [reason for reason in reasons.values() if reason != wording.refused_by_question()]
+    allowed = [reason for reason in reasons.values() if reason != NoChannel.REFUSED]
     own = [reason for via, reason in reasons.items() if via != other and reason in allowed]
-    return next(iter(own or allowed), wording.refused_by_question())
+    return next(iter(own or allowed), NoChannel.REFUSED)
 
 
-def _undeclared(call: Call, question: Question[Any] | Visit, reasons: Mapping[str, str]) -> str | None:
-    """The mode that is all that is missing: a channel of rounds would serve if the client declared it."""
+def _undeclared_mode(call: Call, question: Question[Any] | Visit, reasons: Mapping[str, str]) -> str | None:
+    """The mode that would be enough to declare: then the question could leave in a round."""
     if call.modern:
         for via, mode in (("round", question.mode), ("page", "url")):
-            if (lacking := lacks(call, mode)) is not None and reasons.get(via) == lacking:
+            if (reason := call.lacks(mode)) is not None and reasons.get(via) == reason:
                 return mode
     return None
 
 
 def beyond_doubt(call: Call, question: Question[Any] | Visit, entry: Entry) -> bool:
-    """Whether a question that nobody may have seen can be asked by a channel where a person acts."""
+    """Whether a channel where a person acts can ask a question again that perhaps nobody saw."""
     return entry.via in _DOUBTFUL and any(
         (question.via is None or channel.via in question.via) and channel.why_not(call, question) is None
         for channel in BEYOND_DOUBT
@@ -106,11 +98,11 @@ def beyond_doubt(call: Call, question: Question[Any] | Visit, entry: Entry) -> b
 
 
 def why_not(call: Call, question: Question[Any] | Visit) -> dict[str, str]:
-    """For each channel that does not serve, the reason."""
+    """For each channel that can't carry this question, the reason."""
     reasons: dict[str, str] = {}
     for channel in CHANNELS:
         if question.via is not None and channel.via not in question.via:
-            reasons[channel.via] = wording.refused_by_question()
+            reasons[channel.via] = NoChannel.REFUSED
         elif reason := channel.why_not(call, question):
             reasons[channel.via] = reason
     return reasons

@@ -1,4 +1,4 @@
-"""Adoption: what a tool asks by the SDK's own means becomes a question of ours, and fails as it fails in the SDK."""
+"""Adoption: what a tool asks with the SDK's own API becomes a midcall question, and fails as it would in the SDK."""
 
 from __future__ import annotations
 
@@ -23,14 +23,13 @@ from pydantic import BaseModel
 from pydantic_core import to_json
 
 from midcall.core.adopted import AdoptedQuestion, AdoptedVisit
-from midcall.core.forms.secrets import secrets_refused
+from midcall.core.forms.secrets import secret_error
 from midcall.core.outcome import Accepted, Declined
-from midcall.core.wire import Stuck, stuck_at
+from midcall.core.wire import PLAIN_DATA_ADVICE, Unsendable, find_unsendable
 from midcall.errors import ClientFailed, InvalidForm, InvalidQuestion, MidcallError, NoChannel, TimedOut
 from midcall.server.ask import put
 from midcall.server.call import refuse_inside_effect
 from midcall.server.frameworks.errors import fail
-from midcall.wording import wire as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -43,7 +42,7 @@ _METHOD: Final = "elicitation/create"
 
 
 async def answer_for(call: Call, params: ElicitRequestParams, timeout: float | None) -> ElicitResult:
-    """Ask what these params ask, on whatever channel this client has.
+    """Ask what these params ask, on any channel this client has.
 
     Raises:
         MCPError: The client cannot be asked, answered with an error, or took too long.
@@ -73,14 +72,14 @@ async def reply_to(
     text = json.dumps(wire, sort_keys=True, separators=(",", ":"))
     digest = urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:9]).decode()
     identity = call.replay.identify_request(request.method, digest)
-    entry = call.replay.noted(identity)
+    entry = call.replay.find_mark(identity)
     if call.recalls:
         await call.meet(identity)
     if entry is None or entry.kind != "reply":
         call.replay.request(identity, request.method, line=call.on_line)
         async with asyncio.timeout(timeout):
             await call.run.ask({identity: wire})
-        entry = call.replay.noted(identity)
+        entry = call.replay.find_mark(identity)
     assert entry is not None, "a request that was answered has its reply"
     return result_type.model_validate(entry.value, by_name=False)
 
@@ -102,7 +101,7 @@ def _as_the_sdk_fails(error: MidcallError, call: Call) -> BaseException:
     """
     match error:
         case NoChannel():
-            call.installation.warn_once(f"no channel: {error}", f"{error.with_advice} {error.explained}")
+            call.installation.warn_once(f"no channel: {error}", f"{error.with_advice} {error.reference}")
             if not call.modern and not call.session.can_send_request:
                 return NoBackChannelError(_METHOD)
             return MCPError(INVALID_REQUEST, "Elicitation not supported")
@@ -141,9 +140,10 @@ def _form_question(params: ElicitRequestParams, timeout: float | None) -> Adopte
     except InvalidQuestion:
         raise
     except (ValueError, RecursionError):
-        stuck = stuck_at(getattr(params, "requested_schema", None)) or Stuck("", wording.not_plain("schema"))
-        path = stuck.path.removeprefix(".")
-        raise InvalidForm(stuck.why, path=path, advice=wording.plain_data_advice()) from None
+        schema = getattr(params, "requested_schema", None)
+        found = find_unsendable(schema) or Unsendable("", "cannot be written as JSON")
+        path = found.path.removeprefix(".")
+        raise InvalidForm(found.why, path=path, advice=PLAIN_DATA_ADVICE) from None
     return question
 
 
@@ -153,7 +153,7 @@ def _look_at_secrets(call: Call, question: AdoptedQuestion) -> None:
     if not question.secrets or installation.not_secret is not None:
         return
     if installation.strict:
-        raise secrets_refused(question.secrets)
+        raise secret_error(*question.secrets)
     installation.secret_forms[question.digest] = question.secrets
     installation.warn_once(f"secret:{question.digest}", _asks_for_secrets(call.called, question.secrets))
 

@@ -1,4 +1,4 @@
-"""What FastMCP needs on top: its refusals happen before and after the places that the SDK offers."""
+"""What FastMCP needs in addition: it refuses before and after the hooks that the SDK offers."""
 
 from __future__ import annotations
 
@@ -18,16 +18,12 @@ from mcp_types.methods import INPUT_REQUIRED_METHODS
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
 from midcall.errors import MidcallError
-from midcall.restoring import restored
 from midcall.server.call import Call, current_call
-from midcall.server.channels.capability import lacks_the_error
-from midcall.server.frameworks.errors import find_ours
-from midcall.server.frameworks.failures import is_failure, look_inside
+from midcall.server.frameworks.errors import find_ours, is_failure, look_inside
 from midcall.server.frameworks.session import AskingSession
 from midcall.server.install import installation_on
 from midcall.server.installation import Installation
 from midcall.server.resuming.url_required import UrlElicitationRequired
-from midcall.wording import installing as wording
 
 __all__ = ["prepare"]
 
@@ -38,12 +34,12 @@ def prepare(server: FastMCP[Any], installation: Installation) -> None:
     """Let our errors through FastMCP, and let its `ctx.elicit` reach the session."""
     installation.on_ask = _reach_session
     server.add_middleware(_LetThrough())
-    _look_inside()
+    _look_inside_classes()
     _let_elicit_pass()
 
 
 def _let_elicit_pass() -> None:
-    """Once, on the class: outside a call of ours nothing changes."""
+    """Patch the class once: outside our calls nothing changes."""
     if not hasattr(Context.elicit, _MARK):
         Context.elicit = _passing(Context.elicit)
 
@@ -51,8 +47,8 @@ def _let_elicit_pass() -> None:
 def _passing(elicit: Callable[..., Awaitable[Any]]) -> Any:
     """`Context.elicit`, which refuses 2026-07-28 by the version in the request before it reaches the session.
 
-    It is shown one that can push. That holds for one step: when the session is asked, the real version is back, and no
-    other code has seen this one.
+    It sees a version that can push, for one step only: when the question reaches the session, the real version is back,
+    and no other code has seen this one.
     """
 
     @wraps(elicit)
@@ -72,33 +68,37 @@ def _passing(elicit: Callable[..., Awaitable[Any]]) -> Any:
     return passing
 
 
-def _look_inside() -> None:
-    """Look at what a tool, prompt or resource raises where the server calls it, in mounted servers, too.
+def _look_inside_classes() -> None:
+    """Look at what a tool, prompt or resource raises, even in mounted servers.
 
-    Once, on the classes: outside a call of ours nothing changes. A prompt logs its failure by itself, before
-    anybody else can see it; the server then logs that of a prompt or a resource with its traceback, whatever it is.
+    Patches the classes once: outside our calls nothing changes. A prompt logs its own failure before anybody else sees
+    it, and the server logs any error of a prompt or a resource with its traceback, so both get filters.
     """
     look_inside(Tool, "_run")
     look_inside(Prompt, "_render")
-    for cls in (Resource, ResourceTemplate, *ResourceTemplate.__subclasses__()):  # that of functions reads by itself
+    for cls in (
+        Resource,
+        ResourceTemplate,
+        *ResourceTemplate.__subclasses__(),
+    ):  # subclasses override it
         look_inside(cls, "_read")
     logging.getLogger(FunctionPrompt.__module__).addFilter(_is_failure)
-    logging.getLogger(FastMCP.__module__).addFilter(_in_one_line)
+    logging.getLogger(FastMCP.__module__).addFilter(_shorten)
 
 
 def _is_failure(record: logging.LogRecord) -> bool:
     return not record.exc_info or is_failure(record.exc_info[1])
 
 
-def _in_one_line(record: logging.LogRecord) -> bool:
-    """What is no failure is logged as that of a tool is: without the traceback of a user who said no."""
+def _shorten(record: logging.LogRecord) -> bool:
+    """Log expected outcomes (the user declined) on one line, without a traceback."""
     if not _is_failure(record):
         record.exc_info = None
     return True
 
 
 class _LetThrough(Middleware):
-    """FastMCP wraps what a tool raises; this unwraps what our own middleware has to see."""
+    """Unwraps our errors, which FastMCP has wrapped, for our own middleware."""
 
     async def on_request(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         _adopt_request(context)
@@ -110,18 +110,19 @@ class _LetThrough(Middleware):
             if ours is None or call is None:
                 raise
             if isinstance(ours, UrlElicitationRequired):
-                raise restored(UrlElicitationRequired, ours.args, ours.__dict__) from None
+                raise MidcallError.rebuild(UrlElicitationRequired, ours.args, ours.__dict__) from None
             if isinstance(ours, UrlElicitationRequiredError):
-                if lacks_the_error(call) is not None:
-                    raise  # as it is without midcall
+                if call.lacks_visit_errors() is not None:
+                    raise  # as without midcall
                 raise UrlElicitationRequiredError(ours.elicitations, ours.message) from None
             raise _plain(ours).with_traceback(ours.__traceback__) from None
 
 
 def _plain(error: MidcallError) -> MidcallError:
-    """The error in its own class: no `ToolError` any more, which FastMCP would catch on the way out."""
+    """The error in its own class: FastMCP would catch a `ToolError` on the way out."""
     classes = cast("tuple[type[MidcallError], ...]", type(error).__mro__)
-    return restored(next(base for base in classes if not issubclass(base, MCPError)), error.args, error.__dict__)
+    own = next(base for base in classes if not issubclass(base, MCPError))
+    return MidcallError.rebuild(own, error.args, error.__dict__)
 
 
 def _adopt_request(context: MiddlewareContext[Any]) -> None:
@@ -129,11 +130,11 @@ def _adopt_request(context: MiddlewareContext[Any]) -> None:
     if call is not None:
         _follow(call)
     elif request is not None and request.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        _tell_of_outer(context)
+        _warn_of_outer_server(context)
 
 
 def _reach_session(call: Call) -> None:
-    """A tool's question has come to the session."""
+    """A tool's question has reached the session: restore the version."""
     _follow(call)
     if (request := fastmcp_request_ctx.get()) is not None and call.modern:
         request.protocol_version = call.version
@@ -146,10 +147,15 @@ def _follow(call: Call) -> None:
         call.followers.append(request)
 
 
-def _tell_of_outer(context: MiddlewareContext[Any]) -> None:
-    """The author has installed midcall, and a call has come in by a server around it that lacks it."""
+def _warn_of_outer_server(context: MiddlewareContext[Any]) -> None:
+    """Warn if midcall is installed on a mounted server, and the call came by an outer server without it."""
     if context.fastmcp_context is None or context.method not in INPUT_REQUIRED_METHODS:
         return
     installation = installation_on(context.fastmcp_context.fastmcp)
     if installation is not None and installation.adopt:
-        installation.warn_once("outer", wording.only_on_mounted(installation.server_title))
+        installation.warn_once(
+            "outer",
+            f"A call came to {installation.server_title}, which is mounted in a server without midcall. There, "
+            "ctx.elicit is not adopted and fails on 2026-07-28. Call midcall.install(...) on the outer server, which "
+            "clients connect to.",
+        )

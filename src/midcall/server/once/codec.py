@@ -1,4 +1,4 @@
-"""How the result of a `once` is written into the journal, and read from it: as JSON, by the function's annotation."""
+"""How the result of a `once` is serialized for the journal: as JSON, by the function's return annotation."""
 
 from __future__ import annotations
 
@@ -21,9 +21,6 @@ from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapt
 from pydantic_core import PydanticSerializationError
 
 from midcall.errors import NotRecordable
-from midcall.server.once.claims import not_recorded
-from midcall.wording import mistakes
-from midcall.wording import once as wording
 
 __all__ = ["Record", "record_of"]
 
@@ -33,57 +30,51 @@ class Record:
     """Writes and reads the results of one function."""
 
     adapter: TypeAdapter[Any]
-    says: bool
-    """Whether the function says what it returns."""
+    annotated: bool
+    """Whether the function has a return annotation."""
 
     def write(self, name: str, result: Any) -> Any:
-        """The result as it is recorded. It has run by now: what cannot be recorded of it is lost, and must be told."""
+        """Serialize the result. The effect has run, so an error must say that its result is lost."""
         try:
-            if not self.says and not _is_plain(result):  # it would come back as something else
-                raise not_recorded(
-                    name,
-                    (
-                        f"once({name!r}) returned {type(result).__qualname__}, which is no plain data, and the "
-                        "function has no annotation that says it."
-                    ),
+            if not self.annotated and not _is_plain(result):  # it would be read back as something else
+                raise NotRecordable(
+                    f"once({name!r}) returned {type(result).__qualname__}, which isn't plain data, and the function "
+                    "has no return annotation.",
+                    step=name,
                 )
-            plain = self._dumped(result, "json")
-            lost = "null" in json.dumps(plain) and _odd_numbers(self._dumped(result, "python")) > _odd_numbers(plain)
+            plain = self._dump(result, "json")
+            lost = "null" in json.dumps(plain) and _odd_numbers(self._dump(result, "python")) > _odd_numbers(plain)
             self.read(plain)
         except NotRecordable:
             raise
         except (PydanticSerializationError, ValidationError, TypeError, ValueError, RecursionError):
-            # Without its cause, which quotes the result.
-            raise not_recorded(
-                name,
-                (
-                    f"once({name!r}) returned {type(result).__qualname__}, which JSON cannot hold as the function's "
-                    "annotation says."
-                ),
+            # No cause: it quotes the result.
+            raise NotRecordable(
+                f"once({name!r}) returned {type(result).__qualname__}, which JSON cannot hold as the return annotation "
+                "says.",
+                step=name,
             ) from None
         if lost:
-            raise not_recorded(
-                name,
-                (
-                    f"once({name!r}) returned a number that is not finite (NaN or infinity), and JSON has no other. "
-                    "A function whose annotation says float may return one."
-                ),
+            raise NotRecordable(
+                f"once({name!r}) returned a number that is not finite (NaN or infinity), which JSON cannot hold. "
+                "Annotate the function with float to return one.",
+                step=name,
             )
         return plain
 
     def read(self, plain: Any) -> Any:
-        """What was returned. A new one each time: the tool may change what it gets."""
+        """Deserialize a result. A new object each time: the tool may change it."""
         try:
             return self.adapter.validate_python(deepcopy(plain), by_alias=False, by_name=True)
-        except ValidationError:  # of a strict type, or by its aliases, as an older midcall has written it
+        except ValidationError:  # a strict type, or written by alias by an older midcall
             return self.adapter.validate_json(json.dumps(plain), by_alias=True, by_name=True)
 
-    def _dumped(self, result: Any, mode: Literal["json", "python"]) -> Any:
+    def _dump(self, result: Any, mode: Literal["json", "python"]) -> Any:
         return self.adapter.dump_python(result, mode=mode, by_alias=False, round_trip=True, warnings="error")
 
 
 def _is_plain(data: Any) -> bool:
-    """Whether this is what JSON holds; with tuples, which come back as lists."""
+    """Whether JSON can hold this. Tuples count, and come back as lists."""
     match data:
         case Enum():
             return False
@@ -99,7 +90,7 @@ def _is_plain(data: Any) -> bool:
 
 
 def _odd_numbers(data: Any) -> int:
-    """How many numbers in this have no JSON form. Where a type does not name them, pydantic writes null for each."""
+    """How many numbers in this have no JSON form. Without an annotation for them, pydantic writes null."""
     if isinstance(data, float):
         return int(not isfinite(data))
     if isinstance(data, dict):
@@ -116,45 +107,41 @@ _records: WeakKeyDictionary[Callable[..., Any], Record] = WeakKeyDictionary()
 
 
 def record_of(fn: Callable[..., Any]) -> Record:
-    """Writes and reads this function's results; fails before the function has run if that cannot be done."""
+    """The serializer of this function's results; fails before the function runs if there can't be one."""
     function = getattr(fn, "__func__", fn)
     try:
         record = _records.get(function)
         if record is None:
-            record = _records[function] = _made_for(fn)
+            record = _records[function] = _create_record(fn)
     except TypeError as exc:
         if isinstance(exc, NotRecordable):
             raise
-        return _made_for(fn)  # it cannot be a key
+        return _create_record(fn)  # not hashable
     return record
 
 
-def _made_for(fn: Callable[..., Any]) -> Record:
+def _create_record(fn: Callable[..., Any]) -> Record:
     annotation = _return_annotation(fn)
     name = getattr(fn, "__qualname__", repr(fn))
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(annotation)
         schema = adapter.json_schema(mode="serialization")
     except (PydanticSchemaGenerationError, PydanticUserError) as exc:
-        raise _refused(
+        raise NotRecordable(
             f"The result of {name} cannot be recorded: its return annotation {annotation!r} has no JSON form."
         ) from exc
     if any(part.get("format") == "password" for part in _parts(schema)):
-        raise _refused(
-            f"The result of {name} cannot be recorded: it holds a secret, and a journal passes through the client.",
-            "Keep the secret where the function has it, and return what names it; secret() is for those of the user.",
+        raise NotRecordable(
+            f"The result of {name} cannot be recorded: it holds a secret, and the journal passes through the client.",
+            advice="Keep the secret in the function, and return a name for it. For a user's secret, use secret().",
         )
     if any(part.get("serialization_exclude") is True for part in _parts(adapter.core_schema)):
-        raise _refused(f"The result of {name} cannot be recorded: a field of it is excluded from what is written.")
+        raise NotRecordable(f"The result of {name} cannot be recorded: a field is excluded from serialization.")
     return Record(adapter, annotation not in (Any, object))
 
 
-def _refused(why: str, advice: str | None = None) -> NotRecordable:
-    return NotRecordable(why, advice=advice or wording.not_recordable_advice(), for_model=mistakes.model_broken())
-
-
 def _parts(schema: Any) -> Iterator[Mapping[str, Any]]:
-    """This schema and all that is in it."""
+    """This schema and every part of it."""
     if isinstance(schema, dict):
         yield cast("dict[str, Any]", schema)
     if isinstance(schema, (dict, list, tuple)):
@@ -164,19 +151,19 @@ def _parts(schema: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _return_annotation(fn: Callable[..., Any]) -> Any:
-    if (made := _made_by(getattr(fn, "func", fn))) is not None:
+    if (made := _known_result(getattr(fn, "func", fn))) is not None:
         return made
     target = fn if inspect.isroutine(fn) else getattr(fn, "func", None) or type(fn).__call__
     written = getattr(target, "__annotations__", {}).get("return", Any)
-    alone = SimpleNamespace(__annotations__={"return": written})  # those of the parameters are none of our business
+    alone = SimpleNamespace(__annotations__={"return": written})  # only the return annotation has to resolve
     around = getattr(inspect.unwrap(target), "__globals__", {})
     try:
         return get_type_hints(alone, around, _enclosing(target), include_extras=True)["return"]
     except NameError:
         name = getattr(fn, "__qualname__", repr(fn))
-        raise _refused(
-            f"The result of {name} cannot be recorded: its return annotation {written!r} names what is not there.",
-            "Import it outside of `if TYPE_CHECKING:`, or define it at the top of a module.",
+        raise NotRecordable(
+            f"The result of {name} cannot be recorded: its return annotation {written!r} cannot be resolved.",
+            advice="Import it outside of `if TYPE_CHECKING:`, or define it at the top of a module.",
         ) from None
     except TypeError:
         return Any
@@ -185,8 +172,8 @@ def _return_annotation(fn: Callable[..., Any]) -> Any:
 _NEW_ID: Final = re.compile(r"uuid\d")
 
 
-def _made_by(fn: Any) -> type | None:
-    """What this makes, where that is known without an annotation: a class, `datetime.now`, `uuid4`."""
+def _known_result(fn: Any) -> type | None:
+    """What this returns, if that is known without an annotation: a class, `datetime.now`, `uuid4`."""
     if isinstance(fn, type):
         return fn
     if inspect.isbuiltin(fn) and isinstance(fn.__self__, type) and issubclass(fn.__self__, date):
@@ -195,8 +182,8 @@ def _made_by(fn: Any) -> type | None:
 
 
 def _enclosing(function: Any) -> Mapping[str, Any]:
-    """The names that this function uses of the one that it is defined in."""
+    """The names that this function uses from the enclosing one."""
     try:
         return inspect.getclosurevars(inspect.unwrap(function)).nonlocals
-    except TypeError:  # no function of Python's
+    except TypeError:  # not a Python function
         return {}

@@ -23,43 +23,41 @@ from pydantic import BaseModel
 
 from midcall.errors import InvalidQuestion, NotRecordable
 from midcall.server.call import inside_effect
-from midcall.server.once.claims import claimed, not_recorded
+from midcall.server.once.claims import lost_result, run_claimed
 from midcall.server.once.codec import record_of
 from midcall.server.running.run import in_thread
-from midcall.wording import once as wording
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
 __all__ = ["run_once"]
 
-
 _KEY: Final = "idempotency_key"
 _IN_THREADS: Final = (asyncio.to_thread, to_thread.run_sync)
-"""What they return is what the function returns that they are given."""
+"""They return what the function returns that they are given."""
 
 
 async def run_once(
     call: Call, name: str, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], *, retry: bool = False
 ) -> Any:
-    """The recorded result of this effect, or that of running it now."""
+    """Return the recorded result of this effect, or run it now."""
     if not name:
         raise InvalidQuestion("once() needs a name for its effect, such as 'charge'.")
     if not callable(fn):
         if inspect.iscoroutine(fn):
             fn.close()
         raise InvalidQuestion(
-            f"once() takes a function and its arguments, and not {type(fn).__name__}: once('charge', charge, amount)."
+            f"once() takes a function and its arguments, not {type(fn).__name__}: once('charge', charge, amount)."
         )
     await call.run.check()
     record = record_of(args[0] if fn in _IN_THREADS and args and callable(args[0]) else fn)
     arguments = _digest_of(args, kwargs)
     identity = call.replay.identify_effect(name, arguments)
-    entry = call.replay.noted(identity)
+    entry = call.replay.find_mark(identity)
     if entry is not None and entry.kind == "effect":
         return record.read(entry.value)
     if entry is not None and entry.kind == "lost" and not retry:
-        raise not_recorded(name, wording.result_lost(name))
+        raise lost_result(name)
     line = call.on_line
     if line and entry is None:
         call.replay.depart_with_effect(name)
@@ -69,14 +67,14 @@ async def run_once(
     threaded = in_thread.get() is not None and not inspect.iscoroutinefunction(fn)  # a `def` tool's function may block
 
     async def run() -> Any:
-        result = await _in_a_thread(partial(fn, *args, **kwargs)) if threaded else fn(*args, **kwargs)
+        result = await _run_in_thread(partial(fn, *args, **kwargs)) if threaded else fn(*args, **kwargs)
         if inspect.isawaitable(result):
             result = await result
         return record.write(name, result)
 
     async def effect() -> Any:
         try:
-            recorded = await (claimed(call, identity, name, arguments, retry, run) if call.claims else run())
+            recorded = await (run_claimed(call, identity, name, arguments, retry, run) if call.claims else run())
         except NotRecordable:
             call.replay.lose_effect(identity, name, arguments, line=line)
             raise
@@ -93,14 +91,13 @@ async def run_once(
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
-        # The caller is gone; the effect goes on to its end, and a failure of it has nobody to tell.
+        # The caller is gone. The effect continues to its end, and nobody retrieves its error.
         task.add_done_callback(_retrieve)
         raise
 
 
-async def _in_a_thread(function: Callable[[], Any]) -> Any:
-    """Run what may block. The tool's own thread holds one of the limited number, and waits for this one:
-    so this one is not of that number."""
+async def _run_in_thread(function: Callable[[], Any]) -> Any:
+    """Run a function that may block, with its own limiter: the tool's thread holds a token while it waits for this."""
     return await to_thread.run_sync(function, limiter=CapacityLimiter(1))
 
 
@@ -117,7 +114,7 @@ def _digest_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """This argument as data that reads the same in every process; what is no data is named by its type."""
+    """This argument as data that is the same in every process; anything else by the name of its type."""
     match value:
         case None | bool() | int() | float() | str():
             return value if type(value) in (bool, int, float, str) or value is None else str(value)
@@ -143,11 +140,11 @@ def _plain(value: Any) -> Any:
 
 
 def _lacks_idempotency_key(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether the function takes a key, and its author has given it none."""
+    """Whether the function takes a key, and the author did not pass one."""
     try:
         if _KEY in getattr(fn, "keywords", ()):  # of a partial
             return False
         signature = inspect.signature(fn)
         return _KEY in signature.parameters and _KEY not in signature.bind_partial(*args, **kwargs).arguments
-    except (TypeError, ValueError):  # it has none, or does not take these: then it says so itself
+    except (TypeError, ValueError):  # no signature, or wrong arguments, which the call itself reports
         return False

@@ -1,7 +1,7 @@
-"""A call that is not finished, and goes on later: its result names a code, and a tool takes it.
+"""Resume codes: an unfinished call returns a code, and a tool resumes the call with it.
 
-People are slow, and clients give a call only so much time and so many rounds. What was recorded is
-kept in the store; `midcall_continue(code)` goes on from there, for the same user, once, on any replica.
+People are slow, and clients limit the time and the rounds of a call. The store keeps the journal, and
+`midcall_continue(code)` resumes the call from there: for the same user, once, on any replica.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from midcall.core.journal import Journal, Target, decode, encode
 from midcall.core.replay import Replay, parse_answer
 from midcall.errors import MalformedAnswer
 from midcall.protocol import ANSWER, CODE, CONTINUE, NOW
+from midcall.server import model_text
 from midcall.server.channels.relay import RELAYED
-from midcall.server.frameworks.errors import stamped
-from midcall.server.resuming import retry
-from midcall.wording import later as wording
+from midcall.server.channels.required import fits_request, retry_code, visit_error
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -30,25 +29,23 @@ if TYPE_CHECKING:
     from midcall.server.installation import Installation
 
 __all__ = [
+    "add_tools",
+    "answer_in",
     "code_in",
-    "has_code",
-    "listed",
-    "not_understood",
-    "nothing_under",
-    "relayed_in",
+    "finish_later",
+    "refuse_answer",
+    "refuse_code",
+    "take",
     "take_answer",
-    "taken",
-    "unfinished",
 ]
-
 
 _TOOL: Final = Tool(
     name=CONTINUE,
-    title=wording.continue_title(),
-    description=wording.continue_description(),
+    title=model_text.CONTINUE_TITLE,
+    description=model_text.CONTINUE_DESCRIPTION,
     input_schema={
         "type": "object",
-        "properties": {"code": {"type": "string", "description": wording.continue_code()}},
+        "properties": {"code": {"type": "string", "description": model_text.CODE}},
         "required": ["code"],
         "additionalProperties": False,
     },
@@ -56,14 +53,14 @@ _TOOL: Final = Tool(
 
 _ANSWER_TOOL: Final = Tool(
     name=ANSWER,
-    title=wording.answer_title(),
-    description=wording.answer_description(),
+    title=model_text.ANSWER_TITLE,
+    description=model_text.ANSWER_DESCRIPTION,
     input_schema={
         "type": "object",
         "properties": {
-            "code": {"type": "string", "description": wording.continue_code()},
-            "action": {"enum": ["accept", "decline", "cancel"], "description": wording.answer_action()},
-            "content": {"type": "object", "description": wording.answer_content()},
+            "code": {"type": "string", "description": model_text.CODE},
+            "action": {"enum": ["accept", "decline", "cancel"], "description": model_text.ANSWER_ACTION},
+            "content": {"type": "object", "description": model_text.ANSWER_CONTENT},
         },
         "required": ["code", "action"],
         "additionalProperties": False,
@@ -71,36 +68,33 @@ _ANSWER_TOOL: Final = Tool(
 )
 
 
-async def unfinished(call: Call, why: str, *, now: bool = False) -> dict[str, Any]:
-    """The result of a call that goes on later, or right `now`, where nobody has anything to do first.
+async def finish_later(call: Call, why: str, *, now: bool = False) -> dict[str, Any]:
+    """The result of a call that resumes later, or right `now` if nobody has to do anything first.
 
-    It is no failure, but only an error needs no structured content.
+    It isn't a failure, but only an error result needs no structured content.
 
     Raises:
-        UrlElicitationRequiredError: The client is sent somewhere first, and makes the call again.
+        UrlElicitationRequiredError: The client has to visit something first, and then makes the call again.
     """
-    if call.requires:
-        raise retry.sent_away(call)
+    suspension = call.suspend()
+    if suspension.requires:
+        raise visit_error(call)
     journal = call.journal
-    journal.call = call.name
-    journal.foreign = call.foreign
     journal.target = journal.target or _target(call.params)
     journal.rounds = 0
     journal.turn += 1
     journal.owner = call.installation.runs.owner_of(call)
     code = await _put_code(call, journal)
-    not_finished = wording.go_on_now if now else wording.not_finished
-    text = wording.answer_with(why, ANSWER, code) if call.relays else not_finished(why, CONTINUE, code)
-    result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": True}
-    result = stamped(result, call, "complete")
-    result["_meta"] = {**result.get("_meta", {}), **(call.for_programs or {}), CODE: code}
+    text = model_text.pass_on_answer(why, code) if suspension.relays else model_text.resume(why, code, now=now)
+    result = _result(call, text)
+    result["_meta"] = {**result.get("_meta", {}), **suspension.for_programs, CODE: code}
     if now:
         result["_meta"][NOW] = True
     return result
 
 
 async def _put_code(call: Call, journal: Journal) -> str:
-    """A code for this call, kept in the store; without one it lives in this process."""
+    """Create a code for this call, in the store if there is one, else in this process."""
     if (keeping := call.installation.keeping) is not None:
         return await keeping.put_code(call, encode(journal))
     code = secrets.token_urlsafe(16)
@@ -113,14 +107,9 @@ def _target(params: Mapping[str, Any] | None) -> Target:
     return Target(str(params.get("name", "")), params.get("arguments"))
 
 
-def has_code(ctx: ServerRequestContext[Any, Any]) -> bool:
-    """Whether this request may bring a code."""
-    return ctx.method == "tools/call" and (ctx.params or {}).get("name") in (CONTINUE, ANSWER)
-
-
 def code_in(ctx: ServerRequestContext[Any, Any]) -> str | None:
-    """The code in a call of a tool that goes on, or in a retry; None if this is no such call."""
-    if (code := retry.code_in(ctx)) is not None:
+    """The code in a call of one of our tools, or in a retry; None if this is neither."""
+    if (code := retry_code(ctx)) is not None:
         return code
     params = ctx.params or {}
     if ctx.method != "tools/call" or params.get("name") not in (CONTINUE, ANSWER):
@@ -130,25 +119,24 @@ def code_in(ctx: ServerRequestContext[Any, Any]) -> str | None:
     return code if isinstance(code, str) else ""
 
 
-async def taken(installation: Installation, ctx: ServerRequestContext[Any, Any], code: str) -> str | None:
-    """The state of the call that this code names: for its owner, once.
+async def take(installation: Installation, ctx: ServerRequestContext[Any, Any], code: str) -> str | None:
+    """The state of the call behind this code: for its owner, once.
 
-    The code is not used up by what it is not for, or by an answer that cannot be read.
+    A request that the code isn't for, or an answer that can't be read, doesn't use it up.
     """
     keeping, owner = installation.keeping, installation.owner(ctx)
-    relayed = relayed_in(ctx)
-    if relayed is not None:
-        parse_answer(relayed)
+    if (answer := answer_in(ctx)) is not None:
+        parse_answer(answer)
     if keeping is None:
         return installation.runs.take_state(code, owner)
     text = await keeping.behind_code(installation, code, owner)
-    if text is None or not retry.fits(decode(text), ctx):
+    if text is None or not fits_request(decode(text), ctx):
         return None
     return text if await keeping.use_code(code, owner) else None
 
 
-def relayed_in(ctx: ServerRequestContext[Any, Any]) -> Mapping[str, Any] | None:
-    """The answer that the model brings with its code, if it does."""
+def answer_in(ctx: ServerRequestContext[Any, Any]) -> Mapping[str, Any] | None:
+    """The answer that the model brings with its code, if any."""
     params = ctx.params or {}
     if params.get("name") != ANSWER:
         return None
@@ -167,8 +155,8 @@ def take_answer(installation: Installation, journal: Journal, answer: Mapping[st
         journal.forget(RELAYED)
 
 
-def listed(result: HandlerResult, *, relay: bool) -> HandlerResult:
-    """A list of tools, with ours at its end."""
+def add_tools(result: HandlerResult, *, relay: bool) -> HandlerResult:
+    """Add our tools to the end of a list of tools."""
     ours = [_TOOL, _ANSWER_TOOL] if relay else [_TOOL]
     if isinstance(result, ListToolsResult):
         if result.next_cursor is not None:
@@ -180,22 +168,21 @@ def listed(result: HandlerResult, *, relay: bool) -> HandlerResult:
     return {**result, "tools": [*result.get("tools", ()), *added]}
 
 
-def nothing_under(call: Call) -> dict[str, Any]:
-    """The result for a code that leads nowhere.
+def refuse_code(call: Call) -> dict[str, Any]:
+    """The result for a code that doesn't work.
 
     Raises:
-        MCPError: Only a tool has a result for it.
+        MCPError: It isn't a tool call, so it has no result.
     """
     if call.method != "tools/call":
-        raise MCPError(INVALID_PARAMS, wording.unknown_code())
-    return _told(call, wording.unknown_code())
+        raise MCPError(INVALID_PARAMS, model_text.UNKNOWN_CODE)
+    return _result(call, model_text.UNKNOWN_CODE)
 
 
-def not_understood(call: Call, why: MalformedAnswer) -> dict[str, Any]:
-    """The result for an answer that the model brings and that is none. The code is as good as before."""
-    return _told(call, wording.answer_again(why.text, ANSWER))
+def refuse_answer(call: Call, why: MalformedAnswer) -> dict[str, Any]:
+    """The result for an answer of the model that can't be read. The code still works."""
+    return _result(call, model_text.answer_again(why.text))
 
 
-def _told(call: Call, text: str) -> dict[str, Any]:
-    result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": True}
-    return stamped(result, call, "complete")
+def _result(call: Call, text: str) -> dict[str, Any]:
+    return call.stamp({"content": [{"type": "text", "text": text}], "isError": True}, "complete")

@@ -1,4 +1,4 @@
-"""The -32042 way: a request that cannot be served before the user has visited some URL."""
+"""-32042: a tool can't continue before the user has visited some URLs."""
 
 from __future__ import annotations
 
@@ -11,20 +11,18 @@ from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types import ElicitRequestURLParams
 
 from midcall.core.journal import asking_mark, required_name
+from midcall.core.outcome import raise_refusal
 from midcall.core.question import Visit
-from midcall.errors import InvalidQuestion, NoChannel, TimedOut
-from midcall.restoring import restored
+from midcall.errors import InvalidQuestion, MidcallError, NoChannel
+from midcall.server import model_text
 from midcall.server.call import current_call
-from midcall.server.channels.capability import lacks_the_error
 from midcall.server.channels.push import signs_of_life
 from midcall.server.channels.request import elicitation_params
+from midcall.server.channels.required import give_code
 from midcall.server.channels.table import Asking
 from midcall.server.frameworks.errors import let_through
 from midcall.server.resuming import holding
-from midcall.server.resuming.retry import give_code
 from midcall.server.resuming.visits import NotHeld
-from midcall.server.verbs.value import refused
-from midcall.wording import later, reaching, unanswered
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -33,10 +31,10 @@ __all__ = ["UrlElicitationRequired", "check_required", "leave_with_visits"]
 
 
 class UrlElicitationRequired(UrlElicitationRequiredError):
-    """Raise it where a tool cannot go on before the user has visited these URLs.
+    """Raise it if a tool cannot continue before the user has visited these URLs.
 
-    Up to 2025-11-25 it reaches the client as the error -32042; on 2026-07-28, which has no such
-    error, it becomes a round with these visits.
+    Up to 2025-11-25 the client gets the error -32042. 2026-07-28 has no such error: there it becomes a round with these
+    visits.
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
@@ -46,23 +44,22 @@ class UrlElicitationRequired(UrlElicitationRequiredError):
     def __init__(self, elicitations: Sequence[Visit | ElicitRequestURLParams], message: str | None = None) -> None:
         if not isinstance(elicitations, Sequence) or isinstance(elicitations, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidQuestion(
-                "UrlElicitationRequired() takes a list of visits, [Visit(message, url)], and not "
+                "UrlElicitationRequired() takes a list of visits, [Visit(message, url)], not "
                 f"{type(elicitations).__name__}."
             )
         if not elicitations:
             raise InvalidQuestion("UrlElicitationRequired needs at least one visit.")
         super().__init__([_params(index, item) for index, item in enumerate(elicitations)], message)
-        self.log_level = logging.INFO  # read by FastMCP: this is no failure
+        self.log_level = logging.INFO  # FastMCP reads it: this isn't a failure
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restored, (type(self), self.args, self.__dict__)
+        return MidcallError.rebuild, (type(self), self.args, self.__dict__)
 
 
 def _params(index: int, item: Visit | ElicitRequestURLParams) -> ElicitRequestURLParams:
     if not isinstance(item, (Visit, ElicitRequestURLParams)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidQuestion(
-            f"UrlElicitationRequired() takes visits, Visit(message, url), and not {type(item).__name__}: a form "
-            "has no URL to be sent to."
+            f"UrlElicitationRequired() takes visits, Visit(message, url), not {type(item).__name__}: a form has no URL."
         )
     call = current_call.get()
     visit = item if isinstance(item, Visit) else Visit(item.message, item.url, id=item.elicitation_id)
@@ -71,29 +68,21 @@ def _params(index: int, item: Visit | ElicitRequestURLParams) -> ElicitRequestUR
     elif call is not None:
         id = call.derive("required", str(index), visit.digest)
     else:
-        raise InvalidQuestion("Outside a call a visit needs an id of its own: Visit(message, url, id=...).")
+        raise InvalidQuestion("Outside a call a visit needs its own id: Visit(message, url, id=...).")
     return ElicitRequestURLParams(message=visit.message, url=visit.address(id), elicitation_id=id)
 
 
 async def check_required(call: Call, error: UrlElicitationRequiredError) -> UrlElicitationRequiredError:
-    """This error, fit for the wire of this client: it has declared URLs, and each visit has an id.
+    """This error, ready for this client: each visit has an id, and a retry has its code.
 
     Raises:
-        UrlElicitationRequiredError: The client cannot be sent anywhere, and the SDK's own error was raised: this one.
-        NoChannel: The same, for ours.
+        UrlElicitationRequiredError: The client has not declared URLs, and the tool raised the SDK's own error.
+        NoChannel: The client has not declared URLs, and the tool raised ours.
     """
-    if reason := lacks_the_error(call):
+    if reason := call.lacks_visit_errors():
         if not isinstance(error, UrlElicitationRequired):
             raise error
-        reasons = {"required": reason}
-        raise NoChannel(
-            reaching.no_channel(reason),
-            mode="url",
-            reasons=reasons,
-            undeclared="url" if call.modern else None,
-            advice=reaching.no_channel_advice("url", reasons),
-            for_model=reaching.model_cannot_ask(),
-        )
+        raise NoChannel(reason, mode="url", undeclared="url" if call.modern else None, reasons={"required": reason})
     if not all(visit.elicitation_id for visit in error.elicitations):
         named = [
             visit.model_copy(update={"elicitation_id": visit.elicitation_id or call.derive("required", str(index))})
@@ -101,20 +90,20 @@ async def check_required(call: Call, error: UrlElicitationRequiredError) -> UrlE
         ]
         error = UrlElicitationRequiredError(named, error.message)
     for visit in error.elicitations:
-        await call.installation.visits.asked(call, visit.elicitation_id or "")
+        await call.installation.visits.watch(call, visit.elicitation_id or "")
     await give_code(call, error)
     return error
 
 
 async def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> dict[str, dict[str, Any]] | None:
-    """The questions of a round in place of this error; None if all was done there, and the tool is to run again.
+    """The questions of a round instead of this error; None if all visits are done, and the tool has to run again.
 
     Each visit is asked for once. After the user has agreed, the request is held until the visit is completed; if that
     takes too long, the call ends with a resume code. A visit that is still required then is asked for again.
 
     Raises:
         UserDeclined, UserCancelled: The user did not agree to one of them.
-        TimedOut: They agreed, are not done, and the call cannot be resumed later.
+        TimedOut: They agreed but are not done, and the call cannot resume later.
         NoChannel, UrlElicitationRequiredError: The client cannot be sent to a URL.
     """
     await check_required(call, error)
@@ -123,13 +112,13 @@ async def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> d
     for index, params in enumerate(error.elicitations):
         visit = Visit(params.message, params.url, id=params.elicitation_id)
         identity = required_name(index, visit.digest)
-        entry = call.replay.recorded(identity, visit)
+        entry = call.replay.find(identity, visit)
         if entry is not None and entry.kind in ("decline", "cancel"):
-            refused(entry.kind)
+            raise_refusal(entry.kind)
         attempt = 1 if entry is None else entry.attempt
         if entry is not None and entry.kind in ("accept", "fits"):
             tried = asking_mark("tried", identity, attempt)
-            if call.replay.noted(tried) is None:
+            if call.replay.find_mark(tried) is None:
                 agreed[tried] = params.elicitation_id or ""
                 continue
             attempt += 1
@@ -157,6 +146,6 @@ async def _after_consent(call: Call, agreed: Mapping[str, str]) -> dict[str, dic
     if done:
         return None
     if call.method != "tools/call":
-        raise TimedOut(unanswered.visit_not_done(), for_model=unanswered.model_visit_not_done())
-    call.later = later.waits_for_a_page()
+        raise holding.page_timed_out()
+    call.suspend().later = model_text.PAGE_NOT_FINISHED
     return {}

@@ -1,7 +1,7 @@
-"""Visits that are under way: who asked for them, who waits for them, which are done.
+"""Visits in progress: which clients were asked, which calls wait, which are done.
 
-What is known of a visit is in the store, so that any replica can say that it is done. Only the
-connection of the client that was asked is the process's own: that client is told from here.
+A visit's record is in the store, so that any replica can complete it. Only the connection to the client belongs to this
+process, which notifies the client.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import logging
 import time
 from collections import OrderedDict
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakSet
 
 from midcall.protocol import has_visit_errors
+from midcall.settings import MAX_VISITS, VISIT_POLL_SECONDS
 from midcall.stores.base import StoreError
 from midcall.stores.interactions import Ending, digest_of
-from midcall.wording import reaching as wording
 
 if TYPE_CHECKING:
     from mcp.server.connection import Connection
@@ -31,14 +31,12 @@ __all__ = ["NotHeld", "Visits"]
 
 logger = logging.getLogger("midcall.visits")
 
-_LOOK_SECONDS: Final = 45.0
-_KEPT: Final = 10_000
 
 T = TypeVar("T")
 
 
 class NotHeld(Exception):
-    """The process is about to end, so nobody is to wait here any more."""
+    """The process is stopping, so no request is held any more."""
 
 
 class Visits:
@@ -49,19 +47,19 @@ class Visits:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._known: OrderedDict[str, None] = OrderedDict()
         self._askers: OrderedDict[str, WeakSet[Connection]] = OrderedDict()
-        """The clients that were sent to each visit: several, where its author gives it an id for all."""
+        """The clients that were sent to each visit: several, if its author gives it one id for all."""
         self._watching: dict[str, asyncio.Task[None]] = {}
         self._held: set[asyncio.Future[Record | None]] = set()
         self.stopping = False
-        """Whether calls are no longer held."""
+        """Whether requests are no longer held."""
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop | None:
-        """Where calls are served, if that is known and still goes on."""
+        """The loop that serves calls, if it is known and running."""
         return self._loop if self._loop is not None and self._loop.is_running() else self._keeping.loop
 
-    async def asked(self, call: Call, id: str) -> None:
-        """The client of this call was sent there, and is to hear when the visit is done."""
+    async def watch(self, call: Call, id: str) -> None:
+        """Notify the client of this call when the visit is done."""
         await self.begin(call, id)
         if not has_visit_errors(call.version):
             return
@@ -70,30 +68,30 @@ class Visits:
         _remember(self._askers, id, askers)
         if (watching := self._watching.get(id)) is None or watching.done():
             self._watching[id] = task = asyncio.create_task(self._watch(id))
-            task.add_done_callback(lambda ended: self._watched(id, ended))
+            task.add_done_callback(lambda ended: self._end_watch(id, ended))
 
-    def met(self, id: str) -> None:
-        """A call in this process has to do with the visit."""
+    def remember(self, id: str) -> None:
+        """Remember that a call in this process has this visit."""
         self._loop = asyncio.get_running_loop()
         _remember(self._known, id, None)
 
-    def has_met(self, id: str) -> bool:
+    def remembers(self, id: str) -> bool:
         return id in self._known
 
     async def knows(self, id: str) -> bool:
-        """Whether the visit has begun, in whichever process."""
+        """Whether the visit has begun, in any process."""
         return await (await self._keeping.store()).read(digest_of(id)) is not None
 
     async def begin(self, call: Call, id: str) -> None:
-        """The visit is under way."""
-        self.met(id)
+        """Record that the visit is in progress."""
+        self.remember(id)
         await self._keeping.create(call, id, "visit", "{}")
 
     async def wait(self, id: str, seconds: float) -> Ending | None:
-        """How the visit ended, as soon as it has; None if it has not within this time.
+        """Wait until the visit has ended, and return how; None if it has not within this time.
 
         Raises:
-            NotHeld: Nobody is to wait any more.
+            NotHeld: The process is stopping.
         """
         waiting = asyncio.ensure_future((await self._keeping.store()).wait(digest_of(id), seconds))
         self._held.add(waiting)
@@ -110,20 +108,20 @@ class Visits:
         return None if record is None or record.outcome is None else Ending(**json.loads(record.outcome))
 
     async def has_ended(self, id: str) -> bool:
-        """Whether the visit is known to be done, now."""
+        """Whether the visit is done."""
         record = await (await self._keeping.store()).read(digest_of(id))
         return record is not None and record.outcome is not None
 
     def let_go(self) -> None:
-        """Hold no call any longer, and watch no visit: the process is about to end."""
+        """Stop holding requests and watching visits: the process is stopping."""
         self.stopping = True
         for waiting in (*self._held, *self._watching.values()):
             waiting.cancel()
 
     async def complete(self, id: str) -> bool:
-        """Record that the visit is done, and tell who waits. False if it was done before, or is too old.
+        """Record that the visit is done, and notify all waiters. False if it was done before, or has expired.
 
-        Who waits, and the connection to who was asked, belong to the loop that serves: a webhook may run on another.
+        Waiting calls and connections belong to the loop that serves; a webhook may run on another.
         """
         loop = self.loop
         if loop is None or loop is asyncio.get_running_loop():
@@ -144,31 +142,31 @@ class Visits:
         return done == "done"
 
     async def notify(self, id: str) -> None:
-        """Tell the clients that were sent there, if they are of this process and know the notification."""
+        """Notify the clients of this process that were sent there."""
         for client in list(self._askers.pop(id, ())):
             try:
                 await client.notify("notifications/elicitation/complete", {"elicitationId": id})
             except Exception:
-                logger.warning(wording.completion_not_sent(), exc_info=True)
+                logger.warning("A visit is complete, but its client could not be notified", exc_info=True)
 
-    def _watched(self, id: str, ended: asyncio.Task[None]) -> None:
+    def _end_watch(self, id: str, ended: asyncio.Task[None]) -> None:
         if self._watching.get(id) is ended:
             del self._watching[id]
 
     async def _watch(self, id: str) -> None:
-        """Wait for the word of another replica, for as long as a client is there to hear it."""
+        """Wait until another replica completes the visit, as long as a client is connected to be notified."""
         try:
             while self._askers.get(id):
-                record = await (await self._keeping.store()).wait(digest_of(id), _LOOK_SECONDS)
+                record = await (await self._keeping.store()).wait(digest_of(id), VISIT_POLL_SECONDS)
                 if record is None or record.expires < time.time():
                     self._askers.pop(id, None)
                 elif not record.pending:
                     await self.notify(id)
         except StoreError as error:
-            logger.warning("a visit can no longer be watched: %s", error)
+            logger.warning("Could not watch a visit any longer: %s", error)
 
 
 def _remember(kept: OrderedDict[str, T], id: str, value: T) -> None:
     kept[id] = value
-    while len(kept) > _KEPT:
+    while len(kept) > MAX_VISITS:
         kept.popitem(last=False)

@@ -1,1 +1,1 @@
-"""Runs: a tool's code in a task of its own, which can outlive the request that started it."""
+"""Runs: a tool's code in its own task, which can outlive the request that started it."""

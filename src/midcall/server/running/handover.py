@@ -1,9 +1,9 @@
 """The answer travels to the run: replicas that share a store continue a call where its run is.
 
-Each round of a call is a *turn*, one record in the store. Whoever gets the client's retry creates it: the replica
-that has the run claims it, any other one offers it. The owner of the run claims what is offered, and whoever continues
-the call writes the outcome before anybody is answered. If the owner is gone, exactly one other replica claims the turn
-and replays the call. Every step creates the record or compares and sets its version.
+Each round of a call is a *turn*, one record in the store. The replica that gets the retry creates it: it claims
+the turn if it has the run, and offers it otherwise. The owner of the run claims what is offered, and writes the outcome
+before anyone is answered. If the owner is gone, exactly one other replica claims the turn and replays the call. Every
+step creates the record or compares and sets its version.
 
     absent   -> claimed   by the owner of the run, which got the retry
     absent   -> offered   by another replica, which got the retry
@@ -13,8 +13,8 @@ and replays the call. Every step creates the record or compares and sets its ver
     claimed  -> done      by the claimant: a round, a result or an error
 
 A replica that has live runs, or has claimed a turn, beats: it bumps its own record every half second, on the loop that
-runs its tools. It is gone if it said so when it stopped, or if four reads in a row, half a second apart, show no new
-beat.
+runs its tools. It is gone if it announced that when it stopped, or if four reads in a row, half a second apart, show no
+new beat.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from mcp.server.request_state import InvalidRequestState
 from mcp.shared.exceptions import MCPError
@@ -39,6 +39,7 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, ErrorData
 
 from midcall.core.journal import Head
 from midcall.server.running.turns import CONTINUED, Given, Outcome
+from midcall.settings import BEAT_SECONDS, LATE_BEATS, SILENT_BEATS, UNCLAIMED_BEATS
 from midcall.stores.base import Record, Store, StoreError
 from midcall.stores.interactions import digest_of
 
@@ -47,17 +48,10 @@ if TYPE_CHECKING:
 
     from midcall.server.resuming.storage import Keeping
 
-__all__ = ["BEAT_SECONDS", "Claim", "Handover"]
+__all__ = ["Claim", "Handover"]
 
 logger = logging.getLogger("midcall.store")
 
-BEAT_SECONDS: Final = 0.5
-_STILL: Final = 4
-"""Reads in a row without a new beat before a replica counts as gone."""
-_LATE: Final = 3
-"""Beats after which a read is late: whoever looks may have been stopped itself, or the store."""
-_UNCLAIMED: Final = 3
-"""Beats of the owner after an offer that it has not claimed: it doesn't have the run any more."""
 
 _Result = TypeVar("_Result")
 
@@ -121,10 +115,10 @@ class _Pulse:
         if record is None or not record.pending:  # it beats before its first round leaves, and says when it stops
             return True
         self._looked = time.monotonic()
-        if self._looked - asked > _LATE * BEAT_SECONDS or asked - before > _LATE * BEAT_SECONDS:
+        if self._looked - asked > LATE_BEATS * BEAT_SECONDS or asked - before > LATE_BEATS * BEAT_SECONDS:
             self._beat = None
         self._note(record.version)
-        return self._still >= _STILL - 1
+        return self._still >= SILENT_BEATS - 1
 
     def _note(self, beat: int) -> None:
         if beat == self._beat:
@@ -197,7 +191,7 @@ class Handover:
         """
         store = await self._keeping.store()
         mac = _mac(head.call, given)
-        mine = _Turn(head.owner, self.me if here else "", mac, self._sealed(head, given), _token())
+        mine = _Turn(head.owner, self.me if here else "", mac, self._seal(head, given), _token())
         record, ours = await self._surely(self._create(store, head, mine))
         if ours and here:
             return Claim(record, given, replays=False)
@@ -212,7 +206,7 @@ class Handover:
             if about == self.me:
                 free = not turn.claim or record.id not in self._held
             else:
-                free = (not turn.claim and pulse.beats >= _UNCLAIMED) or await pulse.is_gone()
+                free = (not turn.claim and pulse.beats >= UNCLAIMED_BEATS) or await pulse.is_gone()
             if free:
                 record, won = await self._surely(self._take(store, record, turn))
                 if won:
@@ -285,7 +279,7 @@ class Handover:
         changed = replace(record, data=turn.text(), outcome=outcome)
         try:
             found, won = await store.change(changed, record.version)
-        except StoreError:  # the reply may have been lost: whose change it was tells the data
+        except StoreError:  # the reply may have been lost: the data shows whose change it was
             found = await self._read_again(store, changed, turn)
             won = found is not None and (found.data, found.outcome) == (changed.data, outcome)
         return found or _gone(), won
@@ -377,7 +371,7 @@ class Handover:
 
     # --- answers ------------------------------------------------------------------------------
 
-    def _sealed(self, head: Head, given: Given) -> str:
+    def _seal(self, head: Head, given: Given) -> str:
         return self._codec.seal(json.dumps([_turn_id(head.call, head.turn), *given]).encode())
 
     def _given(self, record: Record, turn: _Turn) -> Given | None:

@@ -1,4 +1,4 @@
-"""One execution of a tool's code, in a task of its own.
+"""One execution of a tool's code, in its own task.
 
 The request that starts a run waits until the tool has ended, or has asked and gone quiet. Then the request returns,
 and the run stays: its questions wait for the client's next request. Only public parts of asyncio are used.
@@ -18,12 +18,17 @@ import anyio
 import anyio.lowlevel
 import anyio.to_thread
 
-__all__ = ["CANCELLED", "REPLAYED", "ROUND", "STOPPED", "Run", "in_thread"]
+from midcall.settings import CLEANUP_SECONDS, EFFECT_SECONDS
+
+__all__ = ["CANCELLED", "REPLAYED", "ROUND", "STOPPED", "Run", "aside", "in_thread"]
 
 logger = logging.getLogger("midcall")
 
 in_thread: ContextVar[int | None] = ContextVar("midcall_in_thread", default=None)
 """The worker thread that a verb runs for."""
+
+aside: ContextVar[bool] = ContextVar("midcall_aside", default=False)
+"""Whether a verb runs for a thread that the author started: such threads have no order among them."""
 
 ROUND: Final = "round"
 """The reason for ending a run that will be replayed with the answers."""
@@ -42,10 +47,6 @@ QUIET_THREADS: Final = 20
 """The same for the thread of a branch. Its question doesn't end with the branch: while the tool gives both up, which
 takes some turns, no round leaves for it."""
 
-CLEANUP_SECONDS: Final = 5.0
-"""How long a run that is being ended may take for its cleanup."""
-EFFECT_SECONDS: Final = 10.0
-"""How long ending a run waits for effects before it cancels the rest: an effect may need what a branch holds."""
 CANCEL_TURNS: Final = 20
 """Turns of the event loop in which a cancel reaches all branches of the tool. Questions that are open after that fail:
 its cleanup may wait for a branch that no cancel reaches."""
@@ -58,12 +59,11 @@ _MISSING: Final = object()
 
 
 class Waiting(NamedTuple):
-    """A question that waits for its answer."""
+    """A pending question."""
 
     request: Mapping[str, Any]
     """The request as it leaves in a round."""
     answered: asyncio.Future[None]
-    for_thread: bool
 
 
 class Run:
@@ -80,6 +80,8 @@ class Run:
     """Waits for the next request that ask nothing."""
     sending: frozenset[asyncio.Task[Any]] = frozenset()
     """What pushes a question for a branch or a thread."""
+    threads_waiting = 0
+    """How many worker threads wait for an answer."""
     _quiet = False
     _left = 0
     """Turns of the loop until the run counts as quiet."""
@@ -113,15 +115,15 @@ class Run:
         self._own: ContextVar[Any] | None = None
         self._scope = anyio.CancelScope()
         self.open: dict[str, Waiting] = {}
-        """The questions that wait, by the key under which they leave."""
+        """The pending questions, by the key under which they leave."""
 
     def carry(self, var: ContextVar[Any], value: Any) -> None:
-        """Set a variable of ours for the tool, which belongs to the run alone."""
+        """Set our variable for the tool. It belongs to the run alone."""
         self._own = var
         self.context.run(var.set, value)
 
     def start(self, tool: Awaitable[Any]) -> None:
-        """Run this in a task of its own."""
+        """Run this in its own task."""
         self._tool = tool
         self._is_starting = True
         if sys.version_info >= (3, 12) and self.loop.get_task_factory() is None:
@@ -161,11 +163,6 @@ class Run:
     def done(self) -> bool:
         return self.task.done()
 
-    @property
-    def holds_thread(self) -> bool:
-        """Whether a worker thread waits for this run's answers."""
-        return any(waiting.for_thread for waiting in self.open.values())
-
     # --- for the request ----------------------------------------------------------------------
 
     async def settle(self) -> None:
@@ -187,7 +184,7 @@ class Run:
         return {key: waiting.request for key, waiting in self.open.items()}
 
     def resume(self, answered: Iterable[str]) -> None:
-        """A request has come with the answers to these; wake who waits for them, and for any request."""
+        """A request has brought the answers to these: wake the questions, and everything that paused for a request."""
         self._quiet = False
         for key in answered:
             if (waiting := self.open.pop(key, None)) is not None and not waiting.answered.done():
@@ -202,9 +199,9 @@ class Run:
     def follow(self) -> None:
         """Hand the context variables of the running request to the run, unless the tool has set them itself."""
         newer: dict[ContextVar[Any], tuple[Any, Any]] = {}
-        later = self._later
+        first, later = self._first, self._later
         for var, value in copy_context().items():
-            old = self._given(var)
+            old = later[var] if var in later else first.get(var, _MISSING)
             if value is not old and var is not self._own:
                 newer[var] = (old, value)
                 later[var] = value
@@ -212,20 +209,20 @@ class Run:
             self.context.run(_adopt, newer)
         self._newer = newer
 
-    def _given(self, var: ContextVar[Any]) -> Any:
-        """What the newest request that has this variable brought."""
-        return self._later[var] if var in self._later else self._first.get(var, _MISSING)
-
     def hand_back(self) -> None:
         """Set the context variables that the run has changed in the context of the running request."""
+        first, later = self._first, self._later
         for var, value in self.context.items():
-            if var is not self._own and self._given(var) is not value:
+            brought = later[var] if var in later else first.get(var, _MISSING)
+            if brought is not value and var is not self._own:
                 var.set(value)
 
     # --- for the verbs ------------------------------------------------------------------------
 
     def on_line(self) -> bool:
         """Whether this is the tool's own task, or its only thread: what these ask has one order."""
+        if aside.get():
+            return False
         if asyncio.current_task() is self.task:
             return True
         if (thread := in_thread.get()) is None or not self._is_in_thread():  # not that of a branch
@@ -235,12 +232,14 @@ class Run:
 
     async def ask(self, requests: Mapping[str, Mapping[str, Any]]) -> None:
         """Put these into the next round, and wait until one of them is answered."""
-        await self.check_question()
+        if self.must_check:
+            await self.check_question()
         if self.task.done():  # no request would take it along
             raise asyncio.CancelledError
         for_thread = in_thread.get() is not None
-        waits = {key: Waiting(request, self.loop.create_future(), for_thread) for key, request in requests.items()}
+        waits = {key: Waiting(request, self.loop.create_future()) for key, request in requests.items()}
         self.open.update(waits)
+        self.threads_waiting += for_thread
         self._expect(self._turns_until_quiet(for_thread))
         try:
             if len(waits) == 1:
@@ -249,6 +248,7 @@ class Run:
                 await asyncio.wait([each.answered for each in waits.values()], return_when=asyncio.FIRST_COMPLETED)
                 self._raise_if_ended(waits.values())
         finally:
+            self.threads_waiting -= for_thread
             for key, waiting in waits.items():
                 if self.open.get(key) is waiting:
                     del self.open[key]
@@ -309,11 +309,17 @@ class Run:
         return refusals[who] > _REFUSALS or refusals.total() > _REFUSALS_IN_ALL
 
     def _give_up(self) -> None:
-        """The tool swallows every end of its run: whoever waits for it goes on."""
+        """The tool swallows every cancellation: stop waiting for it."""
         if self._endless is None:  # a mistake has stopped it
             self._abandon()
         elif not self._endless.done():
             self._endless.set_result(None)
+
+    @property
+    def must_check(self) -> bool:
+        """Whether `check_question` may refuse a question."""
+        task = asyncio.current_task()
+        return self.ending is not None or (task is not None and task.cancelling() > 0)
 
     async def check_question(self) -> None:
         """`check`, for a question: in a scope that was cancelled nobody wants to know any more."""
@@ -332,7 +338,7 @@ class Run:
 
     def _expect(self, turns: int) -> None:
         """A round leaves after this many turns of the loop, unless something is asked meanwhile."""
-        if turns == QUIET_LINE and not self._counting and not self._is_starting:  # whoever waits wakes in the next turn
+        if turns == QUIET_LINE and not self._counting and not self._is_starting:  # the request wakes in the next turn
             self._quiet = True
             self._ring()
             return
@@ -387,7 +393,7 @@ class Run:
                 self._is_told = True
                 self.task.cancel()
                 await asyncio.sleep(0)
-                if self.task.done():  # as nearly always: a question has no cleanup of its own
+                if self.task.done():  # as nearly always: a question has no cleanup
                     return
             self.ending = self.ending or why
             self._end_task = self.loop.create_task(self._end())
@@ -395,7 +401,7 @@ class Run:
 
     def _waits_alone(self) -> bool:
         """Whether the tool's own task waits for an answer, and no branch, thread or effect is under way."""
-        others = self._effects or self._askers or self.sending or self.pauses or self.holds_thread
+        others = self._effects or self._askers or self.sending or self.pauses or self.threads_waiting
         return bool(self.open) and not others
 
     async def _end(self) -> None:
@@ -411,7 +417,7 @@ class Run:
             self._abandon()
 
     def _abandon(self) -> None:
-        """Name the tool that does not end, and wake the request that waits for it."""
+        """Log the tool that does not end, and wake its request."""
         if self.abandoned:
             return
         self.abandoned = not self.task.done()

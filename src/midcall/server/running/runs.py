@@ -1,4 +1,4 @@
-"""The runs of one installation: which wait for their next request, and which have to make room."""
+"""The runs of one installation: those between two requests, and those that have to make room."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequ
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import Context, ContextVar
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from weakref import WeakMethod
 
 import anyio
@@ -19,6 +19,7 @@ from midcall.server.running import handover as beating
 from midcall.server.running.handover import Claim, Handover
 from midcall.server.running.run import STOPPED
 from midcall.server.running.turns import Turns
+from midcall.settings import MAX_ENDED_RUNS
 from midcall.stores.base import Record, StoreError
 
 if TYPE_CHECKING:
@@ -26,16 +27,13 @@ if TYPE_CHECKING:
 
     from midcall.server.call import Call
 
-__all__ = ["GRACE_SECONDS", "Runs", "chosen_live"]
+__all__ = ["Runs", "chosen_live"]
 
 logger = logging.getLogger("midcall")
 
-GRACE_SECONDS: Final = 5.0
-"""How long a run waits to be joined after the connection of its request broke."""
-_REMEMBERED: Final = 10_000
 
 chosen_live: ContextVar[bool | None] = ContextVar("midcall_live", default=None)
-"""Whether runs stay in memory, for the calls of one test, whatever `install` was given."""
+"""Whether runs stay in memory, for the calls of one test. Overrides what `install` was given."""
 
 
 class Runs:
@@ -61,8 +59,8 @@ class Runs:
         """Those between two requests, by call, oldest first; with the time when they expire."""
         self._waiting_of: dict[str, int] = {}
         """How many of them each caller has."""
-        self._states: dict[str, tuple[Call, bool, str]] = {}
-        """The states behind resume codes, and whether the run had ended by then."""
+        self._states: dict[str, tuple[Call, str, bool, str]] = {}
+        """The states behind resume codes, with their owners, and whether the run had ended by then."""
         self._expiry: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._ending: dict[str, asyncio.Task[None]] = {}
@@ -85,18 +83,26 @@ class Runs:
 
     def add(self, call: Call) -> None:
         """This call runs from now on, unless its tool has ended at once."""
-        if call.run.done:
+        if call.run.task.done():
             return
         self._alive.add(call)
         call.run.on_end = partial(self._alive.discard, call)
 
-    def can_wait(self, call: Call) -> bool:
-        """Whether this run may stay in memory until the next request."""
-        return self.live and (not call.run.holds_thread or self._threads_left())
+    async def can_stay(self, call: Call) -> bool:
+        """Whether this run may stay in memory until the next request, and other replicas know where to send that."""
+        if not self.live or (call.run.threads_waiting and not self._has_threads()):
+            return False
+        if self.handover is not None:
+            try:
+                await self.beat_first()
+            except StoreError as exc:
+                logger.warning("A call can't wait here, since the store can't be reached: %s", exc)
+                return False
+        return True
 
-    def _threads_left(self) -> bool:
-        """At most half of the worker threads may wait for people: the others serve."""
-        held = sum(call.run.holds_thread for call, _ in self._waiting.values())
+    def _has_threads(self) -> bool:
+        """Whether fewer than half of the worker threads wait for people: the others serve."""
+        held = sum(call.run.threads_waiting > 0 for call, _ in self._waiting.values())
         return held < anyio.to_thread.current_default_thread_limiter().total_tokens // 2
 
     def owner_of(self, call: Call) -> str:
@@ -105,12 +111,18 @@ class Runs:
 
     def wait(self, call: Call) -> None:
         """The request of this call returns; the run waits for the next one."""
-        self._waiting[call.name] = (call, call.run.loop.time() + self._seconds)
-        self._waiting_of[call.owner] = self._waiting_of.get(call.owner, 0) + 1
+        name = call.journal.call
+        self._waiting[name] = (call, call.run.loop.time() + self._seconds)
+        if self._is_counted(call):
+            self._waiting_of[call.owner] = self._waiting_of.get(call.owner, 0) + 1
         if self.handover is not None:
-            self._watching[call.name] = self.aside(self._watch(self.handover, call))
+            self._watching[name] = self.aside(self._watch(self.handover, call))
         self._make_room(call)
         self._watch_expiry()
+
+    def _is_counted(self, call: Call) -> bool:
+        """Whether the caller of this may be one of many."""
+        return call.ctx.request is not None or call.installation.principal is not None
 
     def find(self, name: str) -> Call | None:
         """The call of this name, if its run waits here, in this event loop."""
@@ -119,11 +131,12 @@ class Runs:
 
     def take(self, call: Call) -> None:
         """A request continues this run."""
-        if self._waiting.pop(call.name, None) is not None:
+        name = call.journal.call
+        if self._waiting.pop(name, None) is not None and self._is_counted(call):
             left = self._waiting_of.pop(call.owner) - 1
             if left:
                 self._waiting_of[call.owner] = left
-        if (watching := self._watching.pop(call.name, None)) is not None:
+        if (watching := self._watching.pop(name, None)) is not None:
             watching.cancel()
 
     def drop(self, name: str) -> None:
@@ -140,7 +153,7 @@ class Runs:
             self._beating = self.aside(self._beat(self.handover))
 
     async def _beat(self, handover: Handover) -> None:
-        """Beat as long as a run waits or is being continued, and look at the turns of those that wait."""
+        """Beat while a run waits or is being continued, and check the turns of the waiting ones."""
         while self._waiting or handover.busy:
             await asyncio.sleep(beating.BEAT_SECONDS)
             try:
@@ -183,16 +196,16 @@ class Runs:
     # --- codes --------------------------------------------------------------------------------
 
     def put_state(self, code: str, call: Call, state: str) -> None:
-        """Keep the state of a call for whoever comes with the code, where no store does."""
+        """Keep the state behind a resume code in memory, for servers without a store."""
         self.has_codes = True
-        self._states[code] = (call, call.ended, state)
+        self._states[code] = (call, call.owner, call.ended, state)
         if len(self._states) > self._most:
             del self._states[next(iter(self._states))]
 
     def take_state(self, code: str, owner: str) -> str | None:
         """The state behind this code, for its owner, once. One that names a live run ends with it."""
-        call, ended, state = self._states.get(code, (None, False, None))
-        if call is None or call.owner != owner:
+        call, own, ended, state = self._states.get(code, (None, "", False, None))
+        if call is None or own != owner:
             return None
         del self._states[code]
         return state if ended or self.find(call.name) is call else None
@@ -202,7 +215,9 @@ class Runs:
     def _make_room(self, newest: Call) -> None:
         """Only waiting runs make room, those of the caller with most first, the oldest first."""
         each = max(1, self._most // 2)
-        if len(self._waiting) <= self._most and (not newest.owner or self._waiting_of[newest.owner] <= each):
+        if len(self._waiting) <= each:
+            return
+        if len(self._waiting) <= self._most and (not newest.owner or self._waiting_of.get(newest.owner, 0) <= each):
             return
         waiting = [call for call, _ in self._waiting.values() if not call.run.done]  # others only keep their result
         own = [call for call in waiting if call.owner == newest.owner] if newest.owner else []
@@ -215,7 +230,7 @@ class Runs:
     def _watch_expiry(self) -> None:
         if self._expiry is None and self._waiting:
             call, until = next(iter(self._waiting.values()))
-            # By a weak reference, and in no context: the timer may outlive the server, and whoever's request this is.
+            # A weak reference and an empty context: the timer may outlive the server and this request.
             self._expiry = call.run.loop.call_at(until, _expire, WeakMethod(self._expire), context=Context())
 
     def _expire(self) -> None:
@@ -229,7 +244,7 @@ class Runs:
     def _end_soon(self, call: Call, why: str) -> None:
         self.take(call)
         self._ended[call.name] = why
-        if len(self._ended) > _REMEMBERED:
+        if len(self._ended) > MAX_ENDED_RUNS:
             self._ended.pop(next(iter(self._ended)))
         self._ending[call.name] = task = self.aside(call.end(why))
         task.add_done_callback(lambda _: self._ending.pop(call.name, None))

@@ -1,4 +1,4 @@
-"""A thread that waits for its call's event loop: how a verb runs there for it, and how the end of a run gets back.
+"""Verbs for threads: they run in the call's event loop while the thread waits, and the end of a run gets back to it.
 
 The servers run a `def` tool in a worker thread of anyio's, which ties what it waits for to the run. A thread of the
 author's own (`asyncio.to_thread`, an executor) has only its context: the call in it knows the loop.
@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import anyio.from_thread
 
 from midcall.errors import Misuse
-from midcall.server.call import aside
-from midcall.server.frameworks.errors import surfaced
-from midcall.server.running.run import in_thread
-from midcall.wording import mistakes as wording
+from midcall.server.frameworks.errors import surface
+from midcall.server.running.run import aside, in_thread
+from midcall.settings import BLOCKED_SECONDS, THREAD_POLL_SECONDS
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -28,9 +27,10 @@ __all__ = ["block_on", "is_worker", "run_aside", "run_for_worker"]
 
 T = TypeVar("T")
 
-LOOK_SECONDS: Final = 0.25
-BLOCKED_SECONDS: Final = 5.0
-"""A loop that takes no turn for so long while one of its threads waits for it is blocked, perhaps by that thread."""
+_LOOP_STOPPED: Final = (
+    "The event loop is blocked until this thread ends, so nobody can answer it. No async function may wait for a "
+    "thread by join(), result() or the end of a `with ThreadPoolExecutor()`: await it, as with asyncio.to_thread."
+)
 
 
 class _Ended:
@@ -81,7 +81,7 @@ def run_aside(call: Call, verb: Callable[[], Coroutine[Any, Any, T]], *, asks: b
     except _Blocked:
         if call.run.ending is not None:
             raise asyncio.CancelledError from None
-        raise surfaced(Misuse(wording.loop_waits_for_thread()), call) from None
+        raise surface(Misuse(_LOOP_STOPPED), call) from None
 
 
 def block_on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T], call: Call | None) -> T:
@@ -89,13 +89,13 @@ def block_on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T], call
     try:
         return _block_on(loop, work, call)
     except _Blocked:
-        raise surfaced(Misuse(wording.loop_waits_for_thread()), call) from None
+        raise surface(Misuse(_LOOP_STOPPED), call) from None
 
 
 def _block_on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T], call: Call | None) -> T:
     future = asyncio.run_coroutine_threadsafe(work, loop)
     try:
-        while not concurrent.futures.wait((future,), LOOK_SECONDS).done:
+        while not concurrent.futures.wait((future,), THREAD_POLL_SECONDS).done:
             if not _turns(loop, future, call):
                 raise _Blocked
         return future.result()
@@ -111,7 +111,7 @@ def _turns(loop: asyncio.AbstractEventLoop, future: concurrent.futures.Future[An
     turned: concurrent.futures.Future[None] = concurrent.futures.Future()
     loop.call_soon_threadsafe(turned.set_result, None)
     until = time.monotonic() + BLOCKED_SECONDS
-    while not concurrent.futures.wait((turned, future), LOOK_SECONDS, concurrent.futures.FIRST_COMPLETED).done:
+    while not concurrent.futures.wait((turned, future), THREAD_POLL_SECONDS, concurrent.futures.FIRST_COMPLETED).done:
         is_ending = call is not None and call.run.ending is not None  # then nobody waits for the answer any more
         if is_ending or time.monotonic() > until:
             return False

@@ -15,6 +15,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ErrorData
 from pydantic import BaseModel
 
+from midcall.settings import MAX_TURN_OUTCOMES, MAX_TURNS
+
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
@@ -25,12 +27,6 @@ class OwnState(str):
     """A state that midcall made: unsealed and verified, or about to be sealed."""
 
     __slots__ = ()
-
-
-_REMEMBERED: Final = 100_000
-"""How many turns a process remembers. Older ones have expired on all but the busiest servers."""
-_OUTCOMES: Final = 1_000
-"""Of how many turns it keeps the outcome."""
 
 
 CONTINUED: Final = "This request was already continued with other answers. Call the tool again to start over."
@@ -124,13 +120,17 @@ class Turns:
         self._turns: OrderedDict[tuple[str, int], Turn] = OrderedDict()
         self._settled: deque[Turn] = deque()
 
-    def get(self, call: str, number: int) -> Turn | None:
-        return self._turns.get((call, number))
+    def join(self, call: str, number: int, given: Given) -> Turn:
+        """Continue the call, or join the request that does.
 
-    def begin(self, call: str, number: int, given: Given) -> Turn:
-        """Continue the call."""
+        Raises:
+            MCPError: It was continued with other answers, or cancelled.
+        """
+        if (turn := self._turns.get((call, number))) is not None:
+            turn.check(given)
+            return turn
         turn = self._turns[call, number] = Turn(given)
-        if len(self._turns) > _REMEMBERED:
+        if len(self._turns) > MAX_TURNS:
             self._turns.popitem(last=False)
         return turn
 
@@ -138,7 +138,7 @@ class Turns:
         """What this turn came to. Only the newest outcomes are kept, for requests that are sent twice."""
         turn.outcome, turn.joined = outcome, None
         self._settled.append(turn)
-        if len(self._settled) > _OUTCOMES:
+        if len(self._settled) > MAX_TURN_OUTCOMES:
             oldest = self._settled.popleft()
             oldest.outcome, oldest.given = FORGOTTEN, None
 

@@ -1,4 +1,4 @@
-"""The verbs: all that a tool needs to ask."""
+"""The verbs: everything a tool needs to ask."""
 
 from midcall.server.verbs.once import once
 from midcall.server.verbs.pages import approve, authorize, secret

@@ -1,4 +1,4 @@
-"""What a verb returns: something to be awaited, and an error for whoever forgets it."""
+"""What a verb returns: an awaitable that reports a forgotten `await`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from typing_extensions import TypeVar
 from midcall.core.question import MISSING, Question, Unfit, plain_question
 from midcall.errors import MidcallError, Misuse
 from midcall.server.call import Call, current_call, inside_effect, running_call
-from midcall.server.frameworks.errors import surfaced
-from midcall.wording import mistakes as wording
+from midcall.server.frameworks.errors import describe_mistake, surface
 
 __all__ = ["Verb", "begin", "name_of", "recall"]
 
@@ -26,7 +25,7 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class _Verb(Coroutine[Any, Any, R_co]):
-    """What a verb returns: to be awaited. Whoever takes it for the answer is told so."""
+    """What a verb returns. Using it as the answer, without `await`, is a `Misuse`."""
 
     __slots__ = ("_begun", "_call", "_coroutine", "_name")
 
@@ -53,15 +52,18 @@ class _Verb(Coroutine[Any, Any, R_co]):
         self._coroutine.close()
 
     def __del__(self) -> None:
-        """Python would name what is inside. And one that is dropped because a round leaves was not forgotten."""
+        """Name the verb, not its coroutine. One that is dropped because its run is ended was not forgotten."""
         if self._begun:
             return
         self._coroutine.close()
         call = self._call
         if call is None:
-            warnings.warn(wording.not_awaited(self._name), RuntimeWarning, stacklevel=2)
+            warnings.warn(self._not_awaited(), RuntimeWarning, stacklevel=2)
         elif not call.ended and call.run.ending is None:
-            logger.warning("%s: %s", wording.mistake("Misuse", call.called), wording.not_awaited(self._name))
+            logger.warning("%s: %s", describe_mistake("Misuse", call.called), self._not_awaited())
+
+    def _not_awaited(self) -> str:
+        return f"{self._name}(...) must be awaited: write `await {self._name}(...)`."
 
     def __repr__(self) -> str:
         return f"<{self._name}(...), to be awaited>"
@@ -75,13 +77,13 @@ class _Verb(Coroutine[Any, Any, R_co]):
         return self is other if isinstance(other, Awaitable) else self._is_no_answer()
 
     def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith(_LOOKED_FOR):
+        if name.startswith(_PROBED):
             raise AttributeError(name)
         self._is_no_answer()
 
     def _is_no_answer(self, *_: Any) -> NoReturn:
         self.close()
-        raise surfaced(Misuse(wording.not_awaited(self._name)), current_call.get())
+        raise surface(Misuse(self._not_awaited()), current_call.get())
 
     __bool__ = __str__ = __int__ = __float__ = __index__ = _is_no_answer
     __lt__ = __le__ = __gt__ = __ge__ = _is_no_answer
@@ -91,29 +93,28 @@ class _Verb(Coroutine[Any, Any, R_co]):
 
 
 if TYPE_CHECKING:
-    # As what an async function returns: of nothing else does a type checker see that its await was forgotten.
+    # Type checkers only report a forgotten await for what an async function returns.
     Verb: TypeAlias = CoroutineType[Any, Any, T]
 else:
     Verb = _Verb
 
 
 def name_of(verb: object) -> str | None:
-    """What this was begun as, if it is a verb that was not awaited. It is over then."""
+    """The name of a verb that was not awaited, which is closed; None if this isn't a verb."""
     if not isinstance(verb, _Verb):
         return None
     verb.close()
     return verb._name  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType]
 
 
-_LOOKED_FOR: Final = ("_", "cr_", "gi_", "ag_")
-"""What is looked for in things that run, whether they have it or not."""
+_PROBED: Final = ("_", "cr_", "gi_", "ag_")
+"""Attributes that frameworks probe for on any awaitable."""
 
 
 def recall(message: Any, type: Any, ask: Callable[[Question[T]], Coroutine[Any, Any, T]]) -> Any:
-    """The short way of a replay: a question without options whose value may be in the journal.
+    """The fast path of a replay: await the value of a question without options from the journal.
 
-    What it returns is to be awaited, and no `Verb`: where its await was forgotten, the run that first asked has
-    said so already. None where nothing is known of it.
+    It isn't a `Verb`: the run that first asked has reported a forgotten await already. None if nothing is recorded.
     """
     call = current_call.get()
     if call is None or not call.recalls:
@@ -123,11 +124,11 @@ def recall(message: Any, type: Any, ask: Callable[[Question[T]], Coroutine[Any, 
     except (MidcallError, TypeError):
         return None
     base, journal = question.base, call.journal
-    return _recalled(call, question, ask) if base in journal.settled or base in journal.entries else None
+    return _recall(call, question, ask) if base in journal.settled or base in journal.entries else None
 
 
-async def _recalled(call: Call, question: Question[T], ask: Callable[[Question[T]], Coroutine[Any, Any, T]]) -> T:
-    """Not before it is awaited: which of several equal questions it is depends on when."""
+async def _recall(call: Call, question: Question[T], ask: Callable[[Question[T]], Coroutine[Any, Any, T]]) -> T:
+    """Only when it's awaited: the order of awaits distinguishes equal questions."""
     if call.run.ending is None and not inside_effect.get():
         try:
             value = call.replay.recall(question)
@@ -139,19 +140,19 @@ async def _recalled(call: Call, question: Question[T], ask: Callable[[Question[T
 
 
 def begin(name: str, coroutine: Coroutine[Any, Any, T]) -> Verb[T]:
-    """Start a verb, unless this is no place to await it: a thread, or a loop of its own that a thread runs."""
+    """Start a verb, unless it can't be awaited here: in a thread, or in another event loop."""
     call = current_call.get()
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:
         loop = None
-    if loop is None or (call is not None and call.loop is not loop):
+    if loop is None or (call is not None and call.run.loop is not loop):
         coroutine.close()
         try:
             running_call(name)
         except MidcallError as exc:
-            raise surfaced(exc, call) from None
-        raise surfaced(
+            raise surface(exc, call) from None
+        raise surface(
             Misuse(
                 f"{name}() is async, and this is a thread. In a `def` tool import it from midcall.from_thread "
                 f"(`from midcall.from_thread import {name}`), or make the tool `async def`."

@@ -1,4 +1,4 @@
-"""What `choose` offers: any things at all, and the texts that stand for them."""
+"""The options of `choose`: any objects, and their texts."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, cast, get_origin
 
-from midcall.core.types.options import Optioned, of_enum
+from midcall.core.types.options import OptionSet, enum_options
 from midcall.errors import InvalidQuestion
 
-__all__ = ["default_of", "offered_by"]
+__all__ = ["default_of", "read_options"]
 
 
-def offered_by(options: Any) -> Optioned:
+def read_options(options: Any) -> OptionSet:
     """These options, in their order.
 
     Raises:
-        InvalidQuestion: They are no options, have no order, or cannot be told apart as texts.
+        InvalidQuestion: They aren't options, have no order, or two have the same text.
     """
     if isinstance(options, (set, frozenset)):
-        raise InvalidQuestion("The options are a set, which has no order: hand over sorted(...) of it, or a list.")
+        raise InvalidQuestion("The options are a set, which has no order: pass sorted(...) of it, or a list.")
     if get_origin(options) is not None:  # iterating over one gives itself, unpacked
         raise InvalidQuestion(_type_as_options(str(options).removeprefix("typing.")))
     each = _several(options)
     if each is None:
         raise InvalidQuestion(
-            "choose() takes a list of options, a mapping from option to title, or an Enum, and not "
+            "choose() takes a list of options, a mapping from option to title, or an Enum, not "
             f"{type(options).__name__}: choose('Which seat?', ['window', 'aisle'])."
         )  # pyright: ignore[reportUnknownArgumentType]
     by_text, titles = {_text(option): option for option in each}, _titles(options)
@@ -33,16 +33,16 @@ def offered_by(options: Any) -> Optioned:
         raise InvalidQuestion(
             "Two of these options read the same. Options must differ as text, and so must their titles."
         )
-    return Optioned(titles, by_text)
+    return OptionSet(titles, by_text)
 
 
-def default_of(default: Any, offered: Optioned, many: bool) -> Any:
-    """The default as it would be answered: a text, or a list of texts. What has no order takes that of the options."""
+def default_of(default: Any, offered: OptionSet, many: bool) -> Any:
+    """The default as an answer: a text, or a list of texts. A set gets the order of the options."""
     options = list(offered.values.values())
     picked = _several(default) if many else [default]
     if picked is None:
         raise InvalidQuestion(
-            f"With many=True, default= is a list of options, and not {type(default).__name__}: default=['window']."
+            f"With many=True, default= is a list of options, not {type(default).__name__}: default=['window']."
         )
     if not all(option in options for option in picked):
         raise InvalidQuestion("default= must be one of the options.")
@@ -53,7 +53,7 @@ def default_of(default: Any, offered: Optioned, many: bool) -> Any:
 
 
 def _several(options: Any) -> list[Any] | None:
-    """What is in this collection; None if it is none. A text is one thing, and not its letters."""
+    """The items of this collection; None if it isn't one. A text is one item."""
     try:
         each = iter(options)
     except TypeError:
@@ -62,16 +62,16 @@ def _several(options: Any) -> list[Any] | None:
 
 
 def _titles(options: Any) -> tuple[str, ...] | None:
-    """What to show for each option, where that is not the option itself."""
+    """What to show for each option, if that isn't the option itself."""
     if isinstance(options, Mapping):
         return tuple(cast("Mapping[Any, str]", options).values())
     if isinstance(options, type) and issubclass(options, Enum):
-        return of_enum(options, options.__name__).titles
+        return enum_options(options, options.__name__).titles
     return None
 
 
 def _text(option: object) -> str:
-    """What stands for this option. Where a class has no text, Python writes its address, another one in every run."""
+    """The text of this option. If its class has none, Python writes its address, which changes in every run."""
     shown = option.value if isinstance(option, Enum) else option
     text = str(shown)
     if f"{id(shown):x}" not in text.lower():
@@ -79,11 +79,10 @@ def _text(option: object) -> str:
     if isinstance(option, Enum):
         return option.name
     raise InvalidQuestion(
-        f"An option of the class {type(option).__name__} has no text of its own: all that could be shown is its "
-        "address, which is another one in every run. Give the class a __str__, or let the user choose among "
-        "names."
+        f"An option of the class {type(option).__name__} has no text: Python would show its address, which changes in "
+        "every run. Give the class a __str__, or let the user choose among names."
     )
 
 
 def _type_as_options(named: str) -> str:
-    return f"choose() takes the options themselves, and not the type {named}. ask(message, {named}) takes the type."
+    return f"choose() takes the options themselves, not the type {named}. ask(message, {named}) takes the type."

@@ -1,4 +1,4 @@
-"""`once`: what must not happen again when a call is replayed."""
+"""`once`: effects that must not happen again when a call is replayed."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import inspect
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, ParamSpec, Protocol, TypeVar, overload
 
-from midcall.errors import MidcallError, Misuse
-from midcall.server.call import current_call, running_call
-from midcall.server.frameworks.errors import surfaced
+from midcall.errors import MidcallError
+from midcall.server.call import asks_inside_once, current_call, running_call
+from midcall.server.frameworks.errors import surface
 from midcall.server.once.effects import run_once
 from midcall.server.verbs import pages, questions
 from midcall.server.verbs.awaitable import Verb, begin
-from midcall.wording import mistakes as wording
 
 __all__ = ["InThread", "Keyed", "once"]
 
@@ -22,13 +21,13 @@ P = ParamSpec("P")
 
 
 class Keyed(Protocol[R]):
-    """A function that is given an idempotency key beside what it is called with."""
+    """A function that takes an idempotency key besides its arguments."""
 
     def __call__(self, *args: Any, idempotency_key: str, **kwargs: Any) -> R: ...
 
 
 class InThread(Protocol):
-    """What runs another function in a thread: `asyncio.to_thread`."""
+    """A function that runs another one in a thread: `asyncio.to_thread`."""
 
     def __call__(self, blocking: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]: ...
 
@@ -36,9 +35,9 @@ class InThread(Protocol):
 class Once:
     """`once(name, fn, *args)`: run this function once, however often the call is replayed.
 
-    Its result is recorded as JSON, by its return annotation; later runs of the tool get it from
-    there. A function that takes `idempotency_key` is given one that never changes for this call.
-    `once.retry(...)` is for functions that are safe to repeat.
+    Its result is recorded as JSON, by its return annotation, and a replay takes it from there. A function that takes
+    `idempotency_key` gets one that never changes for this call. `once.retry(...)` is for functions that are safe to
+    repeat.
     """
 
     @overload
@@ -73,7 +72,7 @@ class Once:
     @overload
     def retry(self, name: str, fn: Keyed[T], /, *args: Any, **kwargs: Any) -> Verb[T]: ...
     def retry(self, name: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Verb[Any]:
-        """Like `once`, for a function that may run again where nobody knows whether it ended."""
+        """Like `once`, for a function that may run again if nobody knows whether it finished."""
         return begin("once.retry", _once(name, fn, args, kwargs, True))
 
     def __repr__(self) -> str:
@@ -89,17 +88,17 @@ async def _once(
     try:
         call = running_call("once")
         if (verb := _verb_in(fn)) is not None:
-            raise Misuse(wording.asks_inside_once(verb), for_model=wording.model_broken())
+            raise asks_inside_once(verb)
         return await run_once(call, name, fn, args, kwargs, retry=retry)
     except MidcallError as exc:
-        raise surfaced(exc, current_call.get()) from exc.__cause__
+        raise surface(exc, current_call.get()) from exc.__cause__
 
 
 _VERBS: Final = tuple(getattr(module, name) for module in (questions, pages) for name in module.__all__)
 
 
 def _verb_in(fn: object) -> str | None:
-    """The name of the verb that this function is, also one of `from_thread` and in a `partial`."""
+    """The name of the verb that this function is, even one of `from_thread` or in a `partial`."""
     function = getattr(fn, "func", fn)
     if isinstance(getattr(function, "__self__", function), Once):
         return "once"

@@ -10,17 +10,16 @@ from typing_extensions import TypeForm, TypeVar, Unpack
 
 from midcall.core.forms.fields import Choice, Choices, Flag
 from midcall.core.forms.form import Form
-from midcall.core.outcome import Accepted, Outcome, Via
-from midcall.core.question import Question, Visit, plain_question
+from midcall.core.outcome import Accepted, Outcome, Via, raise_refusal, value_of
+from midcall.core.question import Question, Visit, make
 from midcall.errors import InvalidQuestion, MidcallError
-from midcall.server.ask import put, put_all
+from midcall.server.ask import ask_for_outcome, ask_for_value, put, put_all
 from midcall.server.call import current_call, running_call
 from midcall.server.channels.required import Recognised
-from midcall.server.frameworks.errors import surfaced
+from midcall.server.frameworks.errors import surface
 from midcall.server.resuming.holding import wait_for_ending
 from midcall.server.verbs.awaitable import Verb, begin, name_of, recall
-from midcall.server.verbs.choices import default_of, offered_by
-from midcall.server.verbs.value import refused, value_of
+from midcall.server.verbs.choices import default_of, read_options
 from midcall.stores.interactions import Ending
 
 __all__ = ["ask", "ask_all", "choose", "confirm", "elicit", "visit"]
@@ -39,17 +38,17 @@ class Options(TypedDict, total=False):
     """What every asking verb takes."""
 
     key: str
-    """Names the question within this call, where its message changes between runs."""
+    """Names the question within this call, if its message changes between runs."""
     timeout: float
     """Seconds to wait for an answer before `TimedOut`."""
     attempts: int
-    """How often a question is asked whose answers do not fit its form; 3 unless told."""
+    """How often to ask if the answers don't fit the form; 3 by default."""
     via: Collection[Via]
     """The channels that this question accepts, such as `STRONG`."""
     meta: Mapping[str, Any]
-    """Goes along as `_meta`."""
+    """Sent as `_meta`."""
     not_secret: str
-    """Why a field that is named like a secret is none."""
+    """Why a field that is named like a secret isn't one."""
 
 
 class VisitOptions(TypedDict, total=False):
@@ -72,21 +71,21 @@ def ask(
 @overload
 def ask(message: str, type: TypeForm[T], /, *, default: T = ..., **options: Unpack[Options]) -> Verb[T]: ...
 def ask(message: str | Question[Any] | Visit, type: Any = None, /, **options: Any) -> Verb[Any]:
-    """Ask the user, and come back with a value of this type.
+    """Ask the user, and return a value of this type.
 
     The type is a pydantic model, a dataclass, a TypedDict, a scalar, `Literal`, an `Enum`, a list of
-    those choices, a `Form`, or a raw schema. `default=` is taken where nobody can be asked.
+    those choices, a `Form`, or a raw schema. `default=` is used if nobody can be asked.
 
     Raises:
-        UserDeclined: The user said no.
+        UserDeclined: The user declined.
         UserCancelled: The user closed the form.
         TimedOut: Nobody answered within `timeout=`.
-        InvalidAnswer: What was answered did not fit, as often as it was asked.
-        CannotAsk: The question cannot be put to the user: `NoCall`, `NoChannel`, `ClientFailed`.
+        InvalidAnswer: No answer fit the form, in as many attempts as it has.
+        CannotAsk: The user can't be asked: `NoCall`, `NoChannel`, `ClientFailed`.
     """
-    if not options and (recalled := recall(message, type, _plainly)) is not None:
+    if not options and (recalled := recall(message, type, _ask_again)) is not None:
         return recalled
-    return begin("ask", _asked("ask", value_of, message, type, options))
+    return begin("ask", ask_for_value("ask", message, type, options))
 
 
 @overload
@@ -100,12 +99,12 @@ def elicit(
 @overload
 def elicit(message: str, type: TypeForm[T], /, *, default: T = ..., **options: Unpack[Options]) -> Verb[Outcome[T]]: ...
 def elicit(message: str | Question[Any] | Visit, type: Any = None, /, **options: Any) -> Verb[Outcome[Any]]:
-    """Ask like `ask`, and come back with the whole outcome: `Accepted`, `Declined` or `Cancelled`."""
-    return begin("elicit", _asked("elicit", _whole, message, type, options))
+    """Ask like `ask`, and return the whole outcome: `Accepted`, `Declined` or `Cancelled`."""
+    return begin("elicit", ask_for_outcome("elicit", message, type, options))
 
 
 def confirm(message: str, /, *, default: bool | None = None, **options: Unpack[Options]) -> Verb[bool]:
-    """Whether the user says yes. Declining and cancelling are no."""
+    """Whether the user confirms. False if they decline or cancel."""
     return begin("confirm", _confirm(message, default, options))
 
 
@@ -197,57 +196,8 @@ def visit(
     return begin("visit", _visit(message, url, id, wait, options))
 
 
-async def _asked(
-    verb: str,
-    of: Callable[[Outcome[Any]], T],
-    message: str | Question[Any] | Visit,
-    type: Any,
-    options: Mapping[str, Any],
-) -> T:
-    try:
-        return of(await put(running_call(verb), _question(message, type, options)))
-    except MidcallError as exc:
-        raise surfaced(exc, current_call.get()) from exc.__cause__
-
-
-def _plainly(question: Question[Any]) -> Coroutine[Any, Any, Any]:
-    return _asked("ask", value_of, question, None, {})
-
-
-def _question(message: str | Question[Any] | Visit, type: Any, options: Mapping[str, Any]) -> Question[Any] | Visit:
-    if isinstance(message, (Question, Visit)):
-        if options or type is not None:
-            raise InvalidQuestion(
-                "A Question has its type and its options already: give them to Question(...) when it is made."
-            )
-        return message
-    if not isinstance(message, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidQuestion(
-            f"A question begins with its message, a text, and not with {message.__class__.__name__}: ask('How "
-            "many days?', int)."
-        )
-    if options:
-        return _made(Question, message, type, **options)
-    try:
-        return plain_question(message, type)
-    except TypeError as exc:
-        if isinstance(exc, MidcallError):
-            raise
-        return Question(message, type)  # a type that cannot be hashed
-
-
-def _made(kind: Callable[..., T], *given: Any, **options: Any) -> T:
-    """A question of this kind; its options are the author's."""
-    try:
-        return kind(*given, **options)
-    except TypeError as exc:
-        if isinstance(exc, MidcallError):
-            raise
-        raise InvalidQuestion(f"These are not the options of a question: {exc!s}.") from None
-
-
-def _whole(outcome: Outcome[T]) -> Outcome[T]:
-    return outcome
+def _ask_again(question: Question[Any]) -> Coroutine[Any, Any, Any]:
+    return ask_for_value("ask", question, None, {})
 
 
 _CONFIRM = Form(Flag("confirmed", title="Confirm"))
@@ -256,20 +206,20 @@ _CONFIRM = Form(Flag("confirmed", title="Confirm"))
 async def _confirm(message: str, default: bool | None, options: Mapping[str, Any]) -> bool:
     if default is not None:
         options = {**options, "default": {"confirmed": default}}
-    outcome = await _asked("confirm", _whole, message, _CONFIRM, options)
+    outcome = await ask_for_outcome("confirm", message, _CONFIRM, options)
     return isinstance(outcome, Accepted) and bool(outcome.value["confirmed"])
 
 
 async def _choose(message: str, options: Any, many: bool, more: Mapping[str, Any]) -> Any:
     try:
         running_call("choose")
-        offered = offered_by(options)
+        offered = read_options(options)
         form = Form((Choices if many else Choice)("choice", offered.wire, title="Choice"))
         if "default" in more:
             more = {**more, "default": {"choice": default_of(more["default"], offered, many)}}
     except MidcallError as exc:
-        raise surfaced(exc, current_call.get()) from None
-    value = (await _asked("choose", value_of, message, form, more))["choice"]
+        raise surface(exc, current_call.get()) from None
+    value = (await ask_for_value("choose", message, form, more))["choice"]
     return [offered.values[text] for text in value] if many else offered.values[value]
 
 
@@ -285,16 +235,16 @@ async def _ask_all(questions: tuple[Any, ...]) -> Any:
                 raise InvalidQuestion(_no_question(questions))
         values = tuple([value_of(outcome) for outcome in await put_all(call, questions)])
     except MidcallError as exc:
-        raise surfaced(exc, current_call.get()) from exc.__cause__
+        raise surface(exc, current_call.get()) from exc.__cause__
     return values if names is None else dict(zip(names, values, strict=True))
 
 
 def _no_question(given: tuple[object, ...]) -> str:
-    """What to say of the first of these that is no question; verbs among them are over."""
+    """The error for the first of these that isn't a question. Closes the verbs among them."""
     verbs = [name_of(each) for each in given]
     if (verb := next(filter(None, verbs), None)) is not None:
         return (
-            f"ask_all() takes questions, and {verb}(...) asks one by itself: write Question(message, type), and "
+            f"ask_all() takes questions, and {verb}(...) asks one on its own: write Question(message, type), and "
             "Visit(...) for a visit."
         )
     return _not_a_question(next(type(each).__name__ for each in given if not isinstance(each, (Question, Visit))))
@@ -306,19 +256,19 @@ async def _visit(
     try:
         call = running_call("visit")
         named = wait and id is not None  # then a call that begins afresh finds it done, by its id
-        question = _made(Recognised if named else Visit, message, url, id=id, **options)
+        question = make(Recognised if named else Visit, message, url, id=id, **options)
         agreed: str = value_of(await put(call, question))
         if wait:
             _went_well(await wait_for_ending(call, agreed, question.timeout))
     except MidcallError as exc:
-        raise surfaced(exc, current_call.get()) from exc.__cause__
+        raise surface(exc, current_call.get()) from exc.__cause__
     return agreed
 
 
 def _went_well(ending: Ending) -> None:
     """A page may say that the user declined there, or closed it."""
     if ending.action != "accept":
-        refused(ending.action)
+        raise_refusal(ending.action)
 
 
 def _not_a_question(kind: str) -> str:

@@ -1,4 +1,4 @@
-"""Hears of changes in other processes, over a connection that does nothing else."""
+"""Hear of changes in other processes, on a connection that does nothing else."""
 
 from __future__ import annotations
 
@@ -9,24 +9,28 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
+from midcall.settings import (
+    POSTGRES_CLOSE_SECONDS,
+    POSTGRES_LISTEN_AGAIN_SECONDS,
+    POSTGRES_LISTEN_SECONDS,
+    POSTGRES_PING_SECONDS,
+    POSTGRES_PONG_SECONDS,
+)
+from midcall.stores.backend.rows import unescape
 from midcall.stores.base import StoreError
-from midcall.stores.texts import given
 
-__all__ = ["CHANNEL", "PostgresEar"]
+__all__ = ["CHANNEL", "PostgresListener"]
 
 CHANNEL = "midcall"
-_WITHIN = 1.0
-_TRY_AGAIN = 60.0
-_STILL_THERE = 30.0
 
 log = logging.getLogger("midcall.store")
 
 
-class PostgresEar:
-    """LISTEN, on a connection of its own.
+class PostgresListener:
+    """LISTEN on a dedicated connection.
 
-    A pooler in transaction mode takes the LISTEN and never delivers anything. So it says something over
-    another connection first: if it does not hear itself, there is nothing to be heard.
+    A pooler in transaction mode accepts LISTEN and never delivers anything. So this notifies itself first, over another
+    connection, and gives up if it doesn't hear that.
     """
 
     def __init__(
@@ -35,60 +39,58 @@ class PostgresEar:
         self._what = what
         self._connect = connect
         self._say = say
-        self._told = False
+        self._warned = False
 
-    async def __call__(self, ring: Callable[[str], None], hears: Callable[[], None]) -> float:
+    async def __call__(self, ring: Callable[[str], None], ready: Callable[[], None]) -> float:
         connection = await self._connect()
         try:
-            return await self._listen(connection, ring, hears)
+            return await self._listen(connection, ring, ready)
         finally:
             await _close(connection)
 
-    async def _listen(self, connection: Any, ring: Callable[[str], None], hears: Callable[[], None]) -> float:
+    async def _listen(self, connection: Any, ring: Callable[[str], None], ready: Callable[[], None]) -> float:
         lost, itself = asyncio.Event(), asyncio.Event()
         hello = f"hello {secrets.token_hex(8)}"
 
-        def heard(_connection: object, _process: int, _channel: str, message: str) -> None:
-            itself.set() if message == hello else ring(given(message))
+        def on_message(_connection: object, _process: int, _channel: str, message: str) -> None:
+            itself.set() if message == hello else ring(unescape(message))
 
-        def gone(_connection: object) -> None:
+        def on_end(_connection: object) -> None:
             lost.set()
 
-        connection.add_termination_listener(gone)
-        await connection.add_listener(CHANNEL, heard)
+        connection.add_termination_listener(on_end)
+        await connection.add_listener(CHANNEL, on_message)
         await self._say(hello)
-        if not await _happens(itself, _WITHIN):
-            self._tell()
-            return _TRY_AGAIN
-        hears()
-        while not await _happens(lost, _STILL_THERE):
-            await connection.execute("SELECT 1", timeout=5.0)  # a connection can die without a sound
+        if not await _is_set(itself, POSTGRES_LISTEN_SECONDS):
+            self._warn()
+            return POSTGRES_LISTEN_AGAIN_SECONDS
+        ready()
+        while not await _is_set(lost, POSTGRES_PING_SECONDS):
+            await connection.execute("SELECT 1", timeout=POSTGRES_PONG_SECONDS)  # a connection can die silently
         raise StoreError(
-            f"The connection to {self._what} broke off",
-            advice="It connects again; meanwhile changes are found by looking.",
+            f"The connection to {self._what} was lost",
+            advice="midcall reconnects, and polls for changes meanwhile.",
         )
 
-    def _tell(self) -> None:
-        if not self._told:
+    def _warn(self) -> None:
+        if not self._warned:
             log.warning(
-                "%s.",
-                (
-                    f"{self._what} does not pass on notifications, as behind PgBouncer in transaction mode. "
-                    "Completions in other processes are found by looking, ten times a second"
-                ),
+                "%s does not deliver notifications, as behind PgBouncer in transaction mode. midcall polls for changes "
+                "in other processes instead, ten times a second.",
+                self._what,
             )
-        self._told = True
+        self._warned = True
 
 
-async def _happens(event: asyncio.Event, within: float) -> bool:
+async def _is_set(event: asyncio.Event, seconds: float) -> bool:
     with suppress(TimeoutError):
-        async with asyncio.timeout(within):
+        async with asyncio.timeout(seconds):
             await event.wait()
     return event.is_set()
 
 
 async def _close(connection: Any) -> None:
     try:
-        await connection.close(timeout=2.0)
+        await connection.close(timeout=POSTGRES_CLOSE_SECONDS)
     except Exception:
         connection.terminate()

@@ -1,10 +1,10 @@
-"""The tables in PostgreSQL. `@` stands before what may be in a schema of its own."""
+"""The tables in PostgreSQL. `@` marks names that may be in a schema."""
 
 from __future__ import annotations
 
-from midcall.stores.sql.versions import OLDEST
+from midcall.stores.backend.migrations import OLDEST
 
-__all__ = ["SCHEMA", "STEPS", "VERSION_TABLE", "make_schema", "schema_sql", "set_version", "within"]
+__all__ = ["SCHEMA", "STEPS", "VERSION_TABLE", "make_schema", "qualify", "schema_sql", "set_version"]
 
 VERSION_TABLE = """\
 CREATE TABLE IF NOT EXISTS @midcall_schema (
@@ -41,9 +41,9 @@ ALTER TABLE @midcall_records ADD COLUMN IF NOT EXISTS version integer NOT NULL D
 )
 
 
-def within(sql: str, schema: str | None) -> str:
-    """The statement, for tables in this schema; without one, wherever the search path leads."""
-    return sql.replace("@", "" if schema is None else f"{_quoted(schema)}.")
+def qualify(sql: str, schema: str | None) -> str:
+    """The statement for tables in this schema, or in the search path."""
+    return sql.replace("@", "" if schema is None else f"{_quote(schema)}.")
 
 
 def set_version(version: int) -> str:
@@ -51,16 +51,16 @@ def set_version(version: int) -> str:
 
 
 def make_schema(schema: str | None) -> str:
-    return "" if schema is None else f"CREATE SCHEMA IF NOT EXISTS {_quoted(schema)};\n"
+    return "" if schema is None else f"CREATE SCHEMA IF NOT EXISTS {_quote(schema)};\n"
 
 
 def schema_sql(schema: str | None = None) -> str:
-    """All that has to be run where midcall may not do it itself. Running it again does no harm."""
-    tables = within("".join((VERSION_TABLE, *STEPS, set_version(len(STEPS)))), schema)
+    """The SQL to run if midcall may not create tables. Running it again is harmless."""
+    tables = qualify("".join((VERSION_TABLE, *STEPS, set_version(len(STEPS)))), schema)
     return f"BEGIN;\n{make_schema(schema)}{tables}COMMIT;\n"
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -1,7 +1,7 @@
 """A store in PostgreSQL: for many machines.
 
-Each operation is one statement, so it works behind a pooler in transaction mode, and nothing is prepared
-that another server connection would not know. A change of a record notifies in the same statement.
+Each operation is one unprepared statement, so it works behind a pooler in transaction mode. A change of a record
+notifies in the same statement.
 """
 
 from __future__ import annotations
@@ -12,24 +12,34 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from midcall.settings import POSTGRES_RELEASE_SECONDS, STORE_BATCH, STORE_POOL, STORE_TIMEOUT_SECONDS
 from midcall.stores.address import Address
-from midcall.stores.background.lifecycle import Life
-from midcall.stores.background.wakeup import Waking
+from midcall.stores.backend import failures
+from midcall.stores.backend.lifecycle import Connected
+from midcall.stores.backend.migrations import SchemaVersion, missing_steps
+from midcall.stores.backend.rows import (
+    RECORD,
+    VALUE,
+    before_consuming,
+    check_record,
+    check_value,
+    escape,
+    to_change,
+    to_record,
+    to_row,
+    to_value,
+    unescape,
+)
+from midcall.stores.backend.wakeup import Wakeups
 from midcall.stores.base import Completion, Record, StoreError, Value, verdict
-from midcall.stores.postgres.failures import OPTIONS, driver, explained, is_lost
-from midcall.stores.postgres.listener import CHANNEL, PostgresEar
-from midcall.stores.postgres.schema import STEPS, VERSION_TABLE, make_schema, schema_sql, set_version, within
-from midcall.stores.sql.rows import RECORD, VALUE, before_consuming, change_of, record_of, row_of, value_of
-from midcall.stores.sql.versions import Found, missing_steps
-from midcall.stores.texts import check_name, check_record, given, kept
-from midcall.wording import stores as words
+from midcall.stores.postgres.driver import OPTIONS, explain, is_lost, load_driver
+from midcall.stores.postgres.listener import CHANNEL, PostgresListener
+from midcall.stores.postgres.schema import STEPS, VERSION_TABLE, make_schema, qualify, schema_sql, set_version
 
 __all__ = ["PostgreSQL"]
 
-_LOCK = 0x6D696463616C6C  # "midcall": held while the tables are made
-_AT_ONCE = 500
+_LOCK = 0x6D696463616C6C  # "midcall": held while tables are created
 _RACES = 5
-_RELEASE = 1.0  # seconds for a connection that did not answer to be given up
 
 _NOTIFY = f"pg_notify('{CHANNEL}', id)"
 _CREATE = f"""
@@ -84,14 +94,14 @@ _SWAP = """
 _GET = f"SELECT {VALUE} FROM @midcall_values WHERE owner = $1 AND name = $2"
 _VALUES = f"SELECT {VALUE} FROM @midcall_values WHERE owner = $1"
 _REMOVE = "DELETE FROM @midcall_values WHERE owner = $1 AND name = $2 RETURNING true"
-_FIRST_PAGE = f"SELECT {VALUE} FROM @midcall_values ORDER BY owner, name LIMIT {_AT_ONCE}"
+_FIRST_PAGE = f"SELECT {VALUE} FROM @midcall_values ORDER BY owner, name LIMIT {STORE_BATCH}"
 _NEXT_PAGE = f"""
-    SELECT {VALUE} FROM @midcall_values WHERE (owner, name) > ($1, $2) ORDER BY owner, name LIMIT {_AT_ONCE}
+    SELECT {VALUE} FROM @midcall_values WHERE (owner, name) > ($1, $2) ORDER BY owner, name LIMIT {STORE_BATCH}
 """
 
 
 class _Connection(Protocol):
-    """What we use of a connection, and of a pool of them."""
+    """What we use of a connection."""
 
     async def fetch(self, query: str, *args: Any, timeout: float | None = None) -> list[Any]: ...
     async def execute(self, query: str, *args: Any, timeout: float | None = None) -> str: ...
@@ -100,20 +110,20 @@ class _Connection(Protocol):
 @dataclass(slots=True)
 class _Open:
     pool: Any
-    waking: Waking
+    wakeups: Wakeups
 
 
-class PostgreSQL:
+class PostgreSQL(Connected[_Open]):
     """Records and values in a PostgreSQL database.
 
     Args:
-        url: Where it is: postgresql://user:password@host:port/database. What is left out comes from PGHOST,
-            PGUSER and so on. The other arguments can be options of the URL: `?create=false&pool=4`.
-        create: Make and migrate the tables. False where that is somebody else's job.
-        schema: The schema the tables are in; without it, the first of the search path.
-        listen: Hear of changes by LISTEN. Where that does not work it is noticed; False does not try.
-        pool: How many connections at most, and one that listens.
-        timeout: Seconds until a database that does not answer is an error.
+        url: postgresql://user:password@host:port/database. Missing parts come from PGHOST, PGUSER and so on. The other
+            arguments can be options of the URL: `?create=false&pool=4`.
+        create: Create and migrate the tables. False if somebody else does.
+        schema: The schema of the tables. Default: the first one of the search path.
+        listen: Use LISTEN to hear of changes. If it doesn't work, midcall notices and polls; False doesn't even try.
+        pool: The maximum number of connections, not counting the one that listens.
+        timeout: Seconds to wait for an answer of the database.
     """
 
     def __init__(
@@ -123,10 +133,11 @@ class PostgreSQL:
         create: bool = True,
         schema: str | None = None,
         listen: bool = True,
-        pool: int = 10,
-        timeout: float = 10.0,
+        pool: int = STORE_POOL,
+        timeout: float = STORE_TIMEOUT_SECONDS,
     ) -> None:
-        self._pg = driver()
+        super().__init__()
+        self._pg = load_driver()
         address = Address.parse(url, "postgresql", "postgres")
         self._url, options = address.without(*OPTIONS)
         self._create = options.flag("create", create)
@@ -135,23 +146,17 @@ class PostgreSQL:
         self._size = options.count("pool", pool)
         self._timeout = options.seconds("timeout", timeout)
         self._what = f"PostgreSQL{address.where}"
-        self._life = Life(self._start, self._stop)
 
     def __repr__(self) -> str:
         return f"<{self._what}>"
-
-    async def open(self) -> None:
-        await self._life.open()
-
-    async def close(self) -> None:
-        await self._life.close()
 
     async def create(self, record: Record) -> tuple[Record, bool]:
         check_record(record)
         new = replace(record, version=1)
         for _ in range(_RACES):
-            if await self._change(_CREATE, *row_of(new)):
-                return self._rung(new), True
+            if await self._change(_CREATE, *to_row(new)):
+                self._ring(record.id)
+                return new, True
             if (found := await self.read(record.id)) is not None:
                 return found, False
         raise self._too_many_changes()
@@ -159,92 +164,92 @@ class PostgreSQL:
     async def change(self, record: Record, version: int) -> tuple[Record | None, bool]:
         check_record(record)
         for _ in range(_RACES):
-            if rows := await self._change(_CHANGE, *change_of(record, version)):
-                return self._rung(replace(record, created=rows[0][0], version=version + 1)), True
+            if rows := await self._change(_CHANGE, *to_change(record, version)):
+                self._ring(record.id)
+                return replace(record, created=rows[0][0], version=version + 1), True
             found = await self.read(record.id)
             if found is None or found.version != version:
                 return found, False
         raise self._too_many_changes()
 
     async def read(self, id: str) -> Record | None:
-        rows = await self._query(_READ, kept(id))
-        return record_of(rows[0]) if rows else None
+        rows = await self._query(_READ, escape(id))
+        return to_record(rows[0]) if rows else None
 
     async def look(self, ids: Sequence[str]) -> dict[str, Record]:
-        rows = await self._query(_LOOK, [kept(id) for id in ids])
-        return {record.id: record for record in map(record_of, rows)}
+        rows = await self._query(_LOOK, [escape(id) for id in ids])
+        return {record.id: record for record in map(to_record, rows)}
 
     async def complete(self, id: str, outcome: str, *, owner: str | None, now: float) -> Completion:
-        arguments = (kept(id), kept(outcome), None if owner is None else kept(owner), now)
+        arguments = (escape(id), escape(outcome), None if owner is None else escape(owner), now)
         for _ in range(_RACES):
             if await self._change(_COMPLETE, *arguments):
                 self._ring(id)
                 return "done"
-            if (became := verdict(await self.read(id), owner=owner, now=now)) != "done":
-                return became
+            if (completion := verdict(await self.read(id), owner=owner, now=now)) != "done":
+                return completion
         raise self._too_many_changes()
 
     async def consume(self, id: str, *, owner: str | None, now: float) -> Record | None:
-        rows = await self._change(_CONSUME, kept(id), None if owner is None else kept(owner), now)
-        return before_consuming(self._rung(record_of(rows[0][1:]))) if rows else None
-
-    async def wait(self, id: str, seconds: float, *, version: int | None = None) -> Record | None:
-        return await (await self._life.get()).waking.wait(id, seconds, self.read, version=version)
+        rows = await self._change(_CONSUME, escape(id), None if owner is None else escape(owner), now)
+        if not rows:
+            return None
+        self._ring(id)
+        return before_consuming(to_record(rows[0][1:]))
 
     async def sweep(self, now: float) -> int:
         gone = (await self._change(_SWEEP, now))[0][0]
-        (await self._life.get()).waking.look_soon()
+        (await self._get()).wakeups.poll_soon()
         return gone
 
     async def put(self, value: Value, *, instead_of: bytes | None = None) -> bool:
-        check_name("owner", value.owner)
-        check_name("name", value.name)
-        row = (kept(value.owner), kept(value.name), value.sealed, value.updated)
+        check_value(value)
+        row = (escape(value.owner), escape(value.name), value.sealed, value.updated)
         if instead_of is None:
             return bool(await self._change(_PUT, *row))
         return bool(await self._change(_SWAP, *row, instead_of))
 
     async def get(self, owner: str, name: str) -> Value | None:
-        rows = await self._query(_GET, kept(owner), kept(name))
-        return value_of(rows[0]) if rows else None
+        rows = await self._query(_GET, escape(owner), escape(name))
+        return to_value(rows[0]) if rows else None
 
     async def values(self, owner: str) -> list[Value]:
-        return sorted(map(value_of, await self._query(_VALUES, kept(owner))), key=lambda value: value.name)
+        return sorted(map(to_value, await self._query(_VALUES, escape(owner))), key=lambda value: value.name)
 
     async def remove(self, owner: str, name: str) -> bool:
-        return bool(await self._change(_REMOVE, kept(owner), kept(name)))
+        return bool(await self._change(_REMOVE, escape(owner), escape(name)))
 
     async def all_values(self) -> AsyncIterator[Value]:
         rows = await self._query(_FIRST_PAGE)
         while rows:
             for row in rows:
-                yield value_of(row)
+                yield to_value(row)
             rows = await self._query(_NEXT_PAGE, rows[-1][0], rows[-1][1])
 
     # --- connections ---------------------------------------------------------------------------
 
     async def _start(self) -> _Open:
-        pool = self._pg.create_pool(min_size=0, max_size=self._size, reset=_nothing, **self._how())
+        pool = self._pg.create_pool(min_size=0, max_size=self._size, reset=_reset, **self._connection_options())
         await pool
         try:
-            async with self._borrowed(pool) as connection:
+            async with self._borrow(pool) as connection:
                 await self._prepare(connection)
         except BaseException:
             pool.terminate()
             raise
-        ear = PostgresEar(self._what, self._connect, self._say) if self._listen else None
-        return _Open(pool, Waking(self._versions, ear))
+        ear = PostgresListener(self._what, self._connect, self._say) if self._listen else None
+        return _Open(pool, Wakeups(self._versions, ear))
 
     async def _stop(self, it: _Open) -> None:
-        await it.waking.close()
+        await it.wakeups.close()
         try:
             async with asyncio.timeout(self._timeout):
                 await it.pool.close()
         except TimeoutError:
             it.pool.terminate()
 
-    def _how(self) -> dict[str, Any]:
-        # A statement that was prepared on one server connection of a pooler is not there on the next.
+    def _connection_options(self) -> dict[str, Any]:
+        # Behind a pooler, the next server connection doesn't have our prepared statements.
         return {
             "dsn": self._url,
             "statement_cache_size": 0,
@@ -254,33 +259,33 @@ class PostgreSQL:
 
     async def _connect(self) -> Any:
         try:
-            return await self._pg.connect(**self._how())
+            return await self._pg.connect(**self._connection_options())
         except Exception as error:
-            raise explained(error, self._what, connecting=True) from error
+            raise explain(error, self._what, connecting=True) from error
 
     @asynccontextmanager
-    async def _borrowed(self, pool: Any) -> AsyncGenerator[_Connection]:
-        """A connection of the pool, and every failure in words."""
+    async def _borrow(self, pool: Any) -> AsyncGenerator[_Connection]:
+        """A connection of the pool. Failures become store errors."""
         try:
             connection = await pool.acquire(timeout=self._timeout)
         except Exception as error:
-            raise explained(error, self._what, connecting=True) from error
+            raise explain(error, self._what, connecting=True) from error
         try:
             yield connection
         except Exception as error:
-            raise explained(error, self._what) from error
+            raise explain(error, self._what) from error
         finally:
-            with suppress(Exception):  # of one that died on the way: the pool has let go of it, and makes another
-                await pool.release(connection, timeout=_RELEASE)
+            with suppress(Exception):  # if it died, the pool replaces it
+                await pool.release(connection, timeout=POSTGRES_RELEASE_SECONDS)
 
     # --- statements ----------------------------------------------------------------------------
 
     async def _change(self, sql: str, *arguments: Any) -> list[Any]:
-        async with self._borrowed((await self._life.get()).pool) as connection:
-            return await connection.fetch(within(sql, self._schema), *arguments)
+        async with self._borrow((await self._get()).pool) as connection:
+            return await connection.fetch(qualify(sql, self._schema), *arguments)
 
     async def _query(self, sql: str, *arguments: Any) -> list[Any]:
-        """What only reads may be tried again, on another connection."""
+        """Run a statement that only reads: it may be retried on another connection."""
         try:
             return await self._change(sql, *arguments)
         except StoreError as error:
@@ -292,53 +297,44 @@ class PostgreSQL:
         return await self._change(f"SELECT pg_notify('{CHANNEL}', $1)", message)
 
     async def _versions(self, ids: Sequence[str]) -> dict[str, int]:
-        rows = await self._query(_VERSIONS, [kept(id) for id in ids])
-        return {given(id): version for id, version in rows}
-
-    def _ring(self, id: str) -> None:
-        """Wake those who wait for it here: they need not wait for the notification."""
-        if (it := self._life.here()) is not None:
-            it.waking.ring(id)
-
-    def _rung(self, record: Record) -> Record:
-        self._ring(record.id)
-        return record
+        rows = await self._query(_VERSIONS, [escape(id) for id in ids])
+        return {unescape(id): version for id, version in rows}
 
     def _too_many_changes(self) -> StoreError:
-        return StoreError(words.server_failed(self._what, "too many changes of one record"), advice=words.try_again())
+        return failures.failed(self._what, "too many changes of one record", again=True)
 
     # --- tables --------------------------------------------------------------------------------
 
     async def _prepare(self, connection: _Connection) -> None:
-        """Make the tables, or bring them to where they must be. Of several that start at once, one does it."""
-        if not missing_steps(await self._found(connection), STEPS):
+        """Create or migrate the tables. If several processes start at once, one does it."""
+        if not missing_steps(await self._read_version(connection), STEPS):
             return
         if not self._create:
-            raise self._tables_missing(f"{self._what}: the tables of the store are missing or of an older version")
+            raise self._tables_missing(f"{self._what}: the tables of the store are missing or too old")
         try:
             await self._migrate(connection)
         except self._pg.InsufficientPrivilegeError as error:
             raise self._tables_missing(f"{self._what}: this user may not create the tables of the store") from error
 
-    async def _found(self, connection: _Connection) -> Found | None:
+    async def _read_version(self, connection: _Connection) -> SchemaVersion | None:
         try:
-            rows = await connection.fetch(within("SELECT version, usable_from FROM @midcall_schema", self._schema))
+            rows = await connection.fetch(qualify("SELECT version, usable_from FROM @midcall_schema", self._schema))
         except self._pg.UndefinedTableError:
             return None
-        return Found(rows[0][0], rows[0][1]) if rows else None
+        return SchemaVersion(rows[0][0], rows[0][1]) if rows else None
 
     async def _migrate(self, connection: Any) -> None:
         async with connection.transaction():
             await connection.execute(f"SELECT pg_advisory_xact_lock({_LOCK})")
-            await connection.execute(make_schema(self._schema) + within(VERSION_TABLE, self._schema))
-            for version, step in missing_steps(await self._found(connection), STEPS):
-                await connection.execute(within(step + set_version(version), self._schema))
+            await connection.execute(make_schema(self._schema) + qualify(VERSION_TABLE, self._schema))
+            for version, step in missing_steps(await self._read_version(connection), STEPS):
+                await connection.execute(qualify(step + set_version(version), self._schema))
 
     def _tables_missing(self, text: str) -> StoreError:
         return StoreError(
-            text, advice=f"Let somebody who may create tables run this, once:\n\n{schema_sql(self._schema)}"
+            text, advice=f"Let someone who may create tables run this once:\n\n{schema_sql(self._schema)}"
         )
 
 
-async def _nothing(_connection: object) -> None:
-    """Nothing of ours is left on a connection, so nothing has to be reset."""
+async def _reset(_connection: object) -> None:
+    """We leave nothing on a connection, so there's nothing to reset."""

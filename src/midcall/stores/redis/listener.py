@@ -1,4 +1,4 @@
-"""Hears of changes in other processes, over a subscription."""
+"""Hear of changes in other processes, through a subscription."""
 
 from __future__ import annotations
 
@@ -6,37 +6,35 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from midcall.stores.redis.cancelling import heeding
-from midcall.stores.redis.failures import explained
-from midcall.stores.texts import given
+from midcall.settings import REDIS_PING_SECONDS
+from midcall.stores.backend.rows import unescape
+from midcall.stores.redis.driver import explain, run_cancellable
 
-__all__ = ["RedisEar"]
-
-_STILL_THERE = 15.0
+__all__ = ["RedisListener"]
 
 
-class RedisEar:
-    """SUBSCRIBE, to one channel for all records."""
+class RedisListener:
+    """SUBSCRIBE to one channel for all records."""
 
     def __init__(self, what: str, client: Any, channel: str) -> None:
         self._what = what
         self._client = client
         self._channel = channel
 
-    async def __call__(self, ring: Callable[[str], None], hears: Callable[[], None]) -> float:
+    async def __call__(self, ring: Callable[[str], None], ready: Callable[[], None]) -> float:
         subscription = self._client.pubsub()
         try:
-            await heeding(subscription.subscribe(self._channel))
+            await run_cancellable(subscription.subscribe(self._channel))
             while True:
-                message = await heeding(subscription.get_message(timeout=_STILL_THERE))
+                message = await run_cancellable(subscription.get_message(timeout=REDIS_PING_SECONDS))
                 if message is None:
-                    await heeding(subscription.ping())  # a connection can die without a sound
+                    await run_cancellable(subscription.ping())  # a connection can die silently
                 elif message["type"] == "subscribe":
-                    hears()
+                    ready()
                 elif message["type"] == "message":
-                    ring(given(message["data"].decode()))
+                    ring(unescape(message["data"].decode()))
         except Exception as error:
-            raise explained(error, self._what) from error
+            raise explain(error, self._what) from error
         finally:
             with suppress(Exception):
                 await subscription.aclose()

@@ -7,10 +7,10 @@ version, which is 1 without it. Few fields, and short names: Redis keeps each na
 
 from __future__ import annotations
 
-__all__ = ["CHANGE", "COMPLETE", "CONSUME", "CREATE", "FIELDS", "KEPT_AFTER", "LOOK", "SWAP", "SWEEP"]
+from midcall.settings import EXPIRED_KEEP_SECONDS
 
-KEPT_AFTER = 24 * 60 * 60
-"""Seconds that a record stays after its time is over, so that whoever comes late can be told so."""
+__all__ = ["CHANGE", "COMPLETE", "CONSUME", "CREATE", "FIELDS", "LOOK", "SWAP", "SWEEP"]
+
 FIELDS = ("h", "d", "o", "c", "v")
 
 _FIELDS = ", ".join(f"'{field}'" for field in FIELDS)
@@ -23,7 +23,7 @@ end
 
 # Redis refuses to begin writing when its memory is full, and not any more once a script has written: so
 # what takes memory comes first, and a script is refused as a whole.
-# KEYS: record. ARGV: created, head, kind and data; and where there are any, else '': = and the outcome,
+# KEYS: record. ARGV: created, head, kind and data; then, each '' if absent: = and the outcome,
 # consumed, for how many milliseconds to keep it; channel, message.
 CREATE = f"""{_HEAD}
 local old = redis.call('HGET', KEYS[1], 'h')
@@ -40,7 +40,7 @@ return false
 """
 
 # Redis removes it as long after the new `expires` as it would have after the old one, so this needs no clock.
-# A record that was kept for ever counts from when it was created.
+# A record that was kept forever counts from when it was created.
 # KEYS: record. ARGV: version, expires, owner, kind and data; = and the outcome, consumed, or ''; channel,
 # message. Returns when it was created, or if it has another version, what is there.
 CHANGE = f"""{_HEAD}
@@ -57,7 +57,7 @@ if ARGV[6] ~= '' then redis.call('HSET', KEYS[1], 'c', ARGV[6]) else redis.call(
 if expires == math.huge then
     redis.call('PERSIST', KEYS[1])
 else
-    if left < 0 then before, left = tonumber(created), {KEPT_AFTER * 1000} end
+    if left < 0 then before, left = tonumber(created), {EXPIRED_KEEP_SECONDS * 1000} end
     left = math.max(1, left + (expires - before) * 1000)
     redis.call('PEXPIRE', KEYS[1], string.format('%.0f', left))
 end

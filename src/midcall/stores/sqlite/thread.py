@@ -11,8 +11,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
+from midcall.settings import SQLITE_RETRY_SECONDS
+from midcall.stores.backend.migrations import OLDEST, SchemaVersion, missing_steps
 from midcall.stores.base import StoreError
-from midcall.stores.sql.versions import OLDEST, Found, missing_steps
 
 __all__ = ["STEPS", "Thread", "transaction"]
 
@@ -47,7 +48,7 @@ _BROKEN = ("SQLITE_IOERR", "SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_CANTOPEN",
 
 
 class Thread:
-    """Runs what is given to it, one after the other, with a connection to the file."""
+    """Runs one function at a time, with a connection to the file."""
 
     def __init__(self, path: Path, busy: float) -> None:
         self._path = path
@@ -56,15 +57,15 @@ class Thread:
         self._connection: sqlite3.Connection | None = None
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """What the work returns. If it fails, nothing of it has happened."""
+        """Return the result of this function. If it fails, nothing was changed."""
         return await asyncio.get_running_loop().run_in_executor(self._executor, self._run, work)
 
     async def close(self) -> None:
         await asyncio.get_running_loop().run_in_executor(self._executor, self._disconnect)
         self._executor.shutdown(wait=False)
 
-    def leave(self) -> None:
-        """Close it where there is no event loop any more."""
+    def abandon(self) -> None:
+        """Close it without an event loop."""
         self._executor.submit(self._disconnect).result()
         self._executor.shutdown(wait=False)
 
@@ -76,8 +77,8 @@ class Thread:
         except sqlite3.Error as error:
             name = getattr(error, "sqlite_errorname", None) or ""
             if name.startswith(_BROKEN):
-                self._disconnect()  # the next one tries again from the start
-            raise StoreError(_sqlite_failed(name, str(self._path)), advice=_sqlite_advice(name)) from error
+                self._disconnect()  # the next call reconnects
+            raise _explain(name, self._path) from error
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
@@ -88,7 +89,7 @@ class Thread:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Generator[None]:
-    """All or nothing, and nobody else writes meanwhile."""
+    """All or nothing, and nobody else writes in between."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -108,7 +109,7 @@ def _connect(path: Path, busy: float) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=busy, isolation_level=None)
     try:
         _use_wal(connection, busy)
-        connection.execute("PRAGMA secure_delete = ON")  # what is removed is not left in the file
+        connection.execute("PRAGMA secure_delete = ON")  # leave no deleted data in the file
         with transaction(connection):
             _migrate(connection)
     except BaseException:
@@ -118,7 +119,7 @@ def _connect(path: Path, busy: float) -> sqlite3.Connection:
 
 
 def _use_wal(connection: sqlite3.Connection, busy: float) -> None:
-    """Readers and the writer are then not in each other's way. Two that switch at once are: SQLite does not wait."""
+    """Readers and the writer don't block each other in WAL mode. Switching to it needs retries: SQLite doesn't wait."""
     until = time.monotonic() + busy
     while True:
         try:
@@ -126,7 +127,7 @@ def _use_wal(connection: sqlite3.Connection, busy: float) -> None:
         except sqlite3.OperationalError as error:
             if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() > until:
                 raise
-            time.sleep(0.01)
+            time.sleep(SQLITE_RETRY_SECONDS)
         else:
             return
 
@@ -134,7 +135,7 @@ def _use_wal(connection: sqlite3.Connection, busy: float) -> None:
 def _migrate(connection: sqlite3.Connection) -> None:
     connection.execute(_SCHEMA)
     row = connection.execute("SELECT version, usable_from FROM midcall_schema").fetchone()
-    steps = missing_steps(Found(*row) if row else None, STEPS)
+    steps = missing_steps(SchemaVersion(*row) if row else None, STEPS)
     for _, step in steps:
         for statement in _statements(step):
             connection.execute(statement)
@@ -144,35 +145,33 @@ def _migrate(connection: sqlite3.Connection) -> None:
 
 
 def _statements(step: str) -> Sequence[str]:
-    """One by one: `executescript` would end the transaction."""
+    """One at a time: `executescript` would end the transaction."""
     return [statement for each in step.split(";") if (statement := each.strip())]
 
 
-def _sqlite_failed(error: str, path: str) -> str:
-    known = {
-        "SQLITE_BUSY": f"Another process keeps {path} locked",
-        "SQLITE_LOCKED": f"Another process keeps {path} locked",
-        "SQLITE_FULL": f"There is no space left for {path}",
-        "SQLITE_READONLY": f"{path} cannot be written",
-        "SQLITE_CANTOPEN": f"{path} cannot be opened",
-        "SQLITE_NOTADB": f"{path} is not a SQLite database",
-        "SQLITE_CORRUPT": f"{path} is damaged",
-        "SQLITE_IOERR": f"{path} could not be read or written",
-    }
-    found = next((text for start, text in known.items() if error.startswith(start)), None)
-    what = found or f"SQLite failed with {error or 'an error'} on {path}"
-    return f"{what}. Nothing was changed"
+_LOCKED = ("Another process keeps {path} locked", "Try again. If it persists, check which process has the file open.")
+_FAILURES = {
+    "SQLITE_BUSY": _LOCKED,
+    "SQLITE_LOCKED": _LOCKED,
+    "SQLITE_FULL": (
+        "There is no space left for {path}",
+        "Free some space on the disk; the store then continues automatically.",
+    ),
+    "SQLITE_READONLY": ("{path} cannot be written", "This user must be able to write the file and its directory."),
+    "SQLITE_CANTOPEN": (
+        "{path} cannot be opened",
+        "This user must be able to read and write the file and its directory.",
+    ),
+    "SQLITE_NOTADB": ("{path} is not a SQLite database", "Choose another file for the store."),
+    "SQLITE_CORRUPT": ("{path} is damaged", "Restore it from a backup, or move it away to start over."),
+    "SQLITE_IOERR": (
+        "{path} could not be read or written",
+        "Check that the disk is connected and healthy. SQLite does not work on a network drive.",
+    ),
+}
 
 
-def _sqlite_advice(error: str) -> str:
-    known = {
-        "SQLITE_BUSY": "Try again; if it stays, see which process holds the file open.",
-        "SQLITE_LOCKED": "Try again; if it stays, see which process holds the file open.",
-        "SQLITE_FULL": "Make room on the disk; it goes on by itself then.",
-        "SQLITE_READONLY": "This user must be able to write the file and its directory.",
-        "SQLITE_CANTOPEN": "This user must be able to read and write the file and its directory.",
-        "SQLITE_NOTADB": "Choose another file for the store.",
-        "SQLITE_CORRUPT": "Restore it from a backup, or move it away to begin anew.",
-        "SQLITE_IOERR": "See whether the disk is there and healthy. A network drive is no place for SQLite.",
-    }
-    return next((text for start, text in known.items() if error.startswith(start)), "")
+def _explain(error: str, path: Path) -> StoreError:
+    unknown = (f"SQLite failed with {error or 'an error'} on {{path}}", "")
+    text, advice = next((texts for start, texts in _FAILURES.items() if error.startswith(start)), unknown)
+    return StoreError(f"{text.format(path=path)}. Nothing was changed", advice=advice)

@@ -1,14 +1,14 @@
-"""Form -> HTML, drawn once: for the pages of the portal, the browser answerer and the App.
+"""Forms as HTML, for the portal, the browser answerer and the App.
 
-    html = draw(form)                                    # defaults filled in
+    html = draw(form)                                    # with its defaults
     content = read(form, parse_qsl(body))                # what was posted, as content for `check`
     html = draw(form, content, check(form, content))     # the same form again, with its problems
 
-Pure: no I/O but the templates, no JavaScript needed, and nothing that the server says is ever markup.
+No I/O except for the templates. The HTML works without JavaScript, and text from a server is never markup.
 """
 
-from midcall.web.forms.inputs import Input, Option, Texts, inputs, too_large
-from midcall.web.forms.pages import Pages, draw, stylesheet
-from midcall.web.forms.posted import read
+from midcall.web.forms.html import Pages, draw, stylesheet
+from midcall.web.forms.inputs import Input, Option, inputs, too_large
+from midcall.web.forms.reading import read
 
-__all__ = ["Input", "Option", "Pages", "Texts", "draw", "inputs", "read", "stylesheet", "too_large"]
+__all__ = ["Input", "Option", "Pages", "draw", "inputs", "read", "stylesheet", "too_large"]

@@ -1,4 +1,4 @@
-"""A date-time on a page: a local time and an offset, since the browser's own control knows no offset."""
+"""A date-time on a page: a local time and an offset, because the browser's control has no offset."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ OFFSETS: Final = (
     *("+05:30", "+05:45", "+06:00", "+06:30", "+07:00", "+08:00", "+08:45", "+09:00", "+09:30", "+10:00", "+10:30"),
     *("+11:00", "+12:00", "+12:45", "+13:00", "+14:00"),
 )
-"""All that are in use."""
+"""Every offset in use."""
 
 
 def split(moment: str) -> tuple[str, str] | None:
-    """The local time and the offset, or None where the browser's control could not show it."""
+    """The local time and the offset; None if the browser's control cannot show it."""
     found = _MOMENT.fullmatch(moment)
     if found is None:
         return None
@@ -32,7 +32,7 @@ def split(moment: str) -> tuple[str, str] | None:
 
 
 def join(local: str, offset: str) -> str:
-    """What the user chose, as one text. What is no local time stays as it is, for `check` to judge."""
+    """The local time and the offset as one text. An invalid local time stays as it is, for `check`."""
     found = _LOCAL.fullmatch(local)
     if found is None:
         return local

@@ -1,6 +1,6 @@
-"""What a form is filled with: a box for text, a yes or no, a list of options, a list to search in.
+"""The widgets that fill in a form: a text input, yes or no, a list of options, a list to search.
 
-Each tells the form what was entered (`Entered`), and when the user is done with it (`GoOn`).
+Each posts `Entered` when the user changes it, and `GoOn` when they want the next field.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
+from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -20,22 +21,22 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from midcall.client.lines.excerpt import shorten
 from midcall.client.terminal.draft import Entry
-from midcall.client.terminal.excerpt import brief
 from midcall.core.forms.fields import Choice, Choices
 from midcall.core.text import plain_line
-from midcall.wording.client import terminal as wording
+from midcall.language import _
 
-__all__ = ["LONG", "Entered", "Finder", "GoOn", "Picks", "TextBox", "YesNo", "toggled"]
+__all__ = ["LONG", "Entered", "Finder", "GoOn", "Picks", "TextBox", "YesNo", "toggle"]
 
 LONG: Final = 8
-"""From more options than this, one has to search."""
+"""Longer lists can be searched."""
 _MOST_SHOWN: Final = 100
 _MOST_NAMED: Final = 5
 
 
 class Entered(Message):
-    """The user has entered this."""
+    """The user entered this."""
 
     def __init__(self, entry: Entry) -> None:
         super().__init__()
@@ -43,11 +44,11 @@ class Entered(Message):
 
 
 class GoOn(Message):
-    """The user is done here and wants the next field."""
+    """The user wants the next field."""
 
 
 class Line(Input):
-    """A line to type on: all of it is to be seen, also where nothing is typed yet."""
+    """An input that is underlined over its whole width, even while it's empty."""
 
     def __init__(self, text: str = "", placeholder: str = "") -> None:
         super().__init__(text, placeholder, compact=True, select_on_focus=False)
@@ -56,14 +57,14 @@ class Line(Input):
         return super().render_line(y).extend_cell_length(self.size.width, self.rich_style)
 
     def on_paste(self, event: events.Paste) -> None:
-        """All of it, on one line: Textual would drop what follows the first line."""
+        """Paste everything on one line. Textual would drop all but the first line."""
         event.prevent_default()
         event.stop()
         self.insert_text_at_cursor(plain_line(event.text))
 
 
 class TextBox(Line):
-    """A line of text."""
+    """A text input."""
 
     def __init__(self, text: str, placeholder: str = "") -> None:
         super().__init__(text, placeholder)
@@ -81,7 +82,7 @@ class TextBox(Line):
 
 
 class YesNo(Widget, can_focus=True):
-    """A yes, a no, or neither yet."""
+    """Yes, no, or neither yet."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,right,space", "turn", show=False),
@@ -90,20 +91,18 @@ class YesNo(Widget, can_focus=True):
         Binding("delete,backspace", "say(None)", show=False),
         Binding("enter", "go_on", show=False),
     ]
-    _YES: Final = f"  {wording.yes_or_no(True).capitalize()}"
-    _NO: Final = f"  {wording.yes_or_no(False).capitalize()}"
 
     def __init__(self, value: bool | None) -> None:
         super().__init__()
         self.value = value
 
     def render(self) -> Content:
-        return Content.assemble(*self._half(True, self._YES), "    ", *self._half(False, self._NO))
+        return Content.assemble(*self._half(True, _("Yes")), "    ", *self._half(False, _("No")))
 
     def _half(self, value: bool, word: str) -> tuple[tuple[str, str], tuple[str, str]]:
         if self.value is value:
-            return ("●", "$accent"), (word[1:], "bold")
-        return ("○", "dim"), (word[1:], "")
+            return ("●", "$accent"), (f" {word}", "bold")
+        return ("○", "dim"), (f" {word}", "")
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return 1
@@ -121,15 +120,15 @@ class YesNo(Widget, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         at = event.get_content_offset(self)
-        width = len(self._YES)
-        if at is not None and at.x <= width:
+        yes, no = 2 + cell_len(_("Yes")), 2 + cell_len(_("No"))
+        if at is not None and at.x <= yes:
             self.action_say(True)
-        elif at is not None and width + 4 <= at.x <= width + 4 + len(self._NO):
+        elif at is not None and yes + 4 <= at.x <= yes + 4 + no:
             self.action_say(False)
 
 
-def toggled(field: Choice | Choices, entry: Entry, value: str) -> Entry:
-    """What is chosen once this option has been picked."""
+def toggle(field: Choice | Choices, entry: Entry, value: str) -> Entry:
+    """The new choice after the user picks this option."""
     if isinstance(field, Choice):
         return None if entry == value and not field.required else value
     now = set(_several(entry)) ^ {value}
@@ -141,7 +140,7 @@ def _several(entry: Entry) -> Sequence[str]:
 
 
 class Picks(OptionList):
-    """A list of options, of which one or several can be chosen."""
+    """A list of options to choose one or several from."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "go_on", show=False),
@@ -167,7 +166,7 @@ class Picks(OptionList):
         self.highlighted = at if isinstance(self._field, Choice) else None
 
     def _line(self, value: str) -> Content:
-        title = brief(self._labels[value]) or brief(value) or wording.left_empty()
+        title = shorten(self._labels[value]) or shorten(value) or _("(left empty)")
         several = isinstance(self._field, Choices)
         if self._is_chosen(value):
             return Content.assemble(("■" if several else "●", "$accent"), " ", (title, "bold"))
@@ -178,13 +177,13 @@ class Picks(OptionList):
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
-        self._enter(toggled(self._field, self.entry, self.values[event.option_index]))
+        self._enter(toggle(self._field, self.entry, self.values[event.option_index]))
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         event.stop()
 
     def on_focus(self) -> None:
-        """The cursor begins at the top, where nothing is chosen. It chooses nothing by itself."""
+        """If nothing is chosen, start at the first option without choosing it."""
         if self.highlighted is None and self.values:
             self.highlighted = 0
             self._offered = True
@@ -194,7 +193,7 @@ class Picks(OptionList):
         super().watch_highlighted(highlighted)
 
     def choose(self, entry: Entry) -> None:
-        """Show this as chosen."""
+        """Show these options as chosen."""
         self.entry = entry
         for index, value in enumerate(self.values):
             self.replace_option_prompt_at_index(index, self._line(value))
@@ -207,7 +206,7 @@ class Picks(OptionList):
         self._enter(None if isinstance(self._field, Choice) else [])
 
     def action_go_on(self) -> None:
-        """One of several options is taken on the way. What may stay empty is, unless the user has moved."""
+        """Take the highlighted option. An optional field stays empty unless the user has moved."""
         stays = self._offered and not self._field.required
         if isinstance(self._field, Choice) and self.highlighted is not None and not stays:
             self._enter(self.values[self.highlighted])
@@ -215,7 +214,7 @@ class Picks(OptionList):
 
 
 class Finder(Vertical):
-    """A long list: type to find, then choose."""
+    """A long list: type to search, then choose."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("down", "enter_list", show=False)]
 
@@ -224,7 +223,7 @@ class Finder(Vertical):
         self._field = field
         self._names = [(value, f"{value} {title}".casefold()) for value, title in field.labels.items()]
         self._matching = len(self._names)
-        self._box = Line(placeholder=wording.type_to_find(self._matching))
+        self._box = Line(placeholder=_("type to search {count:,} options").format(count=self._matching))
         self._picks = Picks(field, entry, _first(field.values, entry))
         self._state = Static(classes="state", markup=False)
 
@@ -237,7 +236,7 @@ class Finder(Vertical):
         self._tell()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Typing narrows the list."""
+        """Narrow the list."""
         event.stop()
         wanted = event.value.casefold().split()
         matching = [value for value, name in self._names if all(word in name for word in wanted)]
@@ -246,7 +245,7 @@ class Finder(Vertical):
         self._tell()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """From the box into the list, or past it where the only match is taken."""
+        """Move from the input into the list. If there's only one match, take it and move to the next field."""
         event.stop()
         if event.value and len(self._picks.values) > 1:
             self._enter_list()
@@ -265,7 +264,7 @@ class Finder(Vertical):
     def _take(self, value: str) -> None:
         taken = (self._picks.entry, *_several(self._picks.entry))
         if value not in taken:
-            self._picks.choose(toggled(self._field, self._picks.entry, value))
+            self._picks.choose(toggle(self._field, self._picks.entry, value))
             self.post_message(Entered(self._picks.entry))
 
     def _enter_list(self) -> None:
@@ -275,14 +274,25 @@ class Finder(Vertical):
 
     def _tell(self) -> None:
         entry, labels = self._picks.entry, self._field.labels
-        chosen = [brief(labels[each], 40) for each in ([entry] if isinstance(entry, str) else _several(entry))]
-        extra = [wording.and_more(len(chosen) - _MOST_NAMED)] if len(chosen) > _MOST_NAMED else []
-        told = [wording.chosen(", ".join([*chosen[:_MOST_NAMED], *extra]))] if chosen else []
-        self._state.update(Content(" · ".join([*told, wording.found(len(self._picks.values), self._matching)])))
+        chosen = [shorten(labels[each], 40) for each in ([entry] if isinstance(entry, str) else _several(entry))]
+        if (more := len(chosen) - _MOST_NAMED) > 0:
+            chosen[_MOST_NAMED:] = [_("and {count:,} more").format(count=more)]
+        notes = [_("chosen: {names}").format(names=", ".join(chosen))] if chosen else []
+        notes.append(_format_found(len(self._picks.values), self._matching))
+        self._state.update(Content(" · ".join(notes)))
+
+
+def _format_found(shown: int, matching: int) -> str:
+    if not matching:
+        return _("nothing found")
+    if shown == matching:
+        return _("{count:,} found").format(count=matching)
+    sentence = _("showing the first {shown:,} of {matching:,}: type more to find others")
+    return sentence.format(shown=shown, matching=matching)
 
 
 def _first(values: Sequence[str], entry: Entry = None) -> list[str]:
-    """As many options as are shown, what is chosen before the others."""
+    """The options to show: the chosen ones first, then as many others as fit."""
     chosen = [entry] if isinstance(entry, str) else list(_several(entry))
     ahead = set(chosen)
     return [*chosen, *(value for value in values if value not in ahead)][:_MOST_SHOWN]

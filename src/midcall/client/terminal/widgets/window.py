@@ -1,4 +1,4 @@
-"""What all our Textual apps share: the look, and no surprises for the program they run in."""
+"""What our Textual apps share: their look, and no surprises for the program they run in."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections import deque
 from contextlib import suppress
+from pathlib import Path
 from typing import ClassVar, Final, TextIO
 
 from rich.console import RenderableType
@@ -13,30 +14,59 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.events import Event, Key, Paste, Print
+from textual.theme import Theme
 from textual.widget import Widget
 from textual.widgets import Input
 
-from midcall.client.terminal.widgets.bar import KEYS, YES, Act
-from midcall.client.terminal.widgets.page import Page
-from midcall.client.terminal.widgets.style import CSS, THEME
+from midcall.client.terminal.widgets.frame import KEYS, YES, Act, Page
+from midcall.settings import CONFIRM_SECONDS, TERMINAL_DRAW_SECONDS
 
 __all__ = ["Window"]
 
 _ACTS = {key: [act for act, its_key in KEYS.items() if its_key == key] for key in KEYS.values()}
-
-
-_PATIENCE: Final = 0.2
 _MOST_PRINTED: Final = 10_000
+_THEME: Final = Theme(
+    name="midcall",
+    ansi=True,
+    primary="ansi_cyan",
+    secondary="ansi_cyan",
+    accent="ansi_cyan",
+    warning="ansi_yellow",
+    error="ansi_red",
+    success="ansi_green",
+    foreground="ansi_default",
+    background="ansi_default",
+    surface="ansi_default",
+    panel="ansi_default",
+    boost="ansi_default",
+    variables={
+        "ansi-background": "ansi_default",
+        "ansi-foreground": "ansi_default",
+        "border": "ansi_cyan",
+        "border-blurred": "ansi_bright_black",
+        "scrollbar": "ansi_bright_black",
+        "scrollbar-hover": "ansi_cyan",
+        "scrollbar-active": "ansi_cyan",
+        "scrollbar-background": "ansi_default",
+        "scrollbar-background-hover": "ansi_default",
+        "scrollbar-background-active": "ansi_default",
+        "scrollbar-corner-color": "ansi_default",
+        "screen-selection-background": "ansi_cyan",
+        "screen-selection-foreground": "ansi_black",
+        "input-selection-background": "ansi_cyan",
+        "input-selection-foreground": "ansi_black",
+    },
+)
 
 
 class Window(App[None]):
-    """A page at a time, with its acts as buttons and keys."""
+    """Shows one page at a time, with its acts as buttons and keys."""
 
-    CSS: ClassVar[str] = CSS
+    CSS_PATH = Path(__file__).with_name("window.tcss")
     ENABLE_COMMAND_PALETTE = False
     INLINE_PADDING = 0
-    quickest: ClassVar[float] = 0.3
-    """Seconds that a page has to be shown before it takes a yes."""
+    quickest: ClassVar[float] = CONFIRM_SECONDS
+    """Seconds before a new page accepts an approval."""
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(key, f"act('{key}')", show=False, priority=True) for key in _ACTS),
         Binding("ctrl+c", "interrupt", show=False, priority=True),
@@ -44,28 +74,28 @@ class Window(App[None]):
     ]
 
     def __init__(self, driver_class: type[Driver] | None = None) -> None:
-        # Said now, and not only by the theme: with NO_COLOR set, Textual would draw black on black.
+        # Set here, before the theme sets it: with NO_COLOR, Textual would draw black on black.
         super().__init__(driver_class, ansi_color=True)
         self.streams: tuple[TextIO, TextIO] | None = None
-        """The host's own streams, where its prints are kept aside by other means."""
+        """The host's own streams, if its output is already diverted; None to capture prints here."""
         self.printed: deque[tuple[str, bool]] = deque(maxlen=_MOST_PRINTED)
-        """What was printed meanwhile, and whether it was meant for standard error."""
+        """What the program printed meanwhile, and whether it was to standard error."""
         self.failure: Exception | None = None
-        """What went wrong in the app itself, if anything did."""
-        self.register_theme(THEME)
-        self.theme = THEME.name
+        """Why the app failed, if it did."""
+        self.register_theme(_THEME)
+        self.theme = _THEME.name
 
     def stop_reading(self) -> None:
-        """End the thread that reads keys. Where the terminal is gone Textual does not get to it, and it never ends."""
+        """End the thread that reads keys. Textual doesn't, if the terminal is gone."""
         if (ended := getattr(self._driver, "exit_event", None)) is not None:
             ended.set()
 
     def first_page(self) -> Page | None:
-        """What to begin with; None if there is nothing to show any more."""
+        """The page to start with; None if nothing is left to show."""
         raise NotImplementedError
 
     def do(self, act: str) -> None:
-        """The user wants this."""
+        """Do what the user chose."""
         raise NotImplementedError
 
     def on_mount(self) -> None:
@@ -80,21 +110,21 @@ class Window(App[None]):
             self.push_screen(page)
 
     async def on_event(self, event: Event) -> None:
-        """Each key has done all that it does before the next one is looked at.
+        """Handle each key completely before the next one.
 
-        Textual hands a key to the widget that has the focus, and goes on. Where keys come in bursts (a
-        slow line, a busy machine), the next one would go to a field that was just left, or a form
-        would be sent without its last letters.
+        Textual forwards a key to the focused widget and doesn't wait. In a burst of keys (a slow connection, a busy
+        machine), the next key would reach the field that was just left, or a form would be sent without its last
+        letters.
         """
         fresh = isinstance(event, (Key, Paste)) and not event.is_forwarded
         target = self.focused if fresh else None
-        if target is None or not isinstance(event, Key) or not await self._bound(event, target):
+        if target is None or not isinstance(event, Key) or not await self._run_binding(event, target):
             await super().on_event(event)
         if target is not None:
-            await _settled(target)
+            await _settle(target)
 
-    async def _bound(self, key: Key, target: Widget) -> bool:
-        """Do what the key is bound to, if it is. Letters that are typed into a line are not looked up."""
+    async def _run_binding(self, key: Key, target: Widget) -> bool:
+        """Run the binding of this key, if it has one. Letters typed into an input have none."""
         if await self._check_bindings(key.key, priority=True):
             return True
         return not (key.is_printable and isinstance(target, Input)) and await self._check_bindings(key.key)
@@ -106,22 +136,22 @@ class Window(App[None]):
         self._do(event.act)
 
     def _do(self, act: str) -> None:
-        """A yes must be meant: one that comes before the page could be seen was meant for something else."""
+        """Ignore an approval that comes before the page could be read: the key was for something else."""
         page = self.screen
         if act not in YES or (isinstance(page, Page) and page.seconds >= self.quickest):
             self.do(act)
 
     def action_act(self, key: str) -> None:
-        """The button of this key that the page has, if it has one."""
+        """Press the button that has this key on the current page."""
         for act in _ACTS[key]:
             if any(button.display for button in self.screen.query(f"#{act}")):
                 self._do(act)
                 return
 
     def action_interrupt(self) -> None:
-        """Ctrl-C copies what is marked, as it would anywhere. With nothing marked it is Escape."""
-        if marked := self.screen.get_selected_text():
-            self.copy_to_clipboard(marked)
+        """Copy the selected text. If there's none, Ctrl-C is Escape."""
+        if text := self.screen.get_selected_text():
+            self.copy_to_clipboard(text)
             self.screen.clear_selection()
         else:
             self.action_act("escape")
@@ -130,7 +160,7 @@ class Window(App[None]):
         self.refresh(layout=True)
 
     def _handle_exception(self, error: Exception) -> None:
-        """No traceback on the user's terminal: Textual's would show the answers too."""
+        """Show no traceback on the user's terminal: Textual's would contain the answers."""
         self.failure = self.failure or error
         if self.is_headless:
             super()._handle_exception(error)
@@ -142,12 +172,12 @@ class Window(App[None]):
         self._close_messages_no_wait()
 
 
-async def _settled(widget: Widget) -> None:
-    """Return when the widget, and those around it, have heard what followed from their last message."""
-    around = [node for node in widget.ancestors if isinstance(node, Widget)]
-    for pump in (widget, widget, widget, *(node for node in around for _ in range(2))):
-        heard = asyncio.Event()
-        if pump.call_later(heard.set):
+async def _settle(widget: Widget) -> None:
+    """Wait until the widget and its ancestors have handled the messages that the last one caused."""
+    ancestors = [node for node in widget.ancestors if isinstance(node, Widget)]
+    for pump in (widget, widget, widget, *(node for node in ancestors for _ in range(2))):
+        handled = asyncio.Event()
+        if pump.call_later(handled.set):
             with suppress(TimeoutError):
-                async with asyncio.timeout(_PATIENCE):
-                    await heard.wait()
+                async with asyncio.timeout(TERMINAL_DRAW_SECONDS):
+                    await handled.wait()

@@ -1,10 +1,9 @@
-"""How an App that is shown while its call is held finds that call.
+"""How an App that is shown during its call finds that call.
 
-The host tells an App the arguments of the call, often the tool, at times the id of the request, and
-never anything of ours. So a call that waits for its App puts a note in the store, under its arguments
-and whoever calls: the user who is signed in, else the connection, which nobody else has. Of equal
-calls each has a note of its own, and of the frames that look for one, each takes another. The nonce in
-it is sealed with the keys of the server.
+The host gives an App the arguments of the call, often the tool, and sometimes the id of the request, but nothing that
+we could choose. So a call waiting for its App puts a note into the store, under its arguments and its caller: the
+user who is signed in, else the connection. Equal calls have separate notes, and each frame takes another one. The nonce
+in a note is sealed with the server's keys.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from mcp.server.request_state import InvalidRequestState
 
 from midcall.core.caller import Caller
 from midcall.server.channels.apps.opening import nonce_of
-from midcall.server.resuming.holding import HOLD_SECONDS
+from midcall.settings import APP_CLEANUP_SECONDS, HOLD_SECONDS, MAX_EQUAL_APPS
 from midcall.stores.base import Record, Store
 from midcall.stores.interactions import digest_of
 
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["find", "findable"]
 
-_EQUAL: Final = 32
-"""How many equal calls can be found at a time. Those beyond show their form with their result."""
 _SAFE: Final = 2**53
 
 _found: WeakSet[Call] = WeakSet()
@@ -47,7 +44,7 @@ _names: WeakKeyDictionary[object, str] = WeakKeyDictionary()
 
 @asynccontextmanager
 async def findable(call: Call) -> AsyncGenerator[None]:
-    """While this is open, an App finds this call. One that has found it keeps its nonce."""
+    """Let an App find this call while this is open. An App that has found it keeps the nonce."""
     keeping = call.installation.keeping
     assert keeping is not None
     id = None if call in _found else await _leave_note(call, await keeping.store())
@@ -55,7 +52,7 @@ async def findable(call: Call) -> AsyncGenerator[None]:
         yield
     finally:
         if id is not None:
-            with anyio.move_on_after(1, shield=True):
+            with anyio.move_on_after(APP_CLEANUP_SECONDS, shield=True):
                 await _take_back(call, await keeping.store(), id)
 
 
@@ -63,9 +60,9 @@ async def _leave_note(call: Call, store: Store) -> str | None:
     params = call.params or {}
     place = _place(call.owner, call.installation, call.asking_session.connection, params.get("arguments"))
     sealed = call.installation.codec.seal(nonce_of(call).encode())
-    note = {"nonce": sealed, "tool": params.get("name"), "request": call.request_id}
+    note = {"nonce": sealed, "tool": params.get("name"), "request": call.ctx.request_id}
     now = time.time()
-    for number in range(_EQUAL):
+    for number in range(MAX_EQUAL_APPS):
         record = Record(_note(place, number), "frame", call.owner, json.dumps(note), now, now + HOLD_SECONDS + 15)
         if (await store.create(record))[1]:
             return record.id
@@ -73,7 +70,7 @@ async def _leave_note(call: Call, store: Store) -> str | None:
 
 
 async def _take_back(call: Call, store: Store, id: str) -> None:
-    """Who finds the call after this has the wrong one. A note that was taken stays, so that it is not taken again."""
+    """Remove the note: a frame that comes later isn't of this call. A note that was taken stays taken."""
     record = await store.read(id)
     if record is not None and not record.pending:
         _found.add(call)
@@ -84,28 +81,28 @@ async def _take_back(call: Call, store: Store, id: str) -> None:
 async def find(
     keeping: Keeping, installation: Installation, ctx: ServerRequestContext[Any, Any], said: Mapping[str, Any]
 ) -> str | None:
-    """The nonce of the call that this frame belongs to, once that waits for it."""
+    """The nonce of the call that this frame belongs to, once the call waits for it."""
     store = await keeping.store()
     place = _place(installation.owner(ctx), installation, _connection(ctx), said.get("arguments"))
     tool, request, frame = (said.get(name) for name in ("tool", "request", "frame"))
     notes = [note async for note in _notes(store, place) if tool in (None, json.loads(note.data)["tool"])]
-    # The id of the request tells equal calls apart, where the host knows it.
+    # If the host knows the id of the request, that distinguishes equal calls.
     notes.sort(key=lambda note: request is None or json.loads(note.data)["request"] != request)
     for note in notes:
         if await _takes(store, note, str(frame), request):
-            return _unsealed(installation, json.loads(note.data)["nonce"])
+            return _unseal(installation, json.loads(note.data)["nonce"])
     return None
 
 
-def _unsealed(installation: Installation, sealed: str) -> str | None:
+def _unseal(installation: Installation, sealed: str) -> str | None:
     try:
         return installation.codec.unseal(sealed).decode()
-    except InvalidRequestState:  # it was left by a replica that has other keys
+    except InvalidRequestState:  # from a replica that has other keys
         return None
 
 
 async def _notes(store: Store, place: str) -> AsyncIterator[Record]:
-    for number in range(_EQUAL):
+    for number in range(MAX_EQUAL_APPS):
         record = await store.read(_note(place, number))
         if record is None:
             return
@@ -114,7 +111,7 @@ async def _notes(store: Store, place: str) -> AsyncIterator[Record]:
 
 
 async def _takes(store: Store, note: Record, frame: str, request: Any) -> bool:
-    """Whether the note is this frame's: it was, it is now, or it names the very request."""
+    """Take the note for this frame. True if it has it now, had it before, or is the frame of this very request."""
     done = await store.complete(note.id, json.dumps(frame), owner=None, now=time.time())
     if done == "done" or (request is not None and json.loads(note.data)["request"] == request):
         return True
@@ -124,7 +121,7 @@ async def _takes(store: Store, note: Record, frame: str, request: Any) -> bool:
 
 def _place(owner: str, installation: Installation, connection: Connection, arguments: Any) -> str:
     portal = installation.portal
-    anybody = "" if portal is None else portal.owner_of(Caller())  # on loopback, all are the user of the machine
+    anybody = "" if portal is None else portal.owner_of(Caller())  # on loopback, everyone is the same user
     who = f"user:{owner}" if owner not in ("", anybody) else f"connection:{_name_of(connection)}"
     plain = json.dumps(_as_javascript(arguments or {}), sort_keys=True)
     return hashlib.sha256(f"{who}\0{plain}".encode()).hexdigest()
@@ -135,8 +132,8 @@ def _note(place: str, number: int) -> str:
 
 
 def _name_of(connection: Connection) -> str:
-    """What nobody else's connection is called. One request over HTTP without a session is a connection of its own."""
-    pipe = connection.outbound  # on 2026-07-28 it outlives the request where it is a real pipe, and only there
+    """A name that no other connection has. Over HTTP without a session, each request is its own connection."""
+    pipe = connection.outbound  # on 2026-07-28 it outlives the request only if it's a real pipe
     lasting = pipe if isinstance(pipe, NotifyOnlyOutbound) else connection
     return _names.setdefault(lasting, secrets.token_urlsafe(18))
 
@@ -146,7 +143,7 @@ def _connection(ctx: ServerRequestContext[Any, Any]) -> Connection:
 
 
 def _as_javascript(value: Any) -> Any:
-    """The value as it looks after it went through a host, which has one kind of number."""
+    """The value after a host has parsed it: JavaScript has one kind of number."""
     match value:
         case dict():
             return {str(name): _as_javascript(part) for name, part in cast("dict[Any, Any]", value).items()}

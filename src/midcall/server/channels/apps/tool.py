@@ -1,27 +1,27 @@
-"""`midcall_app`: gives an App its question, and takes the answer. Only Apps call it; models do not see it.
+"""`midcall_app`: gives an App its question, and takes the answer. Only Apps call it; models don't see it.
 
-    find     the call that a frame belongs to, while it is held
-    look     what is open under a nonce
-    accept   an answer, which is checked like any other; what is wrong with it goes back to the App
+    find     the call that a frame belongs to, while its request is held
+    look     the open question under a nonce
+    accept   an answer, which is validated like any other; problems go back to the App
     decline, cancel
 
-Whoever has the nonce of a call, and is its owner, may answer its questions, each once. All that it says
-is in `_meta`, which no model reads.
+The owner of a call who has its nonce may answer its questions, each once. Replies are in `_meta`, which no model reads.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from midcall.core.forms.check import check
 from midcall.core.forms.form import Form
+from midcall.protocol import APP_META
+from midcall.server import model_text
 from midcall.server.channels.apps import frames
-from midcall.server.channels.apps.listing import META
 from midcall.server.channels.apps.opening import Step, step_of
+from midcall.settings import MAX_APP_FIELDS, MAX_APP_STEPS
 from midcall.stores.interactions import Action, Ending, Interaction, Interactions, digest_of
-from midcall.wording import apps as wording
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -29,12 +29,9 @@ if TYPE_CHECKING:
     from midcall.server.installation import Installation
     from midcall.server.resuming.storage import Keeping
 
-__all__ = ["serve"]
+__all__ = ["call_tool"]
 
 Reply: TypeAlias = dict[str, Any]
-
-_PAIRS: Final = 50_000
-_STEPS: Final = 1_000
 
 
 class _Open(NamedTuple):
@@ -49,15 +46,18 @@ class _Open(NamedTuple):
         return self.step.ids[self.number]
 
 
-async def serve(installation: Installation, ctx: ServerRequestContext[Any, Any]) -> dict[str, Any]:
-    """The result of the tool."""
+async def call_tool(
+    installation: Installation, ctx: ServerRequestContext[Any, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The result of the tool, and its `_meta`."""
     keeping = installation.keeping
     assert keeping is not None
     arguments: Any = (ctx.params or {}).get("arguments")
     said: Mapping[str, Any] = cast("Mapping[str, Any]", arguments) if isinstance(arguments, Mapping) else {}
     reply = await _Desk(installation, keeping, ctx).reply(said)
-    text = wording.tool_said(reply["state"])
-    return {"content": [{"type": "text", "text": text}], "isError": reply["state"] == "unknown", "_meta": {META: reply}}
+    text = model_text.APP_STATES[reply["state"]]
+    result = {"content": [{"type": "text", "text": text}], "isError": reply["state"] == "unknown"}
+    return result, {APP_META: reply}
 
 
 class _Desk:
@@ -83,23 +83,23 @@ class _Desk:
     # --- looking ------------------------------------------------------------------------------
 
     async def _look(self, nonce: str, start: int, code: object) -> Reply:
-        """The first question that is open; else what came of the last."""
+        """The first open question; else what became of the last one."""
         state, number = "unknown", start
-        while number < start + _STEPS and (step := await step_of(self._keeping, nonce, number, self._owner)):
+        while number < start + MAX_APP_STEPS and (step := await step_of(self._keeping, nonce, number, self._owner)):
             for index in range(len(step.ids)):
                 found, state = await self._find(step, index)
                 if found is not None:
                     return self._asking(nonce, found)
             number += 1
         reply: Reply = {"state": state, "nonce": nonce, "step": number}
-        if state == "unknown" and number:  # a step that nobody has come to yet
+        if state == "unknown" and number:  # a step that has not begun
             reply["state"] = "done" if await step_of(self._keeping, nonce, number - 1, self._owner) else "unknown"
-        if await self._waits(code):
-            reply["say"] = wording.says(str(code))
+        if await self._is_resumable(code):
+            reply["say"] = model_text.form_done(str(code))
         return reply
 
     async def _find(self, step: Step, index: int) -> tuple[_Open | None, str]:
-        """The question if it can be answered, else what became of it."""
+        """The question if it can be answered, else its state."""
         looked = await (await self._interactions()).look(step.ids[index])
         if looked is None or looked[0].owner != self._owner:
             return None, "late"
@@ -118,8 +118,8 @@ class _Desk:
         step, question = found.step.number, found.number
         return {"state": "asking", "nonce": nonce, "step": step, "question": question, "html": html}
 
-    async def _waits(self, code: object) -> bool:
-        """Whether the call waits for somebody to go on with this code."""
+    async def _is_resumable(self, code: object) -> bool:
+        """Whether this code can still resume its call."""
         if not isinstance(code, str) or not code:
             return False
         record = await (await self._keeping.store()).read(digest_of(f"code:{code}"))
@@ -145,7 +145,7 @@ class _Desk:
         return await self._look(nonce, step.number, said.get("code"))
 
     async def _finish(self, found: _Open, ending: Ending) -> None:
-        """Write the answer down. After a no, what was asked together with it is asked no more."""
+        """Record the answer. After "no", cancel the questions that were asked together with it."""
         interactions = await self._interactions()
         await interactions.finish(found.id, ending, owner=self._owner)
         if ending.action != "accept":
@@ -164,7 +164,7 @@ def _read(form: Form, fields: object) -> dict[str, Any]:
     """What was filled in, as the App sends it: pairs of name and value."""
     from midcall.web.forms import read
 
-    pairs = cast("Sequence[Any]", fields)[:_PAIRS] if isinstance(fields, Sequence) else ()
+    pairs = cast("Sequence[Any]", fields)[:MAX_APP_FIELDS] if isinstance(fields, Sequence) else ()
     return read(form, [(name, value) for name, value in filter(_is_pair, pairs)])
 
 
@@ -174,4 +174,4 @@ def _is_pair(raw: Any) -> bool:
 
 def _number(said: Mapping[str, Any], name: str) -> int:
     value = said.get(name)
-    return value if isinstance(value, int) and 0 <= value < _STEPS else 0
+    return value if isinstance(value, int) and 0 <= value < MAX_APP_STEPS else 0

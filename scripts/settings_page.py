@@ -1,0 +1,87 @@
+"""Write `docs/settings.md` from the table in `midcall.settings`. With `--check`, fail if that page is stale."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+
+from midcall.settings import SETTINGS, Setting
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "settings.md"
+INTRODUCTION = """\
+# Settings and limits
+
+<!-- `make settings` writes this page from src/midcall/settings.py. -->
+
+An argument in the code comes first, then the environment variable, then the default. `midcall doctor --settings` shows
+the values in effect, and where each comes from. [Operations](operations.md) explains keys, stores and replicas.
+
+A variable that isn't listed here is never read. [`midcall doctor`](doctor.md) points out misspelled ones.
+
+## What you can set
+"""
+OTHERS = """
+## Other variables
+
+| variable | meaning |
+|---|---|
+| `PGHOST`, `PGUSER`, `PGPASSWORD`, ... | What a `postgresql://` URL leaves out. |
+| `XDG_DATA_HOME`, `LOCALAPPDATA` | Where the SQLite file and the key of this machine are by default. |
+| `NO_COLOR`, `ACCESSIBLE` | Like `MIDCALL_PLAIN`: line prompts instead of forms. |
+
+## Fixed limits
+
+Nobody can set these. They are listed so that you know what to expect.
+"""
+
+
+def write() -> str:
+    """The page."""
+    settable = [setting for setting in SETTINGS if not setting.is_fixed]
+    fixed = [setting for setting in SETTINGS if setting.is_fixed]
+    return "".join((INTRODUCTION, *tables(settable, settable_rows), OTHERS, *tables(fixed, fixed_rows)))
+
+
+def tables(settings: Iterable[Setting], rows: Callable[[Iterable[Setting]], Iterator[str]]) -> Iterator[str]:
+    """A table for each subject."""
+    for subject, some in groupby(sorted(settings, key=subject_order), key=lambda setting: setting.subject):
+        yield f"\n### {subject}\n\n"
+        yield from rows(some)
+
+
+def subject_order(setting: Setting) -> int:
+    return [each.subject for each in SETTINGS].index(setting.subject)
+
+
+def settable_rows(settings: Iterable[Setting]) -> Iterator[str]:
+    yield "| argument | variable | default | meaning |\n|---|---|---|---|\n"
+    for setting in settings:
+        default = setting.format(setting.default)
+        yield f"| {code(setting.argument)} | {code(setting.env)} | {default} | {setting.meaning} |\n"
+
+
+def fixed_rows(settings: Iterable[Setting]) -> Iterator[str]:
+    yield "| limit | value | meaning | in |\n|---|---|---|---|\n"
+    for setting in settings:
+        value = setting.format(setting.default)
+        yield f"| `{setting.name}` | {value} | {setting.meaning} | `{setting.where}/` |\n"
+
+
+def code(text: str) -> str:
+    return ", ".join(f"`{each}`" for each in text.split(", ")) if text else ""
+
+
+def main() -> None:
+    page = write()
+    if "--check" in sys.argv[1:]:
+        if not PAGE.exists() or PAGE.read_text() != page:
+            sys.exit("docs/settings.md is stale: run `make settings` and commit it.")
+        return
+    PAGE.write_text(page)
+    print(f"{len(SETTINGS)} settings and limits in docs/settings.md")
+
+
+if __name__ == "__main__":
+    main()

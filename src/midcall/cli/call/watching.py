@@ -1,0 +1,73 @@
+"""Watch an answerer: count unanswered questions, and make room on the screen."""
+
+from __future__ import annotations
+
+from typing import Any, Final, cast
+
+from midcall.cli.output.console import Console
+from midcall.client.answerer import Answerer, CannotAnswer, Waiting, Waits, ask_answerer, modes_of
+from midcall.client.asked import Asked
+from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
+from midcall.core.text import plain_line
+
+__all__ = ["Watched", "watch"]
+
+_LONGEST: Final = 200
+
+
+class Watched:
+    """Passes questions on, and counts those that weren't answered.
+
+    Args:
+        answerer: What answers.
+        console: Makes room for questions.
+        reports: Whether to print the outcome of a question, because it isn't asked in this terminal.
+    """
+
+    def __init__(self, answerer: Answerer, console: Console, *, reports: bool) -> None:
+        self._answerer = answerer
+        self._console = console
+        self._reports = reports
+        self.modes = modes_of(answerer)
+        self.unanswered = 0
+
+    async def answer(self, asked: Asked) -> Outcome[Any]:
+        what = plain_line(asked.message[:_LONGEST])
+        fate = f"Not answered: {what}"  # even if the question is withdrawn
+        try:
+            with self._console.show_question(here=not self._reports):
+                outcome = await ask_answerer(self._answerer, asked)
+            fate = f"Declined: {what}" if isinstance(outcome, Declined) else fate
+            fate = "" if isinstance(outcome, Accepted) else fate
+            return outcome
+        except CannotAnswer as error:
+            fate = plain_line(str(error))
+            return Cancelled()
+        finally:
+            self._count(fate)
+
+    def count_unanswered(self) -> None:
+        """Count a question that nobody could be asked."""
+        self.unanswered += 1
+
+    def _count(self, fate: str) -> None:
+        if fate:
+            self.unanswered += 1
+            if self._reports:
+                self._console.say(f"{self._console.ink.bad('✗')} {fate}")
+
+
+class _WatchedWaits(Watched):
+    def __init__(self, answerer: Waits, console: Console, *, reports: bool) -> None:
+        super().__init__(cast("Answerer", answerer), console, reports=reports)
+        self._waits = answerer
+
+    async def wait(self, waiting: Waiting) -> bool:
+        with self._console.show_question(here=not self._reports):
+            return await self._waits.wait(waiting)
+
+
+def watch(answerer: Answerer, console: Console, *, reports: bool) -> Watched:
+    """Watch this answerer. The result can wait if the answerer can."""
+    kind = _WatchedWaits if isinstance(answerer, Waits) else Watched
+    return cast("type[Watched]", kind)(answerer, console, reports=reports)

@@ -1,0 +1,184 @@
+"""`midcall doctor` from outside: what a server offers to a client, and what its probe reports."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, replace
+from typing import Any, Final
+
+from mcp import Client, MCPError
+from mcp_types import CallToolResult, TextContent
+from rich.text import Text as Line
+
+from midcall.cli.call.results import as_json as json_text
+from midcall.cli.connection import NO_RESULT, Link, list_tools
+from midcall.cli.doctor.daemon_threads import use_daemon_threads
+from midcall.cli.doctor.findings import draw_findings
+from midcall.cli.exits import DONE, NOT_CONNECTED, TOOL_FAILED, Ends
+from midcall.cli.output.console import print_out
+from midcall.cli.output.tables import heading, print_parts
+from midcall.client.asked import Asked
+from midcall.client.transport.target import is_url
+from midcall.core.forms.fields import Field, Text
+from midcall.core.outcome import Accepted, Cancelled, Outcome
+from midcall.core.text import plain, plain_line
+from midcall.doctor.report import Finding
+from midcall.protocol import CODE, CONTINUE, PROBE
+from midcall.server.channels.probe import SAMPLE
+from midcall.settings import CHECK_PROBE_SECONDS, CHECK_URL_SECONDS
+
+__all__ = ["check_outside"]
+
+_WAIT_LONGER: Final = "--timeout SECONDS waits longer."
+
+
+class _Obliging:
+    """Answers the harmless questions of the probe, and no others. It opens no page."""
+
+    async def answer(self, asked: Asked) -> Outcome[Any]:
+        if asked.form is None:
+            return Accepted(None) if asked.mode == "url" else Cancelled()
+        if not {field.name for field in asked.form.fields} <= SAMPLE.keys():
+            return Cancelled()
+        return Accepted({field.name: _sample(field) for field in asked.form.fields})
+
+
+def _sample(field: Field) -> Any:
+    """Versions without multiple choice use a line of text."""
+    given: Any = SAMPLE[field.name]
+    return ", ".join(given) if isinstance(field, Text) and not isinstance(given, str) else given
+
+
+async def check_outside(link: Link, *, as_json: bool) -> int:
+    """Connect, list the tools, and call the probe if it's among them."""
+    use_daemon_threads()
+    async with _connect(link) as client:
+        names = await _list_names(client, link)
+        probe = await _call_probe(client, link) if PROBE in names else None
+        info, version = client.server_info, client.protocol_version
+    title = plain_line((info.title or info.name) if info else "")
+    findings = _describe(names, probe)
+    if as_json:
+        data = _data(title, version, names, [asdict(finding) for finding in findings], probe)
+        print_out(json_text(data, ascii=sys.stdout.isatty()))
+    else:
+        _print(title, version, findings, probe)
+    return TOOL_FAILED if any(finding.state == "broken" for finding in findings) else DONE
+
+
+@asynccontextmanager
+async def _connect(link: Link) -> AsyncGenerator[Client]:
+    """A client. Give up soon on a silent URL, unless there is a --timeout."""
+    hurried = link.timeout is None and is_url(link.target)
+    begun = time.monotonic()
+    try:
+        async with (replace(link, timeout=CHECK_URL_SECONDS) if hurried else link).connect(_Obliging()) as client:
+            yield client
+    except Ends as end:
+        if hurried and end.code == NOT_CONNECTED and time.monotonic() - begun > CHECK_URL_SECONDS:
+            link.console.say(f"  {_WAIT_LONGER}")
+        raise
+
+
+async def _list_names(client: Client, link: Link) -> list[str]:
+    """A server can connect and then be silent."""
+    seconds = link.timeout or CHECK_URL_SECONDS
+    try:
+        async with asyncio.timeout(seconds):
+            return [tool.name for tool in await list_tools(client)]
+    except TimeoutError:
+        link.report(f"It connected, but did not list its tools within {seconds:g} s. {_WAIT_LONGER}")
+        raise Ends(TOOL_FAILED) from None
+
+
+def _print(title: str, version: str, findings: Sequence[Finding], probe: CallToolResult | str | None) -> None:
+    print_parts(heading(title, version), Line(), heading("What the server offers"), draw_findings(findings))
+    if isinstance(probe, CallToolResult) and not probe.is_error:
+        print_out(f"\n{_text(probe)}\n")
+
+
+def _data(title: str, version: str, names: list[str], findings: list[Any], probe: CallToolResult | str | None) -> Any:
+    data: dict[str, Any] = {"server": title, "protocol": version, "tools": names, "findings": findings}
+    if isinstance(probe, CallToolResult):
+        data["probe"] = probe.structured_content
+    return data
+
+
+def _text(result: CallToolResult) -> str:
+    return plain("\n".join(block.text for block in result.content if isinstance(block, TextContent)))
+
+
+# --- the probe ---------------------------------------------------------------------------------
+async def _call_probe(client: Client, link: Link) -> CallToolResult | str:
+    """What the probe found, or a sentence that says why it failed."""
+    try:
+        async with asyncio.timeout(link.timeout):
+            result = await client.call_tool(PROBE, {"timeout": CHECK_PROBE_SECONDS})
+            if code := (result.meta or {}).get(CODE):  # without URL mode, the visit is a link
+                result = await client.call_tool(CONTINUE, {"code": code})
+            return result
+    except TimeoutError:
+        return NO_RESULT.format(seconds=link.timeout or 0)
+    except MCPError as error:
+        return error.message
+
+
+def _describe(names: Sequence[str], probe: CallToolResult | str | None) -> list[Finding]:
+    own = [plain_line(name) for name in names]
+    return [
+        Finding("tools", "ok" if names else "off", _tools(own)),
+        Finding(
+            "later",
+            *(
+                ("ok", "midcall_continue is listed: a suspended call can resume later.")
+                if CONTINUE in names
+                else ("off", "midcall_continue is not listed: the server has no store, or does not use midcall.")
+            ),
+        ),
+        _describe_probe(probe),
+    ]
+
+
+def _describe_probe(probe: CallToolResult | str | None) -> Finding:
+    match probe:
+        case None:
+            return Finding(
+                "probe",
+                "off",
+                "midcall_probe is not listed. With install(..., probe=True), its result appears here.",
+            )
+        case str():
+            return Finding("probe", "broken", _probe_failed(probe), _probe_failed_advice())
+        case _ if (probe.meta or {}).get(CODE):
+            return Finding(
+                "probe",
+                "doubtful",
+                (
+                    "midcall_probe asked by a link, which this command does not open: the server cannot push to this "
+                    "client. That is so if it is stateless over HTTP, on versions before 2026-07-28."
+                ),
+            )
+        case _ if probe.is_error:
+            return Finding("probe", "broken", _probe_failed(_text(probe)), _probe_failed_advice())
+        case _:
+            return Finding(
+                "probe",
+                "ok",
+                "midcall_probe was called, and this command answered it; it agreed to a page without opening it.",
+            )
+
+
+def _tools(names: Sequence[str]) -> str:
+    return f"{len(names)}: {', '.join(names)}" if names else "none"
+
+
+def _probe_failed(why: str) -> str:
+    return f"midcall_probe failed: {why}"
+
+
+def _probe_failed_advice() -> str:
+    return "The server's log says more; --verbose shows that of a command."

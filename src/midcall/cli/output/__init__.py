@@ -1,0 +1,1 @@
+"""What commands print: results, progress, the server's log, tables."""

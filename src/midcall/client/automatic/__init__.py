@@ -1,0 +1,1 @@
+"""Answerers without a person: a script, a policy."""

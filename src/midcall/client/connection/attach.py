@@ -1,0 +1,129 @@
+"""Attach an answerer to a client that a host has made itself."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import wraps
+from inspect import signature
+from typing import Any, Final, ParamSpec, TypeVar, cast
+
+from mcp import Client
+
+from midcall.client.answerer import Answerer, check_answerer, modes_of
+from midcall.client.connection.callback import Callback
+from midcall.client.connection.url_required import Required
+from midcall.client.connection.visits import OnComplete, Visits
+from midcall.client.transport.intake import Intake
+from midcall.client.transport.offer import Offer
+from midcall.client.transport.target import Ways, reach
+from midcall.errors import Misuse
+from midcall.settings import VISIT_SECONDS
+
+__all__ = ["attach"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+ClientT = TypeVar("ClientT")
+
+_CALLS: Final = ("call_tool", "get_prompt", "read_resource")
+_FASTMCP_CALLS: Final = ("call_tool_mcp", "get_prompt_mcp", "read_resource_mcp")
+
+
+def attach(
+    client: ClientT,
+    answerer: Answerer,
+    *,
+    timeout: float | None = None,
+    patience: float | None = VISIT_SECONDS,
+    on_complete: OnComplete | None = None,
+) -> ClientT:
+    """Let this answerer answer the questions of a client that isn't connected yet. Returns the client.
+
+    Questions reach the answerer on every protocol version. If a call, prompt or resource needs visits first (the
+    error -32042), the answerer shows each of them, the client waits, and the call is retried. The client's own
+    message handler still gets every message.
+
+    Args:
+        client: An `mcp.Client`, which then declares only the modes that the answerer can serve; or a
+            `fastmcp.Client`, which declares both.
+        answerer: Answers the questions.
+        timeout: Seconds after which a question is cancelled.
+        patience: Seconds to wait until the server reports that a required visit is done, if the answerer has no
+            `wait` that puts the user in charge; None for no limit.
+        on_complete: Called with the id of each visit that the server reports as done.
+
+    Raises:
+        Misuse: The client is connected already, or has a callback for questions.
+    """
+    check_answerer(answerer)
+    listeners = [each for each in (on_complete, getattr(answerer, "completed", None)) if each is not None]
+    visits = Visits(listeners)
+    callback = Callback(answerer, modes_of(answerer), timeout, visits)
+    required = Required(answerer, visits, timeout, patience)
+    if isinstance(client, Client):
+        _attach_sdk(client, callback, visits, required)
+    elif hasattr(client, "_session_kwargs"):
+        _attach_fastmcp(cast("Any", client), callback, visits, required)
+    else:
+        raise TypeError(f"attach takes an mcp.Client or a fastmcp.Client, and not {type(client).__name__}")
+    return client
+
+
+def _attach_sdk(client: Client, callback: Callback, visits: Visits, required: Required) -> None:
+    _check(connected=client._entered, answers=client.elicitation_callback is not None)  # pyright: ignore[reportPrivateUsage]
+    client.elicitation_callback = callback
+    client.message_handler = visits.listen(client.message_handler)
+    _redirect(client, callback)
+    _wrap(client, _CALLS, required)
+
+
+def _redirect(client: Client, callback: Callback) -> None:
+    """Send the client through our transports. It resolved its server in `__post_init__`, so that runs again."""
+    if not isinstance(client.server, Intake):
+        transport = reach(client.server, Ways(raise_exceptions=client.raise_exceptions)).transport
+        client.server = Intake(Offer(transport, modes=callback.modes))
+        client.__post_init__()
+
+
+def _attach_fastmcp(client: Any, callback: Callback, visits: Visits, required: Required) -> None:
+    """Bypass FastMCP's setter, which would convert forms and errors."""
+    options: dict[str, Any] = client._session_kwargs
+    _check(connected=client.is_connected(), answers=options.get("elicitation_callback") is not None)
+    client._elicitation_callback = options["elicitation_callback"] = callback
+    options.update(client._build_extension_kwargs())
+    options["message_handler"] = visits.listen(options["message_handler"])
+    client._base_message_handler = visits.listen(client._base_message_handler)
+    _wrap(client, _FASTMCP_CALLS, required)
+
+
+def _check(*, connected: bool, answers: bool) -> None:
+    if connected:
+        raise Misuse("this client is already connected", advice="Call attach before you enter the client.")
+    if answers:
+        raise Misuse(
+            "this client already has a callback for questions",
+            advice="Leave elicitation_callback out: attach sets it.",
+        )
+
+
+def _wrap(client: Any, names: tuple[str, ...], required: Required) -> None:
+    for name in names:
+        setattr(client, name, _retry(client, getattr(client, name), required))
+
+
+def _retry(client: Any, call: Callable[P, Awaitable[T]], required: Required) -> Callable[P, Awaitable[T]]:
+    parameters = signature(call)
+
+    @wraps(call)
+    async def again(*args: P.args, **kwargs: P.kwargs) -> T:
+        given = parameters.bind(*args, **kwargs)
+        own: Mapping[str, Any] = given.arguments.get("meta") or {}
+
+        def send(meta: Mapping[str, Any]) -> Awaitable[T]:
+            if meta:
+                given.arguments["meta"] = {**own, **meta}
+            return cast("Callable[..., Awaitable[T]]", call)(*given.args, **given.kwargs)
+
+        return await required.call(client.session, send)
+
+    return again

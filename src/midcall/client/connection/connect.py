@@ -1,0 +1,145 @@
+"""Connect a client in one step, on any version the server speaks, with an answerer for its questions."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, Final, Literal, TypeAlias
+
+import httpx2
+from mcp import Client
+from mcp.client._transport import Transport
+from mcp_types import Implementation
+
+from midcall import __version__
+from midcall.client.answerer import Answerer, modes_of
+from midcall.client.asked import Mode
+from midcall.client.connection.attach import attach
+from midcall.client.connection.callback import check_seconds
+from midcall.client.connection.incoming import modes_at
+from midcall.client.connection.visits import OnComplete
+from midcall.client.transport.connection_errors import CannotConnect, leaf, reason_of
+from midcall.client.transport.intake import Intake
+from midcall.client.transport.offer import Offer
+from midcall.client.transport.server_log import Errlog
+from midcall.client.transport.target import Reached, Target, Ways, reach
+from midcall.protocol import PUSHING, VERSIONS, Version
+from midcall.settings import CONNECT_SECONDS, VISIT_SECONDS
+
+__all__ = ["ERAS", "CannotConnect", "Era", "check_era", "connect", "open_client"]
+
+Era: TypeAlias = Version | Literal["auto", "legacy"]
+ERAS: Final[tuple[Era, ...]] = ("auto", "legacy", *VERSIONS)
+
+_LEGACY: Final = ("legacy", *PUSHING)
+
+
+@asynccontextmanager
+async def connect(
+    target: Target,
+    answerer: Answerer,
+    *,
+    era: Era = "auto",
+    timeout: float | None = None,
+    patience: float | None = VISIT_SECONDS,
+    on_complete: OnComplete | None = None,
+    connect_timeout: float | None = CONNECT_SECONDS,
+    env: Mapping[str, str] | None = None,
+    cwd: str | os.PathLike[str] | None = None,
+    errlog: Errlog | None = None,
+    headers: Mapping[str, str] | None = None,
+    auth: httpx2.Auth | None = None,
+    **options: Any,
+) -> AsyncGenerator[Client]:
+    """A connected `mcp.Client` whose questions this answerer answers.
+
+        async with connect("http://localhost:8000/mcp", Terminal()) as client:
+            result = await client.call_tool("book", {"destination": "Oslo"})
+
+    It declares only the modes that the answerer can serve, speaks every protocol version, and retries calls that
+    need visits first (the error -32042) when these are done.
+
+    Args:
+        target: A URL; a command that starts a server, as one line or as a list of arguments;
+            `StdioServerParameters`; a server object (`MCPServer`, the low-level `Server`, FastMCP);
+            or a transport.
+        answerer: Answers the questions.
+        era: The protocol version. "auto" takes the newest that the server speaks, "legacy" the
+            newest that pushes its questions.
+        timeout: Seconds after which a question is cancelled.
+        patience: Seconds to wait until the server reports that a required visit is done, if the
+            answerer has no `wait`; None for no limit.
+        on_complete: Called with the id of each visit that the server reports as done.
+        connect_timeout: Seconds to connect in.
+        env: For a command: variables besides the few that it inherits (PATH, HOME, ...).
+        cwd: For a command: the directory to run it in.
+        errlog: For a command: a file that gets its standard error unchanged, or a function that gets each
+            line, sanitized. By default it goes to our standard error: unchanged if that's a file; on a
+            terminal line by line, sanitized, and not while a question is shown.
+        headers: For a URL: headers of every request.
+        auth: For a URL: how requests are authorized.
+        **options: More arguments for `mcp.Client`.
+
+    Raises:
+        CannotConnect: It could not connect.
+    """
+    check_era(era, ERAS)
+    check_seconds("connect_timeout", connect_timeout)
+    reached = reach(target, Ways(env, cwd, errlog, headers, auth, bool(options.get("raise_exceptions"))))
+    options.setdefault("client_info", Implementation(name="midcall", version=__version__))
+    client = Client(_wrap(reached.transport, era, answerer), mode="legacy" if era in _LEGACY else "auto", **options)
+    attach(client, answerer, timeout=timeout, patience=patience, on_complete=on_complete)
+    async with open_client(client, reached, era, connect_timeout):
+        yield client
+
+
+def check_era(era: str, eras: Sequence[str]) -> None:
+    """Raise `ValueError` if this isn't one of these eras."""
+    if era not in eras:
+        raise ValueError(f"era must be one of {', '.join(eras)}, not {era!r}")
+
+
+def _wrap(transport: Transport, era: Era, answerer: Answerer) -> Intake:
+    """Offer a pinned version of the handshake. The newest needs no pin: the server says whether it speaks it."""
+    pinned = era if era in PUSHING else None
+    modes: list[Mode] = [mode for mode in modes_of(answerer) if mode in modes_at(pinned)]
+    return Intake(Offer(transport, version=pinned, modes=modes, bare=pinned == "2025-06-18"))
+
+
+@asynccontextmanager
+async def open_client(client: Client, reached: Reached, era: Era, seconds: float | None) -> AsyncGenerator[None]:
+    """Keep this client connected. Errors in the body come out as they are, which the transports would wrap."""
+    failure: BaseException | None = None
+    try:
+        async with AsyncExitStack() as stack:
+            await _enter(stack, client, reached, seconds)
+            try:
+                _check_version(client, reached, era)
+                yield
+            except Exception as error:
+                failure = error
+    except ExceptionGroup as group:
+        failure = failure or leaf(group)
+    if failure is not None:
+        raise failure
+
+
+async def _enter(stack: AsyncExitStack, client: Client, reached: Reached, seconds: float | None) -> None:
+    try:
+        # An anyio cancel scope can't be used: it would have to outlive the scopes that the client opens here.
+        async with asyncio.timeout(seconds):
+            await stack.enter_async_context(client)
+    except Exception as error:
+        cause = leaf(error)
+        reason = reason_of(cause, seconds, reached.command, reached.seen.status)
+        raise CannotConnect.because(reached.name, reason) from cause
+
+
+def _check_version(client: Client, reached: Reached, era: Era) -> None:
+    if era not in ("auto", "legacy", client.protocol_version):
+        raise CannotConnect.because(
+            reached.name,
+            (f"it speaks {client.protocol_version}, not {era}", "Use auto to negotiate the version."),
+        )

@@ -1,0 +1,101 @@
+"""Read a question off the wire, with what the user should know about the connection it came by."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from mcp.client.session import ClientRequestContext, ClientSession
+from mcp_types import ElicitRequestFormParams, ElicitRequestParams, ElicitRequestURLParams
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from midcall.client.answerer import BOTH
+from midcall.client.asked import Asked, Carrier, FormQuestion, Mode, VisitQuestion
+from midcall.client.transport.intake import UNREADABLE
+from midcall.core.forms.form import Form
+from midcall.core.urls import is_web_url
+from midcall.errors import InvalidForm
+from midcall.protocol import URLS_SINCE
+
+__all__ = ["describe", "has_rounds", "modes_at", "read_question", "read_request", "server_of"]
+
+
+def read_request(
+    context: ClientRequestContext,
+    params: ElicitRequestParams,
+    modes: Collection[Mode] = BOTH,
+    timeout: float | None = None,
+) -> Asked:
+    """Read the question in this request.
+
+    Raises:
+        InvalidForm: It can't be shown, or uses a mode that the client didn't declare.
+    """
+    if why := (context.meta or {}).get(UNREADABLE):
+        raise InvalidForm(str(why))
+    question = read_question(params)
+    if question.mode not in modes or question.mode not in modes_at(context.session.protocol_version):
+        raise InvalidForm(f"this client did not declare {question.mode} mode")
+    via: Carrier = "round" if has_rounds(context.session) else "push"
+    return describe(context.session, question, via, timeout, key=str(context.request_id))
+
+
+def describe(
+    session: ClientSession,
+    question: FormQuestion | VisitQuestion,
+    via: Carrier,
+    timeout: float | None = None,
+    key: str = "",
+) -> Asked:
+    """Add to a question what the user should know about its connection."""
+    name, version = server_of(session)
+    return Asked(
+        question,
+        id=uuid.uuid4().hex,
+        server=name,
+        server_version=version,
+        via=via,
+        protocol=session.protocol_version,
+        deadline=None if timeout is None else datetime.now(UTC) + timedelta(seconds=timeout),
+        key=key,
+    )
+
+
+def read_question(params: ElicitRequestParams) -> FormQuestion | VisitQuestion:
+    """Read the question itself.
+
+    Raises:
+        InvalidForm: It can't be shown.
+    """
+    if not isinstance(params, ElicitRequestURLParams):
+        return FormQuestion(params.message, _read_form(params))
+    # Only what can't be shown is refused here. Whether to trust the address is the user's decision.
+    if not is_web_url(params.url) or not params.url.isprintable() or " " in params.url:
+        raise InvalidForm("its address is not a plain http or https address")
+    return VisitQuestion(params.message, params.url, params.elicitation_id)
+
+
+def _read_form(params: ElicitRequestParams) -> Form | None:
+    """None for a form without fields: servers send those, but a `Form` has at least one."""
+    schema: Mapping[str, Any] = params.requested_schema if isinstance(params, ElicitRequestFormParams) else {}
+    if not schema.get("properties"):
+        return None
+    return Form.from_schema(schema, strict=False)
+
+
+def modes_at(version: str | None) -> tuple[Mode, ...]:
+    """The modes that this protocol version has."""
+    return BOTH if version is None or version >= URLS_SINCE else ("form",)
+
+
+def server_of(session: ClientSession) -> tuple[str, str | None]:
+    """The server's own name and version."""
+    info = session.server_info
+    return ("", None) if info is None else (info.title or info.name, info.version)
+
+
+def has_rounds(session: ClientSession) -> bool:
+    """Whether this connection carries questions in rounds."""
+    return session.protocol_version in MODERN_PROTOCOL_VERSIONS

@@ -1,0 +1,112 @@
+"""Track the visits of one connection until the server reports that they're done."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import contextmanager
+from typing import Final, TypeAlias
+
+from mcp.client.session import IncomingMessage, MessageHandlerFnT
+from mcp_types import ElicitCompleteNotification
+
+from midcall.client.answerer import Waiting
+from midcall.settings import MAX_CLIENT_VISITS
+
+__all__ = ["OnComplete", "Visits"]
+
+OnComplete: TypeAlias = Callable[[str], Awaitable[None] | None]
+"""Called with the id of a visit when the server reports that it's done."""
+
+_log: Final = logging.getLogger("midcall.client.connection")
+
+
+class Visits:
+    """Knows the ids that this client was asked to visit, and ignores all others.
+
+    The report that a visit is done may arrive before the visit itself, because they travel on different streams.
+    So the last few unknown ids are remembered, and count when their visit is asked for.
+    """
+
+    def __init__(self, listeners: Sequence[OnComplete] = ()) -> None:
+        self._listeners = tuple(listeners)
+        self._open: set[str] = set()
+        self._early = _Last(MAX_CLIENT_VISITS)
+        self._done = _Last(MAX_CLIENT_VISITS)
+        self._waiting: list[Waiting] = []
+
+    async def begin(self, id: str) -> None:
+        """Expect this visit to be reported as done."""
+        self._done.discard(id)
+        self._open.add(id)
+        if id in self._early:
+            await self.complete(id)
+
+    def forget(self, id: str) -> None:
+        """The user doesn't make this visit: ignore reports about it."""
+        self._open.discard(id)
+        self._done.add(id)
+
+    @contextmanager
+    def follow(self, waiting: Waiting) -> Generator[None]:
+        """Report finished visits to `waiting` while this is open."""
+        self._waiting.append(waiting)
+        try:
+            yield
+        finally:
+            self._waiting.remove(waiting)
+
+    async def complete(self, id: str) -> None:
+        """The server reports that this visit is done."""
+        if id not in self._open:
+            if id not in self._done:
+                self._early.add(id)
+            return
+        self._open.discard(id)
+        self._early.discard(id)
+        self._done.add(id)
+        for waiting in self._waiting:
+            waiting.complete(id)
+        for listener in self._listeners:
+            await _notify(listener, id)
+
+    def listen(self, before: MessageHandlerFnT | None) -> MessageHandlerFnT:
+        """A message handler that takes reports of finished visits, and passes every message on to `before`."""
+
+        async def handler(message: IncomingMessage) -> None:
+            if isinstance(message, ElicitCompleteNotification):
+                await self.complete(message.params.elicitation_id)
+            if before is not None:
+                await before(message)
+
+        return handler
+
+
+class _Last:
+    """The last few ids, so that a server can't fill the memory."""
+
+    def __init__(self, most: int) -> None:
+        self._ids: dict[str, None] = {}
+        self._most = most
+
+    def __contains__(self, id: str) -> bool:
+        return id in self._ids
+
+    def add(self, id: str) -> None:
+        self._ids[id] = None
+        if len(self._ids) > self._most:
+            del self._ids[next(iter(self._ids))]
+
+    def discard(self, id: str) -> None:
+        self._ids.pop(id, None)
+
+
+async def _notify(listener: OnComplete, id: str) -> None:
+    """Call this listener. If it fails, the other listeners and the waiting call continue."""
+    try:
+        result = listener(id)
+        if inspect.isawaitable(result):
+            await result
+    except Exception as error:
+        _log.warning(f"on_complete failed with {type(error).__name__}")

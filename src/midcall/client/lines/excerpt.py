@@ -1,0 +1,51 @@
+"""As much of a server's text as fits its place, safe to print."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from midcall.core.text import plain, plain_line
+from midcall.language import _, ngettext
+
+__all__ = ["clip", "one_line", "server_name", "shorten", "shorten_paragraphs"]
+
+_LINE: Final = 200
+_NAME: Final = 60
+_MESSAGE: Final = 20_000
+_PARAGRAPHS: Final = 400
+
+
+def one_line(text: str, most: int = _LINE) -> str:
+    """The text on one line. If it's too long, say how much is missing."""
+    return clip(plain_line(text[: 20 * most]), most, max(0, len(text) - 20 * most))
+
+
+def clip(text: str, most: int, missing: int = 0) -> str:
+    """The beginning of the text, and how much is missing. `missing` counts what was cut off before."""
+    missing += max(0, len(text) - most)
+    if not missing:
+        return text
+    note = ngettext("{count:,} more character", "{count:,} more characters", missing).format(count=missing)
+    return f"{text[:most]}… ({note})"
+
+
+def shorten(text: str, most: int = _LINE) -> str:
+    """The text on one line, cut off with an ellipsis: for labels, options and headlines."""
+    line = plain_line(text[: 4 * most])
+    return line if len(line) <= most and len(text) <= 4 * most else f"{line[: most - 1]}…"
+
+
+def shorten_paragraphs(text: str, most: int = _MESSAGE) -> str:
+    """A text of several lines. If it's too long, a last line says how much is missing."""
+    lines = plain(text[:most]).rstrip().split("\n")
+    missing = max(0, len(text) - most) + sum(map(len, lines[_PARAGRAPHS:]))
+    shown = "\n".join(lines[:_PARAGRAPHS])
+    if not missing:
+        return shown
+    note = ngettext("{count:,} more character is not shown.", "{count:,} more characters are not shown.", missing)
+    return f"{shown}\n… {note.format(count=missing)}"
+
+
+def server_name(server: str) -> str:
+    """The server's name for itself, which isn't proven."""
+    return shorten(server, _NAME) or _("An unnamed server")

@@ -1,0 +1,109 @@
+"""Checks of what was passed to `install`, and of the environment. None of them does I/O."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Final
+
+from midcall.doctor.report import Finding
+from midcall.doctor.site import VARIABLES, Site
+
+__all__ = [
+    "check_doubt",
+    "check_keys",
+    "check_probe",
+    "check_runs",
+    "check_secrets",
+    "check_variables",
+    "describe_unknown",
+]
+
+_TWICE: Final = "Without a store, two replicas can each continue the same state, even with different answers."
+_SHARE: Final = (
+    "Pass store='postgresql://...' or 'redis://...': then a call is continued once, where its run is. With one "
+    "replica, or sticky routing, pass live=True."
+)
+_EFFECTS: Final = "Wrap effects that come before a question in once()."
+_STICKY: Final = f"With several replicas, route all requests of a call to the same one, or add a store. {_TWICE}"
+
+
+async def check_variables(site: Site) -> list[Finding]:
+    """Look for misspelled variables: midcall never reads them."""
+    if not site.here.unknown:
+        return []
+    return [
+        Finding("settings", "doubtful", describe_unknown(site.here.unknown), "docs/settings.md lists the variables.")
+    ]
+
+
+def describe_unknown(names: tuple[str, ...]) -> str:
+    """Which variables midcall ignores, and what they were meant to be."""
+    meant = {name: next(iter(get_close_matches(name.upper(), VARIABLES, 1)), None) for name in names}
+    each = (f"{name} (meant {near}?)" if near else name for name, near in meant.items())
+    return f"midcall has no setting named {', '.join(each)}, and ignores it."
+
+
+async def check_keys(site: Site) -> list[Finding]:
+    """Whether other replicas and a restarted server can continue a call."""
+    match site.installation.whose_keys:
+        case "process":
+            text = "Only this process has its key: a restart loses pending calls, and other replicas reject them."
+            advice = (
+                "For HTTP, set MIDCALL_KEYS to a secret of 32 bytes or more, or pass install(..., keys=[...]), and add "
+                "a store; for a single replica, live=True is enough. Stdio needs none of this."
+            )
+            return [Finding("keys", "doubtful", text, advice)]
+        case "machine" if site.here.container:
+            text = "This user's, in this container: another container has others, even one of the same image."
+            advice = (
+                "Set MIDCALL_KEYS to a secret of 32 bytes or more, or keep the data directory (XDG_DATA_HOME) on a "
+                "volume."
+            )
+            return [Finding("keys", "doubtful", text, advice)]
+        case "machine":
+            text = "This user's, on this machine: calls resume here after a restart, but on no other machine."
+            return [Finding("keys", "ok", text)]
+        case "author":
+            text = "Yours: every replica that has them can continue these calls, even after a restart."
+            return [Finding("keys", "ok", text)]
+
+
+async def check_runs(site: Site) -> list[Finding]:
+    """Whether a pending call stays in memory, so that its code runs once."""
+    installation = site.installation
+    shared = installation.whose_keys != "process" and installation.store is None
+    if installation.live:
+        text = f"Calls stay in memory while they wait for an answer, and run once. {installation.why_live}"
+        return [Finding("runs", "ok", text, _STICKY if shared else "")]
+    text = f"Calls are replayed: a tool runs again from the top after each answer. {installation.why_live}"
+    if not shared:
+        return [Finding("runs", "off", text, _EFFECTS)]
+    return [Finding("runs", "doubtful", text, f"{_TWICE} {_SHARE} {_EFFECTS}")]
+
+
+async def check_doubt(site: Site) -> list[Finding]:
+    """Whether a decline that came too fast is doubted."""
+    if doubt := site.installation.doubt:
+        text = f'A decline within {doubt:g} s counts as "not shown"; then midcall tries a page, an App or a link, once.'
+        return [Finding("doubt", "ok", text)]
+    text = "midcall believes every decline, even one that comes faster than a person reads."
+    advice = "install(..., doubt=0.25) asks once more, on a page or by a link, if there is one."
+    return [Finding("doubt", "off", text, advice)]
+
+
+async def check_probe(site: Site) -> list[Finding]:
+    """Whether clients can be tried out."""
+    if site.installation.probe:
+        text = "midcall_probe is listed: call it from a client to see what really happens there."
+        return [Finding("probe", "ok", text)]
+    return [Finding("probe", "off", "Off. install(..., probe=True) adds a tool that tries the connected client.")]
+
+
+async def check_secrets(site: Site) -> list[Finding]:
+    """Look for forms with secrets that existing tools have sent since the server started."""
+    names = sorted({name for names in site.installation.secret_forms.values() for name in names})
+    if not names:
+        return []
+    text = f"Forms of existing tools ask for {', '.join(map(repr, names))}: the answers pass through the client."
+    advice = 'Ask with secret() instead, or say why it is not a secret: install(..., not_secret="...").'
+    return [Finding("secrets", "doubtful", text, advice)]

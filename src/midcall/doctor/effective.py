@@ -1,0 +1,115 @@
+"""The values of all settings that are in effect, and where each comes from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from midcall.doctor.masking import mask
+from midcall.doctor.site import Site, address_of
+from midcall.settings import SETTINGS, Setting, Value
+from midcall.stores.sqlite.file import default_file
+
+if TYPE_CHECKING:
+    from midcall.server.installation import Installation
+
+__all__ = ["Effective", "Source", "find_effective"]
+
+Source: TypeAlias = Literal["argument", "environment", "default", "fixed"]
+
+_HIDDEN: Final = "(set)"
+_ATTRIBUTES: Final = {
+    "STATE_TTL_SECONDS": "state_ttl",
+    "HEARTBEAT_SECONDS": "heartbeat",
+    "DOUBT_SECONDS": "doubt",
+    **{
+        name: name.lower()
+        for name in (
+            *("MAX_LIVE", "MAX_ROUNDS", "REQUIRED", "ADOPT", "STRICT", "NOT_SECRET", "ANSWERS_AHEAD", "RELAY"),
+            *("APPS", "PROBE"),
+        )
+    },
+}
+"""The attributes of an `Installation` that hold settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """A setting, its value as text, and who set it."""
+
+    setting: Setting
+    value: str
+    source: Source
+
+    def as_data(self) -> dict[str, Any]:
+        """The row as JSON-ready data."""
+        setting = self.setting
+        return {
+            "name": setting.name,
+            "argument": setting.argument,
+            "variable": setting.env,
+            "value": self.value,
+            "from": self.source,
+            "default": setting.format(setting.default),
+            "meaning": setting.meaning,
+            "subject": setting.subject,
+        }
+
+
+def find_effective(site: Site | None = None, environ: Mapping[str, str] = os.environ) -> list[Effective]:
+    """All rows of the table. Without an installation, what a server would get that sets nothing in code."""
+    given = {} if site is None else dict(_arguments(site))
+    return [_find(setting, given, environ) for setting in SETTINGS]
+
+
+def _find(setting: Setting, given: Mapping[str, Value], environ: Mapping[str, str]) -> Effective:
+    if setting.is_fixed:
+        return Effective(setting, setting.format(setting.default), "fixed")
+    variable = environ.get(setting.env, "").strip() if setting.env else ""
+    if setting.name in given and not _is_same(given[setting.name], setting.default):
+        value = setting.format(given[setting.name])
+        return Effective(
+            setting, value, "environment" if variable and _means(variable, given[setting.name]) else "argument"
+        )
+    if variable:
+        return Effective(setting, _HIDDEN if setting.name == "KEYS" else mask(variable), "environment")
+    return Effective(setting, setting.format(setting.default), "default")
+
+
+def _arguments(site: Site) -> Iterator[tuple[str, Value]]:
+    """What this installation was given, by the names in the table. Keys and passwords are left out."""
+    installation, portal = site.installation, site.portal
+    for name, attribute in _ATTRIBUTES.items():
+        yield name, getattr(installation, attribute)
+    yield "LIVE", None if _is_decided(installation) else installation.live
+    yield "KEYS", _HIDDEN if installation.whose_keys == "author" else None
+    is_default = portal is not None and str(default_file()) in repr(installation.store)
+    yield "STORE", None if installation.store is None or is_default else mask(repr(installation.store).strip("<>"))
+    yield "PRINCIPAL", None if installation.principal is None else _HIDDEN
+    yield "PORTAL", None if portal is None else _HIDDEN
+    if portal is not None:
+        yield "PORTAL_URL", address_of(portal)
+        yield "PORTAL_TTL_SECONDS", portal.ttl
+
+
+def _is_decided(installation: Installation) -> bool:
+    """Whether `live` is what keys and store decide."""
+    return installation.live == (installation.whose_keys == "process" or installation.store is not None)
+
+
+def _is_same(value: Value, default: Value) -> bool:
+    return value == default and isinstance(value, bool) == isinstance(default, bool)
+
+
+def _means(variable: str, value: Value) -> bool:
+    """Whether this variable can have led to this value: the code comes first, and would have another."""
+    if isinstance(value, bool):
+        return variable.lower() in (("1", "true", "yes", "on") if value else ("0", "false", "no", "off"))
+    if isinstance(value, (int, float)):
+        try:
+            return float(variable) == value
+        except ValueError:
+            return False
+    return True

@@ -1,0 +1,117 @@
+"""Who may see an interaction: checked when its page opens, and again when it is posted."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from midcall.language import _
+from midcall.portal.identity.base import Identity, Nobody
+from midcall.portal.identity.loopback import Loopback
+from midcall.portal.logs import logger
+from midcall.portal.pages.rendering import Renderer
+from midcall.stores.interactions import Ending, Interaction, Interactions, short
+from midcall.web.cookies import Cookies
+from midcall.web.public_url import Place
+from midcall.web.security import LEAVING, FailureLimit, Forms, Posted, network
+
+__all__ = ["Access", "Visitor"]
+
+_SIGN_OUT: Final = "/sign-out"
+_ID: Final = re.compile(r"[A-Za-z0-9_\-]{16,200}")
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Somebody who may see this interaction. Its repr shows no id."""
+
+    id: str = field(repr=False)
+    interaction: Interaction
+    ending: Ending | None
+    key: str
+    """The identity key; empty if the interaction belongs to nobody."""
+    name: str
+    """What to call them."""
+    browser: str | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Lets in the user an interaction belongs to, and nobody else.
+
+    Args:
+        identity: Tells who is looking.
+        interactions: What there is to see.
+        failures: Who opened too many pages that do not exist.
+    """
+
+    identity: Identity
+    interactions: Interactions
+    place: Place
+    cookies: Cookies
+    forms: Forms
+    renderer: Renderer
+    failures: FailureLimit
+    clock: Callable[[], float]
+
+    async def admit(self, request: Request) -> Visitor | Response:
+        """The visitor of the interaction in the path, or the response for someone who may not see it."""
+        id: str = request.path_params["id"]
+        key = await self.identity.visitor(request)
+        source = key or network(request.client.host if request.client else "")
+        if wait := self.failures.wait(source, self.clock()):
+            return self.renderer.notice("too_often", 429, headers={"retry-after": str(int(wait) + 1)})
+        found = await self.interactions.look(id) if _ID.fullmatch(id) else None
+        if found is None:
+            self.failures.note(source, self.clock())
+            logger.info(f"{short(id)} was rejected: unknown")
+            return self.renderer.notice("unknown", 404)
+        interaction, ending = found
+        if not self._is_open_to_all(interaction):
+            if key is None:
+                return await self._ask_to_sign_in(request, interaction, id)
+            if not interaction.owner or not secrets.compare_digest(key.encode(), interaction.owner.encode()):
+                self.failures.note(source, self.clock())
+                logger.warning(f"{short(id)} was rejected: wrong user")
+                return self._reject_user(request, id)
+        owner = key if interaction.owner and key else ""
+        name = self.name(request, key)
+        return Visitor(id, interaction, ending, owner, name, self.cookies.browser(request.cookies))
+
+    def _is_open_to_all(self, interaction: Interaction) -> bool:
+        """Only a plain form that belongs to nobody, and on loopback not even that."""
+        return interaction.kind == "form" and not interaction.owner and not isinstance(self.identity, Loopback)
+
+    async def _ask_to_sign_in(self, request: Request, interaction: Interaction, id: str) -> Response:
+        logger.info(f"{short(id)}: nobody is signed in yet")
+        return (
+            await self.sign_in(request, f"/i/{id}") if interaction.owner else self.renderer.notice("no_identity", 403)
+        )
+
+    async def sign_in(self, request: Request, back: str) -> Response:
+        """Ask the visitor to sign in. A posted form cannot redirect there: the CSP keeps it on our own site."""
+        if request.method == "POST" and not isinstance(self.identity, (Loopback, Nobody)):
+            return self.renderer.notice("sign_in_again", 401, again=back, again_text=_("Sign in"))
+        return await self.identity.sign_in(request, back)
+
+    def _reject_user(self, request: Request, id: str) -> Response:
+        """Say nothing about the interaction. Anyone with two accounts may switch to the other."""
+        switch = f"/i/{id}" if _SIGN_OUT in {route.path for route in self.identity.routes} else ""
+        who = self.name(request, "somebody")
+        return self.renderer.notice("wrong_user", 403, who=who, switch=switch, headers=LEAVING if switch else None)
+
+    def name(self, request: Request, key: str | None) -> str:
+        """What to call the user with this identity key."""
+        name = getattr(self.identity, "name", None)
+        return "" if key is None or name is None else name(request)
+
+    def is_ours(self, request: Request, posted: Posted, purpose: str) -> bool:
+        """Whether a page that we drew for this browser has posted this."""
+        browser = self.cookies.browser(request.cookies)
+        return self.forms.accepts(request.headers, posted.last("token"), browser, purpose)

@@ -1,1 +1,0 @@
-"""Who may see an interaction."""

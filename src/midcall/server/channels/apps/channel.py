@@ -1,0 +1,151 @@
+"""App: a client that shows MCP Apps gets the form as an App.
+
+Some hosts show an App during the call: it finds its question there, and the call returns with the answer. Others show
+it with the result: the call ends with a code and the nonce of its questions, the App answers them, and asks the model
+to resume the call.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from midcall.core.adopted import OpaqueForm
+from midcall.core.journal import Entry, asking_mark
+from midcall.core.outcome import Via
+from midcall.core.question import Question, Visit
+from midcall.errors import TimedOut
+from midcall.protocol import APP_META
+from midcall.server import model_text
+from midcall.server.channels.apps.frames import findable
+from midcall.server.channels.apps.opening import Opened, close, is_seen, nonce_of, open_questions
+from midcall.server.channels.apps.requests import shows_apps
+from midcall.server.channels.link import Link
+from midcall.server.channels.portal import settle_page
+from midcall.server.channels.push import signs_of_life
+from midcall.server.resuming import holding
+from midcall.settings import APP_SECONDS
+from midcall.stores.interactions import Ending
+
+if TYPE_CHECKING:
+    from midcall.server.call import Call
+    from midcall.server.channels.table import Asking
+
+__all__ = ["App"]
+
+
+class App:
+    via: ClassVar[Via] = "app"
+
+    def why_not(self, call: Call, question: Question[Any] | Visit) -> str | None:
+        if not shows_apps(call.installation, call.session.client_capabilities):
+            return _why_not_shown(call)
+        if call.installation.keeping is None:
+            return "there is no store (install(..., store=...))"
+        if not call.can_continue_later:
+            return "only a tool call can wait for an App"
+        if call.has_app_of_its_own:
+            return "the tool has its own App"
+        return _why_not_drawn(question)
+
+    async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
+        while call.replay.find_mark(_mark_of_unseen(askings)) is None:
+            opened = await open_questions(call, askings)
+            async with findable(call), signs_of_life(call):
+                endings = await self._endings(call, askings, opened)
+            if endings is not None:
+                return [self._entry(call, asking, ending) for asking, ending in zip(askings, endings, strict=True)]
+            if await _goes_unseen(call, askings, opened):
+                break
+            await self._go_on_later(call, askings, opened)
+        return await _link.carry(call, askings)
+
+    def _entry(self, call: Call, asking: Asking, ending: Ending | None) -> Entry:
+        if ending is None:
+            return call.replay.settle(asking.identity, asking.entry, "timeout", None, self.via)
+        return settle_page(call, asking, ending, self.via)
+
+    async def _endings(self, call: Call, askings: Sequence[Asking], opened: Opened) -> list[Ending | None] | None:
+        """How each question ended, or None for one that has expired. None if the request has been held long enough."""
+        suspension = call.suspend()
+        suspension.held_until = suspension.held_until or time.time() + holding.HOLD_SECONDS
+        if not await is_seen(call, opened.step, min(APP_SECONDS, _left(suspension.held_until))):
+            return [*(None for _ in askings)] if any(map(_is_past_deadline, askings)) else None
+        endings: list[Ending | None] = []
+        for asking, id in zip(askings, opened.ids, strict=True):
+            expires = min(opened.expires, asking.entry.deadline or opened.expires)
+            ending = await call.installation.visits.wait(id, _left(min(suspension.held_until, expires)))
+            if ending is None and time.time() < expires:
+                return None
+            endings.append(ending)
+        return endings
+
+    async def _go_on_later(self, call: Call, askings: Sequence[Asking], opened: Opened) -> None:
+        if opened.expires < time.time():
+            raise TimedOut
+        call.suspend().for_programs = {APP_META: {"nonce": nonce_of(call), "step": opened.step}}
+        await call.continue_later(model_text.fill_in_app([asking.question.message for asking in askings]))
+
+
+_link: Final = Link()
+
+
+def _why_not_shown(call: Call) -> str:
+    if call.installation.apps is False:
+        return "Apps are switched off (install(..., apps=False))"
+    if call.elicitation is None:
+        return "the client did not declare that it shows MCP Apps"
+    return "the client has elicitation"
+
+
+def _why_not_drawn(question: Question[Any] | Visit) -> str | None:
+    if isinstance(question, Visit):
+        return "it is a visit"
+    if isinstance(question.form, OpaqueForm):  # pyright: ignore[reportUnnecessaryIsInstance]
+        return "an App cannot show its schema"
+    if not _can_draw():
+        return "drawing it needs the extra midcall[browser]"
+    from midcall.web.forms import too_large
+
+    return "it is too large for an App" if too_large(question.form) else None
+
+
+@cache
+def _can_draw() -> bool:
+    return find_spec("jinja2") is not None
+
+
+async def _goes_unseen(call: Call, askings: Sequence[Asking], opened: Opened) -> bool:
+    """Whether no App came, even with a result to show it with, and a link can be used instead.
+
+    Some hosts declare Apps and don't show any.
+    """
+    if not opened.before or not _can_link(call, askings) or await is_seen(call, opened.step, 0):
+        return False
+    await close(call, opened.ids)
+    call.replay.mark(_mark_of_unseen(askings), "app", True)
+    return True
+
+
+def _mark_of_unseen(askings: Sequence[Asking]) -> str:
+    """The mark in the journal that no App came."""
+    return asking_mark("unseen", askings[0].identity, askings[0].entry.attempt)
+
+
+def _can_link(call: Call, askings: Sequence[Asking]) -> bool:
+    return all(
+        (asking.question.via is None or "link" in asking.question.via) and _link.why_not(call, asking.question) is None
+        for asking in askings
+    )
+
+
+def _is_past_deadline(asking: Asking) -> bool:
+    deadline = asking.entry.deadline
+    return deadline is not None and time.time() >= deadline
+
+
+def _left(until: float) -> float:
+    return max(0.0, until - time.time())

@@ -1,1 +1,0 @@
-"""What a store does beside its requests: opening and closing, waking who waits, purging."""

@@ -1,0 +1,251 @@
+"""Which requests our pages accept: Host, Origin, CSRF tokens, headers, sizes, and how often.
+
+The portal and the browser answerer both use these checks. Any web page can send requests to them, and on loopback so
+can any program on the machine.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Mapping, Sequence
+from ipaddress import IPv6Address, ip_address
+from typing import Final
+from urllib.parse import parse_qsl
+
+from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from midcall.settings import (
+    COOKIE_SKEW_SECONDS,
+    CSRF_SECONDS,
+    FAILED_OPENS,
+    FAILED_OPENS_SECONDS,
+    MAX_FAILED_SOURCES,
+    POST_BYTES,
+    POST_VALUES,
+)
+from midcall.web.public_url import Place
+
+__all__ = [
+    "HEADERS",
+    "LEAVING",
+    "SCRIPTS",
+    "FailureLimit",
+    "Forms",
+    "Guard",
+    "Posted",
+    "TooLarge",
+    "is_same",
+    "network",
+    "read_posted",
+]
+
+_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+)
+
+HEADERS: Final = {
+    "content-security-policy": _POLICY,
+    "cache-control": "no-store",
+    # Not "no-referrer": browsers would then send "Origin: null" with our own forms, as any sandboxed page can.
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+
+LEAVING: Final = {"content-security-policy": _POLICY.replace("; form-action 'self'", "")}
+"""For a page whose form redirects to another site: Chrome applies form-action to redirects, too."""
+
+SCRIPTS: Final = {"content-security-policy": f"{_POLICY}; script-src 'self'; connect-src 'self'"}
+"""For a site whose pages run our own script."""
+
+_HSTS: Final = {"strict-transport-security": "max-age=31536000"}
+
+
+class Guard:
+    """Answers only requests for this host, and puts the headers on every response.
+
+    Args:
+        app: The site.
+        place: Its address.
+        wrong_host: Makes the response to a request for another host, which it is given.
+        headers: What differs from `HEADERS`.
+        public: Paths that answer under any host, by how they end.
+        hide_errors: Whether the site logs errors itself. The server around it would log their text, which may hold a
+            value that the user entered.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        place: Place,
+        wrong_host: Callable[[str], Response],
+        *,
+        headers: Mapping[str, str] | None = None,
+        public: tuple[str, ...] = (),
+        hide_errors: bool = False,
+    ) -> None:
+        self._app = app
+        self._place = place
+        self._wrong_host = wrong_host
+        self._public = public
+        self._hide_errors = hide_errors
+        always = HEADERS | (_HSTS if place.secure else {}) | dict(headers or {})
+        self._headers = [(name.encode(), value.encode()) for name, value in always.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = False
+
+        async def send_guarded(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                given = message.setdefault("headers", [])
+                names = {name for name, _ in given}
+                message["headers"] = [*given, *(pair for pair in self._headers if pair[0] not in names)]
+            await send(message)
+
+        if scope["type"] != "http":
+            return
+        headers = Headers(scope=scope)
+        is_for_us = self._place.is_host(headers) or scope["path"].endswith(self._public)
+        app = self._app if is_for_us else self._wrong_host(headers.get("host", ""))
+        try:
+            await app(scope, receive, send_guarded)
+        except Exception:
+            if not (started and self._hide_errors):
+                raise
+
+
+# --- forms -----------------------------------------------------------------------------------
+
+
+class Forms:
+    """Tells our own forms from forged ones, by their origin and a token for this browser and this purpose.
+
+    Args:
+        place: The address of our pages.
+        keys: The first one signs, all are accepted.
+        lifetime: For how many seconds a token is accepted.
+    """
+
+    def __init__(self, place: Place, keys: Sequence[bytes], *, lifetime: float = CSRF_SECONDS) -> None:
+        self._place = place
+        self._keys = keys
+        self._lifetime = lifetime
+
+    def token(self, browser: str, purpose: str) -> str:
+        """A token for a form that is drawn now. No two are the same."""
+        made = f"{int(time.time())}.{secrets.token_urlsafe(9)}"
+        return f"{made}.{_sign(self._keys[0], made, browser, purpose)}"
+
+    def accepts(self, headers: Mapping[str, str], token: str, browser: str | None, purpose: str) -> bool:
+        """Whether a page that we drew for this browser and this purpose has posted this."""
+        return self._place.is_from_page(headers) and browser is not None and self._is_valid(token, browser, purpose)
+
+    def _is_valid(self, token: str, browser: str, purpose: str) -> bool:
+        made, _, signature = token.rpartition(".")
+        good = [is_same(_sign(key, made, browser, purpose), signature) for key in self._keys]
+        return any(good) and -COOKIE_SKEW_SECONDS <= time.time() - float(made.partition(".")[0]) <= self._lifetime
+
+
+def _sign(key: bytes, made: str, browser: str, purpose: str) -> str:
+    return hmac.new(key, f"form\0{made}\0{browser}\0{purpose}".encode("utf-8", "replace"), "sha256").hexdigest()
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether these are equal, in a time that does not depend on where they differ."""
+    return hmac.compare_digest(one.encode("utf-8", "replace"), other.encode("utf-8", "replace"))
+
+
+class TooLarge(Exception):
+    """More was posted than any of our forms can hold."""
+
+
+class Posted:
+    """Pairs of name and value, in the order of the page. Its repr shows none of them."""
+
+    __slots__ = ("pairs",)
+
+    def __init__(self, pairs: list[tuple[str, str]]) -> None:
+        self.pairs = pairs
+
+    def last(self, name: str) -> str:
+        """The last value of this name, or an empty text."""
+        return next((value for given, value in reversed(self.pairs) if given == name), "")
+
+
+async def read_posted(request: Request, *, largest: int = POST_BYTES, most: int = POST_VALUES) -> Posted:
+    """Read a posted form of at most `largest` bytes and `most` values.
+
+    Raises:
+        TooLarge: It is larger.
+    """
+    body = bytearray()
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > largest:
+                raise TooLarge
+    except ClientDisconnect:
+        return Posted([])
+    try:
+        return Posted(parse_qsl(body.decode("ascii", "replace"), keep_blank_values=True, max_num_fields=most))
+    except ValueError:
+        raise TooLarge from None
+
+
+# --- rates -----------------------------------------------------------------------------------
+
+
+class FailureLimit:
+    """Slows down anyone who keeps opening pages that do not exist. Forgets the oldest sources first.
+
+    Args:
+        limit: How many failures a source may have within a period.
+        period: Its length, in seconds.
+        sources: How many sources to remember.
+    """
+
+    def __init__(
+        self, limit: int = FAILED_OPENS, period: float = FAILED_OPENS_SECONDS, *, sources: int = MAX_FAILED_SOURCES
+    ) -> None:
+        self._limit = limit
+        self._period = period
+        self._sources = sources
+        self._failures: OrderedDict[str, deque[float]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._failures)
+
+    def note(self, source: str, now: float) -> None:
+        times = self._failures.setdefault(source, deque(maxlen=self._limit))
+        times.append(now)
+        self._failures.move_to_end(source)
+        while len(self._failures) > self._sources:
+            self._failures.popitem(last=False)
+
+    def wait(self, source: str, now: float) -> float:
+        """For how many seconds this source has to wait; 0 if it need not."""
+        times = self._failures.get(source)
+        if times is None or len(times) < self._limit:
+            return 0.0
+        return max(0.0, times[0] + self._period - now)
+
+
+def network(host: str) -> str:
+    """The network of an address: with IPv6, one household has very many addresses."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(address, IPv6Address):
+        return str(address.ipv4_mapped or IPv6Address(int(address) >> 64 << 64))
+    return host

@@ -1,0 +1,139 @@
+"""The table of settings: complete, and the only place where a limit is written."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import midcall
+from midcall import settings
+from midcall.portal.app import Portal
+from midcall.settings import SETTINGS
+from scripts.settings_page import PAGE, write
+
+SOURCE = Path(midcall.__file__).parent
+ROOT = Path(__file__).resolve().parent.parent
+MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if path.name != "settings.py"]
+CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]*")
+LIMIT_NAME = re.compile(r"SECONDS|TIMEOUT|TTL|PATIENCE|GRACE|BYTES|MAX_|LIMIT|_S$")
+LIMIT_ARGUMENT = re.compile(r"timeout|ttl|seconds|delay|interval|patience|grace|every|lease")
+NOT_TIMES = {"_NEAR", "_ALIKE", "_BEAT"}
+"""How alike two words are, and by how much a heartbeat raises the progress."""
+
+
+def is_number(node: ast.expr | None) -> bool:
+    match node:
+        case ast.Constant(value=value):
+            return isinstance(value, (int, float)) and not isinstance(value, bool)
+        case ast.BinOp(left=left, right=right):
+            return is_number(left) and is_number(right)
+        case ast.Tuple(elts=[*parts]):
+            return bool(parts) and all(map(is_number, parts))
+        case _:
+            return False
+
+
+def has_fraction(node: ast.AST) -> bool:
+    return any(isinstance(each, ast.Constant) and isinstance(each.value, float) for each in ast.walk(node))
+
+
+def limits_in(tree: ast.Module) -> Iterator[str]:
+    """Constants, defaults and arguments that hardcode a time or a size."""
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+            ):
+                is_time = has_fraction(value) and name not in NOT_TIMES
+                if CONSTANT.fullmatch(name) and is_number(value) and (is_time or LIMIT_NAME.search(name)):
+                    yield name
+            case ast.arguments():
+                pairs = [*zip(reversed(node.args), reversed(node.defaults), strict=False)]
+                pairs += [
+                    (arg, default) for arg, default in zip(node.kwonlyargs, node.kw_defaults, strict=True) if default
+                ]
+                yield from (arg.arg for arg, default in pairs if is_number(default) and LIMIT_ARGUMENT.search(arg.arg))
+            case ast.keyword(arg=str(name), value=value) if is_number(value) and LIMIT_ARGUMENT.search(name):
+                yield name
+            case ast.Call(
+                func=ast.Attribute(attr="sleep" | "timeout" | "move_on_after" | "fail_after"), args=[first, *_]
+            ):
+                if is_number(first) and ast.literal_eval(first) != 0:
+                    yield ast.unparse(node)
+            case _:
+                pass
+
+
+def test_no_other_module_hardcodes_a_limit() -> None:
+    found = {str(path.relative_to(SOURCE)): list(limits_in(ast.parse(path.read_text()))) for path in MODULES}
+    assert {path: limits for path, limits in found.items() if limits} == {}
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["_CLOSING: Final = 5.0", "MAX_TURNS = 10", "def f(*, timeout=10): ...", "f(timeout=3)", "time.sleep(0.1)"],
+)
+def test_that_check_notices_a_limit(code: str) -> None:
+    assert list(limits_in(ast.parse(code)))
+
+
+def test_every_name_is_in_the_table_once() -> None:
+    names = [each.name for each in SETTINGS]
+    assert len(set(names)) == len(names)
+
+
+def test_every_constant_is_in_the_table_with_its_value() -> None:
+    rows = {each.name: each.default for each in SETTINGS}
+    constants = {name: value for name, value in vars(settings).items() if re.fullmatch(r"[A-Z][A-Z_0-9]+", name)}
+    del constants["SETTINGS"]
+    assert constants.items() <= rows.items()
+
+
+def test_the_folder_that_a_row_names_uses_the_setting() -> None:
+    names = {path: set(re.findall(r"\w+", path.read_text())) for path in MODULES}
+    for setting in SETTINGS:
+        if hasattr(settings, setting.name):
+            folder = SOURCE / setting.where
+            assert any(setting.name in names[path] for path in MODULES if path.is_relative_to(folder)), setting.name
+
+
+def test_every_variable_that_is_read_is_in_the_table() -> None:
+    read = {name for path in SOURCE.rglob("*.py") for name in re.findall(r"MIDCALL_[A-Z_]*[A-Z]", path.read_text())}
+    assert read == {each.env for each in SETTINGS if each.env}
+    scripts = "".join(path.read_text() for path in (ROOT / "scripts").rglob("*.py"))
+    assert set(re.findall(r"MIDCALL_[A-Z_]*[A-Z]", scripts)) <= read
+
+
+@pytest.mark.parametrize(("function", "name"), [(midcall.install, "install"), (Portal, "Portal")])
+def test_the_arguments_are_those_of_the_code(function: object, name: str) -> None:
+    parameters = inspect.signature(function).parameters  # type: ignore[arg-type]
+    rows = {match[1]: each for each in SETTINGS if (match := re.match(rf"{name}\((\w+)=\)", each.argument))}
+    assert rows.keys() <= parameters.keys()
+    for argument, setting in rows.items():
+        default = parameters[argument].default
+        if isinstance(default, bool):
+            assert default is setting.default, argument
+    if name == "install":
+        assert rows.keys() == parameters.keys() - {"server"}
+
+
+def test_the_page_is_fresh_and_names_every_variable() -> None:
+    page = PAGE.read_text()
+    assert page == write(), "run `make settings`"
+    assert all(f"`{each.env}`" in page for each in SETTINGS if each.env)
+
+
+def test_values_are_written_with_their_units() -> None:
+    rows = {each.name: each.format(each.default) for each in SETTINGS}
+    assert rows["STATE_TTL_SECONDS"] == "3,600 s"
+    assert rows["BRANCH_POLL_SECONDS"] == "0.005 s"
+    assert rows["STORE_RETRY_SECONDS"] == "0.05, 0.2, 1, 2, 5 s"
+    assert rows["REQUIRED"] == "no"
+    assert rows["PORTAL_HOST"] == "127.0.0.1"
+    assert rows["LIVE"] == "yes, unless replicas share keys and no store"
