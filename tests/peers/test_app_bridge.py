@@ -37,6 +37,12 @@ SECONDS = 15_000
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine, a browser may need longer than a user's would. Tests of a late App set this themselves."""
+    monkeypatch.setattr(channel, "APP_SECONDS", 40.0)
+
+
 class Trip(BaseModel):
     city: str = Field(min_length=2, title="City", description="Where it goes")
     days: int = Field(ge=1, le=30, title="Days")
