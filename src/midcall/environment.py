@@ -12,8 +12,6 @@ from typing import Final
 
 from midcall.errors import InstallError
 
-__all__ = ["flag", "number", "text", "whole"]
-
 _YES: Final = ("1", "true", "yes", "on")
 _NO: Final = ("0", "false", "no", "off")
 _WHOLE: Final = re.compile(r"\+?[0-9]{1,9}(\.0*)?")

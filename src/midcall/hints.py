@@ -9,16 +9,6 @@ from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.text import plain_line
 from midcall.language import _, ngettext
 
-__all__ = [
-    "describe_amount",
-    "describe_format",
-    "describe_length",
-    "describe_number",
-    "describe_pattern",
-    "format_value",
-    "list_hints",
-]
-
 
 def list_hints(field: Field) -> list[str]:
     """What the user has to know before typing, in short pieces."""

@@ -12,8 +12,6 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Final
 
-__all__ = ["DOMAIN", "LOCALE", "_", "ngettext", "use"]
-
 DOMAIN: Final = "midcall"
 LOCALE: Final = Path(__file__).parent / "locale"
 

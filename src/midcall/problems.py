@@ -11,8 +11,6 @@ from typing import Any, Final
 
 from midcall.language import _, ngettext
 
-__all__ = ["Problem", "describe"]
-
 _MOST_OPTIONS: Final = 12
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-__all__ = ["midcall_replayed"]
-
 
 @pytest.fixture
 def midcall_replayed() -> Callable[..., Coroutine[Any, Any, Any]]:

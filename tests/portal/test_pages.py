@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from midcall.errors import StoreError
 from midcall.portal.pages.rendering import PageCache
-from midcall.stores.base import StoreError
 from midcall.stores.interactions import Kind
 from midcall.stores.memory import Memory
 from tests.portal.sites import ADA, BASE, BOB, KEY, controls_of, site, visiting

@@ -15,10 +15,10 @@ from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult, TextContent
 
 from midcall import Declined, ask, choose, complete, confirm, once, visit
+from midcall.errors import StoreError
 from midcall.server.once import claims
 from midcall.server.resuming import holding
 from midcall.server.running.handover import Handover
-from midcall.stores.base import StoreError
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect, run
 from tests.kinds import KINDS, Kind, server_with

@@ -14,8 +14,6 @@ from midcall.cli import ERAS, GAMES
 from midcall.cli.exits import USAGE
 from midcall.settings import EXPIRED_KEEP_SECONDS
 
-__all__ = ["run"]
-
 _ANY_ERA: Final = ("auto", "legacy", *ERAS)
 _WIDE: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 

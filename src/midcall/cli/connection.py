@@ -28,8 +28,6 @@ from midcall.client.transport.target import is_url
 from midcall.core.text import plain, plain_line
 from midcall.settings import CONNECT_SECONDS, MAX_TOOL_PAGES
 
-__all__ = ["NO_RESULT", "UNUSABLE", "Link", "list_tools", "list_unusable"]
-
 _LONGEST: Final = 500
 _MOST_SAID: Final = 10_000
 _LOST: Final = ("Connection closed", "SSE stream ended")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["DONE", "INTERRUPTED", "NOT_CONNECTED", "TOOL_FAILED", "UNANSWERED", "USAGE", "Ends", "Lost", "usage_error"]
-
 DONE: Final = 0
 TOOL_FAILED: Final = 1
 USAGE: Final = 2

@@ -11,8 +11,6 @@ import midcall
 from midcall.cli.exits import DONE, USAGE, Ends
 from midcall.cli.output.console import print_out
 
-__all__ = ["run", "sections"]
-
 _PACKAGE: Final = Path(midcall.__file__).parent
 _PAGES: Final = (_PACKAGE / "errors.md", _PACKAGE.parent.parent / "docs" / "errors.md")
 """In the wheel, and in the repository."""

@@ -17,8 +17,6 @@ from midcall.stores.address import find_scheme
 from midcall.stores.base import try_out
 from midcall.stores.purge import describe_removed
 
-__all__ = ["check", "run_work", "schema", "sweep", "with_store"]
-
 T = TypeVar("T")
 
 

@@ -22,8 +22,6 @@ from midcall.client.lines.excerpt import one_line
 from midcall.core.outcome import Cancelled
 from midcall.core.text import plain
 
-__all__ = ["run"]
-
 _MOST_TEXT: Final = 5_000
 
 

@@ -20,8 +20,6 @@ from midcall.portal.vault import list_values as read_values
 from midcall.stores import Store
 from midcall.stores.keys import find_keys
 
-__all__ = ["forget", "list_values", "rotate"]
-
 
 def rotate(url: str | None) -> int:
     """Encrypt everything again with the first key."""

@@ -12,20 +12,6 @@ from midcall.client.asked import Asked, Mode, VisitQuestion
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.errors import MidcallError
 
-__all__ = [
-    "BOTH",
-    "Answerer",
-    "BadAnswerer",
-    "CannotAnswer",
-    "Counts",
-    "Waiting",
-    "Waits",
-    "ask_answerer",
-    "check_answerer",
-    "check_modes",
-    "modes_of",
-]
-
 BOTH: Final[tuple[Mode, ...]] = ("form", "url")
 
 

@@ -11,8 +11,6 @@ from typing import Any, Final, Literal, TypeAlias
 
 from midcall.core.forms.form import Form
 
-__all__ = ["Asked", "Carrier", "FormQuestion", "Mode", "VisitQuestion"]
-
 Mode: TypeAlias = Literal["form", "url"]
 Carrier: TypeAlias = Literal["push", "round", "required"]
 """How a question arrived: pushed while the call waits, in a round, or with the error -32042."""

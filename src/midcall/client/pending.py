@@ -28,8 +28,6 @@ from midcall.errors import MalformedAnswer, MidcallError
 from midcall.problems import Problem
 from midcall.settings import MAX_PENDING
 
-__all__ = ["Change", "DoesNotFit", "NotPending", "Pending"]
-
 _log: Final = logging.getLogger("midcall.client")
 
 Kind: TypeAlias = Literal["opened", "answered", "withdrawn"]

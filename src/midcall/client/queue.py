@@ -17,8 +17,6 @@ from midcall.client.asked import Asked
 from midcall.core.outcome import Cancelled, Outcome
 from midcall.settings import MAX_PENDING, MAX_RATED_SERVERS
 
-__all__ = ["Entry", "Queue"]
-
 
 @dataclass(eq=False, slots=True)
 class Entry:

@@ -14,8 +14,6 @@ from time import monotonic
 
 from midcall.settings import BURST, BURST_OVER_SECONDS, BURST_POLL_SECONDS, MAX_PENDING
 
-__all__ = ["Crowd"]
-
 
 class Crowd:
     """Counts waiting questions.

@@ -18,8 +18,6 @@ from midcall.core.journal import ADOPTED
 from midcall.core.question import MISSING, Question, Visit
 from midcall.errors import InvalidForm
 
-__all__ = ["AdoptedQuestion", "AdoptedVisit", "OpaqueForm"]
-
 
 class OpaqueForm:
     """A schema that our forms can't show."""

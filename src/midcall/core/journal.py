@@ -23,32 +23,6 @@ from pydantic_core import from_json, to_json
 
 from midcall.errors import InvalidJournal
 
-__all__ = [
-    "ADOPTED",
-    "EFFECTS",
-    "OPEN",
-    "REQUIRED",
-    "VERSION",
-    "Entry",
-    "Foreign",
-    "Head",
-    "Journal",
-    "Kind",
-    "Target",
-    "asking_mark",
-    "decode",
-    "effect_name",
-    "encode",
-    "key_name",
-    "mark_name",
-    "nth_name",
-    "question_name",
-    "read_head",
-    "request_name",
-    "required_name",
-    "wire_key",
-]
-
 VERSION: Final = 4
 _ANY_MARK: Final = "midcall/"
 _MARK: Final = f"{_ANY_MARK}{VERSION} "

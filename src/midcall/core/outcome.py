@@ -9,8 +9,6 @@ from typing_extensions import TypeVar
 
 from midcall.errors import UserCancelled, UserDeclined
 
-__all__ = ["STRONG", "Accepted", "Cancelled", "Declined", "Outcome", "Via", "raise_refusal", "value_of"]
-
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True, default=object)
 

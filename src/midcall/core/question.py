@@ -33,20 +33,6 @@ from midcall.errors import InvalidQuestion, MidcallError
 from midcall.problems import Problem
 from midcall.settings import ATTEMPTS
 
-__all__ = [
-    "ATTEMPTS",
-    "MISSING",
-    "Missing",
-    "Question",
-    "Unfit",
-    "Visit",
-    "check_channels",
-    "check_id",
-    "make",
-    "make_question",
-    "plain_question",
-]
-
 T = TypeVar("T", default=Any)
 
 

@@ -33,8 +33,6 @@ from midcall.core.question import MISSING, Missing, Question, Visit
 from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
 from midcall.problems import Problem
 
-__all__ = ["DOUBT", "Replay", "parse_answer", "unmet_error"]
-
 T = TypeVar("T")
 
 DOUBT: Final = "doubt"

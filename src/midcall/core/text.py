@@ -10,8 +10,6 @@ import re
 import unicodedata
 from typing import Final
 
-__all__ = ["plain", "plain_line"]
-
 _SEQUENCE: Final = re.compile(
     r"""
       (?: \x1b\[ | \x9b ) [0-?]* [ -/]* [@-~]                              # CSI: colours, cursor, screen

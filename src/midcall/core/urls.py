@@ -9,17 +9,6 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 from midcall.core.wire import describe_half_character, find_half_character
 from midcall.errors import InvalidQuestion
 
-__all__ = [
-    "BadUrl",
-    "check_address",
-    "find_links",
-    "is_loopback",
-    "is_safe",
-    "is_secure",
-    "is_web_url",
-    "parse_url",
-]
-
 # Query parameters that carry a secret or sign the visitor in. Anyone who reads the URL (the client, the model, a log,
 # a history) would have them too.
 _SECRET_PARAMETER = re.compile(

@@ -6,16 +6,6 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, cast
 
-__all__ = [
-    "HALF_CHARACTER_ADVICE",
-    "PLAIN_DATA_ADVICE",
-    "Unsendable",
-    "describe_half_character",
-    "escape_halves",
-    "find_half_character",
-    "find_unsendable",
-]
-
 HALF_CHARACTER_ADVICE: Final = (
     "Such halves come from text that was decoded with errors='surrogateescape', or cut out of UTF-16: "
     "decode it with its own encoding, or with errors='replace'."

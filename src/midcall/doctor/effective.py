@@ -15,8 +15,6 @@ from midcall.stores.sqlite.file import default_file
 if TYPE_CHECKING:
     from midcall.server.installation import Installation
 
-__all__ = ["Effective", "Source", "find_effective"]
-
 Source: TypeAlias = Literal["argument", "environment", "default", "fixed"]
 
 _HIDDEN: Final = "(set)"

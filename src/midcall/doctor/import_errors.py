@@ -11,8 +11,6 @@ from midcall.doctor.masking import mask
 from midcall.doctor.site import VARIABLES
 from midcall.errors import MidcallError
 
-__all__ = ["CannotImport", "explain_import"]
-
 _OURS: Final = Path(__file__).resolve().parent
 
 

@@ -20,8 +20,6 @@ from midcall.server.install import installation_on
 from midcall.server.installation import Installation, installations
 from midcall.settings import SLOW_IMPORT_SECONDS
 
-__all__ = ["CannotImport", "find_installation"]
-
 _NEEDED: Final = ("mcp", "midcall", "fastmcp")
 
 

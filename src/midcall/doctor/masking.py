@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-__all__ = ["mask"]
-
 _HIDDEN: Final = "***"
 _SECRET: Final = re.compile("KEY|TOKEN|SECRET|PASS|CREDENTIAL", re.IGNORECASE)
 _USERINFO: Final = re.compile(r"(?<=://)[^\s@'\"]*@")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["Finding", "Report", "State"]
-
 State: TypeAlias = Literal["ok", "off", "doubtful", "broken"]
 """Works; absent, which may be intended; may not do what you expect; doesn't work."""
 

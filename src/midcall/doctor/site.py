@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from midcall.portal.app import Portal
     from midcall.server.installation import Installation
 
-__all__ = ["VARIABLES", "Site", "Surroundings", "address_of"]
-
 _CONTAINER_FILES: Final = ("/.dockerenv", "/run/.containerenv")
 _CONTAINER_VARIABLES: Final = ("KUBERNETES_SERVICE_HOST", "container")  # the second: Podman, LXC and systemd
 _PREFIX: Final = "MIDCALL_"

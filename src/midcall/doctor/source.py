@@ -10,8 +10,6 @@ from typing import Final
 
 from midcall.client.transport.target import is_url
 
-__all__ = ["NOTHING_NAMED", "explain_target", "find_similar", "find_source"]
-
 _FILE: Final = re.compile(r"(?P<path>.+\.py)(?::(?P<name>[\w.]+))?")
 _MODULE: Final = re.compile(r"(?P<path>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_][\w.]*)")
 _ADDRESS: Final = re.compile(r"[\w.-]+:[0-9]+(/\S*)?", re.ASCII)

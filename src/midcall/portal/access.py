@@ -21,8 +21,6 @@ from midcall.web.cookies import Cookies
 from midcall.web.public_url import Place
 from midcall.web.security import LEAVING, FailureLimit, Forms, Posted, network
 
-__all__ = ["Access", "Visitor"]
-
 _SIGN_OUT: Final = "/sign-out"
 _ID: Final = re.compile(r"[A-Za-z0-9_\-]{16,200}")
 

@@ -57,8 +57,6 @@ from midcall.web.security import FailureLimit, Forms
 if TYPE_CHECKING:
     from midcall.web.local_server import LocalServer
 
-__all__ = ["Portal"]
-
 
 class Portal:
     """The web pages behind URL mode.

@@ -8,8 +8,6 @@ from typing import Any, Final
 
 from midcall.stores.interactions import short
 
-__all__ = ["logger", "mask", "mask_access_logs"]
-
 logger: Final = logging.getLogger("midcall.portal")
 
 _ID: Final = re.compile(r"/i/([A-Za-z0-9_\-]{16,})")

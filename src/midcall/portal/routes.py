@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from midcall.errors import StoreError
 from midcall.portal.logs import logger
 from midcall.portal.oauth import OAuth
 from midcall.portal.pages.account import AccountPage
@@ -22,11 +23,9 @@ from midcall.portal.pages.interaction import InteractionPages
 from midcall.portal.pages.rendering import Renderer, icon, style
 from midcall.portal.vault import VaultLocked
 from midcall.settings import HEALTH_SECONDS
-from midcall.stores.base import Store, StoreError
+from midcall.stores.base import Store
 from midcall.web.public_url import Place
 from midcall.web.security import Guard
-
-__all__ = ["build_site"]
 
 _LOGGED_HOSTS: Final = 10
 

@@ -10,8 +10,6 @@ from midcall.errors import InstallError
 from midcall.portal.oauth import Provider
 from midcall.web.secret_checks import ONE, Check, Given, look
 
-__all__ = ["LAST_PORT", "check_hosts", "check_port", "check_providers", "check_seconds", "wrap_checks"]
-
 LAST_PORT: Final = 65_535
 
 

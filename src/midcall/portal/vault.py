@@ -17,8 +17,6 @@ from midcall.stores.base import Store, Value
 from midcall.stores.keys import Key
 from midcall.stores.seal import LOCKED_ADVICE, Seal, VaultLocked
 
-__all__ = ["Entry", "Kept", "Vault", "VaultLocked", "forget_value", "list_values", "rotate_keys"]
-
 Standing: TypeAlias = Literal["current", "older", "locked"]
 """Whether a value opens with the first key, only with another one, or with none."""
 

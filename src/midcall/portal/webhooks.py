@@ -20,8 +20,6 @@ from midcall.errors import MidcallError
 from midcall.settings import WEBHOOK_SECONDS
 from midcall.stores.keys import Key, derive
 
-__all__ = ["BadCallback", "Callbacks"]
-
 
 class BadCallback(MidcallError):
     """A callback that we did not sign, that was changed, or that has expired. Respond with 403."""

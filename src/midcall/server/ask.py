@@ -21,8 +21,6 @@ from midcall.server.frameworks.errors import surface
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["ask_for_outcome", "ask_for_value", "put", "put_all"]
-
 logger = logging.getLogger("midcall")
 
 

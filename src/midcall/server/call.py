@@ -32,18 +32,6 @@ if TYPE_CHECKING:
     from midcall.server.installation import Installation
     from midcall.server.running.handover import Claim
 
-__all__ = [
-    "Call",
-    "asks_inside_once",
-    "call_is_over",
-    "current_call",
-    "hand_down",
-    "in_background_task",
-    "inside_effect",
-    "refuse_inside_effect",
-    "running_call",
-]
-
 current_call: ContextVar[Call | None] = ContextVar("midcall_call", default=None)
 inside_effect: ContextVar[bool] = ContextVar("midcall_inside_effect", default=False)
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from midcall.server.channels.portal import Portal
     from midcall.stores.base import Store
 
-__all__ = ["install", "installation_on"]
-
 
 def install(
     server: MCPServer[Any] | Server[Any] | FastMCP[Any],

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from midcall.server.sealing import Principal, Whose
     from midcall.stores.base import Store
 
-__all__ = ["Installation", "installations"]
-
 logger = logging.getLogger("midcall")
 
 _WARNINGS: Final = 100

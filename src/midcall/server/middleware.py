@@ -40,8 +40,6 @@ from midcall.settings import BRANCH_POLL_SECONDS, BRANCH_POLLS, GRACE_SECONDS, S
 if TYPE_CHECKING:
     from midcall.server.installation import Installation
 
-__all__ = ["Calls"]
-
 logger = logging.getLogger("midcall")
 
 

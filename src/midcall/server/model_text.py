@@ -10,38 +10,6 @@ from typing import Final
 
 from midcall.protocol import ANSWER, CONTINUE
 
-__all__ = [
-    "ANSWER_ACTION",
-    "ANSWER_CONTENT",
-    "ANSWER_DESCRIPTION",
-    "ANSWER_TITLE",
-    "APPROVAL_USED",
-    "APP_DESCRIPTION",
-    "APP_STATES",
-    "APP_TITLE",
-    "APP_TOOL_DESCRIPTION",
-    "APP_TOOL_TITLE",
-    "CODE",
-    "CONTINUE_DESCRIPTION",
-    "CONTINUE_TITLE",
-    "IN_BACKGROUND",
-    "MORE_QUESTIONS",
-    "NO_PAGE",
-    "PAGE_NOT_FINISHED",
-    "UNKNOWN_CODE",
-    "answer_again",
-    "ask_in_chat",
-    "completed_steps",
-    "fill_in_app",
-    "form_done",
-    "missing_token",
-    "open_pages",
-    "pass_on_answer",
-    "rejected_secret",
-    "resume",
-    "visit_first",
-]
-
 # --- a call that is not finished ---------------------------------------------------------------
 
 _NOT_FINISHED: Final = "NOT FINISHED YET. This is not an error."

@@ -37,8 +37,6 @@ from midcall.settings import SDK_STATE_TTL_SECONDS, STATE_TTL_SECONDS
 if TYPE_CHECKING:
     from midcall.server.installation import Installation
 
-__all__ = ["Principal", "Seal", "Whose", "seal_for"]
-
 logger = logging.getLogger("midcall")
 
 _MARK: Final = "midcall."

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from midcall.server.channels.portal import Portal
     from midcall.stores.base import Store
 
-__all__ = ["Key", "bad_keys", "given_keys", "machine_keys", "portal_keys"]
-
 Key: TypeAlias = str | bytes | bytearray
 
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from midcall.server.call import Call
     from midcall.server.channels.table import Asking
 
-__all__ = ["leave", "record_answers", "watch"]
-
 logger = logging.getLogger("midcall.questions")
 _tracer = trace.get_tracer("midcall")
 

@@ -6,8 +6,9 @@ The stores are in `midcall.stores.memory`, `.sqlite`, `.postgres` and `.redis`. 
 it, so you only need the drivers you use.
 """
 
+from midcall.errors import StoreError
 from midcall.stores.address import open_store
-from midcall.stores.base import Completion, Record, Store, StoreError, Value
+from midcall.stores.base import Completion, Record, Store, Value
 from midcall.stores.purge import Sweeper
 
 __all__ = ["Completion", "Record", "Store", "StoreError", "Sweeper", "Value", "open_store"]

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
 
+from midcall.errors import StoreError
 from midcall.stores.backend.failures import malformed_url
-from midcall.stores.base import Store, StoreError
-
-__all__ = ["Address", "Options", "find_scheme", "open_store", "wrong_option"]
+from midcall.stores.base import Store
 
 _ACCEPTED = (
     "A store is named by a URL: memory://, sqlite:// (the default file), sqlite:///path/to/file.db, "

@@ -20,10 +20,6 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
-from midcall.errors import StoreError
-
-__all__ = ["Completion", "Record", "Store", "StoreError", "Value", "try_out", "verdict"]
-
 Completion: TypeAlias = Literal["done", "already", "foreign", "expired", "unknown"]
 """The result of an attempt to complete a record. `already`: somebody was first. `foreign`: it has another owner."""
 

@@ -16,9 +16,6 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from midcall.settings import CLOSED_KEEP_SECONDS, PAGE_CLAIM_SECONDS
 from midcall.stores.base import Completion, Record, Store
 
-__all__ = ["Action", "Ending", "Interaction", "Interactions", "Kind", "digest_of", "short"]
-
-
 Kind: TypeAlias = Literal["secret", "authorize", "approve", "form"]
 _KINDS: Final[frozenset[str]] = frozenset(get_args(Kind))
 Action: TypeAlias = Literal["accept", "decline", "cancel"]

@@ -24,8 +24,6 @@ from midcall.errors import InstallError
 from midcall.settings import KEY_LOCK_SECONDS
 from midcall.stores.sqlite.file import default_file
 
-__all__ = ["Key", "check_keys", "derive", "find_keys"]
-
 Key: TypeAlias = str | bytes
 
 LEAST: Final = 32

@@ -9,8 +9,6 @@ from midcall.stores.backend.rows import check_record, check_value
 from midcall.stores.backend.wakeup import Wakeups
 from midcall.stores.base import Completion, Record, Value, verdict
 
-__all__ = ["Memory"]
-
 
 class Memory:
     """Records and values in this process, gone when it ends."""

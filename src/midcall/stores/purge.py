@@ -9,10 +9,9 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 
+from midcall.errors import StoreError
 from midcall.settings import EXPIRED_KEEP_SECONDS, PURGE_EVERY_SECONDS
-from midcall.stores.base import Store, StoreError
-
-__all__ = ["Sweeper", "describe_removed"]
+from midcall.stores.base import Store
 
 log = logging.getLogger("midcall.store")
 

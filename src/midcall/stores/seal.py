@@ -12,8 +12,6 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from midcall.errors import Misuse, VaultLocked
 from midcall.stores.keys import Key, derive
 
-__all__ = ["LOCKED_ADVICE", "Seal", "VaultLocked"]
-
 LOCKED_ADVICE: Final = (
     "Nothing was deleted. Add the earlier key to MIDCALL_KEYS, after the current one; then `midcall vault rotate` "
     "encrypts everything with the current key, and you can remove the earlier one. If it is lost, "

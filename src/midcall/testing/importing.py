@@ -13,8 +13,6 @@ from typing import Final
 
 from mcp.client.stdio import StdioServerParameters
 
-__all__ = ["is_name", "load_server", "start_commands"]
-
 _NAME: Final = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 

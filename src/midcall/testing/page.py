@@ -11,8 +11,6 @@ from urllib.parse import urlsplit
 import httpx2
 from pydantic_core import to_jsonable_python
 
-__all__ = ["Button", "Page", "press"]
-
 Button: TypeAlias = Literal["accept", "decline", "cancel"]
 
 

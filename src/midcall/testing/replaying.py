@@ -14,8 +14,6 @@ from midcall.testing.importing import is_name, load_server, start_commands
 from midcall.testing.running import NotReplayable, Run, ScriptedCall, connect, run
 from midcall.testing.script import Answers, Script
 
-__all__ = ["replayed"]
-
 _ADVICE: Final = "Wrap what changes between runs (time, random numbers, reads, the order of a set) in once()."
 
 

@@ -22,8 +22,6 @@ from midcall.server.running.runs import chosen_live
 from midcall.testing.importing import load_server
 from midcall.testing.script import Answers, Asked, Script
 
-__all__ = ["ERAS", "Era", "NotReplayable", "Run", "ScriptedCall", "connect", "live_runs", "run"]
-
 Era: TypeAlias = Version
 ERAS: Final = VERSIONS
 

@@ -16,8 +16,6 @@ from midcall.client.asked import Mode
 from midcall.core.forms.schema import is_line_of_choices
 from midcall.core.outcome import Accepted, Cancelled, Declined
 
-__all__ = ["Answers", "Asked", "Script"]
-
 Answer: TypeAlias = Any
 """A value for the only field, a dict of fields, an outcome, or a list of answers for successive askings."""
 Answers: TypeAlias = Mapping[str, Answer] | Sequence[Answer] | Callable[["Asked"], Answer | Awaitable[Answer]]

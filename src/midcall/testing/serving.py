@@ -14,8 +14,6 @@ from mcp.server.stdio import stdio_server
 from midcall.server.running.runs import chosen_live
 from midcall.testing.importing import load_server
 
-__all__ = ["serve"]
-
 
 async def serve(name: str) -> None:
     """Serve until the client disconnects."""

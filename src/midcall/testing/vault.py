@@ -15,8 +15,6 @@ from midcall.web.secret_checks import ONE
 if TYPE_CHECKING:
     from midcall.portal.app import Portal
 
-__all__ = ["fill_vault"]
-
 
 async def fill_vault(
     server: object,

@@ -6,8 +6,6 @@ import ssl
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal, TypeAlias
 
-__all__ = ["Fault", "advise", "describe_fault", "fault_of"]
-
 Fault: TypeAlias = Literal["expired", "early", "other host", "self-signed", "unknown authority", "no TLS"]
 """What is wrong with a certificate, or "no TLS" if the other end doesn't speak TLS."""
 

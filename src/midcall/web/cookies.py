@@ -15,8 +15,6 @@ from starlette.responses import Response
 from midcall.settings import BROWSER_COOKIE_SECONDS, COOKIE_SKEW_SECONDS
 from midcall.web.public_url import Place
 
-__all__ = ["Cookies"]
-
 _BROWSER: Final = "browser"
 
 

@@ -12,8 +12,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from midcall.settings import SERVING_GRACE_SECONDS, SERVING_POLL_SECONDS
 
-__all__ = ["LocalServer", "bind"]
-
 
 def bind(host: str, port: int) -> socket.socket:
     """A socket that listens on this port; for 0, on any free one."""

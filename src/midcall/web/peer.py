@@ -18,8 +18,6 @@ from typing import Final
 
 from starlette.requests import HTTPConnection
 
-__all__ = ["can_tell", "is_own", "uid_of"]
-
 Address = tuple[str, int]
 
 _FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")

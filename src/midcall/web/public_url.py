@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from midcall.core.urls import BadUrl, is_loopback, is_secure, parse_url
 from midcall.errors import InstallError
 
-__all__ = ["Place", "local_place", "place_at"]
-
 _PORTS = {"http": 80, "https": 443}
 
 

@@ -8,8 +8,6 @@ from typing import Any, Final, TypeAlias
 
 from midcall.errors import Misuse
 
-__all__ = ["ONE", "Check", "Given", "look"]
-
 Given: TypeAlias = Callable[[Any], Awaitable[str | None] | str | None]
 """The author's function, plain or async. It gets what `secret` gives a tool: a text, or a mapping of fields."""
 

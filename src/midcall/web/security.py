@@ -31,20 +31,6 @@ from midcall.settings import (
 )
 from midcall.web.public_url import Place
 
-__all__ = [
-    "HEADERS",
-    "LEAVING",
-    "SCRIPTS",
-    "FailureLimit",
-    "Forms",
-    "Guard",
-    "Posted",
-    "TooLarge",
-    "is_same",
-    "network",
-    "read_posted",
-]
-
 _POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
 )

@@ -9,8 +9,8 @@ from typing import Any
 
 from mcp import Client
 
+from midcall.errors import StoreError
 from midcall.stores import Store
-from midcall.stores.base import StoreError
 from midcall.testing import connect
 from tests.calling import Elicit, Means, asking
 

@@ -18,8 +18,6 @@ from midcall.client.guard import Guard
 from midcall.core.text import plain
 from midcall.errors import MidcallError
 
-__all__ = ["Ways", "open_answerer"]
-
 
 @dataclass(frozen=True, slots=True)
 class Ways:

@@ -13,8 +13,6 @@ from typing import Any, Final, cast
 from midcall.cli.call.schemas import Kind, describe, kinds_of, type_of
 from midcall.core.text import plain_line
 
-__all__ = ["BadArgument", "Given", "read", "split"]
-
 _FLAGS: Final = {"yes": True, "y": True, "true": True, "no": False, "n": False, "false": False}
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,300}")
 _NUMBER: Final = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")

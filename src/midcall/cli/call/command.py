@@ -28,8 +28,6 @@ from midcall.core.urls import is_loopback
 from midcall.errors import MidcallError, NotAnswered
 from midcall.protocol import CODE, CONTINUE
 
-__all__ = ["run"]
-
 _UNEXPLAINED: Final = re.compile(r"Error executing tool [^\s:]+")
 """All that the SDK says about an unexpected exception."""
 _HOST: Final = re.compile(r"http://(\[[0-9A-Fa-f:.]+\]|[^\s/:?#@]+)")

@@ -17,8 +17,6 @@ from mcp_types import (
     TextResourceContents,
 )
 
-__all__ = ["as_json", "as_text"]
-
 
 def as_json(value: Any, *, ascii: bool) -> str:
     """Format JSON. Use ASCII on a terminal, so that no escape sequence gets through."""

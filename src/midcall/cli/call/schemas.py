@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-__all__ = ["Kind", "describe", "kind_of", "kinds_of", "type_of"]
-
 _DEEPEST: Final = 20
 
 

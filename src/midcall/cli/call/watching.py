@@ -10,8 +10,6 @@ from midcall.client.asked import Asked
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.core.text import plain_line
 
-__all__ = ["Watched", "watch"]
-
 _LONGEST: Final = 200
 
 

@@ -13,8 +13,6 @@ from midcall.cli.exits import usage_error
 from midcall.client.lines.screen import Ink, is_terminal, print_text
 from midcall.settings import DEMO_SECONDS
 
-__all__ = ["run"]
-
 
 def run(game: str | None, era: str | None, *, scripted: bool) -> int:
     """Play the demo, and return the exit code."""

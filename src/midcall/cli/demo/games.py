@@ -16,8 +16,6 @@ from mcp.server import MCPServer
 
 import midcall
 
-__all__ = ["EXAMPLES", "GAMES", "Game", "Tally"]
-
 _PACKAGE: Final = Path(midcall.__file__).parent
 _FOLDERS: Final = (_PACKAGE / "examples", _PACKAGE.parent.parent / "examples")
 """In the wheel, and in the repository."""

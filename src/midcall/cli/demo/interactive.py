@@ -26,8 +26,6 @@ from midcall.core.outcome import Outcome
 from midcall.core.text import plain, plain_line
 from midcall.hints import format_value
 
-__all__ = ["InteractiveDemo"]
-
 _COLUMNS: Final = 96
 
 _GAMES: Final = {game.name: game for game in GAMES}

@@ -20,8 +20,6 @@ from midcall.cli.demo.games import Game, Tally
 from midcall.cli.demo.traffic import TrafficCounter
 from midcall.client.transport.offer import Offer
 
-__all__ = ["MODERN", "Match", "Result", "open_match"]
-
 MODERN: Final = "2026-07-28"
 
 

@@ -20,8 +20,6 @@ from midcall.core.forms.form import Form
 from midcall.core.text import plain, plain_line
 from midcall.hints import format_value
 
-__all__ = ["Scene", "load_scenes", "play_scenes"]
-
 Writer: TypeAlias = Callable[[str], None]
 
 _GAMES: Final = {game.name: game for game in GAMES}

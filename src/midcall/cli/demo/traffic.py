@@ -8,8 +8,6 @@ from mcp_types import JSONRPCRequest, JSONRPCResponse
 
 from midcall.client.transport.wrapper import Around, Incoming
 
-__all__ = ["TrafficCounter"]
-
 
 class TrafficCounter(Around):
     """A transport that counts pushed questions and rounds."""

@@ -30,8 +30,6 @@ from midcall.doctor.source import NOTHING_NAMED, explain_target, find_source
 from midcall.server.installation import Installation
 from midcall.settings import CHECK_CLOSE_SECONDS
 
-__all__ = ["run", "show_settings"]
-
 
 def run(link: Link | None, *, as_json: bool) -> int:
     """Check a server: its code, if that is named, else what it offers to a client."""

@@ -11,8 +11,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Thread
 from typing import Any, TypeVar
 
-__all__ = ["use_daemon_threads"]
-
 T = TypeVar("T")
 
 

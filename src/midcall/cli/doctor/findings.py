@@ -12,8 +12,6 @@ from midcall.cli.output.tables import columns, indent
 from midcall.core.text import plain_line
 from midcall.doctor.report import Finding, State
 
-__all__ = ["draw_findings"]
-
 _MARKS: Final[dict[State, tuple[str, str]]] = {
     "ok": ("✓", "green"),
     "off": ("–", "dim"),

@@ -31,8 +31,6 @@ from midcall.protocol import CODE, CONTINUE, PROBE
 from midcall.server.channels.probe import SAMPLE
 from midcall.settings import CHECK_PROBE_SECONDS, CHECK_URL_SECONDS
 
-__all__ = ["check_outside"]
-
 _WAIT_LONGER: Final = "--timeout SECONDS waits longer."
 
 

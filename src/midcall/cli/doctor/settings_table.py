@@ -18,8 +18,6 @@ from midcall.core.text import plain_line
 from midcall.doctor.effective import Effective, Source
 from midcall.settings import SETTINGS
 
-__all__ = ["print_settings"]
-
 _TABLE: Final = 110
 """Narrower terminals get the meaning on a separate line."""
 _VALUE: Final = 36

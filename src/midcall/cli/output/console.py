@@ -13,8 +13,6 @@ from midcall.cli.output.hangup import abandon, ignore_hangup
 from midcall.client.lines.backlog import LastLines
 from midcall.client.lines.screen import Ink, print_error, print_text
 
-__all__ = ["Console", "print_out"]
-
 _CLEAR: Final = "\r\x1b[2K"
 
 

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final, TextIO
 
-__all__ = ["abandon", "ignore_hangup"]
-
 _HANGUP: Final = getattr(signal, "SIGHUP", None)
 
 

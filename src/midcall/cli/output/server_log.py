@@ -10,8 +10,6 @@ from typing import Final
 
 from midcall.cli.output.console import Console
 
-__all__ = ["ServerLog"]
-
 _LAST: Final = 20
 
 

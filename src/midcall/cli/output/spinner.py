@@ -12,8 +12,6 @@ from midcall.cli.output.console import Console
 from midcall.core.text import plain_line
 from midcall.settings import SPINNER_SECONDS
 
-__all__ = ["Spinner", "spin"]
-
 _FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 

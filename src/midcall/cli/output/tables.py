@@ -17,8 +17,6 @@ from midcall.cli.output.console import print_out
 from midcall.client.lines.screen import Ink
 from midcall.core.text import plain
 
-__all__ = ["columns", "heading", "indent", "print_parts", "width"]
-
 _NARROWEST: Final = 40
 _WIDEST: Final = 100
 

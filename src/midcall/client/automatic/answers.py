@@ -18,8 +18,6 @@ from midcall.core.forms.form import Form
 from midcall.core.forms.schema import is_line_of_choices
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 
-__all__ = ["ACTIONS", "BAD_ACTION", "Answer", "Unfit", "is_series", "join_names", "read_answer"]
-
 Answer: TypeAlias = Any
 """A value for the only field, a mapping of fields, an outcome, or `{"action": "decline"}`."""
 

@@ -14,8 +14,6 @@ from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.language import _
 
-__all__ = ["Headless", "Policy"]
-
 Policy: TypeAlias = Literal["cancel", "decline", "defaults", "fail"]
 
 _log: Final = logging.getLogger("midcall.client")

@@ -25,8 +25,6 @@ from midcall.core.forms.form import Form
 from midcall.core.outcome import Cancelled, Outcome
 from midcall.core.text import plain_line
 
-__all__ = ["Answers", "NoAnswer", "Script"]
-
 Answers: TypeAlias = Mapping[str, Answer] | Sequence[Answer] | Callable[[Asked], Answer | Awaitable[Answer]]
 """Answers by key, message or field; in order; or from a function, which returns None if it has none."""
 

@@ -15,8 +15,6 @@ from typing import Any, Final, cast
 from midcall.client.automatic.answers import ACTIONS, BAD_ACTION, Answer
 from midcall.errors import MidcallError
 
-__all__ = ["BadScript", "read_script"]
-
 _TOO_DEEP: Final = "this is nested too deeply to be a file of answers"
 _NOT_YAML: Final = "this is not YAML"
 

@@ -15,8 +15,6 @@ from midcall.client.asked import Asked
 from midcall.client.pending import Pending
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 
-__all__ = ["Board", "Draft", "End", "Ended", "Held"]
-
 End: TypeAlias = Literal[
     "accepted", "agreed", "declined", "cancelled", "withdrawn", "closed", "again", "given up", "finished"
 ]

@@ -27,8 +27,6 @@ from midcall.settings import MAX_PENDING, PAGE_GRACE_SECONDS, PAGE_OPEN_SECONDS,
 from midcall.web.local_server import LocalServer, bind
 from midcall.web.public_url import local_place
 
-__all__ = ["Browser"]
-
 
 class Browser:
     """Answers questions on a page in the user's browser.

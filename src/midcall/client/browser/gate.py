@@ -15,8 +15,6 @@ from collections.abc import Mapping
 from midcall.web.public_url import Place
 from midcall.web.security import Forms, is_same
 
-__all__ = ["Gate"]
-
 
 class Gate:
     """The secrets of one site.

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 
 from midcall.settings import PAGE_RECENT_SECONDS
 
-__all__ = ["Presence"]
-
 
 class Presence:
     """Counts open pages, and reports when the last one was closed.

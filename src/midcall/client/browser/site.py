@@ -26,8 +26,6 @@ from midcall.settings import BROWSER_POST_BYTES, BROWSER_POST_VALUES, PAGE_EVENT
 from midcall.web.forms import read, stylesheet, too_large
 from midcall.web.security import SCRIPTS, Guard, Posted, TooLarge, read_posted
 
-__all__ = ["site"]
-
 
 def site(board: Board, gate: Gate, presence: Presence, views: Views) -> ASGIApp:
     """The app that serves this board."""

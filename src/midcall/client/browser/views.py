@@ -16,8 +16,6 @@ from midcall.language import _
 from midcall.web.forms import Pages, too_large
 from midcall.web.forms import excerpt as safe
 
-__all__ = ["Views"]
-
 _ENDED = 5
 
 

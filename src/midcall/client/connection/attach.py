@@ -19,8 +19,6 @@ from midcall.client.transport.target import Ways, reach
 from midcall.errors import Misuse
 from midcall.settings import VISIT_SECONDS
 
-__all__ = ["attach"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 ClientT = TypeVar("ClientT")

@@ -39,8 +39,6 @@ from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.core.text import plain_line
 from midcall.errors import InvalidForm
 
-__all__ = ["Callback", "callback", "check_seconds", "fastmcp_handler", "outcome_of"]
-
 _log: Final = logging.getLogger("midcall.client.connection")
 
 _LONGEST: Final = 300

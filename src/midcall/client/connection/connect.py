@@ -28,8 +28,6 @@ from midcall.client.transport.target import Reached, Target, Ways, reach
 from midcall.protocol import PUSHING, VERSIONS, Version
 from midcall.settings import CONNECT_SECONDS, VISIT_SECONDS
 
-__all__ = ["ERAS", "CannotConnect", "Era", "check_era", "connect", "open_client"]
-
 Era: TypeAlias = Version | Literal["auto", "legacy"]
 ERAS: Final[tuple[Era, ...]] = ("auto", "legacy", *VERSIONS)
 

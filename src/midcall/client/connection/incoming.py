@@ -19,8 +19,6 @@ from midcall.core.urls import is_web_url
 from midcall.errors import InvalidForm
 from midcall.protocol import URLS_SINCE
 
-__all__ = ["describe", "has_rounds", "modes_at", "read_question", "read_request", "server_of"]
-
 
 def read_request(
     context: ClientRequestContext,

@@ -24,8 +24,6 @@ from midcall.errors import InvalidForm, UserCancelled, UserDeclined
 from midcall.protocol import has_visit_errors
 from midcall.settings import VISIT_RETRIES
 
-__all__ = ["Required"]
-
 _log: Final = logging.getLogger("midcall.client.connection")
 
 T = TypeVar("T")

@@ -14,8 +14,6 @@ from mcp_types import ElicitCompleteNotification
 from midcall.client.answerer import Waiting
 from midcall.settings import MAX_CLIENT_VISITS
 
-__all__ = ["OnComplete", "Visits"]
-
 OnComplete: TypeAlias = Callable[[str], Awaitable[None] | None]
 """Called with the id of a visit when the server reports that it's done."""
 

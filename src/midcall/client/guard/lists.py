@@ -9,8 +9,6 @@ from midcall.client.urls.consent import Address
 from midcall.client.urls.hosts import BadHost, read_host
 from midcall.core.text import plain_line
 
-__all__ = ["Hosts", "Servers"]
-
 
 class Servers:
     """Servers by the names they give themselves, ignoring case and invisible characters."""

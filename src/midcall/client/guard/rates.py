@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from midcall.settings import MAX_RATED_SERVERS, RATE_SECONDS
 
-__all__ = ["Rate", "Rates"]
-
 
 @dataclass(frozen=True, slots=True)
 class Rate:

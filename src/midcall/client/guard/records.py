@@ -13,8 +13,6 @@ from typing import Any, Final, TypeAlias
 from midcall.client.asked import Asked
 from midcall.client.lines.excerpt import one_line
 
-__all__ = ["Recorder", "Sink"]
-
 Sink: TypeAlias = Callable[[Mapping[str, Any]], object]
 """Called with each record."""
 

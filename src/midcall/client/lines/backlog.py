@@ -15,8 +15,6 @@ from typing import Final
 from midcall.client.lines.screen import print_error
 from midcall.language import ngettext
 
-__all__ = ["LastLines", "Meanwhile", "asking", "is_asking", "say"]
-
 _MOST: Final = 200
 
 

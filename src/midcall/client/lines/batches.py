@@ -13,8 +13,6 @@ from midcall.core.forms.form import Form
 from midcall.core.outcome import Outcome
 from midcall.settings import BATCH_SECONDS
 
-__all__ = ["Batch", "Turn", "Turns"]
-
 
 @dataclass(eq=False, slots=True)
 class Turn:

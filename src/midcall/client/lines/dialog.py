@@ -15,8 +15,6 @@ from midcall.core.forms.form import Form
 from midcall.core.outcome import Cancelled, Declined
 from midcall.language import _
 
-__all__ = ["Dialog"]
-
 Order: TypeAlias = Literal["send", "decline", "cancel"] | int
 """What the user orders at the review; a number is the index of the field to change."""
 

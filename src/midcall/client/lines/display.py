@@ -27,8 +27,6 @@ try:
 except ImportError:
     raise ImportError('Line prompts need Rich, which is not installed: pip install "midcall[terminal]"') from None
 
-__all__ = ["Sheet", "Writer", "format_all_cancelled", "format_outcome", "format_turned_away"]
-
 Writer: TypeAlias = Callable[[str], None]
 """Shows text unchanged, at once."""
 

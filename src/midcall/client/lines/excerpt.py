@@ -7,8 +7,6 @@ from typing import Final
 from midcall.core.text import plain, plain_line
 from midcall.language import _, ngettext
 
-__all__ = ["clip", "one_line", "server_name", "shorten", "shorten_paragraphs"]
-
 _LINE: Final = 200
 _NAME: Final = 60
 _MESSAGE: Final = 20_000

@@ -20,8 +20,6 @@ from typing import Any, Final, TypeAlias
 
 from midcall.settings import CTRL_C_SECONDS
 
-__all__ = ["Keyboard", "Reader"]
-
 Reader: TypeAlias = Callable[[], str]
 """Blocks until there is a line, and returns it without its line end. Raises `EOFError` at the end of the input."""
 

@@ -35,8 +35,6 @@ from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.language import _, ngettext
 from midcall.settings import MAX_PENDING
 
-__all__ = ["Lines"]
-
 _MOST_VERSION: Final = 30
 
 

@@ -12,8 +12,6 @@ from midcall.core.forms.fields import Flag
 from midcall.core.outcome import Cancelled, Declined
 from midcall.language import _
 
-__all__ = ["Ended", "Prompt"]
-
 
 class Ended(Exception):
     """The user ended this question, or `all` pending questions."""

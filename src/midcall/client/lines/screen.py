@@ -8,8 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TextIO
 
-__all__ = ["Ink", "has_terminal", "is_terminal", "print_error", "print_on_screen", "print_text", "screen_ink"]
-
 
 @dataclass(frozen=True, slots=True)
 class Ink:

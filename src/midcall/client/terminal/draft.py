@@ -12,8 +12,6 @@ from midcall.core.forms.form import Form
 from midcall.hints import format_value
 from midcall.problems import Problem
 
-__all__ = ["Draft", "Entry"]
-
 Entry: TypeAlias = str | bool | Sequence[str] | None
 """What a widget holds: the text of an input, a boolean, the value of an option, several of them, or nothing."""
 

@@ -9,8 +9,6 @@ from midcall.client.asked import Asked
 from midcall.client.terminal.draft import Draft
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 
-__all__ = ["NOBODY", "Behind", "Flow", "Step"]
-
 
 class Step:
     """One question, its draft, and the user's decision."""

@@ -20,9 +20,6 @@ from typing import Final, TextIO
 from midcall.language import _
 from midcall.settings import OUTPUT_BYTES
 
-__all__ = ["KEEPS_ALL", "Held", "aside"]
-
-
 KEEPS_ALL: Final = sys.platform != "win32"
 """On Windows only what Python prints is held back, as text."""
 

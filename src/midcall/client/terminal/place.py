@@ -11,8 +11,6 @@ from typing import Final, Literal, TypeAlias
 
 from midcall.client.lines.screen import is_terminal
 
-__all__ = ["Place", "place"]
-
 Place: TypeAlias = Literal["form", "lines", "nowhere"]
 
 COLUMNS: Final = 40

@@ -14,8 +14,6 @@ from midcall.client.terminal.widgets.window import Window
 from midcall.language import _, ngettext
 from midcall.settings import TERMINAL_QUEUE_SECONDS
 
-__all__ = ["QuestionApp"]
-
 
 class QuestionApp(Window):
     """Asks the questions of a flow. When it exits, each step has its outcome.

@@ -24,8 +24,6 @@ from midcall.core.outcome import Accepted, Declined
 from midcall.hints import format_value
 from midcall.language import _, ngettext
 
-__all__ = ["FIELDS", "QuestionPage", "ReviewPage", "portion_of"]
-
 FIELDS: Final = 40
 """Longer forms are shown in portions, because every field is several widgets."""
 _REVIEWED: Final = 200

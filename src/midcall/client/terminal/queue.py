@@ -9,8 +9,6 @@ from typing import Any, Final
 from midcall.client.terminal.flow import Step
 from midcall.core.outcome import Cancelled, Outcome
 
-__all__ = ["Queue", "Waiter"]
-
 _MOST_TOGETHER: Final = 20
 
 

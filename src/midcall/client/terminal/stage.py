@@ -16,8 +16,6 @@ from midcall.client.terminal.output import KEEPS_ALL, aside
 from midcall.client.terminal.widgets.window import Window
 from midcall.settings import TERMINAL_CLOSE_SECONDS, TERMINAL_POLL_SECONDS
 
-__all__ = ["OwnTerminal", "Stage"]
-
 _SIGNALS: Final = tuple(getattr(signal, name) for name in ("SIGWINCH", "SIGTSTP", "SIGCONT") if hasattr(signal, name))
 
 

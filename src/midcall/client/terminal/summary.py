@@ -15,8 +15,6 @@ from midcall.client.lines.screen import Ink
 from midcall.core.outcome import Accepted, Outcome
 from midcall.language import _
 
-__all__ = ["Summary"]
-
 
 class Summary:
     """Prints outcomes, and opens the addresses that the user agreed to.

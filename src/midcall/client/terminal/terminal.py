@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from midcall.client.terminal.stage import Stage
     from midcall.client.terminal.wait_app import WaitApp
 
-__all__ = ["Terminal"]
-
 _log: Final = logging.getLogger("midcall.client")
 
 

@@ -16,8 +16,6 @@ from midcall.client.terminal.widgets.window import Window
 from midcall.core.text import plain_line
 from midcall.language import _, ngettext
 
-__all__ = ["WaitApp"]
-
 
 class WaitPage(Page):
     def __init__(self, waiting: Waiting, began: float) -> None:

@@ -13,8 +13,6 @@ from mcp_types import CONNECTION_CLOSED
 from midcall.errors import MidcallError
 from midcall.web.certificates import advise, describe_fault, fault_of
 
-__all__ = ["NO_SUCH_COMMAND", "CannotConnect", "leaf", "reason_of"]
-
 Reason: TypeAlias = tuple[str, str]
 """Why the connection failed, and what to do about it."""
 

@@ -30,8 +30,6 @@ from pydantic import ValidationError
 from midcall.client.lines.excerpt import one_line
 from midcall.client.transport.wrapper import Around, Incoming
 
-__all__ = ["UNREADABLE", "Intake", "usable_tools"]
-
 _log: Final = logging.getLogger("midcall.client")
 
 _MOST_REPORTED: Final = 100

@@ -15,8 +15,6 @@ from mcp_types import CLIENT_CAPABILITIES_META_KEY, JSONRPCRequest
 from midcall.client.asked import Mode
 from midcall.client.transport.wrapper import Around
 
-__all__ = ["Offer"]
-
 
 class Offer(Around):
     """Offers this version, and declares only these modes.

@@ -21,8 +21,6 @@ from midcall.client.lines.screen import Ink
 from midcall.core.text import plain
 from midcall.settings import DRAIN_SECONDS
 
-__all__ = ["Errlog", "server_log"]
-
 Errlog: TypeAlias = TextIO | Callable[[str], object]
 """A file, which gets it unchanged; or a function, which gets each sanitized line in a separate thread."""
 

@@ -27,8 +27,6 @@ from midcall.core.text import plain
 from midcall.core.urls import is_web_url
 from midcall.settings import HTTP_CONNECT_SECONDS, SILENT_STREAM_SECONDS
 
-__all__ = ["Reached", "Target", "Ways", "is_url", "reach"]
-
 Target: TypeAlias = str | Sequence[str] | StdioServerParameters | Server[Any] | MCPServer | Transport | object
 """A URL; a command, as one line or as a list of its arguments; a server object; or a transport."""
 

@@ -12,8 +12,6 @@ from mcp.client._transport import ReadStream, Transport, TransportStreams, Write
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCRequest
 
-__all__ = ["Around", "Incoming"]
-
 Incoming: TypeAlias = SessionMessage | Exception
 StreamT = TypeVar("StreamT", ReadStream[Incoming], WriteStream[SessionMessage])
 

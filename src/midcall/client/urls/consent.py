@@ -24,8 +24,6 @@ from midcall.core.urls import is_web_url
 from midcall.language import _
 from midcall.settings import URL_CHARACTERS
 
-__all__ = ["Address", "look", "open_in_browser"]
-
 _LONG: Final = 2_000
 _PORTS: Final = {"http": 80, "https": 443}
 _INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")

@@ -14,8 +14,6 @@ from typing import Any, Final, Literal, TypeAlias
 
 import idna
 
-__all__ = ["BadHost", "Host", "IpAddress", "Place", "read_host"]
-
 IpAddress: TypeAlias = IPv4Address | IPv6Address
 Place: TypeAlias = Literal["internet", "network", "computer"]
 """Where a host is: on the internet, in the user's own network, or the user's own computer."""

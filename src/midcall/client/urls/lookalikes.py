@@ -5,8 +5,6 @@ from __future__ import annotations
 import unicodedata
 from typing import Final
 
-__all__ = ["foreign_letters", "looks_like", "scripts"]
-
 _LATIN: Final = dict(
     zip(
         # Cyrillic, Greek, Armenian; each above the Latin letter that it looks like.

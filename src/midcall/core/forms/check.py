@@ -12,8 +12,6 @@ from midcall.core.forms.fields import Choices, Field, Number
 from midcall.core.forms.form import Form
 from midcall.problems import Problem
 
-__all__ = ["check", "fill", "tidy"]
-
 
 def check(form: Form, content: object) -> tuple[Problem, ...]:
     """All problems of this content, in the order of the fields."""

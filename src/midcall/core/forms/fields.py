@@ -26,8 +26,6 @@ from midcall.core.wire import HALF_CHARACTER_ADVICE, describe_half_character, es
 from midcall.errors import InvalidForm
 from midcall.problems import describe
 
-__all__ = ["Choice", "Choices", "Field", "Flag", "Number", "Options", "Text", "name_option"]
-
 Options: TypeAlias = Sequence[str] | Mapping[str, str] | Sequence[tuple[str, str]]
 """Values, or values and their titles."""
 

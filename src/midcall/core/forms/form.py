@@ -15,8 +15,6 @@ from midcall.core.forms.schema import Split, build_property, build_schema, split
 from midcall.errors import InvalidForm
 from midcall.protocol import FULL_FORMS, NEWEST
 
-__all__ = ["Form", "FormRule"]
-
 FormRule: TypeAlias = tuple[str, bool, Rule]
 """A field's name, whether it is required, and what its value must be."""
 

@@ -8,8 +8,6 @@ from datetime import date
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from typing import Final, Literal, TypeAlias
 
-__all__ = ["FORMATS", "Format", "is_date", "is_date_time", "is_email", "is_uri"]
-
 Format: TypeAlias = Literal["email", "uri", "date", "date-time"]
 
 # RFC 5321: a local part of atoms and dots, or in quotes; then a host name or an address in brackets.

@@ -9,8 +9,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, cast
 
-__all__ = ["compile_pattern", "find_python_only", "is_portable", "is_safe"]
-
 # Skips escapes and character classes; the groups that are left are Python's own.
 _PYTHON_ONLY: Final = re.compile(r"\\[AZz]|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?[P#(>aiLmsux-]|[*+?}]\+", re.DOTALL)
 

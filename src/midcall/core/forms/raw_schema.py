@@ -12,8 +12,6 @@ from midcall.core.forms.rules import is_number
 from midcall.core.wire import escape_halves
 from midcall.errors import InvalidForm
 
-__all__ = ["parse_field", "parse_fields"]
-
 Property: TypeAlias = Mapping[str, Any]
 
 _ROOT: Final = frozenset({"$schema", "type", "title", "description", "properties", "required", "additionalProperties"})

@@ -13,17 +13,6 @@ from midcall.core.forms.formats import FORMATS, Format
 from midcall.core.forms.patterns import compile_pattern
 from midcall.core.wire import find_half_character
 
-__all__ = [
-    "Fault",
-    "Rule",
-    "choice_rule",
-    "choices_rule",
-    "flag_rule",
-    "is_number",
-    "number_rule",
-    "text_rule",
-]
-
 Fault: TypeAlias = tuple[str, Mapping[str, Any]]
 """A code and its parameters, as in `Problem`."""
 Rule: TypeAlias = Callable[[Any], tuple[Fault, ...]]

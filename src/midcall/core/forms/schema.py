@@ -12,8 +12,6 @@ from typing import Any, Final, TypeAlias
 
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text, name_option
 
-__all__ = ["Split", "build_property", "build_schema", "is_line_of_choices", "splitter"]
-
 _LINE_OF_CHOICES: Final = re.compile(r"\bType .+ of these, separated by commas: ")
 
 Split: TypeAlias = Callable[[str], list[str]]

@@ -15,8 +15,6 @@ from midcall.core.forms.fields import Field, Number, Text
 from midcall.core.forms.form import Form
 from midcall.errors import InvalidQuestion, SecretInForm
 
-__all__ = ["refuse_secrets", "secret_error", "secret_fields", "secret_properties"]
-
 _PHRASES: Final = (
     # passwords, including those in the languages that forms are most often written in
     *("password", "passwords", "passwd", "pwd", "passphrase", "passcode", "passwort", "kennwort"),

@@ -23,8 +23,6 @@ from midcall.core.types.refusals import holds_fields, is_a, name_type, refuse, r
 from midcall.errors import InvalidForm
 from midcall.problems import Problem
 
-__all__ = ["TypedForm", "compile_type"]
-
 T_co = TypeVar("T_co", covariant=True)
 
 ANSWER: Final = "answer"

@@ -21,8 +21,6 @@ from midcall.core.forms.patterns import is_portable
 from midcall.core.types.refusals import refuse
 from midcall.errors import InvalidForm
 
-__all__ = ["NOTHING", "Facts", "IntOrFloat", "strip_qualifiers", "unwrap"]
-
 _ALIASES: Final = (TypeAliasType, getattr(typing, "TypeAliasType", TypeAliasType))
 _QUALIFIERS: Final = (Required, NotRequired, ReadOnly, Final)
 _LOWER_BOUNDS: Final = ("ge", "gt", "min_length")

@@ -22,8 +22,6 @@ from midcall.core.types.refusals import is_a, refuse
 from midcall.errors import InvalidForm
 from midcall.problems import Problem
 
-__all__ = ["Kind", "Thaw", "Unfit", "choose_kind"]
-
 Thaw: TypeAlias = Callable[[Any], Any]
 
 _COLLECTIONS: Final[dict[Any, Callable[[list[Any]], Any]]] = {

@@ -10,8 +10,6 @@ from typing import Any
 
 from midcall.errors import InvalidForm
 
-__all__ = ["OptionSet", "enum_options", "humanize", "literal_options"]
-
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 

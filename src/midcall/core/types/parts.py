@@ -20,8 +20,6 @@ from midcall.core.types.options import humanize
 from midcall.errors import InvalidForm
 from midcall.problems import Problem, describe
 
-__all__ = ["Content", "Part", "build_part", "list_problems", "read_value", "read_values"]
-
 Content: TypeAlias = Mapping[str, Any]
 
 _BOUNDS: Final[dict[str, tuple[Callable[[Any, Any], bool], str, str]]] = {

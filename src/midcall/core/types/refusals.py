@@ -14,8 +14,6 @@ from typing_extensions import is_typeddict
 from midcall.core.forms.secrets import secret_error
 from midcall.errors import InvalidForm
 
-__all__ = ["holds_fields", "is_a", "name_type", "refuse", "refuse_value"]
-
 _SUPPORTED: Final = (
     "Use bool, int, float, str, date, datetime, Literal, Enum, a list of such choices, "
     "or a flat model, dataclass or TypedDict of these."

@@ -12,8 +12,6 @@ from midcall.doctor.site import Site
 if TYPE_CHECKING:
     from midcall.portal.app import Portal
 
-__all__ = ["check_browser"]
-
 _SUGGESTED: Final = 8765
 _USUAL: Final = {"http": 80, "https": 443}
 

@@ -15,8 +15,6 @@ from midcall.server.channels.table import CHANNELS
 if TYPE_CHECKING:
     from midcall.server.installation import Installation
 
-__all__ = ["check_channels"]
-
 Missing: TypeAlias = tuple[str, str] | None
 """What is missing, and how to get it."""
 

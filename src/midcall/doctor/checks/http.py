@@ -16,8 +16,6 @@ from midcall.web.certificates import Fault, fault_of
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["Answer", "Trouble", "request"]
-
 Trouble: TypeAlias = Fault | Literal["nobody", "no answer", "unknown host"]
 """Why nothing answered: no listener, a timeout, a name that doesn't resolve, or a TLS error."""
 

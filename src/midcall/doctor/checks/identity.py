@@ -12,8 +12,6 @@ from midcall.settings import CHECK_SECONDS
 if TYPE_CHECKING:
     from midcall.portal.app import Portal
 
-__all__ = ["check_identity", "describe_identity"]
-
 _SIGN_IN: Final = "Portal(..., identity=Oidc(...)) or ProxyJwt(...): see docs/identity.md."
 _ISSUER: Final = (
     "Open <issuer>/.well-known/openid-configuration from this machine, and compare it with what Oidc(...) was given."

@@ -8,16 +8,6 @@ from typing import Final
 from midcall.doctor.report import Finding
 from midcall.doctor.site import VARIABLES, Site
 
-__all__ = [
-    "check_doubt",
-    "check_keys",
-    "check_probe",
-    "check_runs",
-    "check_secrets",
-    "check_variables",
-    "describe_unknown",
-]
-
 _TWICE: Final = "Without a store, two replicas can each continue the same state, even with different answers."
 _SHARE: Final = (
     "Pass store='postgresql://...' or 'redis://...': then a call is continued once, where its run is. With one "

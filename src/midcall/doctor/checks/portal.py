@@ -17,8 +17,6 @@ from midcall.web.certificates import advise, describe_fault
 if TYPE_CHECKING:
     from midcall.portal.app import Portal
 
-__all__ = ["check_portal"]
-
 _POLICY: Final = "content-security-policy"
 _SIGN_IN: Final = (302, 303, 307, 401, 403)
 _MAY_BE_TRUSTED: Final = ("self-signed", "unknown authority")

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from midcall.portal.vault import Vault
     from midcall.stores.base import Store
 
-__all__ = ["ADD_STORE", "check_store"]
-
 ADD_STORE: Final = "Use install(..., store='sqlite://'), or 'postgresql://...' or 'redis://...' for several replicas."
 _CHECK: Final = "`midcall store check URL` checks a store alone, and waits as long as a server would."
 _LOST: Final = "If it is lost, `midcall vault forget OWNER NAME` lets users enter their values again."

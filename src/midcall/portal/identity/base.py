@@ -15,8 +15,6 @@ from midcall.portal.pages.rendering import Renderer
 from midcall.web.cookies import Cookies
 from midcall.web.public_url import Place
 
-__all__ = ["Attachable", "Caller", "Identity", "Key", "Nobody", "Surroundings", "caller_key", "key_of"]
-
 Key: TypeAlias = Callable[[Mapping[str, Any]], str]
 """Makes an identity key from claims, for issuers whose subjects differ between clients."""
 

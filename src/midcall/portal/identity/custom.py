@@ -10,8 +10,6 @@ from starlette.routing import Route
 
 from midcall.portal.identity.base import Caller, Surroundings, caller_key
 
-__all__ = ["FromCallable"]
-
 
 class FromCallable:
     """An identity made of one function, for apps that have their own sign-in.

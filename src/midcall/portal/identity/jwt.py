@@ -14,8 +14,6 @@ from joserfc.jwk import KeySet
 from midcall.settings import ISSUER_KEYS_AGAIN_SECONDS, PROVIDER_FRESH_SECONDS, PROVIDER_TIMEOUT_SECONDS
 from midcall.web.certificates import describe_fault, fault_of
 
-__all__ = ["ALGORITHMS", "InvalidToken", "Keys", "Unavailable", "decode", "fetch", "problem"]
-
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Signatures that only the issuer can make: not "none", and none with a shared secret."""
 

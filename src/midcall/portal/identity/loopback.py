@@ -13,8 +13,6 @@ from starlette.routing import Route
 from midcall.portal.identity.base import Caller, Surroundings
 from midcall.web import peer
 
-__all__ = ["Loopback"]
-
 
 class Loopback:
     """The user that the server runs as, on this machine.

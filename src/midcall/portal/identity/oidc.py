@@ -26,8 +26,6 @@ from midcall.settings import PROVIDER_TIMEOUT_SECONDS, SESSION_SECONDS, SIGN_IN_
 from midcall.web.public_url import place_at
 from midcall.web.security import read_posted
 
-__all__ = ["Oidc"]
-
 _BACK: Final = "/signed-in"
 _OURS: Final = re.compile(r"/mine|/i/[A-Za-z0-9_\-]{1,200}")
 

@@ -19,8 +19,6 @@ from midcall.portal.logs import logger
 from midcall.settings import TOKEN_LEEWAY_SECONDS
 from midcall.web.public_url import place_at
 
-__all__ = ["ProxyJwt"]
-
 _REQUIRED: Final = "ProxyJwt(...) needs a header, an issuer, an audience, and either jwks_url= or keys= with a JWK set."
 
 

@@ -11,8 +11,8 @@ them connect *their* account to somebody else's call.
 
 from __future__ import annotations
 
+from midcall.errors import CallbackRefused, OAuthError, ProviderFailed
 from midcall.portal.oauth.client import Finished, OAuth
-from midcall.portal.oauth.errors import CallbackRefused, OAuthError, ProviderFailed
 from midcall.portal.oauth.provider import Provider
 
 __all__ = ["CallbackRefused", "Finished", "OAuth", "OAuthError", "Provider", "ProviderFailed"]

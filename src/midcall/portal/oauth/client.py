@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import QueryParams
 
-from midcall.errors import InstallError, Misuse
+from midcall.errors import CallbackRefused, InstallError, Misuse, ProviderFailed
 from midcall.language import _
 from midcall.portal.oauth.endpoint import Endpoint, error_code, rejection
-from midcall.portal.oauth.errors import CallbackRefused, ProviderFailed, no_such_flow, unreadable
+from midcall.portal.oauth.errors import no_such_flow, unreadable
 from midcall.portal.oauth.flows import Flow, Flows
 from midcall.portal.oauth.metadata import Directory, Endpoints
 from midcall.portal.oauth.provider import Provider
@@ -26,8 +26,6 @@ from midcall.portal.vault import Vault
 from midcall.settings import PROVIDER_TIMEOUT_SECONDS
 from midcall.stores.base import Store
 from midcall.stores.interactions import short
-
-__all__ = ["Finished", "OAuth"]
 
 logger = logging.getLogger("midcall.portal.oauth")
 

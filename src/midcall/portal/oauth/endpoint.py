@@ -12,13 +12,12 @@ from authlib.integrations.base_client import OAuthError as AuthlibError
 from authlib.integrations.httpx_client import AsyncOAuth2Client
 from authlib.oauth2.client import OAuth2Client
 
+from midcall.errors import ProviderFailed
 from midcall.language import _
-from midcall.portal.oauth.errors import TRY_LATER, GrantRefused, ProviderFailed, unreachable, unreadable
+from midcall.portal.oauth.errors import TRY_LATER, GrantRefused, unreachable, unreadable
 from midcall.portal.oauth.metadata import Directory, Endpoints, trust
 from midcall.portal.oauth.provider import Provider
 from midcall.portal.oauth.tokens import Tokens
-
-__all__ = ["Endpoint", "error_code", "rejection"]
 
 _REFUSED: Final = frozenset({"invalid_grant", "bad_refresh_token", "bad_verification_code"})
 """The code or the refresh token is not valid, or no longer; the last two are GitHub's names for it."""

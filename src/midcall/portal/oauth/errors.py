@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from midcall.errors import CallbackRefused, OAuthError, ProviderFailed
+from midcall.errors import CallbackRefused, ProviderFailed
 from midcall.language import _
-
-__all__ = [
-    "TRY_LATER",
-    "CallbackRefused",
-    "GrantRefused",
-    "OAuthError",
-    "ProviderFailed",
-    "no_such_flow",
-    "unreachable",
-    "unreadable",
-]
 
 TRY_LATER: Final = "Nothing is lost: try again later."
 

@@ -17,16 +17,14 @@ from typing import Final, cast
 
 from starlette.responses import Response
 
-from midcall.errors import Misuse
+from midcall.errors import CallbackRefused, Misuse
 from midcall.language import _
-from midcall.portal.oauth.errors import CallbackRefused, no_such_flow
+from midcall.portal.oauth.errors import no_such_flow
 from midcall.portal.vault import Vault, VaultLocked
 from midcall.settings import CONSENT_SECONDS, MAX_CONSENTS
 from midcall.stores.base import Record, Store
 from midcall.stores.interactions import digest_of
 from midcall.web.cookies import Cookies
-
-__all__ = ["Flow", "Flows", "forget", "pending", "remember"]
 
 _KIND: Final = "oauth-state"
 

@@ -13,11 +13,10 @@ from urllib.parse import urlsplit
 import httpx2
 
 from midcall.core.urls import is_safe
-from midcall.portal.oauth.errors import ProviderFailed, unreachable, unreadable
+from midcall.errors import ProviderFailed
+from midcall.portal.oauth.errors import unreachable, unreadable
 from midcall.portal.oauth.provider import Provider, TokenAuth
 from midcall.settings import PROVIDER_FRESH_SECONDS
-
-__all__ = ["Directory", "Endpoints", "trust"]
 
 _CHECK_ISSUER: Final = "Check issuer=, or describe the provider with authorize_url= and token_url=."
 

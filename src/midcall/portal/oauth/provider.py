@@ -11,8 +11,6 @@ from urllib.parse import parse_qsl, urlsplit
 from midcall.core.urls import is_safe
 from midcall.errors import InstallError
 
-__all__ = ["Provider", "TokenAuth"]
-
 TokenAuth: TypeAlias = Literal["client_secret_basic", "client_secret_post", "none"]
 """How we authenticate at the token endpoint."""
 

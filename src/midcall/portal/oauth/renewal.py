@@ -15,14 +15,13 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Final
 
+from midcall.errors import ProviderFailed
 from midcall.portal.oauth.endpoint import Endpoint
-from midcall.portal.oauth.errors import TRY_LATER, GrantRefused, ProviderFailed
+from midcall.portal.oauth.errors import TRY_LATER, GrantRefused
 from midcall.portal.oauth.provider import Provider
 from midcall.portal.oauth.tokens import Tokens, vault_name
 from midcall.portal.vault import Entry, Vault
 from midcall.stores.base import Record, Store
-
-__all__ = ["Renewal", "lease_id"]
 
 KIND: Final = "oauth-renewal"
 

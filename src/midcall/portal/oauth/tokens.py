@@ -10,8 +10,6 @@ from typing import Any
 from midcall.portal.oauth.provider import Provider
 from midcall.settings import ACCESS_SKEW_SECONDS
 
-__all__ = ["Tokens", "vault_name"]
-
 
 def vault_name(provider: Provider) -> str:
     return f"oauth:{provider.name}"

@@ -17,8 +17,6 @@ from midcall.portal.vault import Vault, VaultLocked
 from midcall.web.forms import excerpt
 from midcall.web.security import TooLarge, read_posted
 
-__all__ = ["AccountPage"]
-
 _ACCESS: Final = "oauth:"
 
 

@@ -15,8 +15,6 @@ from midcall.stores.interactions import Interaction
 from midcall.web.forms import excerpt
 from midcall.web.security import Posted
 
-__all__ = ["Approve"]
-
 
 class Approve:
     """Takes approvals. The page posts the digest of what it showed; any other digest approves nothing."""

@@ -13,8 +13,6 @@ from midcall.stores.interactions import Interaction
 from midcall.web.forms import excerpt
 from midcall.web.security import LEAVING, Posted
 
-__all__ = ["Authorize"]
-
 
 class Authorize:
     """Sends the user to a provider, after they agreed here.

@@ -14,8 +14,6 @@ from midcall.portal.oauth.flows import forget, pending
 from midcall.portal.pages.interaction import InteractionPages
 from midcall.portal.pages.notices import heading_and_hint
 
-__all__ = ["CallbackPage"]
-
 
 @dataclass(frozen=True, slots=True)
 class CallbackPage:

@@ -15,8 +15,6 @@ from midcall.stores.interactions import Interaction
 from midcall.web.forms import Pages, read, too_large
 from midcall.web.security import Posted
 
-__all__ = ["HostedForm"]
-
 _CACHED: Final = 64
 """How many forms to cache: the same tool asks the same thing again and again."""
 

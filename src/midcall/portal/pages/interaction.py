@@ -20,8 +20,6 @@ from midcall.stores.interactions import Action, Ending, Interaction, Kind, diges
 from midcall.web.forms import excerpt
 from midcall.web.security import Posted, TooLarge, read_posted
 
-__all__ = ["InteractionPages", "OnFinish"]
-
 OnFinish = Callable[[str], Awaitable[None]]
 
 _STATUS: Final = {"already": 409, "foreign": 403, "expired": 410, "unknown": 404}

@@ -10,8 +10,6 @@ from midcall.portal.access import Visitor
 from midcall.stores.interactions import Interaction
 from midcall.web.security import Posted
 
-__all__ = ["Accepted", "Invalid", "Page", "Redirect", "Rejected", "Result"]
-
 
 @dataclass(frozen=True, slots=True)
 class Accepted:

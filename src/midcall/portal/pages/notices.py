@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from midcall.language import _
 
-__all__ = ["heading_and_hint"]
-
 
 def heading_and_hint(what: str) -> tuple[str, str]:
     """The heading of this notice, and what the user can do."""

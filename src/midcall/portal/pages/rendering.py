@@ -18,8 +18,6 @@ from midcall.portal.pages.notices import heading_and_hint
 from midcall.settings import CACHED_PAGE_CHARACTERS, MAX_CACHED_PAGES
 from midcall.web.forms import Pages, excerpt, stylesheet
 
-__all__ = ["PageCache", "Renderer", "format_hour", "format_moment", "icon", "load_templates", "style"]
-
 _HERE: Final = Path(__file__).parent
 
 

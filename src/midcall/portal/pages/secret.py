@@ -19,8 +19,6 @@ from midcall.web.forms import excerpt
 from midcall.web.secret_checks import ONE, Check
 from midcall.web.security import Posted
 
-__all__ = ["Secret"]
-
 
 @dataclass(frozen=True, slots=True)
 class _Line:

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from midcall.server.call import Call
     from midcall.server.channels.table import Asking
 
-__all__ = ["Default"]
-
 
 class Default:
     via: ClassVar[Via] = "default"

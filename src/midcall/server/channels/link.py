@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from midcall.server.call import Call
     from midcall.server.channels.table import Asking
 
-__all__ = ["Link"]
-
 
 class Link:
     via: ClassVar[Via] = "link"

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from midcall.server.call import Call
     from midcall.server.channels.table import Asking
 
-__all__ = ["Page"]
-
 
 class Page:
     via: ClassVar[Via] = "page"

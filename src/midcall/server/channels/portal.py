@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from midcall.stores.interactions import Interactions, Kind
     from midcall.web.secret_checks import Check
 
-__all__ = ["Hosted", "Portal", "form_interaction", "host", "page_id", "settle_page", "why_not_hosted"]
-
 
 class Vault(Protocol):
     """Secrets, per owner and name."""

@@ -27,9 +27,6 @@ from midcall.server.channels import table
 from midcall.server.verbs import elicit, once
 from midcall.settings import MAX_PROBE_SECONDS, PROBE_SECONDS, READING_SECONDS
 
-__all__ = ["FILLED", "FORMS", "SAMPLE", "Finding", "Findings", "Probe"]
-
-
 _TOOL: Final = Tool(
     name=PROBE,
     title="Try out how this client asks its user",

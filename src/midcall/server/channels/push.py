@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from midcall.server.call import Call
     from midcall.server.channels.table import Asking
 
-__all__ = ["NO_WAY_BACK", "Push", "send", "signs_of_life", "take_back"]
-
 NO_WAY_BACK: Final = (
     "this connection has no way back to the client (stateless HTTP, or HTTP that answers in plain JSON)"
 )

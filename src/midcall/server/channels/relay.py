@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from midcall.server.call import Call
     from midcall.server.channels.table import Asking
 
-__all__ = ["RELAYED", "Relay"]
-
 RELAYED = mark_name("relay")
 """The mark in the journal: which question the model asks."""
 

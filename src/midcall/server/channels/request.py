@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from midcall.server.call import Call
     from midcall.server.channels.table import Asking
 
-__all__ = ["elicitation_params", "message_for", "refill", "visit_id"]
-
 
 def visit_id(call: Call, identity: str, visit: Visit) -> str:
     """The id of this visit: the author's, or one that never changes for this call."""

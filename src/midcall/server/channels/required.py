@@ -36,18 +36,6 @@ if TYPE_CHECKING:
     from midcall.server.channels.table import Asking
     from midcall.server.resuming.storage import Keeping
 
-__all__ = [
-    "Recognised",
-    "Required",
-    "comes_back",
-    "fits_request",
-    "forget_request",
-    "give_code",
-    "retry_code",
-    "visit_error",
-    "why_not_sent_away",
-]
-
 _FOUND_AGAIN: Final = frozenset({"secret", "authorize", "required", "visiting", "visited"})
 """Marks of work that a fresh call finds in the vault or in the store, or repeats without harm."""
 _REQUEST: Final = mark_name("retry")

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from midcall.server.call import Call
     from midcall.server.channels.table import Asking
 
-__all__ = ["Round"]
-
 
 class Round:
     via: ClassVar[Via] = "round"

@@ -23,8 +23,6 @@ from midcall.server.channels.round import Round
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["CHANNELS", "Asking", "Channel", "beyond_doubt", "channel_for", "channels", "why_not"]
-
 
 @dataclass(slots=True)
 class Asking:

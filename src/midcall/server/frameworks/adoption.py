@@ -34,8 +34,6 @@ from midcall.server.frameworks.errors import fail
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["answer_for", "reply_to"]
-
 ResultT = TypeVar("ResultT", bound=BaseModel)
 
 _METHOD: Final = "elicitation/create"

@@ -44,19 +44,6 @@ from midcall.errors import (
 from midcall.server import model_text
 from midcall.server.call import Call, current_call
 
-__all__ = [
-    "Ours",
-    "describe_mistake",
-    "ending",
-    "fail",
-    "find_ours",
-    "is_failure",
-    "let_through",
-    "look_inside",
-    "protocol_error",
-    "surface",
-]
-
 logger = logging.getLogger("midcall")
 
 _CLOSED: Final = (  # these end the call, even if the tool catches them

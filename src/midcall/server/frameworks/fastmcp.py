@@ -25,8 +25,6 @@ from midcall.server.install import installation_on
 from midcall.server.installation import Installation
 from midcall.server.resuming.url_required import UrlElicitationRequired
 
-__all__ = ["prepare"]
-
 _MARK: Final = "__midcall__"
 
 

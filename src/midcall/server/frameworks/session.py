@@ -31,8 +31,6 @@ from pydantic import BaseModel
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["AskingSession", "follow_request", "with_params", "with_session"]
-
 ResultT = TypeVar("ResultT", bound=BaseModel)
 
 _BEAT: Final = 1e-3

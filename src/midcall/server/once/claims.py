@@ -19,8 +19,6 @@ from midcall.stores.interactions import digest_of
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["lost_result", "run_claimed"]
-
 
 async def run_claimed(
     call: Call, identity: str, name: str, arguments: str, retry: bool, run: Callable[[], Awaitable[Any]]

@@ -22,8 +22,6 @@ from pydantic_core import PydanticSerializationError
 
 from midcall.errors import NotRecordable
 
-__all__ = ["Record", "record_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Record:

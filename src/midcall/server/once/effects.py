@@ -30,8 +30,6 @@ from midcall.server.running.run import in_thread
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["run_once"]
-
 _KEY: Final = "idempotency_key"
 _IN_THREADS: Final = (asyncio.to_thread, to_thread.run_sync)
 """They return what the function returns that they are given."""

@@ -28,17 +28,6 @@ if TYPE_CHECKING:
     from midcall.server.call import Call
     from midcall.server.installation import Installation
 
-__all__ = [
-    "add_tools",
-    "answer_in",
-    "code_in",
-    "finish_later",
-    "refuse_answer",
-    "refuse_code",
-    "take",
-    "take_answer",
-]
-
 _TOOL: Final = Tool(
     name=CONTINUE,
     title=model_text.CONTINUE_TITLE,

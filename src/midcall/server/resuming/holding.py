@@ -21,8 +21,6 @@ from midcall.stores.interactions import Ending
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["page_timed_out", "wait_for_ending"]
-
 
 async def wait_for_ending(call: Call, id: str, timeout: float | None, until: float = inf) -> Ending:
     """Hold the request until the visit has ended, and record how. `until` is when its page expires.

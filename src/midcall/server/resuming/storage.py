@@ -15,16 +15,14 @@ from typing import TYPE_CHECKING, Final
 
 from mcp.server.request_state import InvalidRequestState
 
-from midcall.errors import InvalidJournal
+from midcall.errors import InvalidJournal, StoreError
 from midcall.settings import PURGE_SECONDS
-from midcall.stores.base import Record, Store, StoreError
+from midcall.stores.base import Record, Store
 from midcall.stores.interactions import digest_of
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
     from midcall.server.installation import Installation
-
-__all__ = ["Keeping", "is_kept"]
 
 logger = logging.getLogger("midcall.store")
 

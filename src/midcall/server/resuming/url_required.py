@@ -27,8 +27,6 @@ from midcall.server.resuming.visits import NotHeld
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["UrlElicitationRequired", "check_required", "leave_with_visits"]
-
 
 class UrlElicitationRequired(UrlElicitationRequiredError):
     """Raise it if a tool cannot continue before the user has visited these URLs.

@@ -15,9 +15,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakSet
 
+from midcall.errors import StoreError
 from midcall.protocol import has_visit_errors
 from midcall.settings import MAX_VISITS, VISIT_POLL_SECONDS
-from midcall.stores.base import StoreError
 from midcall.stores.interactions import Ending, digest_of
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from midcall.server.call import Call
     from midcall.server.resuming.storage import Keeping
     from midcall.stores.base import Record
-
-__all__ = ["NotHeld", "Visits"]
 
 logger = logging.getLogger("midcall.visits")
 

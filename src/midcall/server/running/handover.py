@@ -38,17 +38,16 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, ErrorData
 
 from midcall.core.journal import Head
+from midcall.errors import StoreError
 from midcall.server.running.turns import CONTINUED, Given, Outcome
 from midcall.settings import BEAT_SECONDS, LATE_BEATS, SILENT_BEATS, UNCLAIMED_BEATS
-from midcall.stores.base import Record, Store, StoreError
+from midcall.stores.base import Record, Store
 from midcall.stores.interactions import digest_of
 
 if TYPE_CHECKING:
     from mcp.server.request_state import RequestStateCodec
 
     from midcall.server.resuming.storage import Keeping
-
-__all__ = ["Claim", "Handover"]
 
 logger = logging.getLogger("midcall.store")
 

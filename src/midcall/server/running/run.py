@@ -20,8 +20,6 @@ import anyio.to_thread
 
 from midcall.settings import CLEANUP_SECONDS, EFFECT_SECONDS
 
-__all__ = ["CANCELLED", "REPLAYED", "ROUND", "STOPPED", "Run", "aside", "in_thread"]
-
 logger = logging.getLogger("midcall")
 
 in_thread: ContextVar[int | None] = ContextVar("midcall_in_thread", default=None)

@@ -15,19 +15,18 @@ from weakref import WeakMethod
 import anyio
 import anyio.to_thread
 
+from midcall.errors import StoreError
 from midcall.server.running import handover as beating
 from midcall.server.running.handover import Claim, Handover
 from midcall.server.running.run import STOPPED
 from midcall.server.running.turns import Turns
 from midcall.settings import MAX_ENDED_RUNS
-from midcall.stores.base import Record, StoreError
+from midcall.stores.base import Record
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server
 
     from midcall.server.call import Call
-
-__all__ = ["Runs", "chosen_live"]
 
 logger = logging.getLogger("midcall")
 

@@ -23,8 +23,6 @@ from midcall.settings import BLOCKED_SECONDS, THREAD_POLL_SECONDS
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["block_on", "is_worker", "run_aside", "run_for_worker"]
-
 T = TypeVar("T")
 
 _LOOP_STOPPED: Final = (

@@ -20,8 +20,6 @@ from midcall.settings import MAX_TURN_OUTCOMES, MAX_TURNS
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-__all__ = ["CONTINUED", "PAST", "WAS_CANCELLED", "Given", "Outcome", "OwnState", "Turn", "Turns"]
-
 
 class OwnState(str):
     """A state that midcall made: unsealed and verified, or about to be sealed."""

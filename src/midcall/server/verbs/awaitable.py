@@ -16,8 +16,6 @@ from midcall.errors import MidcallError, Misuse
 from midcall.server.call import Call, current_call, inside_effect, running_call
 from midcall.server.frameworks.errors import describe_mistake, surface
 
-__all__ = ["Verb", "begin", "name_of", "recall"]
-
 logger = logging.getLogger("midcall")
 
 T = TypeVar("T")

@@ -9,8 +9,6 @@ from typing import Any, cast, get_origin
 from midcall.core.types.options import OptionSet, enum_options
 from midcall.errors import InvalidQuestion
 
-__all__ = ["default_of", "read_options"]
-
 
 def read_options(options: Any) -> OptionSet:
     """These options, in their order.

@@ -10,10 +10,9 @@ from midcall.errors import MidcallError
 from midcall.server.call import asks_inside_once, current_call, running_call
 from midcall.server.frameworks.errors import surface
 from midcall.server.once.effects import run_once
-from midcall.server.verbs import pages, questions
 from midcall.server.verbs.awaitable import Verb, begin
-
-__all__ = ["InThread", "Keyed", "once"]
+from midcall.server.verbs.pages import approve, authorize, secret
+from midcall.server.verbs.questions import ask, ask_all, choose, confirm, elicit, visit
 
 T = TypeVar("T")
 R = TypeVar("R", covariant=True)
@@ -94,7 +93,7 @@ async def _once(
         raise surface(exc, current_call.get()) from exc.__cause__
 
 
-_VERBS: Final = tuple(getattr(module, name) for module in (questions, pages) for name in module.__all__)
+_VERBS: Final = (ask, ask_all, choose, confirm, elicit, visit, approve, authorize, secret)
 
 
 def _verb_in(fn: object) -> str | None:

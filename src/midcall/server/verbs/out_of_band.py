@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("midcall.portal")
 
-__all__ = ["get_approval", "get_secret", "get_token"]
-
 ACCOUNTS: Final = "oauth:"
 """The prefix of connected accounts in the vault."""
 _ATTEMPTS: Final = 3

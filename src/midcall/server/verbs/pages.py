@@ -12,8 +12,6 @@ from midcall.server.verbs.awaitable import Verb, begin
 from midcall.server.verbs.out_of_band import get_approval, get_secret, get_token
 from midcall.web.secret_checks import ONE, Check, Given, look
 
-__all__ = ["approve", "authorize", "secret"]
-
 
 @overload
 def secret(

@@ -22,8 +22,6 @@ from midcall.server.verbs.awaitable import Verb, begin, name_of, recall
 from midcall.server.verbs.choices import default_of, read_options
 from midcall.stores.interactions import Ending
 
-__all__ = ["ask", "ask_all", "choose", "confirm", "elicit", "visit"]
-
 T = TypeVar("T")
 T1 = TypeVar("T1")
 T2 = TypeVar("T2")

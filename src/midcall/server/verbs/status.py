@@ -16,8 +16,6 @@ from midcall.server.running.run import REPLAYED
 if TYPE_CHECKING:
     from midcall.server.installation import Installation
 
-__all__ = ["can_ask", "complete", "loop_for", "suspending"]
-
 
 def can_ask(mode: Literal["form", "url"] | None = None, via: Via | None = None) -> tuple[Via, ...]:
     """The channels that can reach the user of this call, in order; empty if none can.

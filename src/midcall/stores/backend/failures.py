@@ -8,20 +8,6 @@ from typing import Any
 
 from midcall.errors import StoreError
 
-__all__ = [
-    "connection_lost",
-    "failed",
-    "full",
-    "import_driver",
-    "login_rejected",
-    "malformed_url",
-    "no_database",
-    "read_only",
-    "timed_out",
-    "unknown_option",
-    "unreachable",
-]
-
 _TRY_AGAIN = "Try again: the next call reconnects."
 
 

@@ -12,10 +12,9 @@ from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
+from midcall.errors import StoreError
 from midcall.stores.backend.wakeup import Wakeups
-from midcall.stores.base import Record, StoreError
-
-__all__ = ["Connected"]
+from midcall.stores.base import Record
 
 
 class _Open(Protocol):

@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from midcall.stores.base import StoreError
-
-__all__ = ["OLDEST", "SchemaVersion", "missing_steps"]
+from midcall.errors import StoreError
 
 OLDEST = 2
 """The oldest schema version whose code can use what we write today."""

@@ -11,23 +11,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from midcall.errors import StoreError
 from midcall.settings import ID_BYTES
-from midcall.stores.base import Record, StoreError, Value
-
-__all__ = [
-    "RECORD",
-    "VALUE",
-    "before_consuming",
-    "check_name",
-    "check_record",
-    "check_value",
-    "escape",
-    "to_change",
-    "to_record",
-    "to_row",
-    "to_value",
-    "unescape",
-]
+from midcall.stores.base import Record, Value
 
 RECORD = "id, kind, owner, data, created, expires, outcome, consumed, version"
 VALUE = "owner, name, sealed, updated"

@@ -18,10 +18,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
+from midcall.errors import StoreError
 from midcall.settings import STORE_FALLBACK_POLL_SECONDS, STORE_POLL_SECONDS, STORE_RETRY_SECONDS
-from midcall.stores.base import Record, StoreError
-
-__all__ = ["Listener", "Poll", "Read", "Wakeups"]
+from midcall.stores.base import Record
 
 Read: TypeAlias = Callable[[str], Awaitable[Record | None]]
 Poll: TypeAlias = Callable[[Sequence[str]], Awaitable[Mapping[str, int] | None]]

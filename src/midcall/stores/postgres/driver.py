@@ -7,8 +7,6 @@ from typing import Any
 from midcall.errors import StoreError
 from midcall.stores.backend import failures
 
-__all__ = ["OPTIONS", "explain", "is_lost", "load_driver"]
-
 OPTIONS = ("create", "schema", "listen", "pool", "timeout")
 """The options of a URL that are ours and not the driver's."""
 

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
+from midcall.errors import StoreError
 from midcall.settings import (
     POSTGRES_CLOSE_SECONDS,
     POSTGRES_LISTEN_AGAIN_SECONDS,
@@ -17,9 +18,6 @@ from midcall.settings import (
     POSTGRES_PONG_SECONDS,
 )
 from midcall.stores.backend.rows import unescape
-from midcall.stores.base import StoreError
-
-__all__ = ["CHANNEL", "PostgresListener"]
 
 CHANNEL = "midcall"
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from midcall.stores.backend.migrations import OLDEST
 
-__all__ = ["SCHEMA", "STEPS", "VERSION_TABLE", "make_schema", "qualify", "schema_sql", "set_version"]
-
 VERSION_TABLE = """\
 CREATE TABLE IF NOT EXISTS @midcall_schema (
     version integer NOT NULL,

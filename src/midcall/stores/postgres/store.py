@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from midcall.errors import StoreError
 from midcall.settings import POSTGRES_RELEASE_SECONDS, STORE_BATCH, STORE_POOL, STORE_TIMEOUT_SECONDS
 from midcall.stores.address import Address
 from midcall.stores.backend import failures
@@ -31,12 +32,10 @@ from midcall.stores.backend.rows import (
     unescape,
 )
 from midcall.stores.backend.wakeup import Wakeups
-from midcall.stores.base import Completion, Record, StoreError, Value, verdict
+from midcall.stores.base import Completion, Record, Value, verdict
 from midcall.stores.postgres.driver import OPTIONS, explain, is_lost, load_driver
 from midcall.stores.postgres.listener import CHANNEL, PostgresListener
 from midcall.stores.postgres.schema import STEPS, VERSION_TABLE, make_schema, qualify, schema_sql, set_version
-
-__all__ = ["PostgreSQL"]
 
 _LOCK = 0x6D696463616C6C  # "midcall": held while tables are created
 _RACES = 5

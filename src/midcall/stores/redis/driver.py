@@ -10,8 +10,6 @@ from typing import Any, TypeVar
 from midcall.errors import StoreError
 from midcall.stores.backend import failures
 
-__all__ = ["OPTIONS", "explain", "is_lost", "load_driver", "no_retry", "run_cancellable"]
-
 T = TypeVar("T")
 
 OPTIONS = ("prefix", "pool", "timeout")

@@ -10,8 +10,6 @@ from midcall.settings import REDIS_PING_SECONDS
 from midcall.stores.backend.rows import unescape
 from midcall.stores.redis.driver import explain, run_cancellable
 
-__all__ = ["RedisListener"]
-
 
 class RedisListener:
     """SUBSCRIBE to one channel for all records."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from midcall.settings import EXPIRED_KEEP_SECONDS
 
-__all__ = ["CHANGE", "COMPLETE", "CONSUME", "CREATE", "FIELDS", "LOOK", "SWAP", "SWEEP"]
-
 FIELDS = ("h", "d", "o", "c", "v")
 
 _FIELDS = ", ".join(f"'{field}'" for field in FIELDS)

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
+from midcall.errors import StoreError
 from midcall.settings import EXPIRED_KEEP_SECONDS, REDIS_PING_SECONDS, STORE_BATCH, STORE_POOL, STORE_TIMEOUT_SECONDS
 from midcall.stores.address import Address, wrong_option
 from midcall.stores.backend.failures import malformed_url
@@ -20,12 +21,10 @@ from midcall.stores.backend.lifecycle import Connected
 from midcall.stores.backend.migrations import OLDEST, SchemaVersion, missing_steps
 from midcall.stores.backend.rows import check_record, check_value, escape, unescape
 from midcall.stores.backend.wakeup import Wakeups
-from midcall.stores.base import Completion, Record, StoreError, Value
+from midcall.stores.base import Completion, Record, Value
 from midcall.stores.redis import scripts
 from midcall.stores.redis.driver import OPTIONS, explain, is_lost, load_driver, no_retry, run_cancellable
 from midcall.stores.redis.listener import RedisListener
-
-__all__ = ["Redis"]
 
 T = TypeVar("T")
 

@@ -6,9 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from midcall.stores.base import StoreError
-
-__all__ = ["default_file", "make_default_file", "make_file"]
+from midcall.errors import StoreError
 
 
 def default_file() -> Path:

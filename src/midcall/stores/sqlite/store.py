@@ -32,8 +32,6 @@ from midcall.stores.base import Completion, Record, Value, verdict
 from midcall.stores.sqlite.file import default_file, make_default_file, make_file
 from midcall.stores.sqlite.thread import Thread, transaction
 
-__all__ = ["SQLite"]
-
 T = TypeVar("T")
 
 _POLL_ANYWAY = 100

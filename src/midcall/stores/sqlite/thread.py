@@ -11,11 +11,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
+from midcall.errors import StoreError
 from midcall.settings import SQLITE_RETRY_SECONDS
 from midcall.stores.backend.migrations import OLDEST, SchemaVersion, missing_steps
-from midcall.stores.base import StoreError
-
-__all__ = ["STEPS", "Thread", "transaction"]
 
 T = TypeVar("T")
 

@@ -7,8 +7,6 @@ from typing import Final
 from midcall.core.text import plain, plain_line
 from midcall.language import ngettext
 
-__all__ = ["LINE", "MESSAGE", "line", "text"]
-
 MESSAGE: Final = 10_000
 LINE: Final = 300
 

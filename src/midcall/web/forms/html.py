@@ -21,8 +21,6 @@ except ImportError:
         'Rendering a form needs a package that is not installed: pip install "midcall[browser]"'
     ) from None
 
-__all__ = ["Pages", "draw", "stylesheet"]
-
 OURS = Path(__file__).parent
 
 

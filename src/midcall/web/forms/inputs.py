@@ -16,8 +16,6 @@ from midcall.problems import Problem
 from midcall.settings import MAX_CONTROLS, MAX_FIELDS, MAX_OPTIONS
 from midcall.web.forms import excerpt, moments
 
-__all__ = ["Control", "Input", "Option", "inputs", "sentence", "too_large"]
-
 Control: TypeAlias = Literal["line", "area", "moment", "radios", "select", "boxes"]
 
 FEW: Final = 7

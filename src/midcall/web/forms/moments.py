@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["OFFSETS", "join", "offset_name", "split"]
-
 _MOMENT: Final = re.compile(
     r"(?P<date>\d{4}-\d\d-\d\d)[Tt](?P<time>[0-2]\d:[0-5]\d:[0-5]\d(?:\.\d{1,3})?)(?P<offset>[Zz]|[+-]\d\d:\d\d)",
     re.ASCII,

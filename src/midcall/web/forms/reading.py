@@ -13,8 +13,6 @@ from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.form import Form
 from midcall.web.forms import moments
 
-__all__ = ["read"]
-
 _FLAGS: Final[dict[str, bool]] = {"yes": True, "no": False}
 
 

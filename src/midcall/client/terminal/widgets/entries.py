@@ -27,8 +27,6 @@ from midcall.core.forms.fields import Choice, Choices
 from midcall.core.text import plain_line
 from midcall.language import _
 
-__all__ = ["LONG", "Entered", "Finder", "GoOn", "Picks", "TextBox", "YesNo", "toggle"]
-
 LONG: Final = 8
 """Longer lists can be searched."""
 _MOST_SHOWN: Final = 100

@@ -18,8 +18,6 @@ from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.hints import describe_amount, format_value, list_hints
 from midcall.language import _
 
-__all__ = ["FieldBox", "needs_answer"]
-
 _MOST_DESCRIPTION: Final = 2_000
 
 

@@ -19,8 +19,6 @@ from textual.widgets import Static
 
 from midcall.language import _
 
-__all__ = ["KEYS", "YES", "Act", "Bar", "Page"]
-
 KEYS: Final = {
     "send": "ctrl+s",
     "next": "ctrl+s",

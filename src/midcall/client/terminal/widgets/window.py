@@ -21,8 +21,6 @@ from textual.widgets import Input
 from midcall.client.terminal.widgets.frame import KEYS, YES, Act, Page
 from midcall.settings import CONFIRM_SECONDS, TERMINAL_DRAW_SECONDS
 
-__all__ = ["Window"]
-
 _ACTS = {key: [act for act, its_key in KEYS.items() if its_key == key] for key in KEYS.values()}
 _MOST_PRINTED: Final = 10_000
 _THEME: Final = Theme(

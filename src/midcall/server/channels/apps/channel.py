@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from midcall.server.call import Call
     from midcall.server.channels.table import Asking
 
-__all__ = ["App"]
-
 
 class App:
     via: ClassVar[Via] = "app"

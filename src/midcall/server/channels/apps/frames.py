@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from midcall.server.installation import Installation
     from midcall.server.resuming.storage import Keeping
 
-__all__ = ["find", "findable"]
-
 _SAFE: Final = 2**53
 
 _found: WeakSet[Call] = WeakSet()

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from midcall.server.channels.table import Asking
     from midcall.server.resuming.storage import Keeping
 
-__all__ = ["Opened", "Step", "close", "is_seen", "nonce_of", "open_questions", "step_of"]
-
 
 class Opened(NamedTuple):
     """Questions that are open to an App."""

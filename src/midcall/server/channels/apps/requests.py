@@ -26,8 +26,6 @@ from midcall.settings import MAX_SEEN_TOOLS, MAX_TOOL_PAGES
 if TYPE_CHECKING:
     from midcall.server.installation import Installation
 
-__all__ = ["ABOUT", "add_to_list", "serve", "shows_apps"]
-
 FORM: Final = "ui://midcall/form"
 
 ABOUT: Final = frozenset({"initialize", "server/discover", "tools/list", "resources/list"})

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from midcall.server.installation import Installation
     from midcall.server.resuming.storage import Keeping
 
-__all__ = ["call_tool"]
-
 Reply: TypeAlias = dict[str, Any]
 
 

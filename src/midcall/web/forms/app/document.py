@@ -18,8 +18,6 @@ from midcall.web.forms import excerpt
 from midcall.web.forms.html import Pages, stylesheet
 from midcall.web.forms.inputs import too_large
 
-__all__ = ["asking", "document"]
-
 _HERE: Final = Path(__file__).parent
 
 
