@@ -165,7 +165,7 @@ class Question(_Options, Generic[T]):
     list of choices), a `Form`, or a raw schema dict. The options are those of `ask`.
     """
 
-    __slots__ = ("_answered", "_links", "form", "typed")
+    __slots__ = ("_answered", "form", "links", "typed")
 
     mode: Final = "form"
 
@@ -193,14 +193,8 @@ class Question(_Options, Generic[T]):
     def _carry_form(self, form: Form) -> None:
         self.form = form
         self._name(_digest("form", self.message, form.digest))
-        self._links: tuple[str, ...] | None = None
-
-    @property
-    def links(self) -> tuple[str, ...]:
+        self.links = find_links(self.message, *form.texts())
         """What a client might make clickable in this question."""
-        if self._links is None:
-            self._links = find_links(self.message, *self.form.texts())
-        return self._links
 
     def _check_default(self, default: object, type: Any) -> None:
         """A default is what the user could answer, or a value of the type; anything else is a mistake."""
@@ -272,7 +266,7 @@ class Visit(_Options):
 
     mode: Final = "url"
     shape: Final = "visit"
-    links: Final = ()
+    links: Final[tuple[str, ...]] = ()
 
     def __init__(
         self,

@@ -209,13 +209,13 @@ class Replay:
 
         Once it may: then what was recorded and not met is dropped, and returned.
 
-        Only that task can tell: it has one order. A branch that is still at its I/O leaves records
-        unused without having gone anywhere else.
+        Only that task can tell, and only while no branch waits: it has one order. A branch that is still at its I/O
+        leaves records unused without having gone anywhere else.
 
         Raises:
             ReplayMismatch: It has, past a recorded effect, or for the second time.
         """
-        unused = self._list_unmet()
+        unused = [] if self.has_waiting_branch else self._list_unmet()
         if not unused:
             return []
         effects = [label for _, kind, label in unused if kind in EFFECTS]
@@ -273,9 +273,17 @@ class Replay:
     def wait(
         self, identity: str, question: Question[Any] | Visit, *, line: bool, deadline: float | None, attempt: int = 1
     ) -> Entry:
-        """Write down that this question waits for its answer."""
+        """Write down that this question waits for its answer. While a branch waits, nothing is on the tool's line."""
         shape = question.shape if question.key is not None or question.is_adopted else ""
-        entry = Entry("waiting", int(line), question.message[:_LABEL], None, shape, attempt, deadline)
+        entry = Entry(
+            "waiting",
+            int(line and not self.has_waiting_branch),
+            question.message[:_LABEL],
+            None,
+            shape,
+            attempt,
+            deadline,
+        )
         self.journal.entries[identity] = entry
         self._used.add(identity)
         return entry

@@ -45,7 +45,7 @@ async def put(call: Call, question: Question[Any] | Visit) -> Outcome[Any]:
     """Ask one question."""
     if links := question.links:
         _warn_of_links(call, question, links)
-    if call.run.must_check:
+    if call.recalls or call.run.ending is not None:
         await call.run.check_question()
     asking = _begin(call, question)
     if call.recalls:
@@ -102,8 +102,8 @@ def _begin(call: Call, question: Question[Any] | Visit) -> Asking:
     entry = replay.find(identity, question)
     channel = None
     if entry is None:
-        line = call.run.on_line() and not replay.has_waiting_branch
-        if line and (dropped := replay.depart(question.message)):
+        line = call.run.on_line()
+        if line and call.recalls and (dropped := replay.depart(question.message)):
             logger.warning(
                 "%r asked something else when it was replayed, so answers were dropped: %s. Put what changes between "
                 "runs into once(), or give the question a key=.",

@@ -10,7 +10,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from contextvars import ContextVar
 from copy import deepcopy
-from functools import cached_property
+from functools import cached_property, partial
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
@@ -101,15 +101,17 @@ class Call:
     def start(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> None:
         """Run the tool. It sees `ctx`, with a session that asks through us."""
         self._next = call_next
-        self.run = run = Run(self.called)
+        self.run = run = Run(self.called, current_call, self)
         self.thread = get_ident()
         self.around = current_call.get()
         self.asking_session = AskingSession(self.ctx.session, self)
         ctx = with_session(ctx, self.asking_session)
         self.followers.append(ctx)
-        run.carry(current_call, self)
-        run.start(run.context.run(call_next, ctx))
-        self.installation.runs.add(self)
+        running = self.installation.runs.running
+        run.on_end = partial(running.discard, self)
+        run.start(partial(call_next, ctx))
+        if not run.done:
+            running.add(self)
 
     def again(self) -> Call:
         """The same call, to be run again from what was recorded, within the same request."""

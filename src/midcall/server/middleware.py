@@ -8,34 +8,34 @@ import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import anyio
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
+from mcp.shared.exceptions import MCPError
 from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, ErrorData, InputRequiredResult
-from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, ErrorData
+from mcp_types.methods import INPUT_REQUIRED_METHODS
 from opentelemetry import trace
 
-from midcall.core.journal import Foreign, Head, Journal, decode, encode, read_head
+from midcall.core.journal import Foreign, Head, Journal, decode, read_head
 from midcall.core.replay import Replay
-from midcall.errors import InvalidJournal, JournalTooLarge, MalformedAnswer, MidcallError, StoreError, TooManyRounds
+from midcall.errors import InvalidJournal, MalformedAnswer, MidcallError, StoreError
 from midcall.protocol import ANSWER, CONTINUE
-from midcall.server import model_text, telemetry
+from midcall.server import telemetry
 from midcall.server.call import Call, hand_down
 from midcall.server.channels.apps import requests as apps
 from midcall.server.channels.push import take_back
 from midcall.server.channels.required import forget_request
-from midcall.server.frameworks.errors import Ours, ending, find_ours, protocol_error
+from midcall.server.frameworks.errors import protocol_error
 from midcall.server.frameworks.session import with_params
+from midcall.server.results import AGAIN, finish, leave
 from midcall.server.resuming import codes
 from midcall.server.resuming.storage import Keeping, is_kept
-from midcall.server.resuming.url_required import check_required, leave_with_visits
 from midcall.server.running.handover import Claim, Handover
-from midcall.server.running.run import CANCELLED, ROUND, STOPPED
+from midcall.server.running.run import CANCELLED, STOPPED
 from midcall.server.running.turns import PAST, WAS_CANCELLED, Given, Outcome, OwnState, Turn
-from midcall.settings import BRANCH_POLL_SECONDS, BRANCH_POLLS, GRACE_SECONDS, STATE_BYTES
+from midcall.settings import BRANCH_POLL_SECONDS, BRANCH_POLLS, GRACE_SECONDS
 
 if TYPE_CHECKING:
     from midcall.server.installation import Installation
@@ -312,8 +312,8 @@ class Calls:
                 await _catch_up(call)
             call.run.hand_back()
             over = call.run.task.done() or call.run.abandoned
-            result = await (self._finish(call) if over else self._leave(call))
-            if result is not _AGAIN:
+            result = await (finish(call) if over else leave(call))
+            if result is not AGAIN:
                 return call, result
             call = call.again()
             if turn is not None:
@@ -405,120 +405,6 @@ class Calls:
             with suppress(MCPError):
                 await self._settle(call, Outcome(error=_cancellation()), turn)
 
-    async def _finish(self, call: Call) -> HandlerResult:
-        """The tool has ended: with a result, its own round, or an error."""
-        task = call.run.task
-        call.ended = True
-        if call.run.sending:
-            await take_back(call)
-        if call.failed is not None:
-            return ending(call.failed, call)
-        if task.cancelled() or not task.done():
-            stopped = call.run.ending == STOPPED
-            raise MCPError(INTERNAL_ERROR, "The server is stopping." if stopped else "The tool was cancelled.")
-        error = task.exception()
-        if error is None:
-            if call.recalls and (unused := call.leftover()) is not None:
-                return ending(unused, call)
-            result = task.result()
-            return await self._wrap_round(call, result) if _is_round(result) else result
-        ours = find_ours(error) if isinstance(error, Exception) else None
-        if ours is None:
-            raise error
-        return await self._end_with(call, ours)
-
-    async def _end_with(self, call: Call, error: Ours) -> HandlerResult:
-        """End the call with an error that the tool didn't catch."""
-        if isinstance(error, MidcallError):
-            return ending(error, call)
-        try:
-            if call.modern:
-                requests = await leave_with_visits(call, error)
-                return _AGAIN if requests is None else await self._round(call, requests)
-            raise await check_required(call, error)
-        except MidcallError as refused:
-            return ending(refused, call)
-
-    # --- a round leaves -----------------------------------------------------------------------
-
-    async def _leave(self, call: Call) -> HandlerResult:
-        """The tool has asked and gone quiet: the result that asks, or the one with a resume code.
-
-        The run stays and waits, or is ended before the round leaves.
-        """
-        if call.recalls and (changed := call.drift()) is not None:
-            await call.end("failed")
-            return ending(changed, call)
-        if not self._installation.visits.stopping and await self._runs.can_stay(call):
-            try:
-                return await self._result(call, {key: each.request for key, each in call.run.open.items()})
-            finally:
-                if not call.ended:
-                    call.asking_session.detach()
-                    self._runs.wait(call)
-        requests = call.run.requests()
-        await call.end(ROUND)
-        if call.failed is not None:
-            return ending(call.failed, call)
-        return await self._result(call, requests)
-
-    async def _result(self, call: Call, requests: Mapping[str, Mapping[str, Any]]) -> HandlerResult:
-        try:
-            return await self._round(call, requests)
-        except UrlElicitationRequiredError as exc:
-            raise await check_required(call, exc) from None
-        except MidcallError as exc:
-            if not call.ended:
-                await call.end("failed")
-            return ending(exc, call)
-
-    async def _round(self, call: Call, requests: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-        if call.suspension is not None and call.suspension.later:
-            return await codes.finish_later(call, call.suspension.later)
-        limit = self._installation.max_rounds
-        if limit is not None and call.journal.rounds >= limit:
-            return await self._too_many(call, limit)
-        result: dict[str, Any] = {"requestState": await self._state(call)}
-        if requests:
-            result["inputRequests"] = requests
-        return call.stamp(result, "input_required")
-
-    async def _too_many(self, call: Call, limit: int) -> dict[str, Any]:
-        """Clients give up after this many rounds: end the call with a resume code, if it can have one."""
-        only_here = not call.ended or self._installation.whose_keys == "process"
-        if call.can_continue_later or (call.method == "tools/call" and only_here):
-            return await codes.finish_later(call, model_text.MORE_QUESTIONS, now=True)
-        raise TooManyRounds(limit)
-
-    async def _wrap_round(self, call: Call, result: InputRequiredResult | dict[str, Any]) -> HandlerResult:
-        """Put our journal around the state of the handler's own round, if anything is recorded."""
-        if not call.journal:
-            return result
-        if isinstance(result, InputRequiredResult):
-            result = result.model_dump(by_alias=True, mode="json", exclude_none=True)
-        call.journal.foreign = Foreign(result.get("requestState"), None)
-        return {**result, "requestState": await self._state(call)}
-
-    async def _state(self, call: Call) -> str:
-        """The journal as it travels; only its first line if it's too large, and the run is still here."""
-        journal = call.journal
-        journal.rounds += 1
-        journal.turn += 1
-        journal.owner = "" if self._runs.handover is None else self._runs.owner_of(call)
-        journal.left = time.time() if self._installation.doubt else None
-        text = encode(journal)
-        if len(text) <= STATE_BYTES:
-            return OwnState(text)
-        if self._installation.keeping is not None:
-            return OwnState(await self._installation.keeping.put_journal(call, text))
-        if not call.ended:
-            return OwnState(text.partition("\n")[0])
-        raise JournalTooLarge(len(text), STATE_BYTES)
-
-
-_AGAIN: Final[dict[str, Any]] = {}
-"""Returned instead of a result if the required visits are done: run the tool again."""
-
 
 async def _catch_up(call: Call) -> None:
     """Give branches of a replay that are still at their I/O a moment to ask again what was answered.
@@ -561,13 +447,6 @@ def _cancellation() -> ErrorData:
 def _error_data(error: Exception) -> ErrorData:
     known = handler_exception_to_error_data(error)
     return known or ErrorData(code=INTERNAL_ERROR, message="Internal server error")
-
-
-def _is_round(result: HandlerResult) -> TypeGuard[InputRequiredResult | dict[str, Any]]:
-    """Whether the handler made its own round. Nearly every result is a dict: check that first."""
-    if isinstance(result, dict):
-        return result.get("resultType") == "input_required"
-    return is_input_required(result)
 
 
 def _foreign(kept: Foreign | None, responses: Mapping[str, Any], ours: Collection[str]) -> Foreign | None:

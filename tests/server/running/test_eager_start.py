@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Coroutine
+from contextvars import ContextVar
 from typing import Any
 
 import pytest
@@ -18,14 +19,21 @@ from tests.mistakes import mistake_in
 ANSWERS = {"a?": "1", "b?": "2"}
 
 EAGER = sys.version_info >= (3, 12)
+OWN: ContextVar[object] = ContextVar("own")
+
+
+def make_run() -> Run:
+    run = Run("tool", OWN, None)
+    run.on_end = lambda: None
+    return run
 
 
 async def test_a_tool_that_never_waits_has_ended_when_its_run_was_started() -> None:
     async def tool() -> str:
         return "done"
 
-    run = Run("tool")
-    run.start(tool())
+    run = make_run()
+    run.start(tool)
     assert run.done is EAGER
     await run.settle()
     assert run.task.result() == "done"
@@ -39,8 +47,8 @@ async def test_the_run_knows_its_task_from_the_first_step_on() -> None:
         await asyncio.sleep(0)
         known.append(asyncio.current_task() is run.task and run.on_line())
 
-    run = Run("tool")
-    run.start(tool())
+    run = make_run()
+    run.start(tool)
     await run.settle()
     assert known == [True, True]
 
@@ -49,8 +57,8 @@ async def test_the_error_of_a_first_step_is_that_of_the_run() -> None:
     async def tool() -> None:
         raise ValueError("at once")
 
-    run = Run("tool")
-    run.start(tool())
+    run = make_run()
+    run.start(tool)
     await run.settle()
     assert isinstance(run.task.exception(), ValueError)
 
@@ -90,11 +98,11 @@ async def test_a_loop_with_a_task_factory_makes_the_task_of_a_run_itself() -> No
     async def tool() -> str:
         return "done"
 
-    loop, run = asyncio.get_running_loop(), Run("tool")
+    loop, run = asyncio.get_running_loop(), make_run()
     before = loop.get_task_factory()
     loop.set_task_factory(factory)
     try:
-        run.start(tool())
+        run.start(tool)
     finally:
         loop.set_task_factory(before)
     await run.settle()
@@ -108,11 +116,11 @@ async def test_a_run_that_is_cancelled_before_its_first_step_leaves_nothing_unaw
     async def tool() -> None:
         raise AssertionError
 
-    loop, run = asyncio.get_running_loop(), Run("tool")
+    loop, run = asyncio.get_running_loop(), make_run()
     before = loop.get_task_factory()
     loop.set_task_factory(factory)
     try:
-        run.start(tool())
+        run.start(tool)
     finally:
         loop.set_task_factory(before)
     run.task.cancel()

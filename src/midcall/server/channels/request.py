@@ -37,10 +37,12 @@ def elicitation_params(call: Call, asking: Asking) -> dict[str, Any]:
 
 
 def _form_params(call: Call, question: Question[Any], entry: Entry) -> dict[str, Any]:
-    message, schema = message_for(question, entry), question.form.schema(call.version)
+    schema = question.form.schema(call.version)
     if call.version < URLS_SINCE:
-        return {"message": message, "requestedSchema": schema}
-    return {"mode": "form", "message": message, "requestedSchema": refill(schema, entry)}
+        return {"message": message_for(question, entry), "requestedSchema": schema}
+    if entry.problems:
+        return {"mode": "form", "message": message_for(question, entry), "requestedSchema": refill(schema, entry)}
+    return {"mode": "form", "message": question.message, "requestedSchema": schema}
 
 
 def message_for(question: Question[Any], entry: Entry) -> str:

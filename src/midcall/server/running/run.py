@@ -68,8 +68,8 @@ class Run:
     """A tool that runs, and the questions it waits for."""
 
     task: asyncio.Task[Any]
-    on_end: Callable[[], object] | None = None
-    """Called when the tool has ended."""
+    on_end: Callable[[], object]
+    """Called when the tool has ended; set before it starts."""
     ending: str | None = None
     """Why the run is being ended, once it is."""
     abandoned = False
@@ -100,7 +100,8 @@ class Run:
     _effects: set[asyncio.Task[Any]] | None = None
     _askers: set[asyncio.Task[Any]] | None = None
 
-    def __init__(self, name: object) -> None:
+    def __init__(self, name: object, var: ContextVar[Any], value: Any) -> None:
+        """The run of a tool, with this variable set. It belongs to the run alone, and follows no request."""
         # As little as possible: every call makes one, even if it never asks.
         self.name = name
         """What the client calls the tool."""
@@ -110,19 +111,15 @@ class Run:
         """The context variables that the first request brought."""
         self._later: dict[ContextVar[Any], Any] = {}
         """What newer requests brought instead."""
-        self._own: ContextVar[Any] | None = None
+        self._own = var
+        self.context.run(var.set, value)
         self._scope = anyio.CancelScope()
         self.open: dict[str, Waiting] = {}
         """The pending questions, by the key under which they leave."""
 
-    def carry(self, var: ContextVar[Any], value: Any) -> None:
-        """Set our variable for the tool. It belongs to the run alone."""
-        self._own = var
-        self.context.run(var.set, value)
-
-    def start(self, tool: Awaitable[Any]) -> None:
+    def start(self, tool: Callable[[], Awaitable[Any]]) -> None:
         """Run this in its own task."""
-        self._tool = tool
+        self._tool = self.context.run(tool)
         self._is_starting = True
         if sys.version_info >= (3, 12) and self.loop.get_task_factory() is None:
             # A tool that never waits then costs no turn of the loop.
@@ -154,8 +151,7 @@ class Run:
         if self.open:  # those of branches that the tool has left behind
             self._fail_open()
         self._ring()
-        if self.on_end is not None:
-            self.on_end()
+        self.on_end()
 
     @property
     def done(self) -> bool:

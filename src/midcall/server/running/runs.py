@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import Context, ContextVar
-from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakMethod
 
@@ -53,7 +52,8 @@ class Runs:
         self._most = most
         self._seconds = seconds
         self.turns = Turns()
-        self._alive: set[Call] = set()
+        self.running: set[Call] = set()
+        """The calls whose tools have not ended."""
         self._waiting: dict[str, tuple[Call, float]] = {}
         """Those between two requests, by call, oldest first; with the time when they expire."""
         self._waiting_of: dict[str, int] = {}
@@ -79,13 +79,6 @@ class Runs:
         return self._live if chosen is None else chosen
 
     # --- one run ------------------------------------------------------------------------------
-
-    def add(self, call: Call) -> None:
-        """This call runs from now on, unless its tool has ended at once."""
-        if call.run.task.done():
-            return
-        self._alive.add(call)
-        call.run.on_end = partial(self._alive.discard, call)
 
     async def can_stay(self, call: Call) -> bool:
         """Whether this run may stay in memory until the next request, and other replicas know where to send that."""
@@ -279,7 +272,7 @@ class Runs:
 
     async def close(self, state: object = None) -> None:
         """End the runs of this lifespan, or all of them."""
-        ending = [call for call in self._alive if state is None or call.lifespan is state]
+        ending = [call for call in self.running if state is None or call.lifespan is state]
         if not ending and self._beating is None:
             return
         for call in ending:
@@ -297,7 +290,7 @@ class Runs:
             for call in calls:
                 if call.claim is not None:
                     await self.handover.give_back(call.claim)
-            if not self._alive:
+            if not self.running:
                 self._beating.cancel()
                 await self.handover.beat(stopped=True)
         except StoreError as error:
