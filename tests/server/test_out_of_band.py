@@ -24,7 +24,7 @@ from midcall import Declined, NoChannel, approve, ask, authorize, secret
 from midcall.core.caller import Caller
 from midcall.portal.app import Portal
 from midcall.portal.oauth import Provider
-from midcall.server.installation import installations
+from midcall.server.install import installations
 from midcall.server.resuming import holding
 from midcall.stores.memory import Memory
 from midcall.testing import Era, connect

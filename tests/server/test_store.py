@@ -258,7 +258,7 @@ async def test_a_visit_is_completed_from_another_replica() -> None:
 
 
 def midcall_installations() -> list[Any]:
-    from midcall.server.installation import installations
+    from midcall.server.install import installations
 
     return list(installations)
 

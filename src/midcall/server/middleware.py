@@ -38,7 +38,7 @@ from midcall.server.running.turns import PAST, WAS_CANCELLED, Given, Outcome, Ow
 from midcall.settings import BRANCH_POLL_SECONDS, BRANCH_POLLS, GRACE_SECONDS, STATE_BYTES
 
 if TYPE_CHECKING:
-    from midcall.server.installation import Installation
+    from midcall.server.install import Installation
 
 logger = logging.getLogger("midcall")
 

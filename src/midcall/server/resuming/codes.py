@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from midcall.server.call import Call
-    from midcall.server.installation import Installation
+    from midcall.server.install import Installation
 
 _TOOL: Final = Tool(
     name=CONTINUE,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from midcall.server.call import Call
-    from midcall.server.installation import Installation
+    from midcall.server.install import Installation
     from midcall.server.resuming.storage import Keeping
 
 _SAFE: Final = 2**53
