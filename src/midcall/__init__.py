@@ -61,8 +61,8 @@ if TYPE_CHECKING:
     from midcall.core.outcome import STRONG, Accepted, Cancelled, Declined, Outcome, Via
     from midcall.core.question import Question, Visit
     from midcall.problems import Problem
+    from midcall.server.channels.required import UrlElicitationRequired
     from midcall.server.install import Installation, install
-    from midcall.server.resuming.url_required import UrlElicitationRequired
     from midcall.server.verbs import (
         approve,
         ask,
@@ -91,7 +91,7 @@ _HOMES = {
     "midcall.core.question": ("Question", "Visit"),
     "midcall.problems": ("Problem",),
     "midcall.server.install": ("Installation", "install"),
-    "midcall.server.resuming.url_required": ("UrlElicitationRequired",),
+    "midcall.server.channels.required": ("UrlElicitationRequired",),
     "midcall.server.verbs": (
         "approve",
         "ask",

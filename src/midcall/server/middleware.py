@@ -22,16 +22,17 @@ from midcall.core.journal import Foreign, Head, Journal, decode, encode, read_he
 from midcall.core.replay import Replay
 from midcall.errors import InvalidJournal, JournalTooLarge, MalformedAnswer, MidcallError, StoreError, TooManyRounds
 from midcall.protocol import ANSWER, CONTINUE
-from midcall.server import model_text, telemetry
+from midcall.server import model_text
 from midcall.server.call import Call, hand_down
+from midcall.server.channels import telemetry
 from midcall.server.channels.apps import requests as apps
 from midcall.server.channels.push import take_back
-from midcall.server.channels.required import forget_request
+from midcall.server.channels.required import check_required, leave_with_visits
 from midcall.server.frameworks.errors import Ours, ending, find_ours, protocol_error
 from midcall.server.frameworks.session import with_params
 from midcall.server.resuming import codes
+from midcall.server.resuming.codes import forget_request
 from midcall.server.resuming.storage import Keeping, is_kept
-from midcall.server.resuming.url_required import check_required, leave_with_visits
 from midcall.server.running.handover import Claim, Handover
 from midcall.server.running.run import CANCELLED, ROUND, STOPPED
 from midcall.server.running.turns import PAST, WAS_CANCELLED, Given, Outcome, OwnState, Turn
