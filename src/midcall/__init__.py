@@ -61,9 +61,8 @@ if TYPE_CHECKING:
     from midcall.core.outcome import STRONG, Accepted, Cancelled, Declined, Outcome, Via
     from midcall.core.question import Question, Visit
     from midcall.problems import Problem
-    from midcall.server.install import install
-    from midcall.server.installation import Installation
-    from midcall.server.resuming.url_required import UrlElicitationRequired
+    from midcall.server.channels.required import UrlElicitationRequired
+    from midcall.server.install import Installation, install
     from midcall.server.verbs import (
         approve,
         ask,
@@ -91,9 +90,8 @@ _HOMES = {
     "midcall.core.outcome": ("STRONG", "Accepted", "Cancelled", "Declined", "Outcome", "Via"),
     "midcall.core.question": ("Question", "Visit"),
     "midcall.problems": ("Problem",),
-    "midcall.server.install": ("install",),
-    "midcall.server.installation": ("Installation",),
-    "midcall.server.resuming.url_required": ("UrlElicitationRequired",),
+    "midcall.server.install": ("Installation", "install"),
+    "midcall.server.channels.required": ("UrlElicitationRequired",),
     "midcall.server.verbs": (
         "approve",
         "ask",

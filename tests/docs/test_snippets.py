@@ -864,7 +864,7 @@ def quoted_on(page: str) -> str:
 @pytest.mark.usefixtures("portal_settings")
 @pytest.mark.parametrize("era", WITH_URLS)
 async def test_a_call_resumes_with_its_code(era: Era, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("midcall.server.resuming.holding.HOLD_SECONDS", 0.01)
+    monkeypatch.setattr("midcall.server.resuming.visits.HOLD_SECONDS", 0.01)
     seen: list[str] = []
 
     def reads(asked: Asked) -> object:

@@ -26,8 +26,7 @@ from midcall.doctor.site import Site, Surroundings
 from midcall.portal.app import Portal
 from midcall.portal.identity import Oidc, ProxyJwt
 from midcall.server.channels.table import CHANNELS
-from midcall.server.install import install, installation_on
-from midcall.server.installation import Installation, installations
+from midcall.server.install import Installation, install, installation_on, installations
 from midcall.stores.memory import Memory
 from midcall.stores.redis import Redis
 from midcall.stores.sqlite import SQLite

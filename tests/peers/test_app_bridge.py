@@ -21,7 +21,7 @@ from starlette.staticfiles import StaticFiles
 import midcall
 from midcall import Accepted, Question, ask, ask_all, elicit
 from midcall.server.channels.apps import channel
-from midcall.server.resuming import holding
+from midcall.server.resuming import visits
 from midcall.stores.memory import Memory
 from scripts.peers import PEERS
 from tests.skips import chromium, needs_chromium, needs_peer
@@ -304,7 +304,7 @@ async def test_a_finished_form_cannot_be_sent_again(hosted: Any, monkeypatch: py
 
 
 async def test_input_survives_the_end_of_the_held_call(hosted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holding, "HOLD_SECONDS", 1.5)
+    monkeypatch.setattr(visits, "HOLD_SECONDS", 1.5)
     async with hosted() as host:
         call = host.call("book")
         await host.fill(city="Oslo")

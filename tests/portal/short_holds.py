@@ -11,13 +11,13 @@ import sys
 from pathlib import Path
 
 from midcall.server.once import claims
-from midcall.server.resuming import holding
+from midcall.server.resuming import visits
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
 if __name__ == "__main__":
-    assert "HOLD_SECONDS" in vars(holding)
-    vars(holding)["HOLD_SECONDS"] = float(os.environ["HOLD"])
+    assert "HOLD_SECONDS" in vars(visits)
+    vars(visits)["HOLD_SECONDS"] = float(os.environ["HOLD"])
     assert "OTHER_EFFECT_SECONDS" in vars(claims)
     vars(claims)["OTHER_EFFECT_SECONDS"] = 1.0
     example = EXAMPLES / sys.argv[1]

@@ -21,7 +21,7 @@ from mcp_types import CallToolResult
 import midcall
 from midcall import STRONG, Accepted, Question, ask, ask_all, can_ask, confirm, elicit, visit
 from midcall.server.channels.apps import channel
-from midcall.server.resuming import holding
+from midcall.server.resuming import visits
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect
 from tests.kinds import KINDS, Kind, server_with
@@ -300,7 +300,7 @@ async def test_it_resumes_at_another_replica_and_after_a_restart(where: str, tmp
 async def test_a_form_that_is_shown_but_not_answered_in_time_comes_with_the_result(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(holding, "HOLD_SECONDS", 0.2)
+    monkeypatch.setattr(visits, "HOLD_SECONDS", 0.2)
     async with host(server_with(book, store=Memory())) as client:
         call = asyncio.create_task(client.call_tool("book", {}))
         frame = Frame(client)

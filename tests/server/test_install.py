@@ -266,7 +266,7 @@ async def waits() -> str:
 async def test_on_one_machine_a_restarted_server_accepts_its_old_states_and_codes(
     home: Path, kind: Kind, with_portal: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("midcall.server.resuming.holding.HOLD_SECONDS", 0.01)
+    monkeypatch.setattr("midcall.server.resuming.visits.HOLD_SECONDS", 0.01)
 
     def started() -> tuple[Any, midcall.Installation]:
         portal = Portal() if with_portal else None

@@ -24,8 +24,8 @@ from midcall import Declined, NoChannel, approve, ask, authorize, secret
 from midcall.core.caller import Caller
 from midcall.portal.app import Portal
 from midcall.portal.oauth import Provider
-from midcall.server.installation import installations
-from midcall.server.resuming import holding
+from midcall.server.install import installations
+from midcall.server.resuming import visits
 from midcall.stores.memory import Memory
 from midcall.testing import Era, connect
 from tests.kinds import KINDS, Kind, server_with
@@ -433,7 +433,7 @@ async def test_an_approval_is_taken_once_even_if_its_state_is_sent_again() -> No
 async def test_a_person_who_takes_long_resumes_with_the_code_and_is_asked_once(
     era: Era, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(holding, "HOLD_SECONDS", 0.02)
+    monkeypatch.setattr(visits, "HOLD_SECONDS", 0.02)
     late = asyncio.Event()
 
     async def act(visitor: Visitor, id: str) -> None:
@@ -468,7 +468,7 @@ async def test_a_code_resumes_after_a_restart_even_if_the_portal_has_another_add
 
     person = Person(act)
     with monkeypatch.context() as patch:
-        patch.setattr(holding, "HOLD_SECONDS", 0.02)
+        patch.setattr(visits, "HOLD_SECONDS", 0.02)
         async with installed(read_repo, store=store) as (server, _):
             async with connect(server, person, era=era, max_rounds=10) as client:
                 code = code_of(await client.call_tool("read_repo", {"name": "midcall"}))
@@ -508,7 +508,7 @@ async def test_a_secret_and_questions_go_together() -> None:
 async def test_an_approval_that_was_given_in_time_counts_also_when_the_call_comes_for_it_later(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(holding, "HOLD_SECONDS", 0.01)
+    monkeypatch.setattr(visits, "HOLD_SECONDS", 0.01)
     bank = Bank()
     person = Person(presses("accept"))
     async with installed(bank.pay, ttl=60) as (server, _), connect(server, era="2025-11-25", modes=()) as client:

@@ -34,7 +34,7 @@ from midcall import (
     visit,
 )
 from midcall.errors import ReplayMismatch
-from midcall.server.resuming import holding
+from midcall.server.resuming import visits
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect
 from tests.kinds import KINDS, Kind, server_with
@@ -206,7 +206,7 @@ def picks(value: str) -> Act:
 
 
 async def test_resuming_too_early_shows_the_address_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holding, "HOLD_SECONDS", 0.02)
+    monkeypatch.setattr(visits, "HOLD_SECONDS", 0.02)
     async with installed(book) as (server, _), connect(server, modes=NOTHING) as client:
         first = await client.call_tool("book", {})
         second = await go_on(client, first)
@@ -557,7 +557,7 @@ async def _cannot(client: Client, tool: str) -> None:
 
 
 async def test_the_model_cannot_answer_in_the_place_of_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holding, "HOLD_SECONDS", 0.02)
+    monkeypatch.setattr(visits, "HOLD_SECONDS", 0.02)
     async with installed(book, relay=True) as (server, _), connect(server, modes=NOTHING) as client:
         first = await client.call_tool("book", {})
         forged = await relayed(client, first, action="accept", content={"city": "Oslo", "days": 3})

@@ -9,7 +9,7 @@ import pytest
 from mcp import MCPError
 
 from midcall import STRONG, approve, confirm, secret
-from midcall.server.resuming import holding
+from midcall.server.resuming import visits
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect
 from tests.kinds import server_with
@@ -36,7 +36,7 @@ Tool = Callable[[], Awaitable[Any]]
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("tool", [pay, token, delete])
 async def test_what_wants_a_person_is_never_relayed(tool: Tool, era: Era, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holding, "HOLD_SECONDS", 0.02)
+    monkeypatch.setattr(visits, "HOLD_SECONDS", 0.02)
     async with installed(tool, relay=True) as (server, _), connect(server, era=era, modes=NOTHING) as client:
         first = await client.call_tool(tool.__name__, {})
         assert "midcall_answer" not in shown(first)

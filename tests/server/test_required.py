@@ -37,7 +37,7 @@ from midcall.client import connect
 from midcall.portal.app import Portal
 from midcall.portal.oauth import Provider
 from midcall.server.install import installation_on
-from midcall.server.resuming import holding as waiting
+from midcall.server.resuming import visits as waiting
 from midcall.stores.memory import Memory
 from midcall.testing import Era
 from midcall.testing import connect as stock

@@ -17,7 +17,7 @@ from mcp_types import CallToolResult, TextContent
 from midcall import Declined, ask, choose, complete, confirm, once, visit
 from midcall.errors import StoreError
 from midcall.server.once import claims
-from midcall.server.resuming import holding
+from midcall.server.resuming import visits
 from midcall.server.running.handover import Handover
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect, run
@@ -226,7 +226,7 @@ async def page(seconds: float = 0) -> str:
 async def test_a_person_who_takes_long_is_served_by_going_on(
     kind: Kind, era: Era, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(holding, "HOLD_SECONDS", 0.01)
+    monkeypatch.setattr(visits, "HOLD_SECONDS", 0.01)
     server = server_with(page, kind=kind, store=Memory())
     asked: list[str] = []
 
@@ -258,7 +258,7 @@ async def test_a_visit_is_completed_from_another_replica() -> None:
 
 
 def midcall_installations() -> list[Any]:
-    from midcall.server.installation import installations
+    from midcall.server.install import installations
 
     return list(installations)
 

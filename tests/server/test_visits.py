@@ -24,7 +24,7 @@ import midcall
 from midcall import Cancelled, Declined, UrlElicitationRequired, Visit, ask, complete, visit
 from midcall.errors import InvalidQuestion
 from midcall.server.install import installation_on
-from midcall.server.resuming import holding
+from midcall.server.resuming import visits
 from midcall.stores.memory import Memory
 from midcall.testing import Era, Script, connect, run
 from tests.kinds import KINDS, Kind, server_with
@@ -162,7 +162,7 @@ async def test_a_decline_of_a_required_visit_with_a_new_id_every_run_counts() ->
 
 
 async def test_a_visits_timeout_is_one_deadline_over_all_rounds(either: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holding, "HOLD_SECONDS", 0.01)
+    monkeypatch.setattr(visits, "HOLD_SECONDS", 0.01)
 
     async def tool() -> str:
         try:
@@ -222,7 +222,7 @@ def asyncio_later(id: str, group: Any, done: list[str]) -> None:
 async def test_a_visit_that_takes_more_than_one_hold_continues_in_the_next_round(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(holding, "HOLD_SECONDS", 0.02)
+    monkeypatch.setattr(visits, "HOLD_SECONDS", 0.02)
 
     async def tool() -> str:
         return await visit("Go", lambda id: f"https://example.com/{id}", wait=True)
@@ -241,7 +241,7 @@ async def test_a_visit_that_takes_more_than_one_hold_continues_in_the_next_round
 
 
 async def test_the_last_round_is_never_spent_on_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holding, "HOLD_SECONDS", 0.01)
+    monkeypatch.setattr(visits, "HOLD_SECONDS", 0.01)
 
     async def tool() -> str:
         return await visit("Go", "https://example.com/x", wait=True)
@@ -285,7 +285,7 @@ async def test_the_client_that_was_asked_hears_of_the_completion() -> None:
 
 @pytest.fixture
 def short_holds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holding, "HOLD_SECONDS", 0.02)
+    monkeypatch.setattr(visits, "HOLD_SECONDS", 0.02)
 
 
 connected: set[str] = set()

@@ -29,7 +29,7 @@ from midcall import (
     elicit,
     visit,
 )
-from midcall.server.resuming import holding
+from midcall.server.resuming import visits
 from midcall.testing import ERAS, Era, Script, connect, run
 from tests.kinds import KINDS, Kind, server_with
 from tests.rounds import accept, raw_call, text
@@ -202,7 +202,7 @@ async def test_the_no_that_ends_several_questions_is_the_users_own(way: dict[str
 async def test_a_pushed_question_skipped_after_a_decline_is_not_asked_when_the_call_resumes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(holding, "HOLD_SECONDS", 0.01)
+    monkeypatch.setattr(visits, "HOLD_SECONDS", 0.01)
 
     async def tool() -> str:
         try:

@@ -13,7 +13,7 @@ from midcall.settings import SETTINGS, Setting, Value
 from midcall.stores.sqlite.file import default_file
 
 if TYPE_CHECKING:
-    from midcall.server.installation import Installation
+    from midcall.server.install import Installation
 
 Source: TypeAlias = Literal["argument", "environment", "default", "fixed"]
 

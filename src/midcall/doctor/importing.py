@@ -16,8 +16,7 @@ from typing import Final
 from midcall.client.lines.screen import print_error
 from midcall.doctor.import_errors import CannotImport, explain_import
 from midcall.doctor.source import find_similar
-from midcall.server.install import installation_on
-from midcall.server.installation import Installation, installations
+from midcall.server.install import Installation, installation_on, installations
 from midcall.settings import SLOW_IMPORT_SECONDS
 
 _NEEDED: Final = ("mcp", "midcall", "fastmcp")

@@ -29,7 +29,7 @@ from midcall.server.running.run import Run
 from midcall.settings import TOGETHER_SECONDS
 
 if TYPE_CHECKING:
-    from midcall.server.installation import Installation
+    from midcall.server.install import Installation
     from midcall.server.running.handover import Claim
 
 current_call: ContextVar[Call | None] = ContextVar("midcall_call", default=None)

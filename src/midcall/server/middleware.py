@@ -22,15 +22,15 @@ from midcall.core.journal import Foreign, Head, Journal, decode, read_head
 from midcall.core.replay import Replay
 from midcall.errors import InvalidJournal, MalformedAnswer, MidcallError, StoreError
 from midcall.protocol import ANSWER, CONTINUE
-from midcall.server import telemetry
 from midcall.server.call import Call, hand_down
+from midcall.server.channels import telemetry
 from midcall.server.channels.apps import requests as apps
 from midcall.server.channels.push import take_back
-from midcall.server.channels.required import forget_request
 from midcall.server.frameworks.errors import protocol_error
 from midcall.server.frameworks.session import with_params
 from midcall.server.results import AGAIN, finish, leave
 from midcall.server.resuming import codes
+from midcall.server.resuming.codes import forget_request
 from midcall.server.resuming.storage import Keeping, is_kept
 from midcall.server.running.handover import Claim, Handover
 from midcall.server.running.run import CANCELLED, STOPPED
@@ -38,7 +38,7 @@ from midcall.server.running.turns import PAST, WAS_CANCELLED, Given, Outcome, Ow
 from midcall.settings import BRANCH_POLL_SECONDS, BRANCH_POLLS, GRACE_SECONDS
 
 if TYPE_CHECKING:
-    from midcall.server.installation import Installation
+    from midcall.server.install import Installation
 
 logger = logging.getLogger("midcall")
 

@@ -15,9 +15,9 @@ from midcall.core.journal import Foreign, encode
 from midcall.errors import JournalTooLarge, MidcallError, TooManyRounds
 from midcall.server import model_text
 from midcall.server.channels.push import take_back
+from midcall.server.channels.required import check_required, leave_with_visits
 from midcall.server.frameworks.errors import Ours, ending, find_ours
 from midcall.server.resuming import codes
-from midcall.server.resuming.url_required import check_required, leave_with_visits
 from midcall.server.running.run import ROUND, STOPPED
 from midcall.server.running.turns import OwnState
 from midcall.settings import STATE_BYTES

@@ -1,7 +1,7 @@
-"""Seals the states that midcall makes.
+"""Seals the states that midcall makes, and finds the keys for that.
 
-They travel encrypted and marked, and open only for the same user, server, tool and arguments, until they expire. Other
-states are left to the server's own boundary, if it has one.
+States travel encrypted and marked, and open only for the same user, server, tool and arguments, until they expire.
+Other states are left to the server's own boundary, if it has one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import logging
 import os
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeGuard, cast
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -29,13 +29,17 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
 
+from midcall.errors import InstallError
 from midcall.server.frameworks.session import with_params
 from midcall.server.running.turns import OwnState
-from midcall.server.sealing_keys import Key, bad_keys
 from midcall.settings import SDK_STATE_TTL_SECONDS, STATE_TTL_SECONDS
+from midcall.stores.memory import Memory
+from midcall.stores.sqlite import SQLite
 
 if TYPE_CHECKING:
-    from midcall.server.installation import Installation
+    from midcall.server.channels.portal import Portal
+    from midcall.server.install import Installation
+    from midcall.stores.base import Store
 
 logger = logging.getLogger("midcall")
 
@@ -47,6 +51,7 @@ _SURROGATES: Final = "surrogatepass"
 
 _canonical: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
+Key: TypeAlias = str | bytes | bytearray
 Principal: TypeAlias = Callable[[ServerRequestContext[Any, Any]], str | None]
 """Tells whose a request is."""
 Whose: TypeAlias = Literal["author", "machine", "process"]
@@ -84,7 +89,7 @@ class Seal:
                 return result
         else:
             result = await call_next(ctx)
-        if is_own(result):
+        if _is_own(result):
             sealed = self._close(ctx, result["requestState"], binding or self._bind(ctx, _fail))
             return {**result, "requestState": f"{_MARK}{sealed}"}
         if self._theirs is not None and is_input_required(result):
@@ -103,7 +108,8 @@ class Seal:
         if principal is not None and not isinstance(principal, str):
             raise fail(ctx.method, f"principal= returned {type(principal).__name__} instead of str or None")
         params = ctx.params or {}
-        called = (params.get("uri"), None) if ctx.method == "resources/read" else _target_of(params)
+        called: tuple[Any, Any] = (params.get("name"), params.get("arguments") or {})
+        called = (params.get("uri"), None) if ctx.method == "resources/read" else called
         return _canonical((self._audience, principal, ctx.method, *called)).encode()
 
     def _close(self, ctx: ServerRequestContext[Any, Any], state: str, binding: bytes) -> str:
@@ -147,16 +153,12 @@ class Seal:
         return MCPError(INVALID_PARAMS, "Invalid or expired requestState", data={"reason": "invalid_request_state"})
 
 
-def _target_of(params: Any) -> tuple[object, object]:
-    return params.get("name"), params.get("arguments") or {}
-
-
 def _fail(method: str, why: str) -> MCPError:
     logger.error("Could not seal the state of a call on %s: %s", method, why)
     return MCPError(INTERNAL_ERROR, "Internal error")
 
 
-def is_own(result: object) -> TypeGuard[dict[str, Any]]:
+def _is_own(result: object) -> TypeGuard[dict[str, Any]]:
     """Whether this is a round with a state that midcall made, not sealed yet."""
     return isinstance(result, dict) and isinstance(cast("dict[str, Any]", result).get("requestState"), OwnState)
 
@@ -169,7 +171,7 @@ async def _seal_around(
 
     async def inside(ctx: ServerRequestContext[Any, Any]) -> HandlerResult:
         result = await call_next(ctx)
-        if not is_own(result):
+        if not _is_own(result):
             return result
         ours.append(result)
         return None
@@ -190,6 +192,9 @@ async def _as_if_fresh(
     return await boundary(with_params(ctx, params), made)
 
 
+# --- keys --------------------------------------------------------------------------------------
+
+
 def seal_for(
     server: Server[Any], keys: list[Key], of_here: list[Key], ttl: float | None, principal: Principal | None
 ) -> tuple[Seal, Whose, float]:
@@ -200,20 +205,19 @@ def seal_for(
     present = next((mw for mw in server.middleware if isinstance(mw, RequestStateBoundary)), None)
     old: RequestStateSecurity | None = getattr(present, "_security", None)
     audience: str | None = getattr(present, "_audience", server.name)
-    ttl = ttl if ttl is not None else _ttl_of(old)
+    if ttl is None:  # the SDK's default is short for a person
+        ttl = old.ttl if old is not None and old.ttl != SDK_STATE_TTL_SECONDS else STATE_TTL_SECONDS
     bind = principal or (old.bind_principal if old is not None else authenticated_principal)
     whose: Whose = "author" if keys else "process"
     if not keys and of_here and (old is None or _is_default(old)):
         keys, whose = of_here, "machine"
     try:
-        if keys:
-            security = RequestStateSecurity(keys=keys, ttl=ttl, bind_principal=bind)
-        elif old is not None:
+        if old is not None and not keys:
             security = RequestStateSecurity(codec=old.codec, ttl=ttl, bind_principal=bind)
         else:
-            security = RequestStateSecurity(keys=[os.urandom(32)], ttl=ttl, bind_principal=bind)
+            security = RequestStateSecurity(keys=keys or [os.urandom(32)], ttl=ttl, bind_principal=bind)
     except (TypeError, ValueError) as exc:
-        raise bad_keys(str(exc)) from None
+        raise _bad_keys(str(exc)) from None
     return Seal(security, audience=audience, theirs=present), whose, ttl
 
 
@@ -227,6 +231,62 @@ def _is_default(policy: RequestStateSecurity) -> bool:
     return usual and isinstance(policy.codec, AESGCMRequestStateCodec)
 
 
-def _ttl_of(old: RequestStateSecurity | None) -> float:
-    """The author's own time to live, if it is not the SDK's default, which is short for a person."""
-    return old.ttl if old is not None and old.ttl != SDK_STATE_TTL_SECONDS else STATE_TTL_SECONDS
+def given_keys(keys: Sequence[Key] | Key | None) -> list[Key]:
+    """The author's keys, else those of `MIDCALL_KEYS`, else none.
+
+    Raises:
+        InstallError: One of them isn't a key.
+    """
+    if keys is None:
+        keys = [key.strip() for key in os.environ.get("MIDCALL_KEYS", "").split(",") if key.strip()]
+    elif isinstance(keys, (str, bytes, bytearray)):
+        keys = [keys]
+    elif not isinstance(keys, Sequence) or not keys:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise _bad_keys("there are none.")
+    if keys:
+        from midcall.stores.keys import check_keys
+
+        check_keys(keys)
+    return list(keys)
+
+
+def machine_keys(store: Store | None, portal: Portal | None) -> list[Key]:
+    """The keys of this user on this machine, if everything that they seal stays on it; else none.
+
+    With them, a server that restarts can read what it stored.
+
+    Raises:
+        InstallError: A portal needs them, and they cannot be read or created.
+    """
+    if store is None or (portal is None and not isinstance(store, SQLite)):
+        return []
+    try:
+        return list(portal_keys([], store))
+    except InstallError:
+        if portal is not None:
+            raise
+        return []  # no place for a key, or a locked keyring: then calls don't outlive the process
+
+
+def portal_keys(keys: Sequence[Key], store: Store) -> list[str | bytes]:
+    """The keys for the vault and the pages: the author's, else those of this machine.
+
+    Raises:
+        InstallError: No keys are set, and other machines share the store.
+    """
+    from midcall.stores.keys import find_keys
+    from midcall.stores.sqlite.file import default_file
+
+    given = [bytes(key) if isinstance(key, bytearray) else key for key in keys]
+    return find_keys(given, directory=default_file().parent, shared=not isinstance(store, (Memory, SQLite)))
+
+
+def _bad_keys(why: str) -> InstallError:
+    return InstallError(
+        f"These keys (keys=, or MIDCALL_KEYS) cannot be used: {why}",
+        advice=(
+            "A key is a string of at least 32 random characters; make one with "
+            '`python -c "import secrets; print(secrets.token_hex(32))"`. Several keys, separated by commas in '
+            "MIDCALL_KEYS, rotate: the first seals, all unseal."
+        ),
+    )

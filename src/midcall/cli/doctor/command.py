@@ -27,7 +27,7 @@ from midcall.doctor.masking import mask
 from midcall.doctor.report import Report
 from midcall.doctor.site import Site, Surroundings
 from midcall.doctor.source import NOTHING_NAMED, explain_target, find_source
-from midcall.server.installation import Installation
+from midcall.server.install import Installation
 from midcall.settings import CHECK_CLOSE_SECONDS
 
 

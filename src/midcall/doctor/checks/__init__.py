@@ -26,7 +26,7 @@ from midcall.doctor.report import Finding, Report
 from midcall.doctor.site import Site, Surroundings
 
 if TYPE_CHECKING:
-    from midcall.server.installation import Installation
+    from midcall.server.install import Installation
 
 __all__ = ["CHECKS", "Check", "run_checks"]
 

@@ -13,7 +13,7 @@ from midcall.doctor.site import Site
 from midcall.server.channels.table import CHANNELS
 
 if TYPE_CHECKING:
-    from midcall.server.installation import Installation
+    from midcall.server.install import Installation
 
 Missing: TypeAlias = tuple[str, str] | None
 """What is missing, and how to get it."""

@@ -1,7 +1,7 @@
 """The probe: a tool that asks the connected client one harmless question of each kind, and reports the results.
 
-Clients don't always show what they declare. An author switches the probe on, calls it
-from the client in question, and reads in its result what really happened:
+Clients don't always show what they declare. An author switches the probe on, calls it from the client in
+question, and reads in its result what really happened:
 
     midcall.install(mcp, probe=True)
 """
@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, cast
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp_types import ListToolsResult, Tool
+from mcp_types import Tool
 
 from midcall.core.forms.fields import Choice, Choices, Flag, Number, Text
 from midcall.core.forms.form import Form
@@ -24,6 +24,7 @@ from midcall.errors import InvalidAnswer, MidcallError, NoChannel, TimedOut
 from midcall.protocol import PROBE
 from midcall.server.call import Call, running_call
 from midcall.server.channels import table
+from midcall.server.resuming.codes import append_tools
 from midcall.server.verbs import elicit, once
 from midcall.settings import MAX_PROBE_SECONDS, PROBE_SECONDS, READING_SECONDS
 
@@ -63,6 +64,15 @@ FORMS: Final[Mapping[str, Form]] = {
         Choice("seat", {"window": "At the window", "aisle": "On the aisle"}, title="Seat", default="window"),
     ),
 }
+_MESSAGES: Final = {
+    "text": "Test, question 1: type any word.",
+    "integer": "Test, question 2: choose any whole number from 1 to 10.",
+    "yes/no": "Test, question 3: answer yes or no, as you like.",
+    "choice": "Test, question 4: choose any one of these.",
+    "choices": "Test, question 5: choose any of these, or none.",
+    "defaults": "Test, question 6: this is filled in already. Send it as it is.",
+    "visit": "Test, question 7: open a page of this server. It only says that it is there.",
+}
 SAMPLE: Final[Mapping[str, Any]] = {
     "word": "fjord",
     "number": 7,
@@ -99,23 +109,18 @@ class Findings:
     visits: tuple[Via, ...]
     found: tuple[Finding, ...]
 
-    def as_data(self) -> dict[str, Any]:
-        """The same as JSON-ready data."""
-        return asdict(self) | {"found": [asdict(finding) for finding in self.found]}
-
     def as_text(self) -> str:
         """The same as text, with a table in Markdown."""
-        rows = [_row(finding) for finding in self.found]
-        head = _columns()
-        lines = [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
+        head = ("question", "asked by", "answer", "seconds", "remarks")
+        rows = [head, ["---"] * len(head), *map(_row, self.found)]
         return "\n".join(
             [
                 f"{self.client or 'A client without a name'}, protocol {self.protocol}",
                 f"Declared: {self.declared}",
-                _channels("form", self.forms),
-                _channels("url", self.visits),
+                f"Forms get there by: {', '.join(self.forms) or 'nothing'}",
+                f"Visits get there by: {', '.join(self.visits) or 'nothing'}",
                 "",
-                *lines,
+                *(f"| {' | '.join(cells)} |" for cells in rows),
             ]
         )
 
@@ -131,20 +136,10 @@ class Probe:
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         params: Mapping[str, Any] = ctx.params or {}
         if ctx.method == "tools/list":
-            return _add_tool(await call_next(ctx))
+            return append_tools(await call_next(ctx), _TOOL)
         if ctx.method != "tools/call" or params.get("name") != PROBE:
             return await call_next(ctx)
         return await _run_probe(_seconds(params.get("arguments")))
-
-
-def _add_tool(result: HandlerResult) -> HandlerResult:
-    """The list, with ours at its end."""
-    if isinstance(result, ListToolsResult):
-        return result if result.next_cursor else result.model_copy(update={"tools": [*result.tools, _TOOL]})
-    if not isinstance(result, Mapping) or result.get("nextCursor") is not None:
-        return result
-    added = _TOOL.model_dump(by_alias=True, mode="json", exclude_none=True)
-    return {**result, "tools": [*result.get("tools", ()), added]}
 
 
 def _seconds(arguments: object) -> float:
@@ -163,24 +158,25 @@ async def _run_probe(timeout: float) -> dict[str, Any]:
         await _findings(call, timeout),
     )
     content = [{"type": "text", "text": findings.as_text()}]
-    return call.stamp({"content": content, "structuredContent": findings.as_data(), "isError": False}, "complete")
+    return call.stamp({"content": content, "structuredContent": asdict(findings), "isError": False}, "complete")
 
 
 def _describe_capability(call: Call) -> str:
     """What the client said about being asked, as it said it."""
     if call.elicitation is None:
-        return _elicitation(None)
-    return _elicitation(list(call.elicitation.model_dump(mode="json", by_alias=True, exclude_none=True)))
+        return "no elicitation"
+    modes = call.elicitation.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return f"elicitation {{{', '.join(modes)}}}"
 
 
 async def _findings(call: Call, timeout: float) -> tuple[Finding, ...]:
     found: list[Finding] = []
     for kind, form in FORMS.items():
         # An answer that does not fit is what we want to hear of, so it is not asked for again.
-        found.append(await _ask(kind, Question(_message(kind), form, timeout=timeout, attempts=1)))
+        found.append(await _ask(kind, Question(_MESSAGES[kind], form, timeout=timeout, attempts=1)))
     if (portal := call.installation.portal) is not None:
         await portal.start()
-        visit = Visit(_message("visit"), lambda _: f"{portal.url}/health", timeout=timeout)
+        visit = Visit(_MESSAGES["visit"], lambda _: f"{portal.url}/health", timeout=timeout)
         found.append(await _ask("visit", visit))
     return tuple(found)
 
@@ -196,29 +192,23 @@ async def _ask(kind: str, question: Question[Any] | Visit) -> Finding:
 
 
 def _judge_answer(kind: str, outcome: Outcome[Any], seconds: float) -> Finding:
-    remarks = ""
+    remarks, quick = "", seconds < READING_SECONDS
     if isinstance(outcome, Accepted):
-        if seconds < READING_SECONDS:
+        if quick:
             remarks = "a program answered"
         elif kind == "defaults" and outcome.value != FILLED:
             remarks = "it was not sent as it was filled in"
         return Finding(kind, outcome.via, "accepted", seconds, remarks)
-    answer = "declined" if isinstance(outcome, Declined) else "cancelled"
-    return Finding(
-        kind,
-        outcome.via,
-        answer,
-        seconds,
-        "faster than a person reads: probably nobody saw it" if seconds < READING_SECONDS else "",
-    )
+    if quick:
+        remarks = "faster than a person reads: probably nobody saw it"
+    return Finding(kind, outcome.via, "declined" if isinstance(outcome, Declined) else "cancelled", seconds, remarks)
 
 
 def _judge_failure(kind: str, error: MidcallError, timeout: float) -> Finding:
     match error:
         case TimedOut():
-            return Finding(
-                kind, None, "no answer", timeout, f"nothing came within {timeout:g} s: perhaps nobody saw it"
-            )
+            remarks = f"nothing came within {timeout:g} s: perhaps nobody saw it"
+            return Finding(kind, None, "no answer", timeout, remarks)
         case InvalidAnswer():
             return Finding(kind, None, "does not fit", None, "; ".join(map(str, error.problems)))
         case NoChannel():
@@ -230,28 +220,3 @@ def _judge_failure(kind: str, error: MidcallError, timeout: float) -> Finding:
 def _one_line(error: MidcallError) -> str:
     """For a cell of a table."""
     return " ".join(error.text.split()).replace("|", "/")
-
-
-def _message(kind: str) -> str:
-    return {
-        "text": "Test, question 1: type any word.",
-        "integer": "Test, question 2: choose any whole number from 1 to 10.",
-        "yes/no": "Test, question 3: answer yes or no, as you like.",
-        "choice": "Test, question 4: choose any one of these.",
-        "choices": "Test, question 5: choose any of these, or none.",
-        "defaults": "Test, question 6: this is filled in already. Send it as it is.",
-        "visit": "Test, question 7: open a page of this server. It only says that it is there.",
-    }[kind]
-
-
-def _elicitation(modes: Sequence[str] | None) -> str:
-    return "no elicitation" if modes is None else f"elicitation {{{', '.join(modes)}}}"
-
-
-def _channels(mode: str, names: Sequence[str]) -> str:
-    what = "Forms" if mode == "form" else "Visits"
-    return f"{what} get there by: {', '.join(names) or 'nothing'}"
-
-
-def _columns() -> tuple[str, ...]:
-    return "question", "asked by", "answer", "seconds", "remarks"

@@ -28,8 +28,8 @@ from midcall.core.question import Question, Visit
 from midcall.core.replay import parse_answer
 from midcall.errors import ClientFailed
 from midcall.language import _
-from midcall.server import telemetry
 from midcall.server.call import current_call
+from midcall.server.channels import telemetry
 from midcall.server.channels.request import elicitation_params
 from midcall.settings import SENDING_SECONDS
 

@@ -1,45 +1,45 @@
-"""Required: if the server can't reach its client, the call ends with the error -32042, and the client calls again.
+"""Required: -32042, the error that sends a client to URLs before it calls again.
 
-The client shows the addresses and waits. Our client declares how often it retries, and brings back the code that
-came with the error, so the call resumes where it stopped: for the same user and the same request, once. The code isn't
-the id of a visit, because those are in addresses, which people pass on.
+If the server can't reach its client, a call that needs a visit ends with this error. The client shows the addresses and
+waits. Our client declares how often it retries, and brings back the code that came with the error, so the call resumes
+where it stopped.
 
 Other clients start the call again from the top. Only the author can say that they do (`install(..., required=True)`),
 and they are sent only to visits that a fresh call finds done, and only while nothing would be done twice.
+
+A tool may also raise the error itself. 2026-07-28 has no such error: there it becomes a round with these visits.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-from base64 import urlsafe_b64encode
+import logging
+import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types import ElicitRequestURLParams
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from midcall import protocol
-from midcall.core.journal import Entry, Journal, encode, mark_name
-from midcall.core.outcome import Via
+from midcall.core.journal import Entry, asking_mark, mark_name, required_name
+from midcall.core.outcome import Via, raise_refusal
 from midcall.core.question import Question, Visit
-from midcall.errors import NoChannel
-from midcall.server import model_text, telemetry
-from midcall.server.channels.link import Link
+from midcall.errors import InvalidQuestion, MidcallError, NoChannel
+from midcall.server import model_text
+from midcall.server.call import current_call
+from midcall.server.channels import telemetry
+from midcall.server.channels.portal import LINK
+from midcall.server.channels.push import signs_of_life
 from midcall.server.channels.request import elicitation_params, visit_id
+from midcall.server.frameworks.errors import let_through
+from midcall.server.resuming import visits
+from midcall.server.resuming.codes import comes_back, give_code, retries_of, why_not_sent_away
 
 if TYPE_CHECKING:
-    from mcp.server.context import ServerRequestContext
-
     from midcall.server.call import Call
     from midcall.server.channels.table import Asking
-    from midcall.server.resuming.storage import Keeping
 
 _FOUND_AGAIN: Final = frozenset({"secret", "authorize", "required", "visiting", "visited"})
 """Marks of work that a fresh call finds in the vault or in the store, or repeats without harm."""
-_REQUEST: Final = mark_name("retry")
-"""The mark in the journal: which request the code is for."""
 
 
 class Recognised(Visit):
@@ -64,7 +64,7 @@ class Required:
 
     async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
         new = [asking for asking in askings if not await _is_done(call, asking)]
-        if new and comes_back(call) and call.journal.rounds >= _retries_of(call):
+        if new and comes_back(call) and call.journal.rounds >= retries_of(call):
             return await _carry_by_link(call, askings)
         if new:
             await self._send_away(call, new)
@@ -77,23 +77,6 @@ class Required:
             params = elicitation_params(call, asking)
             call.suspend().requires[params["elicitationId"]] = params
         await call.continue_later(model_text.visit_first(len(askings)))
-
-
-def why_not_sent_away(call: Call) -> str | None:
-    """Why -32042 can't be sent in this call; None if it can, to a client that comes back."""
-    if call.modern:
-        return f"protocol {call.version} has no error -32042"
-    if call.session.can_send_request:
-        return "this connection has a way back to the client"
-    if call.installation.keeping is None:
-        return "there is no store (install(..., store=...))"
-    return call.lacks_visit_errors()
-
-
-def visit_error(call: Call) -> UrlElicitationRequiredError:
-    """The error that sends the client to the visits that the call requires."""
-    visits = [ElicitRequestURLParams.model_validate(params) for params in call.suspend().requires.values()]
-    return UrlElicitationRequiredError(visits, model_text.visit_first(len(visits)))
 
 
 def _is_fresh(call: Call) -> bool:
@@ -123,15 +106,10 @@ async def _is_done(call: Call, asking: Asking) -> bool:
 
 async def _carry_by_link(call: Call, askings: Sequence[Asking]) -> list[Entry]:
     """The client has used up its retries: ask by links, if possible."""
-    why = "the client has retried the call as often as it does"
-    for question in (asking.question for asking in askings):
-        refused = question.via is not None and "link" not in question.via
-        if refused or _link.why_not(call, question) is not None:
-            raise NoChannel(why, mode="url", reasons={"required": why})
-    return await _link.carry(call, askings)
-
-
-_link: Final = Link()
+    if not LINK.can_replace(call, askings):
+        why = "the client has retried the call as often as it does"
+        raise NoChannel(why, mode="url", reasons={"required": why})
+    return await LINK.carry(call, askings)
 
 
 def _sent_mark(asking: Asking) -> str:
@@ -139,67 +117,127 @@ def _sent_mark(asking: Asking) -> str:
     return mark_name("required", asking.identity)
 
 
-# --- the retry ---------------------------------------------------------------------------------
+# --- a tool that raises it ---------------------------------------------------------------------
 
 
-def _retries_of(call: Call) -> int:
-    """How often this client declares to retry a call."""
-    declared = _meta_of(call.params).get(protocol.RETRIES)
-    return declared if type(declared) is int and declared > 0 else 0
+class UrlElicitationRequired(UrlElicitationRequiredError):
+    """Raise it if a tool cannot continue before the user has visited these URLs.
+
+    Up to 2025-11-25 the client gets the error -32042. 2026-07-28 has no such error: there it becomes a round with these
+    visits.
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        call = current_call.get()
+        return super().__new__(cls if call is None else let_through(cls, call.installation.error_base))
+
+    def __init__(self, elicitations: Sequence[Visit | ElicitRequestURLParams], message: str | None = None) -> None:
+        if not isinstance(elicitations, Sequence) or isinstance(elicitations, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidQuestion(
+                "UrlElicitationRequired() takes a list of visits, [Visit(message, url)], not "
+                f"{type(elicitations).__name__}."
+            )
+        if not elicitations:
+            raise InvalidQuestion("UrlElicitationRequired needs at least one visit.")
+        super().__init__([_params(index, item) for index, item in enumerate(elicitations)], message)
+        self.log_level = logging.INFO  # FastMCP reads it: this isn't a failure
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MidcallError.rebuild, (type(self), self.args, self.__dict__)
 
 
-def comes_back(call: Call) -> bool:
-    """Whether the client retries the call, and brings its code."""
-    return _retries_of(call) > 0
+def _params(index: int, item: Visit | ElicitRequestURLParams) -> ElicitRequestURLParams:
+    if not isinstance(item, (Visit, ElicitRequestURLParams)):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidQuestion(
+            f"UrlElicitationRequired() takes visits, Visit(message, url), not {type(item).__name__}: a form has no URL."
+        )
+    call = current_call.get()
+    visit = item if isinstance(item, Visit) else Visit(item.message, item.url, id=item.elicitation_id)
+    if visit.id is not None:
+        id = visit.id
+    elif call is not None:
+        id = call.derive("required", str(index), visit.digest)
+    else:
+        raise InvalidQuestion("Outside a call a visit needs its own id: Visit(message, url, id=...).")
+    return ElicitRequestURLParams(message=visit.message, url=visit.address(id), elicitation_id=id)
 
 
-async def give_code(call: Call, error: UrlElicitationRequiredError) -> None:
-    """Add a code to the error, if the client brings it back and there's no other way to resume the call."""
-    keeping = call.installation.keeping
-    if keeping is not None and comes_back(call) and not call.modern and not call.session.can_send_request:
-        error.data["_meta"] = {protocol.CODE: await _create_code(call, keeping)}
+async def check_required(call: Call, error: UrlElicitationRequiredError) -> UrlElicitationRequiredError:
+    """This error, ready for this client: each visit has an id, and a retry has its code.
+
+    Raises:
+        UrlElicitationRequiredError: The client has not declared URLs, and the tool raised the SDK's own error.
+        NoChannel: The client has not declared URLs, and the tool raised ours.
+    """
+    if reason := call.lacks_visit_errors():
+        if not isinstance(error, UrlElicitationRequired):
+            raise error
+        raise NoChannel(reason, mode="url", undeclared="url" if call.modern else None, reasons={"required": reason})
+    if not all(visit.elicitation_id for visit in error.elicitations):
+        named = [
+            visit.model_copy(update={"elicitation_id": visit.elicitation_id or call.derive("required", str(index))})
+            for index, visit in enumerate(error.elicitations)
+        ]
+        error = UrlElicitationRequiredError(named, error.message)
+    for visit in error.elicitations:
+        await call.installation.visits.watch(call, visit.elicitation_id or "")
+    await give_code(call, error)
+    return error
 
 
-async def _create_code(call: Call, keeping: Keeping) -> str:
-    journal = call.journal
-    journal.call = call.name
-    journal.rounds += 1
-    journal.turn += 1
-    journal.owner = call.installation.runs.owner_of(call)
-    call.replay.mark(_REQUEST, "retry", _digest(call.method, call.params))
-    text = encode(journal)
-    journal.forget(_REQUEST)
-    return await keeping.put_code(call, text)
+async def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> dict[str, dict[str, Any]] | None:
+    """The questions of a round instead of this error; None if all visits are done, and the tool has to run again.
+
+    Each visit is asked for once. After the user has agreed, the request is held until the visit is completed; if that
+    takes too long, the call ends with a resume code. A visit that is still required then is asked for again.
+
+    Raises:
+        UserDeclined, UserCancelled: The user did not agree to one of them.
+        TimedOut: They agreed but are not done, and the call cannot resume later.
+        NoChannel, UrlElicitationRequiredError: The client cannot be sent to a URL.
+    """
+    await check_required(call, error)
+    from midcall.server.channels.table import Asking  # it imports this module
+
+    requests: dict[str, dict[str, Any]] = {}
+    agreed: dict[str, str] = {}
+    for index, params in enumerate(error.elicitations):
+        visit = Visit(params.message, params.url, id=params.elicitation_id)
+        identity = required_name(index, visit.digest)
+        entry = call.replay.find(identity, visit)
+        if entry is not None and entry.kind in ("decline", "cancel"):
+            raise_refusal(entry.kind)
+        attempt = 1 if entry is None else entry.attempt
+        if entry is not None and entry.kind in ("accept", "fits"):
+            tried = asking_mark("tried", identity, attempt)
+            if call.replay.find_mark(tried) is None:
+                agreed[tried] = params.elicitation_id or ""
+                continue
+            attempt += 1
+        entry = call.replay.wait(identity, visit, line=False, deadline=None, attempt=attempt)
+        wire = call.replay.wire_key(identity, attempt)
+        requests[wire] = {
+            "method": "elicitation/create",
+            "params": elicitation_params(call, Asking(identity, visit, entry)),
+        }
+    return requests or await _after_consent(call, agreed)
 
 
-def retry_code(ctx: ServerRequestContext[Any, Any]) -> str | None:
-    """The code that this request brings back; None if it isn't a retry."""
-    if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+async def _after_consent(call: Call, agreed: Mapping[str, str]) -> dict[str, dict[str, Any]] | None:
+    """Hold the request until these are completed; None if they are."""
+    until = time.time() + visits.HOLD_SECONDS
+    done = True
+    try:
+        async with signs_of_life(call):
+            for id in agreed.values():
+                done = done and await call.installation.visits.wait(id, max(0.0, until - time.time())) is not None
+    except visits.NotHeld:
+        done = False
+    for tried in agreed:
+        call.replay.mark(tried, "required", True)
+    if done:
         return None
-    code = _meta_of(ctx.params).get(protocol.CODE)
-    return code if isinstance(code, str) else None
-
-
-def fits_request(journal: Journal, ctx: ServerRequestContext[Any, Any]) -> bool:
-    """Whether a journal behind a code is for this request: a retry must repeat the request that got the error."""
-    mark = journal.entry(_REQUEST)
-    if retry_code(ctx) is None:
-        return mark is None
-    return mark is not None and mark.value == _digest(ctx.method, ctx.params)
-
-
-def forget_request(journal: Journal) -> None:
-    """The client has retried: the journal isn't bound to the request any more."""
-    journal.forget(_REQUEST)
-
-
-def _meta_of(params: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    found = (params or {}).get("_meta")
-    return cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else {}
-
-
-def _digest(method: str, params: Mapping[str, Any] | None) -> str:
-    """Identifies the request, ignoring its `_meta`."""
-    without_meta = {name: value for name, value in (params or {}).items() if name != "_meta"}
-    text = json.dumps([method, without_meta], sort_keys=True, separators=(",", ":"))
-    return urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:18]).decode()
+    if call.method != "tools/call":
+        raise visits.page_timed_out()
+    call.suspend().later = model_text.PAGE_NOT_FINISHED
+    return {}

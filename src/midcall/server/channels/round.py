@@ -13,7 +13,7 @@ from opentelemetry import trace
 from midcall.core.journal import Entry, wire_key
 from midcall.core.outcome import Via
 from midcall.core.question import Question, Visit
-from midcall.server import telemetry
+from midcall.server.channels import telemetry
 from midcall.server.channels.request import elicitation_params
 
 if TYPE_CHECKING:

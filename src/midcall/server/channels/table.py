@@ -13,8 +13,7 @@ from midcall.core.replay import DOUBT
 from midcall.errors import NoChannel
 from midcall.server.channels.apps.channel import App
 from midcall.server.channels.default import Default
-from midcall.server.channels.link import Link
-from midcall.server.channels.page import Page
+from midcall.server.channels.portal import Link, Page
 from midcall.server.channels.push import Push
 from midcall.server.channels.relay import Relay
 from midcall.server.channels.required import Required

@@ -19,11 +19,10 @@ from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
 from midcall.errors import MidcallError
 from midcall.server.call import Call, current_call
+from midcall.server.channels.required import UrlElicitationRequired
 from midcall.server.frameworks.errors import find_ours, is_failure, look_inside
 from midcall.server.frameworks.session import AskingSession
-from midcall.server.install import installation_on
-from midcall.server.installation import Installation
-from midcall.server.resuming.url_required import UrlElicitationRequired
+from midcall.server.install import Installation, installation_on
 
 _MARK: Final = "__midcall__"
 

@@ -1,32 +1,41 @@
-"""Resume codes: an unfinished call returns a code, and a tool resumes the call with it.
+"""Resume codes: an unfinished call returns a code, and a tool or a retry resumes the call with it.
 
 People are slow, and clients limit the time and the rounds of a call. The store keeps the journal, and
 `midcall_continue(code)` resumes the call from there: for the same user, once, on any replica.
+
+A client that retries after the error -32042 brings back the code that came with the error. It works for the same
+request only. It isn't the id of a visit, because those are in addresses, which people pass on.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import secrets
+from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from mcp.server.context import HandlerResult
-from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, ListToolsResult, Tool
+from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
+from mcp_types import INVALID_PARAMS, ElicitRequestURLParams, ListToolsResult, Tool
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from midcall.core.journal import Journal, Target, decode, encode
+from midcall.core.journal import Journal, Target, decode, encode, mark_name
 from midcall.core.replay import Replay, parse_answer
 from midcall.errors import MalformedAnswer
-from midcall.protocol import ANSWER, CODE, CONTINUE, NOW
+from midcall.protocol import ANSWER, CODE, CONTINUE, NOW, RETRIES
 from midcall.server import model_text
 from midcall.server.channels.relay import RELAYED
-from midcall.server.channels.required import fits_request, retry_code, visit_error
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from midcall.server.call import Call
-    from midcall.server.installation import Installation
+    from midcall.server.install import Installation
+
+_REQUEST: Final = mark_name("retry")
+"""The mark in the journal: which request the code of a retry is for."""
 
 _TOOL: Final = Tool(
     name=CONTINUE,
@@ -67,13 +76,12 @@ async def finish_later(call: Call, why: str, *, now: bool = False) -> dict[str, 
     """
     suspension = call.suspend()
     if suspension.requires:
-        raise visit_error(call)
-    journal = call.journal
-    journal.target = journal.target or _target(call.params)
+        visits = [ElicitRequestURLParams.model_validate(params) for params in suspension.requires.values()]
+        raise UrlElicitationRequiredError(visits, model_text.visit_first(len(visits)))
+    params, journal = call.params or {}, call.journal
+    journal.target = journal.target or Target(str(params.get("name", "")), params.get("arguments"))
     journal.rounds = 0
-    journal.turn += 1
-    journal.owner = call.installation.runs.owner_of(call)
-    code = await _put_code(call, journal)
+    code = await _put_code(call)
     text = model_text.pass_on_answer(why, code) if suspension.relays else model_text.resume(why, code, now=now)
     result = _result(call, text)
     result["_meta"] = {**result.get("_meta", {}), **suspension.for_programs, CODE: code}
@@ -82,29 +90,25 @@ async def finish_later(call: Call, why: str, *, now: bool = False) -> dict[str, 
     return result
 
 
-async def _put_code(call: Call, journal: Journal) -> str:
+async def _put_code(call: Call) -> str:
     """Create a code for this call, in the store if there is one, else in this process."""
+    call.journal.turn += 1
+    call.journal.owner = call.installation.runs.owner_of(call)
+    text = encode(call.journal)
     if (keeping := call.installation.keeping) is not None:
-        return await keeping.put_code(call, encode(journal))
+        return await keeping.put_code(call, text)
     code = secrets.token_urlsafe(16)
-    call.installation.runs.put_state(code, call, encode(journal))
+    call.installation.runs.put_state(code, call, text)
     return code
-
-
-def _target(params: Mapping[str, Any] | None) -> Target:
-    params = params or {}
-    return Target(str(params.get("name", "")), params.get("arguments"))
 
 
 def code_in(ctx: ServerRequestContext[Any, Any]) -> str | None:
     """The code in a call of one of our tools, or in a retry; None if this is neither."""
-    if (code := retry_code(ctx)) is not None:
+    if (code := _retry_code(ctx)) is not None:
         return code
-    params = ctx.params or {}
-    if ctx.method != "tools/call" or params.get("name") not in (CONTINUE, ANSWER):
+    if ctx.method != "tools/call" or (ctx.params or {}).get("name") not in (CONTINUE, ANSWER):
         return None
-    arguments = params.get("arguments")
-    code = cast("Mapping[str, Any]", arguments).get("code") if isinstance(arguments, Mapping) else None
+    code = _mapping_in(ctx.params, "arguments").get("code")
     return code if isinstance(code, str) else ""
 
 
@@ -119,19 +123,16 @@ async def take(installation: Installation, ctx: ServerRequestContext[Any, Any], 
     if keeping is None:
         return installation.runs.take_state(code, owner)
     text = await keeping.behind_code(installation, code, owner)
-    if text is None or not fits_request(decode(text), ctx):
+    if text is None or not _fits_request(decode(text), ctx):
         return None
     return text if await keeping.use_code(code, owner) else None
 
 
 def answer_in(ctx: ServerRequestContext[Any, Any]) -> Mapping[str, Any] | None:
     """The answer that the model brings with its code, if any."""
-    params = ctx.params or {}
-    if params.get("name") != ANSWER:
+    if (ctx.params or {}).get("name") != ANSWER:
         return None
-    arguments: Any = params.get("arguments")
-    given: Mapping[str, Any] = cast("Mapping[str, Any]", arguments) if isinstance(arguments, Mapping) else {}
-    return {name: value for name, value in given.items() if name != "code"}
+    return {name: value for name, value in _mapping_in(ctx.params, "arguments").items() if name != "code"}
 
 
 def take_answer(installation: Installation, journal: Journal, answer: Mapping[str, Any]) -> None:
@@ -146,14 +147,18 @@ def take_answer(installation: Installation, journal: Journal, answer: Mapping[st
 
 def add_tools(result: HandlerResult, *, relay: bool) -> HandlerResult:
     """Add our tools to the end of a list of tools."""
-    ours = [_TOOL, _ANSWER_TOOL] if relay else [_TOOL]
+    return append_tools(result, _TOOL, *([_ANSWER_TOOL] if relay else []))
+
+
+def append_tools(result: HandlerResult, *tools: Tool) -> HandlerResult:
+    """A list of tools, with these on its last page."""
     if isinstance(result, ListToolsResult):
         if result.next_cursor is not None:
             return result
-        return result.model_copy(update={"tools": [*result.tools, *ours]})
+        return result.model_copy(update={"tools": [*result.tools, *tools]})
     if not isinstance(result, Mapping) or result.get("nextCursor") is not None:
         return result
-    added = [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in ours]
+    added = [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in tools]
     return {**result, "tools": [*result.get("tools", ()), *added]}
 
 
@@ -175,3 +180,74 @@ def refuse_answer(call: Call, why: MalformedAnswer) -> dict[str, Any]:
 
 def _result(call: Call, text: str) -> dict[str, Any]:
     return call.stamp({"content": [{"type": "text", "text": text}], "isError": True}, "complete")
+
+
+def _mapping_in(params: Mapping[str, Any] | None, name: str) -> Mapping[str, Any]:
+    """A mapping in the params that a client sent; empty if it sent anything else."""
+    found = (params or {}).get(name)
+    return cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else {}
+
+
+# --- a retry after -32042 ----------------------------------------------------------------------
+
+
+def why_not_sent_away(call: Call) -> str | None:
+    """Why -32042 can't be sent in this call; None if it can, to a client that comes back."""
+    if call.modern:
+        return f"protocol {call.version} has no error -32042"
+    if call.session.can_send_request:
+        return "this connection has a way back to the client"
+    if call.installation.keeping is None:
+        return "there is no store (install(..., store=...))"
+    return call.lacks_visit_errors()
+
+
+def retries_of(call: Call) -> int:
+    """How often this client declares to retry a call."""
+    declared = _mapping_in(call.params, "_meta").get(RETRIES)
+    return declared if type(declared) is int and declared > 0 else 0
+
+
+def comes_back(call: Call) -> bool:
+    """Whether the client retries the call, and brings its code."""
+    return retries_of(call) > 0
+
+
+async def give_code(call: Call, error: UrlElicitationRequiredError) -> None:
+    """Add a code to the error, if the client brings it back and there's no other way to resume the call."""
+    if call.installation.keeping is None or not comes_back(call) or call.modern or call.session.can_send_request:
+        return
+    call.journal.rounds += 1
+    call.replay.mark(_REQUEST, "retry", _digest(call.method, call.params))
+    try:
+        error.data["_meta"] = {CODE: await _put_code(call)}
+    finally:
+        forget_request(call.journal)
+
+
+def _retry_code(ctx: ServerRequestContext[Any, Any]) -> str | None:
+    """The code that this request brings back; None if it isn't a retry."""
+    if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        return None
+    code = _mapping_in(ctx.params, "_meta").get(CODE)
+    return code if isinstance(code, str) else None
+
+
+def _fits_request(journal: Journal, ctx: ServerRequestContext[Any, Any]) -> bool:
+    """Whether a journal behind a code is for this request: a retry must repeat the request that got the error."""
+    mark = journal.entry(_REQUEST)
+    if _retry_code(ctx) is None:
+        return mark is None
+    return mark is not None and mark.value == _digest(ctx.method, ctx.params)
+
+
+def forget_request(journal: Journal) -> None:
+    """The client has retried: the journal isn't bound to the request any more."""
+    journal.forget(_REQUEST)
+
+
+def _digest(method: str, params: Mapping[str, Any] | None) -> str:
+    """Identifies the request, ignoring its `_meta`."""
+    without_meta = {name: value for name, value in (params or {}).items() if name != "_meta"}
+    text = json.dumps([method, without_meta], sort_keys=True, separators=(",", ":"))
+    return urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:18]).decode()

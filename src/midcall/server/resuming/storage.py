@@ -22,7 +22,7 @@ from midcall.stores.interactions import digest_of
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
-    from midcall.server.installation import Installation
+    from midcall.server.install import Installation
 
 logger = logging.getLogger("midcall.store")
 

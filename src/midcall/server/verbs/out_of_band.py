@@ -21,7 +21,7 @@ from midcall.errors import InvalidQuestion, Misuse, NoChannel, NotAnswered, Once
 from midcall.server import model_text
 from midcall.server.ask import put
 from midcall.server.channels.required import Recognised
-from midcall.server.resuming.holding import wait_for_ending
+from midcall.server.resuming.visits import wait_for_ending
 from midcall.stores.interactions import Ending, Interaction, Kind
 from midcall.web.secret_checks import Check
 

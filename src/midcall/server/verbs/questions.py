@@ -17,7 +17,7 @@ from midcall.server.ask import ask_for_outcome, ask_for_value, put, put_all
 from midcall.server.call import current_call, running_call
 from midcall.server.channels.required import Recognised
 from midcall.server.frameworks.errors import surface
-from midcall.server.resuming.holding import wait_for_ending
+from midcall.server.resuming.visits import wait_for_ending
 from midcall.server.verbs.awaitable import Verb, begin, name_of, recall
 from midcall.server.verbs.choices import default_of, read_options
 from midcall.stores.interactions import Ending

@@ -14,7 +14,7 @@ from midcall.server.frameworks.errors import surface
 from midcall.server.running.run import REPLAYED
 
 if TYPE_CHECKING:
-    from midcall.server.installation import Installation
+    from midcall.server.install import Installation
 
 
 def can_ask(mode: Literal["form", "url"] | None = None, via: Via | None = None) -> tuple[Via, ...]:
@@ -60,7 +60,7 @@ async def complete(id: str) -> bool:
 
 async def _find_installations(id: str) -> list[Installation]:
     """The installations to report this visit to. One whose store can't be reached doesn't know it."""
-    from midcall.server.installation import installations
+    from midcall.server.install import installations
 
     everybody = list(installations)
     if len(everybody) < 2:
@@ -77,7 +77,7 @@ async def _find_installations(id: str) -> list[Installation]:
 
 def loop_for(id: str) -> asyncio.AbstractEventLoop | None:
     """The loop to complete this visit on: of a server that knows it, else of any running server."""
-    from midcall.server.installation import installations
+    from midcall.server.install import installations
 
     by_knowing = sorted(installations, key=lambda each: not each.visits.remembers(id))
     return next((loop for each in by_knowing if (loop := each.visits.loop) is not None), None)

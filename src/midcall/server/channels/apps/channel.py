@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from midcall.core.adopted import OpaqueForm
 from midcall.core.journal import Entry, asking_mark
@@ -20,13 +20,11 @@ from midcall.core.question import Question, Visit
 from midcall.errors import TimedOut
 from midcall.protocol import APP_META
 from midcall.server import model_text
-from midcall.server.channels.apps.frames import findable
-from midcall.server.channels.apps.opening import Opened, close, is_seen, nonce_of, open_questions
+from midcall.server.channels.apps.opening import Opened, close, findable, is_seen, nonce_of, open_questions
 from midcall.server.channels.apps.requests import shows_apps
-from midcall.server.channels.link import Link
-from midcall.server.channels.portal import settle_page
+from midcall.server.channels.portal import LINK, settle_page
 from midcall.server.channels.push import signs_of_life
-from midcall.server.resuming import holding
+from midcall.server.resuming import visits
 from midcall.settings import APP_SECONDS
 from midcall.stores.interactions import Ending
 
@@ -59,7 +57,7 @@ class App:
             if await _goes_unseen(call, askings, opened):
                 break
             await self._go_on_later(call, askings, opened)
-        return await _link.carry(call, askings)
+        return await LINK.carry(call, askings)
 
     def _entry(self, call: Call, asking: Asking, ending: Ending | None) -> Entry:
         if ending is None:
@@ -69,7 +67,7 @@ class App:
     async def _endings(self, call: Call, askings: Sequence[Asking], opened: Opened) -> list[Ending | None] | None:
         """How each question ended, or None for one that has expired. None if the request has been held long enough."""
         suspension = call.suspend()
-        suspension.held_until = suspension.held_until or time.time() + holding.HOLD_SECONDS
+        suspension.held_until = suspension.held_until or time.time() + visits.HOLD_SECONDS
         if not await is_seen(call, opened.step, min(APP_SECONDS, _left(suspension.held_until))):
             return [*(None for _ in askings)] if any(map(_is_past_deadline, askings)) else None
         endings: list[Ending | None] = []
@@ -86,9 +84,6 @@ class App:
             raise TimedOut
         call.suspend().for_programs = {APP_META: {"nonce": nonce_of(call), "step": opened.step}}
         await call.continue_later(model_text.fill_in_app([asking.question.message for asking in askings]))
-
-
-_link: Final = Link()
 
 
 def _why_not_shown(call: Call) -> str:
@@ -121,7 +116,7 @@ async def _goes_unseen(call: Call, askings: Sequence[Asking], opened: Opened) ->
 
     Some hosts declare Apps and don't show any.
     """
-    if not opened.before or not _can_link(call, askings) or await is_seen(call, opened.step, 0):
+    if not opened.before or not LINK.can_replace(call, askings) or await is_seen(call, opened.step, 0):
         return False
     await close(call, opened.ids)
     call.replay.mark(_mark_of_unseen(askings), "app", True)
@@ -131,13 +126,6 @@ async def _goes_unseen(call: Call, askings: Sequence[Asking], opened: Opened) ->
 def _mark_of_unseen(askings: Sequence[Asking]) -> str:
     """The mark in the journal that no App came."""
     return asking_mark("unseen", askings[0].identity, askings[0].entry.attempt)
-
-
-def _can_link(call: Call, askings: Sequence[Asking]) -> bool:
-    return all(
-        (asking.question.via is None or "link" in asking.question.via) and _link.why_not(call, asking.question) is None
-        for asking in askings
-    )
 
 
 def _is_past_deadline(asking: Asking) -> bool:

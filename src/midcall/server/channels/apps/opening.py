@@ -1,26 +1,50 @@
-"""The questions that a call has open to its App.
+"""The questions that a call has open to its App, and how an App finds them.
 
 Only the call's nonce opens them. The App knows it; the store doesn't. Questions that are asked together are one step,
 and the store has a record of each step, so that any replica can show and take them. When an App looks at a step, its
 record is completed: then somebody sees the question.
+
+An App that is shown during its call has to find that call first. The host gives it the arguments of the call, often
+the tool, and sometimes the id of the request, but nothing that we could choose. So a call waiting for its App puts a
+note into the store, under its arguments and its caller: the user who is signed in, else the connection. Equal calls
+have separate notes, and each frame takes another one. The nonce in a note is sealed with the server's keys.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
+import secrets
 import time
 from base64 import urlsafe_b64encode
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from weakref import WeakKeyDictionary, WeakSet
 
+import anyio
+from mcp.server.connection import Connection, NotifyOnlyOutbound
+from mcp.server.request_state import InvalidRequestState
+
+from midcall.core.caller import Caller
 from midcall.core.journal import asking_mark
 from midcall.server.channels.portal import form_interaction
+from midcall.settings import APP_CLEANUP_SECONDS, HOLD_SECONDS, MAX_EQUAL_APPS
+from midcall.stores.base import Record, Store
 from midcall.stores.interactions import Ending, Interactions, digest_of
 
 if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+
     from midcall.server.call import Call
     from midcall.server.channels.table import Asking
+    from midcall.server.install import Installation
     from midcall.server.resuming.storage import Keeping
+
+_SAFE: Final = 2**53
+
+_found: WeakSet[Call] = WeakSet()
+_names: WeakKeyDictionary[object, str] = WeakKeyDictionary()
 
 
 class Opened(NamedTuple):
@@ -33,13 +57,6 @@ class Opened(NamedTuple):
     """Whether an earlier request opened them."""
 
 
-class Step(NamedTuple):
-    """The questions that an App finds under a nonce."""
-
-    number: int
-    ids: tuple[str, ...]
-
-
 def nonce_of(call: Call) -> str:
     """The secret that opens the questions of this call, and of no other."""
     return call.derive("app")
@@ -49,9 +66,11 @@ async def open_questions(call: Call, askings: Sequence[Asking]) -> Opened:
     """Open these questions, unless an earlier run has."""
     mark = asking_mark("app", askings[0].identity, askings[0].entry.attempt)
     found = call.replay.find_mark(mark)
-    step, expires = _next(call) if found is None else found.value
     if found is None:
+        step, expires = len(call.journal.marks("app")), time.time() + call.installation.state_ttl
         call.replay.mark(mark, "app", [step, expires])
+    else:
+        step, expires = found.value
     nonce, keeping = nonce_of(call), _keeping(call)
     ids = _ids(nonce, step, len(askings))
     interactions = Interactions(await keeping.store())
@@ -61,11 +80,6 @@ async def open_questions(call: Call, askings: Sequence[Asking]) -> Opened:
     return Opened(step, ids, expires, found is not None)
 
 
-def _next(call: Call) -> tuple[int, float]:
-    """The number of the next step, and when it expires."""
-    return len(call.journal.marks("app")), time.time() + call.installation.state_ttl
-
-
 async def is_seen(call: Call, step: int, seconds: float) -> bool:
     """Whether an App has opened this step, or does within this time."""
     store = await _keeping(call).store()
@@ -73,15 +87,15 @@ async def is_seen(call: Call, step: int, seconds: float) -> bool:
     return record is not None and not record.pending
 
 
-async def step_of(keeping: Keeping, nonce: str, number: int, owner: str) -> Step | None:
-    """The questions of this step, for their owner. Notes that somebody has seen them."""
+async def step_of(keeping: Keeping, nonce: str, number: int, owner: str) -> tuple[str, ...] | None:
+    """The ids of the questions of this step, for their owner. Notes that somebody has seen them."""
     store, id = await keeping.store(), digest_of(_name(nonce, number))
     record = await store.read(id)
     if record is None or record.kind != "app" or record.owner != owner:
         return None
     if record.pending:
         await store.complete(id, "{}", owner=owner, now=time.time())
-    return Step(number, _ids(nonce, number, int(record.data)))
+    return _ids(nonce, number, int(record.data))
 
 
 async def close(call: Call, ids: Sequence[str]) -> None:
@@ -105,3 +119,120 @@ def _keeping(call: Call) -> Keeping:
     keeping = call.installation.keeping
     assert keeping is not None, "the channel needs a store"
     return keeping
+
+
+# --- how an App finds its call -----------------------------------------------------------------
+
+
+@asynccontextmanager
+async def findable(call: Call) -> AsyncGenerator[None]:
+    """Let an App find this call while this is open. An App that has found it keeps the nonce."""
+    store = await _keeping(call).store()
+    id = None if call in _found else await _leave_note(call, store)
+    try:
+        yield
+    finally:
+        if id is not None:
+            with anyio.move_on_after(APP_CLEANUP_SECONDS, shield=True):
+                await _take_back(call, store, id)
+
+
+async def _leave_note(call: Call, store: Store) -> str | None:
+    params = call.params or {}
+    place = _place(call.owner, call.installation, call.asking_session.connection, params.get("arguments"))
+    sealed = call.installation.codec.seal(nonce_of(call).encode())
+    note = {"nonce": sealed, "tool": params.get("name"), "request": call.ctx.request_id}
+    now = time.time()
+    for number in range(MAX_EQUAL_APPS):
+        record = Record(_note(place, number), "frame", call.owner, json.dumps(note), now, now + HOLD_SECONDS + 15)
+        if (await store.create(record))[1]:
+            return record.id
+    return None
+
+
+async def _take_back(call: Call, store: Store, id: str) -> None:
+    """Remove the note: a frame that comes later isn't of this call. A note that was taken stays taken."""
+    record = await store.read(id)
+    if record is not None and not record.pending:
+        _found.add(call)
+    else:
+        await store.consume(id, owner=None, now=time.time())
+
+
+async def find(
+    keeping: Keeping, installation: Installation, ctx: ServerRequestContext[Any, Any], said: Mapping[str, Any]
+) -> str | None:
+    """The nonce of the call that this frame belongs to, once the call waits for it."""
+    store = await keeping.store()
+    place = _place(installation.owner(ctx), installation, _connection(ctx), said.get("arguments"))
+    tool, request, frame = (said.get(name) for name in ("tool", "request", "frame"))
+    notes = [note async for note in _notes(store, place) if tool in (None, json.loads(note.data)["tool"])]
+    # If the host knows the id of the request, that distinguishes equal calls.
+    notes.sort(key=lambda note: request is None or json.loads(note.data)["request"] != request)
+    for note in notes:
+        if await _takes(store, note, str(frame), request):
+            return _unseal(installation, json.loads(note.data)["nonce"])
+    return None
+
+
+def _unseal(installation: Installation, sealed: str) -> str | None:
+    try:
+        return installation.codec.unseal(sealed).decode()
+    except InvalidRequestState:  # from a replica that has other keys
+        return None
+
+
+async def _notes(store: Store, place: str) -> AsyncIterator[Record]:
+    for number in range(MAX_EQUAL_APPS):
+        record = await store.read(_note(place, number))
+        if record is None:
+            return
+        if not record.consumed and record.expires > time.time():
+            yield record
+
+
+async def _takes(store: Store, note: Record, frame: str, request: Any) -> bool:
+    """Take the note for this frame. True if it has it now, had it before, or is the frame of this very request."""
+    done = await store.complete(note.id, json.dumps(frame), owner=None, now=time.time())
+    if done == "done" or (request is not None and json.loads(note.data)["request"] == request):
+        return True
+    now = await store.read(note.id)
+    return now is not None and now.outcome == json.dumps(frame)
+
+
+def _place(owner: str, installation: Installation, connection: Connection, arguments: Any) -> str:
+    portal = installation.portal
+    anybody = "" if portal is None else portal.owner_of(Caller())  # on loopback, everyone is the same user
+    who = f"user:{owner}" if owner not in ("", anybody) else f"connection:{_name_of(connection)}"
+    plain = json.dumps(_as_javascript(arguments or {}), sort_keys=True)
+    return hashlib.sha256(f"{who}\0{plain}".encode()).hexdigest()
+
+
+def _note(place: str, number: int) -> str:
+    return digest_of(f"frame:{place}:{number}")
+
+
+def _name_of(connection: Connection) -> str:
+    """A name that no other connection has. Over HTTP without a session, each request is its own connection."""
+    pipe = connection.outbound  # on 2026-07-28 it outlives the request only if it's a real pipe
+    lasting = pipe if isinstance(pipe, NotifyOnlyOutbound) else connection
+    return _names.setdefault(lasting, secrets.token_urlsafe(18))
+
+
+def _connection(ctx: ServerRequestContext[Any, Any]) -> Connection:
+    return ctx.session._connection  # pyright: ignore[reportPrivateUsage]
+
+
+def _as_javascript(value: Any) -> Any:
+    """The value after a host has parsed it: JavaScript has one kind of number."""
+    match value:
+        case dict():
+            return {str(name): _as_javascript(part) for name, part in cast("dict[Any, Any]", value).items()}
+        case list():
+            return [_as_javascript(part) for part in cast("list[Any]", value)]
+        case float() if value.is_integer() and abs(value) <= _SAFE:
+            return int(value)
+        case int() if not isinstance(value, bool) and abs(value) > _SAFE:
+            return float(value)
+        case _:
+            return value

@@ -18,15 +18,14 @@ from midcall.core.forms.check import check
 from midcall.core.forms.form import Form
 from midcall.protocol import APP_META
 from midcall.server import model_text
-from midcall.server.channels.apps import frames
-from midcall.server.channels.apps.opening import Step, step_of
+from midcall.server.channels.apps.opening import find, step_of
 from midcall.settings import MAX_APP_FIELDS, MAX_APP_STEPS
 from midcall.stores.interactions import Action, Ending, Interaction, Interactions, digest_of
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
-    from midcall.server.installation import Installation
+    from midcall.server.install import Installation
     from midcall.server.resuming.storage import Keeping
 
 Reply: TypeAlias = dict[str, Any]
@@ -35,13 +34,12 @@ Reply: TypeAlias = dict[str, Any]
 class _Open(NamedTuple):
     """A question that can be answered."""
 
-    step: Step
+    step: int
+    ids: Sequence[str]
+    """Of all questions in its step."""
     number: int
+    """Its own place among these."""
     interaction: Interaction
-
-    @property
-    def id(self) -> str:
-        return self.step.ids[self.number]
 
 
 async def call_tool(
@@ -70,7 +68,7 @@ class _Desk:
     async def reply(self, said: Mapping[str, Any]) -> Reply:
         action, nonce = said.get("action"), said.get("nonce")
         if action == "find":
-            nonce = await frames.find(self._keeping, self._installation, self._ctx, said)
+            nonce = await find(self._keeping, self._installation, self._ctx, said)
             return {"state": "waiting"} if nonce is None else await self._look(nonce, 0, "")
         if not isinstance(nonce, str):
             return {"state": "unknown"}
@@ -83,9 +81,9 @@ class _Desk:
     async def _look(self, nonce: str, start: int, code: object) -> Reply:
         """The first open question; else what became of the last one."""
         state, number = "unknown", start
-        while number < start + MAX_APP_STEPS and (step := await step_of(self._keeping, nonce, number, self._owner)):
-            for index in range(len(step.ids)):
-                found, state = await self._find(step, index)
+        while number < start + MAX_APP_STEPS and (ids := await step_of(self._keeping, nonce, number, self._owner)):
+            for index in range(len(ids)):
+                found, state = await self._find(number, ids, index)
                 if found is not None:
                     return self._asking(nonce, found)
             number += 1
@@ -96,25 +94,23 @@ class _Desk:
             reply["say"] = model_text.form_done(str(code))
         return reply
 
-    async def _find(self, step: Step, index: int) -> tuple[_Open | None, str]:
+    async def _find(self, step: int, ids: Sequence[str], index: int) -> tuple[_Open | None, str]:
         """The question if it can be answered, else its state."""
-        looked = await (await self._interactions()).look(step.ids[index])
+        looked = await (await self._interactions()).look(ids[index])
         if looked is None or looked[0].owner != self._owner:
             return None, "late"
         interaction, ending = looked
         if ending is not None:
             return None, "done"
-        return (None, "late") if interaction.expires <= time.time() else (_Open(step, index, interaction), "")
+        return (None, "late") if interaction.expires <= time.time() else (_Open(step, ids, index, interaction), "")
 
     def _asking(self, nonce: str, found: _Open, tried: Mapping[str, Any] | None = None) -> Reply:
         from midcall.web.forms.app import asking
 
         about, form = found.interaction, _form(found.interaction)
         problems = () if tried is None else check(form, tried)
-        place = (found.number + 1, len(found.step.ids))
-        html = asking(form, about.server, about.message, place, tried, problems)
-        step, question = found.step.number, found.number
-        return {"state": "asking", "nonce": nonce, "step": step, "question": question, "html": html}
+        html = asking(form, about.server, about.message, (found.number + 1, len(found.ids)), tried, problems)
+        return {"state": "asking", "nonce": nonce, "step": found.step, "question": found.number, "html": html}
 
     async def _is_resumable(self, code: object) -> bool:
         """Whether this code can still resume its call."""
@@ -126,13 +122,13 @@ class _Desk:
     # --- answering ----------------------------------------------------------------------------
 
     async def _answer(self, nonce: str, said: Mapping[str, Any], action: Action) -> Reply:
-        step = await step_of(self._keeping, nonce, _number(said, "step"), self._owner)
-        index = _number(said, "question")
-        if step is None or index >= len(step.ids):
+        step, index = _number(said, "step"), _number(said, "question")
+        ids = await step_of(self._keeping, nonce, step, self._owner)
+        if ids is None or index >= len(ids):
             return {"state": "unknown"}
-        found, state = await self._find(step, index)
+        found, state = await self._find(step, ids, index)
         if found is None:
-            return {"state": state, "nonce": nonce, "step": step.number}
+            return {"state": state, "nonce": nonce, "step": step}
         content = None
         if action == "accept":
             form = _form(found.interaction)
@@ -140,14 +136,14 @@ class _Desk:
             if check(form, content):
                 return self._asking(nonce, found, content)
         await self._finish(found, Ending(action, time.time(), content))
-        return await self._look(nonce, step.number, said.get("code"))
+        return await self._look(nonce, step, said.get("code"))
 
     async def _finish(self, found: _Open, ending: Ending) -> None:
         """Record the answer. After "no", cancel the questions that were asked together with it."""
         interactions = await self._interactions()
-        await interactions.finish(found.id, ending, owner=self._owner)
+        await interactions.finish(found.ids[found.number], ending, owner=self._owner)
         if ending.action != "accept":
-            for id in found.step.ids[found.number + 1 :]:
+            for id in found.ids[found.number + 1 :]:
                 await interactions.finish(id, Ending("cancel", ending.at), owner=self._owner)
 
     async def _interactions(self) -> Interactions:
