@@ -154,6 +154,14 @@ def test_the_files_that_contributors_are_sent_to_exist(page: str) -> None:
     assert [name for name in named if not any((base / name).exists() for base in (SOURCE, root))] == []
 
 
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_no_sentence_names_a_file_that_only_the_repository_has(path: Path) -> None:
+    tree = ast.parse(path.read_text())
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    assert [text.value for text in texts if id(text) not in docstrings and "docs/" in str(text.value)] == []
+
+
 def imports_of(module: Path) -> Iterator[tuple[str, str]]:
     """Its imports from our other modules: module and name."""
     for node in ast.walk(ast.parse(module.read_text())):

@@ -18,9 +18,16 @@ def test_an_error_is_explained_by_its_section_of_the_page() -> None:
     told = midcall("explain", "NoChannel", warm=False)
     assert (told.returncode, told.stderr) == (0, "")
     assert told.stdout.startswith("NoChannel\n\nWhat happened. No channel can carry this question")
-    assert "What to do. Install a portal (docs/portal.md). Clients without elicitation then get a page" in told.stdout
-    assert "see Operations (docs/operations.md#stateless-http)" in told.stdout
-    assert told.stdout.endswith("(docs/identity.md).\n")
+    assert 'Install a portal (the page "The portal"). Clients without elicitation then get a page' in told.stdout
+    assert told.stdout.endswith('(the page "Identify the user of a page").\n')
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_an_explanation_names_pages_by_their_titles_because_an_installed_package_has_no_pages(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(name)
+    assert not re.search(r"docs/|\.md\b|\]\(", capsys.readouterr().out)
 
 
 def test_what_fails_a_test_is_explained_too() -> None:
@@ -59,9 +66,3 @@ def test_an_error_of_pythons_own_is_not_taken_for_one_of_ours() -> None:
             run(name)
         assert end.value.sentence.endswith("`midcall explain` lists all errors.")
     assert "Did you mean" not in midcall("explain", "ValueError").stderr
-
-
-def test_no_markdown_link_is_left() -> None:
-    linked = [name for name, text in SECTIONS.items() if "](" in text]
-    assert linked
-    assert not re.search(r"\]\(", midcall("explain", linked[0]).stdout)

@@ -58,6 +58,16 @@ def test_a_section_says_what_happened_what_the_model_sees_and_what_to_do(name: s
     assert said == ["What happened", "What the model sees", "What to do"]
 
 
+LINK = re.compile(r"\]\(([^)#\s]+\.md)(?:#\S+)?(?:\s+\"([^\"]+)\")?\)")
+
+
+def test_a_link_has_the_title_of_its_page_which_is_all_that_midcall_explain_can_show() -> None:
+    links = [link for text in SECTIONS.values() for link in LINK.findall(text)]
+    assert len(links) > 20
+    titles = {page: (PAGE.parent / page).read_text().partition("\n")[0].removeprefix("# ") for page, _ in links}
+    assert [(page, title) for page, title in links if title != titles[page]] == []
+
+
 @pytest.mark.parametrize(
     "text", [PAGE.read_text().split("```text")[1].split("```")[0], errors.__doc__], ids=["page", "docstring"]
 )

@@ -17,7 +17,8 @@ _PAGES: Final = (_PACKAGE / "errors.md", _PACKAGE.parent.parent / "docs" / "erro
 _SECTION: Final = re.compile(r"^## (\w+)\n+(.*?)\s*(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 _NEAR: Final = 0.8
 """How similar two names must be: Python's own errors have the same endings as ours."""
-_LINK: Final = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
+_LINK: Final = re.compile(r"\[([^\]]+)\]\([^)\s]+(?:\s+\"([^\"]+)\")?\)")
+"""A link has the title of its page, unless it stays on this page."""
 
 
 def run(name: str | None) -> int:
@@ -42,9 +43,11 @@ def sections() -> dict[str, str]:
 
 
 def _format_link(link: re.Match[str]) -> str:
-    """A link for a terminal: name other pages, but not this one."""
-    words, target = link.groups()
-    return words if target.startswith("#") else f"{words} (docs/{target})".replace("docs/../", "")
+    """A link for a terminal: other pages by their titles, since the package doesn't contain them."""
+    words, title = link.groups()
+    if title is None:
+        return words
+    return f'the page "{title}"' if words == title else f'{words} (the page "{title}")'
 
 
 def _errors_to_explain(names: list[str]) -> str:

@@ -12,7 +12,7 @@ from midcall.settings import CHECK_SECONDS
 if TYPE_CHECKING:
     from midcall.portal.app import Portal
 
-_SIGN_IN: Final = "Portal(..., identity=Oidc(...)) or ProxyJwt(...): see docs/identity.md."
+_SIGN_IN: Final = 'Portal(..., identity=Oidc(...)) or ProxyJwt(...): see the page "Identify the user of a page".'
 _ISSUER: Final = (
     "Open <issuer>/.well-known/openid-configuration from this machine, and compare it with what Oidc(...) was given."
 )
@@ -43,7 +43,10 @@ def describe_identity(site: Site, portal: Portal) -> Finding:
             f"{known_by} But nothing identifies callers: this server has no MCP authorization, so secrets, "
             "authorizations and approvals have no owner."
         )
-        advice = "Give the server auth= and token_verifier=, or install(..., principal=...): see docs/identity.md."
+        advice = (
+            "Give the server auth= and token_verifier=, or install(..., principal=...): see the page "
+            '"Identify the user of a page".'
+        )
         return Finding("identity", "doubtful", text, advice)
     if knows_callers and portal.local:
         text = (

@@ -21,9 +21,8 @@ async def check_variables(site: Site) -> list[Finding]:
     """Look for misspelled variables: midcall never reads them."""
     if not site.here.unknown:
         return []
-    return [
-        Finding("settings", "doubtful", describe_unknown(site.here.unknown), "docs/settings.md lists the variables.")
-    ]
+    advice = "`midcall doctor --settings` lists the variables."
+    return [Finding("settings", "doubtful", describe_unknown(site.here.unknown), advice)]
 
 
 def describe_unknown(names: tuple[str, ...]) -> str:

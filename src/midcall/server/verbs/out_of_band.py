@@ -160,11 +160,15 @@ async def get_approval(call: Call, message: str, details: Mapping[str, Any], tim
 def _portal(call: Call, kind: Kind) -> Portal:
     portal = call.installation.portal
     if portal is None:
-        why, advice = NoChannel.NO_PORTAL, "Use midcall.install(server, portal=Portal(...)), and read docs/portal.md."
+        why = NoChannel.NO_PORTAL
+        advice = 'Use midcall.install(server, portal=Portal(...)), and read the page "The portal".'
     elif (reason := portal.why_not(kind, call.owner)) is None:
         return portal
     else:
-        why, advice = reason.rstrip("."), "Read docs/identity.md: a page must know who made the call, and who opens it."
+        why = reason.rstrip(".")
+        advice = (
+            'Read the page "Identify the user of a page": a portal must know who made the call, and who opens its page.'
+        )
     raise NoChannel(f"there is no page for this {kind}: {why}", mode="url", advice=advice, for_model=model_text.NO_PAGE)
 
 
