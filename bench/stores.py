@@ -23,7 +23,7 @@ from typing import Any, Final
 from bench.clients import Wrong
 from bench.report import Target, milliseconds, row
 from midcall.stores import Record, Store, StoreError, open_store
-from midcall.stores.backend.rows import to_row
+from midcall.stores.backend.sql import to_row
 from midcall.stores.interactions import Interaction, digest_of
 
 _POSTGRES: Final = os.environ.get("BENCH_POSTGRES", "postgresql://postgres@127.0.0.1:5432/test")

@@ -11,7 +11,7 @@ import pytest
 
 from midcall.portal.vault import Vault
 from midcall.stores import Record, open_store
-from midcall.stores.postgres.schema import schema_sql
+from midcall.stores.postgres import schema_sql
 from tests.cli.shell import here, midcall, screen
 
 OLD, NEW = "o" * 32, "n" * 32

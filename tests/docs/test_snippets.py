@@ -1017,7 +1017,7 @@ async def test_the_store_is_open_and_swept_while_the_server_runs(
 
 @pytest.fixture
 def own_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("midcall.stores.sqlite.file._data_directory", lambda: tmp_path)
+    monkeypatch.setattr("midcall.stores.sqlite._data_directory", lambda: tmp_path)
 
 
 @shows("apps_form")

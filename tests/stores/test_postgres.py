@@ -15,14 +15,15 @@ import asyncpg
 import pytest
 
 from midcall.stores import Record, Store, StoreError, Value, open_store
+from midcall.stores import postgres as postgres_module
 from midcall.stores.base import try_out
-from midcall.stores.postgres import SCHEMA, PostgreSQL, schema, schema_sql
-from midcall.stores.postgres import store as store_module
-from midcall.stores.postgres.driver import explain
+from midcall.stores.postgres import SCHEMA, PostgreSQL, schema_sql
 from tests.contract import servers
 from tests.contract.conftest import place
 from tests.stores import pgbouncer
 
+STEPS: tuple[str, ...] = vars(postgres_module)["_STEPS"]
+explain = vars(postgres_module)["_explain"]
 PENDING = Record("an-id", "approve", "ann", "{}", created=1000.0, expires=1900.0)
 
 
@@ -156,8 +157,8 @@ async def test_trying_a_store_out_finds_a_right_that_is_missing(url: str, missin
 async def test_two_versions_use_one_schema_side_by_side(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     old = open_store(url)
     await old.create(PENDING)
-    steps = (*schema.STEPS, "ALTER TABLE @midcall_records ADD COLUMN IF NOT EXISTS note text NOT NULL DEFAULT '';")
-    monkeypatch.setattr(store_module, "STEPS", steps)
+    steps = (*STEPS, "ALTER TABLE @midcall_records ADD COLUMN IF NOT EXISTS note text NOT NULL DEFAULT '';")
+    monkeypatch.setattr(postgres_module, "_STEPS", steps)
     new = open_store(url)
     assert await new.complete("an-id", "{}", owner="ann", now=1001.0) == "done"
     monkeypatch.undo()
@@ -172,10 +173,10 @@ async def test_two_versions_use_one_schema_side_by_side(url: str, monkeypatch: p
 
 async def test_records_of_a_schema_that_knew_no_versions_have_version_1(url: str) -> None:
     name = name_in(url)
-    first = "".join((schema.VERSION_TABLE, schema.STEPS[0]))
     await servers.run_sql(
-        schema.make_schema(name),
-        *filter(str.strip, schema.qualify(first, name).split(";")),
+        f"CREATE SCHEMA {name}",
+        f"CREATE TABLE {name}.midcall_schema (version integer NOT NULL, usable_from integer NOT NULL)",
+        *filter(str.strip, STEPS[0].replace("@", f"{name}.").split(";")),
         f"INSERT INTO {name}.midcall_schema VALUES (1, 1)",
         f"INSERT INTO {name}.midcall_records VALUES ('an-id', 'approve', 'ann', '{{}}', 1000, 1900)",
     )

@@ -18,9 +18,11 @@ from pathlib import Path
 import pytest
 
 from midcall.stores import Record, StoreError, Value, open_store
-from midcall.stores.sqlite import SQLite, default_file, thread
-from midcall.stores.sqlite import store as statements_in
+from midcall.stores import sqlite as sqlite_module
+from midcall.stores.backend import sql
+from midcall.stores.sqlite import SQLite, default_file
 
+STEPS: tuple[str, ...] = vars(sqlite_module)["_STEPS"]
 PENDING = Record("an-id", "approve", "ann", "{}", created=1000.0, expires=1900.0)
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no file modes")
 
@@ -167,7 +169,7 @@ async def test_a_full_disk_is_reported_and_nothing_is_lost_and_it_continues_when
 
 async def limit_pages(store: SQLite, pages: int) -> None:
     """SQLite then says the same as for a disk that is full."""
-    await store._run(lambda connection: connection.execute(f"PRAGMA max_page_count = {pages}").fetchall())
+    await store._run(f"PRAGMA max_page_count = {pages}")
 
 
 async def test_a_locked_file_is_reported_after_a_while(tmp_path: Path) -> None:
@@ -240,8 +242,8 @@ def test_a_sqlite_that_is_too_old_is_reported(tmp_path: Path, monkeypatch: pytes
 async def test_two_versions_use_one_file_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     old = SQLite(tmp_path / "store.db")
     await old.create(PENDING)
-    steps = (*thread.STEPS, "ALTER TABLE midcall_records ADD COLUMN note TEXT NOT NULL DEFAULT ''")
-    monkeypatch.setattr(thread, "STEPS", steps)
+    steps = (*STEPS, "ALTER TABLE midcall_records ADD COLUMN note TEXT NOT NULL DEFAULT ''")
+    monkeypatch.setattr(sqlite_module, "_STEPS", steps)
     new = SQLite(tmp_path / "store.db")
     assert await new.complete("an-id", "{}", owner="ann", now=1001.0) == "done"
     monkeypatch.undo()
@@ -254,7 +256,7 @@ async def test_two_versions_use_one_file_side_by_side(tmp_path: Path, monkeypatc
 
 async def test_records_of_a_file_that_knew_no_versions_have_version_1(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as connection:
-        connection.executescript(thread.STEPS[0])
+        connection.executescript(STEPS[0])
         connection.execute("INSERT INTO midcall_records VALUES ('an-id', 'approve', 'ann', '{}', 1000, 1900, NULL, 0)")
         connection.execute("CREATE TABLE midcall_schema (version INTEGER NOT NULL, usable_from INTEGER NOT NULL)")
         connection.execute("INSERT INTO midcall_schema VALUES (1, 1)")
@@ -276,6 +278,6 @@ async def test_a_file_for_newer_versions_only_is_rejected(tmp_path: Path) -> Non
 
 def test_no_statement_numbers_its_parameters() -> None:
     """Python 3.12 warns of such parameters if they are given as a sequence, and 3.14 refuses them."""
-    statements = [value for value in vars(statements_in).values() if isinstance(value, str) and " midcall_" in value]
+    statements = [value for value in vars(sql).values() if isinstance(value, str) and "@midcall_" in value]
     assert len(statements) > 5
     assert not [each for each in statements if re.search(r"\?\d", each)]

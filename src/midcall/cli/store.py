@@ -41,7 +41,7 @@ def sweep(url: str | None, keep: float) -> int:
 
 def schema(url: str | None, name: str | None) -> int:
     """Print the SQL that creates the tables, in the named schema, or in that of the URL."""
-    from midcall.stores.postgres.schema import schema_sql
+    from midcall.stores.postgres import schema_sql
 
     if url is not None and not _is_postgresql(url):
         raise usage_error(

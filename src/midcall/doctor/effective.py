@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from midcall.doctor.masking import mask
 from midcall.doctor.site import Site, address_of
 from midcall.settings import SETTINGS, Setting, Value
-from midcall.stores.sqlite.file import default_file
+from midcall.stores.sqlite import default_file
 
 if TYPE_CHECKING:
     from midcall.server.install import Installation

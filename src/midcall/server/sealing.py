@@ -275,7 +275,7 @@ def portal_keys(keys: Sequence[Key], store: Store) -> list[str | bytes]:
         InstallError: No keys are set, and other machines share the store.
     """
     from midcall.stores.keys import find_keys
-    from midcall.stores.sqlite.file import default_file
+    from midcall.stores.sqlite import default_file
 
     given = [bytes(key) if isinstance(key, bytearray) else key for key in keys]
     return find_keys(given, directory=default_file().parent, shared=not isinstance(store, (Memory, SQLite)))

@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from midcall.errors import InstallError
 from midcall.settings import KEY_LOCK_SECONDS
-from midcall.stores.sqlite.file import default_file
+from midcall.stores.sqlite import default_file
 
 Key: TypeAlias = str | bytes
 

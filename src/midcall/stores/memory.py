@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
-from midcall.stores.backend.rows import check_record, check_value
+from midcall.stores.backend.rows import check_names
 from midcall.stores.backend.wakeup import Wakeups
 from midcall.stores.base import Completion, Record, Value, verdict
 
@@ -30,14 +30,14 @@ class Memory:
         await wakeups.close()
 
     async def create(self, record: Record) -> tuple[Record, bool]:
-        check_record(record)
+        check_names(record)
         old = self._records.get(record.id)
         if old is not None and old.expires > record.created:
             return old, False
         return self._put(replace(record, version=1)), True
 
     async def change(self, record: Record, version: int) -> tuple[Record | None, bool]:
-        check_record(record)
+        check_names(record)
         old = self._records.get(record.id)
         if old is None or old.version != version:
             return old, False
@@ -74,7 +74,7 @@ class Memory:
         return len(expired)
 
     async def put(self, value: Value, *, instead_of: bytes | None = None) -> bool:
-        check_value(value)
+        check_names(value)
         key = (value.owner, value.name)
         if instead_of is not None and (key not in self._values or self._values[key].sealed != instead_of):
             return False

@@ -1,1 +1,1 @@
-"""What the stores are built from: connections, waiting, rows, migrations, failures."""
+"""What the stores are built from: connections, waiting, rows, SQL, failures."""

@@ -7,12 +7,14 @@ version, which is 1 without it. Few fields, and short names: Redis keeps each na
 
 from __future__ import annotations
 
+from typing import Final
+
 from midcall.settings import EXPIRED_KEEP_SECONDS
 
-FIELDS = ("h", "d", "o", "c", "v")
+FIELDS: Final = ("h", "d", "o", "c", "v")
 
-_FIELDS = ", ".join(f"'{field}'" for field in FIELDS)
-_HEAD = """
+_FIELDS: Final = ", ".join(f"'{field}'" for field in FIELDS)
+_HEAD: Final = """
 local function parts(head)
     local expires, created, owner = string.match(head, '^(%S+) (%S+) (.*)$')
     return tonumber(expires), owner, created
@@ -23,7 +25,7 @@ end
 # what takes memory comes first, and a script is refused as a whole.
 # KEYS: record. ARGV: created, head, kind and data; then, each '' if absent: = and the outcome,
 # consumed, for how many milliseconds to keep it; channel, message.
-CREATE = f"""{_HEAD}
+CREATE: Final = f"""{_HEAD}
 local old = redis.call('HGET', KEYS[1], 'h')
 if old and parts(old) > tonumber(ARGV[1]) then
     return redis.call('HMGET', KEYS[1], {_FIELDS})
@@ -41,7 +43,7 @@ return false
 # A record that was kept forever counts from when it was created.
 # KEYS: record. ARGV: version, expires, owner, kind and data; = and the outcome, consumed, or ''; channel,
 # message. Returns when it was created, or if it has another version, what is there.
-CHANGE = f"""{_HEAD}
+CHANGE: Final = f"""{_HEAD}
 local head, version = unpack(redis.call('HMGET', KEYS[1], 'h', 'v'))
 if not head or (version or '1') ~= ARGV[1] then
     return redis.call('HMGET', KEYS[1], {_FIELDS})
@@ -64,7 +66,7 @@ return created
 """
 
 # KEYS: record. ARGV: outcome, 'any' or 'only', owner, now, channel, message.
-COMPLETE = f"""{_HEAD}
+COMPLETE: Final = f"""{_HEAD}
 local head, outcome, version = unpack(redis.call('HMGET', KEYS[1], 'h', 'o', 'v'))
 if not head then return 'unknown' end
 local expires, owner = parts(head)
@@ -77,7 +79,7 @@ return 'done'
 """
 
 # KEYS: record. ARGV: 'any' or 'only', owner, now, channel, message.
-CONSUME = f"""{_HEAD}
+CONSUME: Final = f"""{_HEAD}
 local head, consumed, version = unpack(redis.call('HMGET', KEYS[1], 'h', 'c', 'v'))
 if not head or consumed then return false end
 local expires, owner = parts(head)
@@ -91,7 +93,7 @@ return found
 # Most records that somebody looks at do not exist yet: this answers for those that do, which is cheaper to read
 # than a pipeline.
 # KEYS: records. ARGV: fields, `h` first. Returns which records exist, each followed by its fields.
-LOOK = """
+LOOK: Final = """
 local found = {}
 for place, key in ipairs(KEYS) do
     local fields = redis.call('HMGET', key, unpack(ARGV))
@@ -104,7 +106,7 @@ return found
 """
 
 # KEYS: records. ARGV: now.
-SWEEP = f"""{_HEAD}
+SWEEP: Final = f"""{_HEAD}
 local gone = 0
 for _, key in ipairs(KEYS) do
     local head = redis.call('HGET', key, 'h')
@@ -114,9 +116,11 @@ return gone
 """
 
 # KEYS: values of an owner. ARGV: name, value, sealed that must be there. A value is 'updated sealed'.
-SWAP = """
+SWAP: Final = """
 local old = redis.call('HGET', KEYS[1], ARGV[1])
 if not old or string.sub(old, (string.find(old, ' ', 1, true)) + 1) ~= ARGV[3] then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return 1
 """
+
+ALL: Final = (CREATE, CHANGE, COMPLETE, CONSUME, LOOK, SWEEP, SWAP)

@@ -41,11 +41,19 @@ class _Place(Generic[OpenT]):
 
 
 class Connected(Generic[OpenT]):
-    """A store that opens itself when it's first used. Once closed, only `open` opens it again."""
+    """A store that opens itself when it's first used. Once closed, only `open` opens it again.
 
-    def __init__(self) -> None:
+    Args:
+        what: Names it in messages, without user and password.
+    """
+
+    def __init__(self, what: str) -> None:
+        self._what = what
         self._place: _Place[OpenT] | None = None
         self._closed = False
+
+    def __repr__(self) -> str:
+        return f"<{self._what}>"
 
     async def open(self) -> None:
         self._closed = False

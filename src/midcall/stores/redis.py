@@ -6,45 +6,43 @@ record a day after it has expired.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, cast
+from importlib import import_module
+from typing import Any, Final, TypeVar, cast
 
 from midcall.errors import StoreError
 from midcall.settings import EXPIRED_KEEP_SECONDS, REDIS_PING_SECONDS, STORE_BATCH, STORE_POOL, STORE_TIMEOUT_SECONDS
+from midcall.stores import redis_scripts as scripts
 from midcall.stores.address import Address, wrong_option
-from midcall.stores.backend.failures import malformed_url
-from midcall.stores.backend.lifecycle import Connected
-from midcall.stores.backend.migrations import OLDEST, SchemaVersion, missing_steps
-from midcall.stores.backend.rows import check_record, check_value, escape, unescape
+from midcall.stores.backend.connected import Connected
+from midcall.stores.backend.failures import fail, import_driver, malformed_url, unknown_option
+from midcall.stores.backend.rows import OLDEST, check_names, escape, missing_steps, unescape
 from midcall.stores.backend.wakeup import Wakeups
 from midcall.stores.base import Completion, Record, Value
-from midcall.stores.redis import scripts
-from midcall.stores.redis.driver import OPTIONS, explain, is_lost, load_driver, no_retry, run_cancellable
-from midcall.stores.redis.listener import RedisListener
+
+__all__ = ["Redis"]
 
 T = TypeVar("T")
 
 log = logging.getLogger("midcall.store")
 
-_STEPS = ("hashes, as in `scripts`", "`v`, the version of a record")
-_PREFIX = re.compile(r"[\w.:-]{1,100}", re.ASCII)
+_OPTIONS: Final = ("prefix", "pool", "timeout")
+"""The options of a URL that are ours and not the driver's."""
+_STEPS: Final = ("hashes, as in `redis_scripts`", "`v`, the version of a record")
+_PREFIX: Final = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 
 
 @dataclass(slots=True)
 class _Open:
     client: Any
     wakeups: Wakeups
-    create: Any
-    change: Any
-    complete: Any
-    consume: Any
-    look: Any
-    swap: Any
-    sweep: Any
+    scripts: dict[str, Any]
 
 
 class Redis(Connected[_Open]):
@@ -66,35 +64,29 @@ class Redis(Connected[_Open]):
         pool: int = STORE_POOL,
         timeout: float = STORE_TIMEOUT_SECONDS,
     ) -> None:
-        super().__init__()
-        self._redis = load_driver()
+        self._redis = import_driver("redis.asyncio", "Redis", "redis", "redis")
         address = Address.parse(url, "redis", "rediss")
-        self._url, options = address.without(*OPTIONS)
+        super().__init__(f"Redis{address.where}")
+        self._url, options = address.without(*_OPTIONS)
         self._prefix = options.text("prefix", prefix) or ""
         if not _PREFIX.fullmatch(self._prefix):
             raise wrong_option("prefix", "letters, digits and _ . : -")
         self._size = options.count("pool", pool)
         self._timeout = options.seconds("timeout", timeout)
-        self._what = f"Redis{address.where}"
         self._channel = f"{{{self._prefix}}}:changed"
         self._warned = False
 
-    def __repr__(self) -> str:
-        return f"<{self._what}>"
-
     async def create(self, record: Record) -> tuple[Record, bool]:
-        check_record(record)
-        arguments = [*_arguments(record), self._channel, escape(record.id)]
-        found = await self._run(lambda it: it.create([self._record_key(record.id)], arguments))
+        check_names(record)
+        found = await self._change(scripts.CREATE, record.id, *_arguments(record))
         if found is not None:
             return _parse(record.id, found), False
         self._ring(record.id)
         return replace(record, version=1), True
 
     async def change(self, record: Record, version: int) -> tuple[Record | None, bool]:
-        check_record(record)
-        arguments = [version, *_changes(record), self._channel, escape(record.id)]
-        found = await self._run(lambda it: it.change([self._record_key(record.id)], arguments))
+        check_names(record)
+        found = await self._change(scripts.CHANGE, record.id, version, *_changes(record))
         if isinstance(found, bytes):
             self._ring(record.id)
             return replace(record, created=float(found), version=version + 1), True
@@ -108,15 +100,13 @@ class Redis(Connected[_Open]):
         return {id: _parse(id, found) async for id, found in self._find(ids, *scripts.FIELDS)}
 
     async def complete(self, id: str, outcome: str, *, owner: str | None, now: float) -> Completion:
-        arguments = [escape(outcome), *_whose(owner), now, self._channel, escape(id)]
-        completion = (await self._run(lambda it: it.complete([self._record_key(id)], arguments))).decode()
+        completion = (await self._change(scripts.COMPLETE, id, escape(outcome), *_whose(owner), now)).decode()
         if completion == "done":
             self._ring(id)
         return cast(Completion, completion)
 
     async def consume(self, id: str, *, owner: str | None, now: float) -> Record | None:
-        arguments = [*_whose(owner), now, self._channel, escape(id)]
-        found = await self._run(lambda it: it.consume([self._record_key(id)], arguments))
+        found = await self._change(scripts.CONSUME, id, *_whose(owner), now)
         if found is None:
             return None
         self._ring(id)
@@ -125,16 +115,16 @@ class Redis(Connected[_Open]):
     async def sweep(self, now: float) -> int:
         gone = 0
         async for keys in self._keys("r"):
-            gone += await self._run(lambda it, keys=keys: it.sweep(keys, [now]))
+            gone += await self._run(lambda it, keys=keys: it.scripts[scripts.SWEEP](keys, [now]))
         (await self._get()).wakeups.poll_soon()
         return gone
 
     async def put(self, value: Value, *, instead_of: bytes | None = None) -> bool:
-        check_value(value)
+        check_names(value)
         key, name = self._value_key(value.owner), escape(value.name)
         packed = f"{float(value.updated)!r} ".encode() + value.sealed
         if instead_of is not None:
-            return bool(await self._run(lambda it: it.swap([key], [name, packed, instead_of])))
+            return bool(await self._run(lambda it: it.scripts[scripts.SWAP]([key], [name, packed, instead_of])))
         await self._run(lambda it: it.client.hset(key, name, packed))
         return True
 
@@ -164,17 +154,14 @@ class Redis(Connected[_Open]):
     async def _start(self) -> _Open:
         client = self._client()
         try:
-            await run_cancellable(self._prepare(client))
-        except Exception as error:
+            await _run_cancellable(self._prepare(client))
+        except BaseException as error:
             await client.aclose()
-            raise explain(error, self._what) from error
-        except BaseException:
-            await client.aclose()
+            if isinstance(error, Exception):
+                raise _explain(error, self._what) from error
             raise
-        wakeups = Wakeups(self._versions, RedisListener(self._what, client, self._channel))
-        texts = (scripts.CREATE, scripts.CHANGE, scripts.COMPLETE, scripts.CONSUME)
-        texts += (scripts.LOOK, scripts.SWAP, scripts.SWEEP)
-        return _Open(client, wakeups, *(client.register_script(text) for text in texts))
+        registered = {script: client.register_script(script) for script in scripts.ALL}
+        return _Open(client, Wakeups(self._versions, self._hear), registered)
 
     def _client(self) -> Any:
         try:
@@ -186,7 +173,7 @@ class Redis(Connected[_Open]):
                 socket_connect_timeout=self._timeout,
                 health_check_interval=REDIS_PING_SECONDS,
                 # A script whose answer was lost must not run again unnoticed.
-                retry=no_retry(),
+                retry=import_module("redis.asyncio.retry").Retry(import_module("redis.backoff").NoBackoff(), 0),
             )
         except (ValueError, TypeError):
             raise malformed_url("redis") from None
@@ -198,9 +185,8 @@ class Redis(Connected[_Open]):
 
     async def _prepare(self, client: Any) -> None:
         key = f"{{{self._prefix}}}:schema"
-        version, usable_from = await client.hmget(key, "version", "usable_from")
-        found = None if version is None else SchemaVersion(int(version), int(usable_from))
-        if missing_steps(found, _STEPS):
+        found = await client.hmget(key, "version", "usable_from")
+        if missing_steps(_STEPS, *(int(number or 0) for number in found)):
             await client.hset(key, mapping={"version": len(_STEPS), "usable_from": OLDEST})
         await self._warn_of_eviction(client)
 
@@ -219,23 +205,47 @@ class Redis(Connected[_Open]):
             )
             self._warned = True
 
+    async def _hear(self, ring: Callable[[str], None], ready: Callable[[], None]) -> float:
+        """SUBSCRIBE to one channel for all records."""
+        subscription = (await self._get()).client.pubsub()
+        try:
+            await _run_cancellable(subscription.subscribe(self._channel))
+            while True:
+                message = await _run_cancellable(subscription.get_message(timeout=REDIS_PING_SECONDS))
+                if message is None:
+                    await _run_cancellable(subscription.ping())  # a connection can die silently
+                elif message["type"] == "subscribe":
+                    ready()
+                elif message["type"] == "message":
+                    ring(unescape(message["data"].decode()))
+        except Exception as error:
+            raise _explain(error, self._what) from error
+        finally:
+            with suppress(Exception):
+                await subscription.aclose()
+
     # --- commands ------------------------------------------------------------------------------
 
     async def _run(self, command: Callable[[_Open], Awaitable[T]]) -> T:
         it = await self._get()
         try:
-            return await run_cancellable(command(it))
+            return await _run_cancellable(command(it))
         except Exception as error:
-            raise explain(error, self._what) from error
+            raise _explain(error, self._what) from error
 
     async def _query(self, command: Callable[[_Open], Awaitable[T]]) -> T:
         """Run a command that only reads: it may be retried on another connection."""
         try:
             return await self._run(command)
         except StoreError as error:
-            if not is_lost(error.__cause__):
+            if not _is_lost(error.__cause__):
                 raise
         return await self._run(command)
+
+    async def _change(self, script: str, id: str, *arguments: Any) -> Any:
+        """Run a script that changes this record, and tells the others so."""
+        key, told = [self._record_key(id)], (*arguments, self._channel, escape(id))
+        return await self._run(lambda it: it.scripts[script](key, told))
 
     async def _versions(self, ids: Sequence[str]) -> dict[str, int]:
         return {id: int(version or 1) async for id, (_, version) in self._find(ids, "h", "v")}
@@ -245,7 +255,7 @@ class Redis(Connected[_Open]):
         for begun in range(0, len(ids), STORE_BATCH):
             some = ids[begun : begun + STORE_BATCH]
             keys = [self._record_key(id) for id in some]
-            found: list[Any] = await self._query(lambda it, keys=keys: it.look(keys, fields))
+            found: list[Any] = await self._query(lambda it, keys=keys: it.scripts[scripts.LOOK](keys, fields))
             for place, values in zip(found[::2], found[1::2], strict=True):
                 yield some[int(place)], values
 
@@ -268,6 +278,7 @@ def _scan(cursor: int, pattern: str) -> Callable[[_Open], Awaitable[tuple[int, l
     return lambda it: it.client.scan(cursor, match=pattern, count=STORE_BATCH)
 
 
+# --- records and values as Redis holds them --------------------------------------------------
 def _whose(owner: str | None) -> tuple[str, str]:
     return ("any", "") if owner is None else ("only", escape(owner))
 
@@ -301,3 +312,64 @@ def _parse(id: str, found: Sequence[bytes | None]) -> Record:
 def _value(owner: str, name: str, packed: bytes) -> Value:
     updated, _, sealed = packed.partition(b" ")
     return Value(owner, name, sealed, float(updated))
+
+
+# --- the driver ------------------------------------------------------------------------------
+async def _run_cancellable(command: Awaitable[T]) -> T:
+    """Await this command without losing a cancellation.
+
+    On Python 3.11 `asyncio.wait_for`, which redis-py uses, swallows a cancellation that arrives just as it finishes.
+    The caller would continue, and a task that listens would never end.
+    """
+    task = asyncio.current_task()
+    before = task.cancelling() if task else 0
+    result = await command
+    if task and task.cancelling() > before:
+        raise asyncio.CancelledError
+    return result
+
+
+def _is_lost(error: BaseException | None) -> bool:
+    """Whether the connection is gone, so that another one may work."""
+    redis = import_module("redis.exceptions")
+    final = (redis.AuthenticationError, redis.AuthorizationError, redis.MaxConnectionsError)
+    return isinstance(error, (redis.ConnectionError, OSError)) and not isinstance(error, final)
+
+
+def _explain(error: Exception, what: str) -> StoreError:
+    """This error as a `StoreError`. `what` names the server, without its user and password."""
+    redis = import_module("redis.exceptions")
+    connecting = "connecting to" in str(error)
+    match error:
+        case StoreError():
+            return error
+        case redis.AuthenticationError() | redis.AuthenticationWrongNumberOfArgsError():
+            return fail(what, "login rejected")
+        case redis.NoPermissionError():
+            return StoreError(
+                f"{what}: this user may not do that",
+                advice="Let this user run scripts and publish, on keys and channels with the store's prefix.",
+            )
+        case redis.ResponseError() if isinstance(error, redis.ReadOnlyError) or "-READONLY" in str(error):
+            return fail(what, "read-only")
+        case redis.ResponseError() if isinstance(error, redis.OutOfMemoryError) or "-OOM" in str(error):
+            return fail(what, "full")
+        case redis.BusyLoadingError():
+            return fail(what, "unreachable")
+        case TypeError():  # redis-py passes unknown options of the URL to its connections
+            return unknown_option(what, _OPTIONS)
+        case redis.MovedError() | redis.ClusterDownError():
+            return StoreError(
+                f"{what} is a cluster that sends its clients from node to node",
+                advice="Use a Redis with one primary, or an endpoint that routes for its clients.",
+            )
+        case redis.TimeoutError() | redis.ConnectionError() | OSError() if connecting:
+            return fail(what, "unreachable")
+        case redis.TimeoutError() | TimeoutError():
+            return fail(what, "timed out")
+        case redis.ConnectionError() | OSError():
+            return fail(what, "connection lost")
+        case redis.ResponseError() if "DB index" in str(error):
+            return fail(what, "no database")
+        case _:
+            return StoreError(f"{what} failed with {type(error).__name__}")
