@@ -88,12 +88,12 @@ class Page(HTMLParser):
         return {name: control.values for name, control in self._controls.items()}
 
     def _set(self, label: str, control: _Control, value: Any) -> None:
-        from midcall.web.forms.moments import split  # needs an extra
+        from midcall.web.forms.inputs import split_moment  # needs an extra
 
         if control.options is not None:
             several: Sequence[Any] = cast("list[Any]", value) if isinstance(value, list) else [value]
             control.values = [_find_option(label, control.options, each) for each in several]
-        elif (zone := self._controls.get(f"{control.name}-zone")) is not None and (moment := split(str(value))):
+        elif (zone := self._controls.get(f"{control.name}-zone")) is not None and (moment := split_moment(str(value))):
             control.values, zone.values = [moment[0]], [moment[1]]
         else:
             control.values = ["" if value is None else str(value)]

@@ -8,7 +8,6 @@ No I/O except for the templates. The HTML works without JavaScript, and text fro
 """
 
 from midcall.web.forms.html import Pages, draw, stylesheet
-from midcall.web.forms.inputs import Input, Option, inputs, too_large
-from midcall.web.forms.reading import read
+from midcall.web.forms.inputs import inputs, read, too_large
 
-__all__ = ["Input", "Option", "Pages", "draw", "inputs", "read", "stylesheet", "too_large"]
+__all__ = ["Pages", "draw", "inputs", "read", "stylesheet", "too_large"]

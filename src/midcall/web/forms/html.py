@@ -61,34 +61,23 @@ class Pages:
         prefix: str = "f",
         zone: str = "+00:00",
     ) -> Markup:
-        """The fields of this form, with a summary of the problems above them; see `draw`."""
+        """The fields of this form as HTML, to put inside a `<form novalidate>`, with a summary of the problems.
+
+        Args:
+            form: The form.
+            values: The values to show; by default, the defaults of the fields.
+            problems: What `check` found in these values.
+            prefix: The start of all ids. Use another one for a second form on the same page.
+            zone: The offset from UTC to offer first for a date and time.
+        """
         controls = inputs(form, values, problems, prefix=prefix, zone=zone)
         return self.page("form.html", inputs=controls, count=sum(len(each.problems) for each in controls))
 
 
-def draw(
-    form: Form,
-    values: Mapping[str, Any] | None = None,
-    problems: Sequence[Problem] = (),
-    *,
-    prefix: str = "f",
-    zone: str = "+00:00",
-) -> Markup:
-    """The fields of this form as HTML, to put inside a `<form novalidate>`.
+PAGES = Pages()
+"""Our own templates only."""
 
-    Args:
-        form: The form.
-        values: The values to show; by default, the defaults of the fields.
-        problems: What `check` found in these values.
-        prefix: The start of all ids. Use another one for a second form on the same page.
-        zone: The offset from UTC to offer first for a date and time.
-    """
-    return _pages().form(form, values, problems, prefix=prefix, zone=zone)
-
-
-@cache
-def _pages() -> Pages:
-    return Pages()
+draw = PAGES.form
 
 
 @cache

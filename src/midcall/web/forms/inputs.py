@@ -1,11 +1,13 @@
-"""A form as data for templates: each field's control, texts and value."""
+"""A form as data for templates, and what its controls post as content for `check`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, cast
 
+from midcall.core.forms import line_input
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.form import Form
 from midcall.core.forms.formats import is_date
@@ -14,7 +16,7 @@ from midcall.hints import describe_amount, describe_format, describe_length, des
 from midcall.language import _, ngettext
 from midcall.problems import Problem
 from midcall.settings import MAX_CONTROLS, MAX_FIELDS, MAX_OPTIONS
-from midcall.web.forms import excerpt, moments
+from midcall.web.forms import excerpt
 
 Control: TypeAlias = Literal["line", "area", "moment", "radios", "select", "boxes"]
 
@@ -104,15 +106,7 @@ def inputs(
     prefix: str = "f",
     zone: str = "+00:00",
 ) -> tuple[Input, ...]:
-    """The controls of this form, in order.
-
-    Args:
-        form: The form.
-        values: The values to show; by default, the defaults of the fields.
-        problems: What `check` found in these values.
-        prefix: The start of all ids. Use another one for a second form on the same page.
-        zone: The offset from UTC to offer first for a date and time.
-    """
+    """The controls of this form, in order. `Pages.form` explains the arguments."""
     values = _defaults(form) if values is None else values
     found = _by_field(form, problems)
     return tuple(
@@ -157,6 +151,8 @@ def _input(field: Field, id: str, value: Any, problems: tuple[str, ...], zone: s
 
 
 # --- controls --------------------------------------------------------------------------------
+
+
 def _control(field: Field, value: Any, zone: str) -> dict[str, Any]:
     match field:
         case Text():
@@ -178,8 +174,8 @@ def _text(field: Text, value: str, zone: str) -> dict[str, Any]:
             return {"control": "line", "value": value, "type": "email" if format == "email" else "url"}
         case "date" if not value or is_date(value):
             return {"control": "line", "value": value, "type": "date"}
-        case "date-time" if not value or moments.split(value):
-            local, offset = moments.split(value) or ("", zone)
+        case "date-time" if not value or split_moment(value):
+            local, offset = split_moment(value) or ("", zone)
             return {"control": "moment", "value": local, "type": "datetime-local", "options": _offsets(offset)}
         case None if "\n" in value or (field.max_length or 0) > _LONG_TEXT:
             return {"control": "area", "value": value}
@@ -192,11 +188,6 @@ def _keyboard(field: Number) -> str:
     if field.minimum is None or field.minimum < 0:
         return ""
     return "numeric" if field.integer else "decimal"
-
-
-def _offsets(chosen: str) -> tuple[Option, ...]:
-    known = moments.OFFSETS if chosen in moments.OFFSETS else (chosen, *moments.OFFSETS)
-    return tuple(Option(offset, moments.offset_name(offset), offset == chosen) for offset in known)
 
 
 def _flags(field: Flag, value: Any) -> tuple[Option, ...]:
@@ -235,6 +226,8 @@ def _texts(value: Any) -> Iterable[Any]:
 
 
 # --- hints -----------------------------------------------------------------------------------
+
+
 def _hint(field: Field) -> str:
     hint = "; ".join(_hints(field))
     return hint[:1].upper() + hint[1:]
@@ -259,3 +252,100 @@ def _text_hints(field: Text) -> Iterable[str]:
         yield describe_length(field.min_length, field.max_length)
     if field.pattern is not None:
         yield describe_pattern(excerpt.line(field.pattern))
+
+
+# --- dates and times -------------------------------------------------------------------------
+# A date-time is a local time and an offset, because the browser's control has no offset.
+
+_MOMENT: Final = re.compile(
+    r"(?P<date>\d{4}-\d\d-\d\d)[Tt](?P<time>[0-2]\d:[0-5]\d:[0-5]\d(?:\.\d{1,3})?)(?P<offset>[Zz]|[+-]\d\d:\d\d)",
+    re.ASCII,
+)
+_LOCAL: Final = re.compile(r"(?P<date>\d{4}-\d\d-\d\d)[T ](?P<time>\d\d:\d\d)(?P<rest>:\d\d(?:\.\d+)?)?", re.ASCII)
+
+_OFFSETS: Final = (
+    *("-12:00", "-11:00", "-10:00", "-09:30", "-09:00", "-08:00", "-07:00", "-06:00", "-05:00", "-04:00", "-03:30"),
+    *("-03:00", "-02:00", "-01:00", "+00:00", "+01:00", "+02:00", "+03:00", "+03:30", "+04:00", "+04:30", "+05:00"),
+    *("+05:30", "+05:45", "+06:00", "+06:30", "+07:00", "+08:00", "+08:45", "+09:00", "+09:30", "+10:00", "+10:30"),
+    *("+11:00", "+12:00", "+12:45", "+13:00", "+14:00"),
+)
+"""Every offset in use."""
+
+
+def split_moment(moment: str) -> tuple[str, str] | None:
+    """The local time and the offset; None if the browser's control cannot show it."""
+    found = _MOMENT.fullmatch(moment)
+    if found is None:
+        return None
+    offset = found["offset"]
+    return f"{found['date']}T{found['time']}", "+00:00" if offset in "Zz" else offset
+
+
+def _join_moment(local: str, offset: str) -> str:
+    """The local time and the offset as one text. An invalid local time stays as it is, for `check`."""
+    found = _LOCAL.fullmatch(local)
+    return local if found is None else f"{found['date']}T{found['time']}{found['rest'] or ':00'}{offset}"
+
+
+def _offsets(chosen: str) -> tuple[Option, ...]:
+    known = _OFFSETS if chosen in _OFFSETS else (chosen, *_OFFSETS)
+    names = ["UTC" if each == "+00:00" else "UTC" + each.replace("-", "\N{MINUS SIGN}") for each in known]
+    return tuple(Option(offset, name, offset == chosen) for offset, name in zip(known, names, strict=True))
+
+
+# --- reading ---------------------------------------------------------------------------------
+
+
+def read(form: Form, posted: Iterable[tuple[str, str]], *, prefix: str = "f") -> dict[str, Any]:
+    """The content of a form that posted these pairs of name and value. Empty fields are omitted.
+
+    A value that cannot be read stays text, and `check` says what is wrong with it.
+    """
+    given: dict[str, list[str]] = {}
+    for name, value in posted:
+        given.setdefault(name, []).append(value)
+    content: dict[str, Any] = {}
+    for index, field in enumerate(form.fields):
+        id = f"{prefix}{index}"
+        value = _read_field(field, given.get(id, ()), given.get(f"{id}-zone", ()))
+        if value is not None:
+            content[field.name] = value
+    return content
+
+
+def _read_field(field: Field, given: Sequence[str], zone: Sequence[str]) -> Any:
+    if isinstance(field, Choices):
+        return _read_choices(field, given)
+    line = given[-1] if given else ""
+    if isinstance(field, Text):
+        return _read_text(field, line, zone[-1] if zone else "") or None
+    if not line.strip():
+        return None
+    match field:
+        case Number():
+            return line_input.read(field, line.strip())
+        case Flag():
+            return {"yes": True, "no": False}.get(line, line)
+        case Choice():
+            return _read_option(field, line)
+
+
+def _read_text(field: Text, line: str, zone: str) -> str:
+    text = line.replace("\r\n", "\n")
+    if field.format is None:
+        return text
+    return _join_moment(text.strip(), zone) if field.format == "date-time" and zone else text.strip()
+
+
+def _read_choices(field: Choices, given: Sequence[str]) -> list[str] | None:
+    """No ticks mean an empty list if the field is required or had ticks by default, otherwise no answer."""
+    if not given and not field.required and not field.default:
+        return None
+    return [_read_option(field, value) for value in dict.fromkeys(given)]
+
+
+def _read_option(field: Choice | Choices, number: str) -> str:
+    values = field.values
+    if number.isascii() and number.isdigit() and len(number) < 9 and int(number) < len(values):
+        return values[int(number)]
+    return number

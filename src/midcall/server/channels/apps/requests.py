@@ -156,7 +156,7 @@ def _resource() -> dict[str, Any]:
 
 def _read_form() -> dict[str, Any]:
     """The form itself, as `resources/read` returns it."""
-    from midcall.web.forms.app import document
+    from midcall.web.forms.document import document
 
     return {"contents": [{"uri": FORM, "mimeType": APP_MIME_TYPE, "text": document(), "_meta": _UI}]}
 

@@ -105,7 +105,7 @@ class _Desk:
         return (None, "late") if interaction.expires <= time.time() else (_Open(step, ids, index, interaction), "")
 
     def _asking(self, nonce: str, found: _Open, tried: Mapping[str, Any] | None = None) -> Reply:
-        from midcall.web.forms.app import asking
+        from midcall.web.forms.document import asking
 
         about, form = found.interaction, _form(found.interaction)
         problems = () if tried is None else check(form, tried)

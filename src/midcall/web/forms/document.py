@@ -1,13 +1,15 @@
-"""Render the document, and the questions in it."""
+"""A form as an MCP App: one document that loads nothing, and the questions in it.
+
+The document is the same for every question. Its script asks the server what to show, and the server renders it with the
+same templates as every other page, so the script knows nothing about fields.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from functools import cache
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from markupsafe import Markup
 
@@ -15,17 +17,16 @@ from midcall.core.forms.fields import Flag
 from midcall.core.forms.form import Form
 from midcall.problems import Problem
 from midcall.web.forms import excerpt
-from midcall.web.forms.html import Pages, stylesheet
+from midcall.web.forms.html import OURS, PAGES, stylesheet
 from midcall.web.forms.inputs import too_large
-
-_HERE: Final = Path(__file__).parent
 
 
 def document() -> str:
     """The App. Its CSP allows its one script and its one stylesheet, and nothing else."""
-    script, style = _file("app.js"), stylesheet() + _file("app.css")
+    script = (OURS / "app.js").read_text("utf-8")
+    style = stylesheet() + (OURS / "app.css").read_text("utf-8")
     policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; base-uri 'none'"
-    return _pages().page("document.html", policy=policy, script=Markup(script), style=Markup(style))
+    return PAGES.page("app.html", policy=policy, script=Markup(script), style=Markup(style))
 
 
 def asking(
@@ -46,26 +47,10 @@ def asking(
         tried: The values of an earlier answer that did not fit.
         problems: What is wrong with them.
     """
-    fields = None if too_large(form) else _pages().form(form, tried, problems)
+    fields = None if too_large(form) else PAGES.form(form, tried, problems)
     needs = any(field.required and not isinstance(field, Flag) for field in form)
-    return _pages().page(
-        "asking.html",
-        server=excerpt.line(server, 80),
-        message=message,
-        place=place,
-        fields=fields,
-        needs=needs,
-    )
-
-
-@cache
-def _pages() -> Pages:
-    return Pages(_HERE / "templates")
-
-
-@cache
-def _file(name: str) -> str:
-    return (_HERE / name).read_text("utf-8")
+    server = excerpt.line(server, 80)
+    return PAGES.page("app_question.html", server=server, message=message, place=place, fields=fields, needs=needs)
 
 
 def _hash(text: str) -> str:
