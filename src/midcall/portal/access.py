@@ -12,8 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from midcall.language import _
-from midcall.portal.identity.base import Identity, Nobody
-from midcall.portal.identity.loopback import Loopback
+from midcall.portal.identity.base import Identity, Loopback, Nobody
 from midcall.portal.logs import logger
 from midcall.portal.pages.rendering import Renderer
 from midcall.stores.interactions import Ending, Interaction, Interactions, short

@@ -21,9 +21,7 @@ from midcall.environment import number, whole
 from midcall.environment import text as setting
 from midcall.errors import InstallError, Misuse
 from midcall.portal.access import Access
-from midcall.portal.identity.base import Attachable, Caller, Identity, Nobody, Surroundings
-from midcall.portal.identity.custom import FromCallable
-from midcall.portal.identity.loopback import Loopback
+from midcall.portal.identity.base import Caller, FromCallable, Identity, Loopback, Nobody
 from midcall.portal.logs import logger, mask_access_logs
 from midcall.portal.oauth import OAuth, Provider
 from midcall.portal.pages.account import AccountPage
@@ -259,18 +257,11 @@ class Portal:
         known = self._require_install()
         renderer = Renderer(place.path, known.server_name, self._title, self._templates)
         cookies = Cookies(place, known.keys, instance)
-        if isinstance(self.identity, Attachable):
-            self.identity.attach(Surroundings(place, cookies, renderer))
-        access = Access(
-            self.identity,
-            known.interactions,
-            place,
-            cookies,
-            Forms(place, known.keys),
-            renderer,
-            FailureLimit(),
-            self._clock,
-        )
+        forms = Forms(place, known.keys)
+        access = Access(self.identity, known.interactions, place, cookies, forms, renderer, FailureLimit(), self._clock)
+        attach = getattr(self.identity, "attach", None)
+        if attach is not None:
+            attach(access)
         titles = {provider.name: provider.title for provider in self.providers}
         pages = InteractionPages(access, self._kinds(renderer, titles), self._notify)
         return build_site(pages, AccountPage(access, known.vault, known.oauth, titles), known.oauth, known.store)

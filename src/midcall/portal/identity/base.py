@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
+import getpass
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from midcall.core.caller import Caller
-from midcall.portal.pages.rendering import Renderer
-from midcall.web.cookies import Cookies
-from midcall.web.public_url import Place
+from midcall.web import peer
+
+if TYPE_CHECKING:
+    from midcall.portal.access import Access
 
 Key: TypeAlias = Callable[[Mapping[str, Any]], str]
 """Makes an identity key from claims, for issuers whose subjects differ between clients."""
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What an identity may use of its portal."""
-
-    place: Place
-    cookies: Cookies
-    renderer: Renderer
 
 
 class Identity(Protocol):
@@ -53,29 +46,85 @@ class Identity(Protocol):
         ...
 
 
-@runtime_checkable
-class Attachable(Protocol):
-    """An identity that needs to know its portal."""
-
-    def attach(self, portal: Surroundings) -> None: ...
-
-
-class Nobody:
-    """Recognizes nobody, so only plain forms are served: the default of a portal that is not on loopback."""
+class WithoutSignIn:
+    """An identity that cannot sign anybody in, and shows a notice instead."""
 
     routes: Sequence[Route] = ()
+    _notice = ("sign_in_elsewhere", 401)
 
-    def attach(self, portal: Surroundings) -> None:
+    def attach(self, portal: Access) -> None:
+        """The portal calls this first, if an identity has it."""
         self._renderer = portal.renderer
+
+    async def sign_in(self, request: Request, back: str) -> Response:
+        return self._renderer.notice(*self._notice)
+
+
+class Nobody(WithoutSignIn):
+    """Recognizes nobody, so only plain forms are served: the default of a portal that is not on loopback."""
+
+    _notice = ("no_identity", 403)
 
     async def visitor(self, request: Request) -> str | None:
         return None
 
-    async def sign_in(self, request: Request, back: str) -> Response:
-        return self._renderer.notice("no_identity", 403)
-
     def owner(self, caller: Caller) -> str:
         return ""
+
+
+class Loopback(WithoutSignIn):
+    """The user that the server runs as, on this machine.
+
+    On Linux, the kernel says whose program opened the connection, and other users are rejected. macOS and Windows
+    do not say; there, only the id in the address keeps other users of the machine out.
+    """
+
+    _notice = ("other_user", 403)
+
+    async def visitor(self, request: Request) -> str | None:
+        return _local_key() if peer.is_own(request) else None
+
+    def owner(self, caller: Caller) -> str:
+        """Empty for a caller with a subject, which cannot be compared with the users of this machine."""
+        return "" if caller.subject else _local_key()
+
+    def name(self, request: Request) -> str:
+        return getpass.getuser()
+
+
+def _local_key() -> str:
+    return f"local:{os.getuid() if hasattr(os, 'getuid') else getpass.getuser()}"
+
+
+class FromCallable(WithoutSignIn):
+    """An identity made of one function, for apps that have their own sign-in.
+
+    Args:
+        look: Returns the identity key of the user who sent this request, or None. It must come from something
+            verified, such as a signed session, never from a bare header.
+        owner: The same key for the user of an MCP call; by default, issuer and subject with a space between them.
+        name: What the pages call the user who is signed in.
+    """
+
+    def __init__(
+        self,
+        look: Callable[[Request], Awaitable[str | None]],
+        *,
+        owner: Callable[[Caller], str] | None = None,
+        name: Callable[[Request], str] | None = None,
+    ) -> None:
+        self._look = look
+        self._owner = owner
+        self._name = name
+
+    async def visitor(self, request: Request) -> str | None:
+        return await self._look(request) or None
+
+    def owner(self, caller: Caller) -> str:
+        return self._owner(caller) if self._owner is not None else caller_key(caller, None)
+
+    def name(self, request: Request) -> str:
+        return self._name(request) if self._name is not None else ""
 
 
 def key_of(claims: Mapping[str, Any], key: Key | None) -> str:
@@ -83,7 +132,7 @@ def key_of(claims: Mapping[str, Any], key: Key | None) -> str:
     if key is not None:
         try:
             found = cast("object", key(claims))
-        except (KeyError, LookupError, TypeError, ValueError):
+        except (LookupError, TypeError, ValueError):
             return ""
         return found if isinstance(found, str) else ""
     issuer, subject = claims.get("iss"), claims.get("sub")

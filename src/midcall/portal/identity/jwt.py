@@ -17,7 +17,6 @@ from midcall.web.certificates import describe_fault, fault_of
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Signatures that only the issuer can make: not "none", and none with a shared secret."""
 
-
 Decoded: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
 """The claims of a token, and its header."""
 
@@ -51,11 +50,11 @@ class Keys:
             Unavailable: The keys cannot be fetched.
         """
         try:
-            return decode(token, await self._keys(PROVIDER_FRESH_SECONDS), algorithms)
+            return _decode(token, await self._keys(PROVIDER_FRESH_SECONDS), algorithms)
         except InvalidToken:
             if self._given is not None or self._age() < ISSUER_KEYS_AGAIN_SECONDS:
                 raise
-            return decode(token, await self._keys(ISSUER_KEYS_AGAIN_SECONDS), algorithms)
+            return _decode(token, await self._keys(ISSUER_KEYS_AGAIN_SECONDS), algorithms)
 
     async def _keys(self, fresh: float) -> KeySet:
         if self._given is not None:
@@ -68,13 +67,13 @@ class Keys:
         return time.monotonic() - self._fetched[0] if self._fetched is not None else 0.0
 
 
-def problem(exc: Exception) -> str:
+def describe_problem(exc: Exception) -> str:
     """The kind of this failure and the claim that it is about, never the value of the claim."""
     claim = getattr(exc, "claim", None) or getattr(exc, "claim_name", None)
     return f"{type(exc).__name__}{f' ({claim})' if claim else ''}"
 
 
-def decode(token: str, keys: KeySet, algorithms: Sequence[str]) -> Decoded:
+def _decode(token: str, keys: KeySet, algorithms: Sequence[str]) -> Decoded:
     try:
         found = jwt.decode(token, keys, algorithms=list(algorithms))
     except (JoseError, ValueError, TypeError, KeyError) as exc:

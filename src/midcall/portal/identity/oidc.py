@@ -7,7 +7,7 @@ import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import httpx2
 from authlib.common.errors import AuthlibBaseError
@@ -19,12 +19,15 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from midcall.errors import InstallError
-from midcall.portal.identity.base import Caller, Key, Surroundings, caller_key, key_of
-from midcall.portal.identity.jwt import ALGORITHMS, InvalidToken, Keys, Unavailable, fetch, problem
+from midcall.portal.identity.base import Caller, Key, caller_key, key_of
+from midcall.portal.identity.jwt import ALGORITHMS, InvalidToken, Keys, Unavailable, describe_problem, fetch
 from midcall.portal.logs import logger
 from midcall.settings import PROVIDER_TIMEOUT_SECONDS, SESSION_SECONDS, SIGN_IN_SECONDS, TOKEN_LEEWAY_SECONDS
 from midcall.web.public_url import place_at
 from midcall.web.security import read_posted
+
+if TYPE_CHECKING:
+    from midcall.portal.access import Access
 
 _BACK: Final = "/signed-in"
 _OURS: Final = re.compile(r"/mine|/i/[A-Za-z0-9_\-]{1,200}")
@@ -74,13 +77,13 @@ class Oidc:
         self._scopes = " ".join(scopes)
         self._session = session
         self._known: _Issuer | None = None
-        self._portal: Surroundings
+        self._portal: Access
         self.routes: Sequence[Route] = (
             Route(_BACK, self._finish),
             Route("/sign-out", self._sign_out, methods=["POST"]),
         )
 
-    def attach(self, portal: Surroundings) -> None:
+    def attach(self, portal: Access) -> None:
         self._portal = portal
 
     # --- who it is ------------------------------------------------------------------------------
@@ -191,7 +194,7 @@ class Oidc:
         try:
             token.validate(leeway=TOKEN_LEEWAY_SECONDS)
         except (AuthlibBaseError, JoseError, ValueError) as exc:
-            raise InvalidToken(problem(exc)) from None
+            raise InvalidToken(describe_problem(exc)) from None
         return claims
 
     def _welcome(self, claims: Mapping[str, Any], back: str) -> Response:

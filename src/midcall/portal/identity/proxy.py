@@ -9,12 +9,10 @@ from typing import Any, Final
 from joserfc.errors import JoseError
 from joserfc.jwt import JWTClaimsRegistry
 from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
 from midcall.errors import InstallError
-from midcall.portal.identity.base import Caller, Key, Surroundings, caller_key, key_of
-from midcall.portal.identity.jwt import ALGORITHMS, InvalidToken, Keys, Unavailable, problem
+from midcall.portal.identity.base import Caller, Key, WithoutSignIn, caller_key, key_of
+from midcall.portal.identity.jwt import ALGORITHMS, InvalidToken, Keys, Unavailable, describe_problem
 from midcall.portal.logs import logger
 from midcall.settings import TOKEN_LEEWAY_SECONDS
 from midcall.web.public_url import place_at
@@ -22,7 +20,7 @@ from midcall.web.public_url import place_at
 _REQUIRED: Final = "ProxyJwt(...) needs a header, an issuer, an audience, and either jwks_url= or keys= with a JWK set."
 
 
-class ProxyJwt:
+class ProxyJwt(WithoutSignIn):
     """The user that a fronting proxy vouches for, with a signed token in a header. A bare name proves nothing.
 
     Args:
@@ -35,8 +33,6 @@ class ProxyJwt:
             issuer and subject. Needed if the two tokens have different issuers.
         algorithms: The signatures to accept.
     """
-
-    routes: Sequence[Route] = ()
 
     def __init__(
         self,
@@ -57,7 +53,7 @@ class ProxyJwt:
             # https, or loopback: anyone who can change the keys can be any user
             place_at(jwks_url.partition("?")[0], what="The key set of a proxy")
         self._header = header.lower()
-        self._registry = {"issuer": issuer, "audience": audience}
+        self._issuer, self._audience = issuer, audience
         try:
             self._keys = Keys(jwks_url, given=keys)
         except Unavailable:
@@ -65,18 +61,12 @@ class ProxyJwt:
         self._key = key
         self._algorithms = algorithms
 
-    def attach(self, portal: Surroundings) -> None:
-        self._renderer = portal.renderer
-
     async def visitor(self, request: Request) -> str | None:
         claims = await self._claims(request)
         if claims is None:
             return None
         request.scope["midcall.proxy.claims"] = claims
         return key_of(claims, self._key) or None
-
-    async def sign_in(self, request: Request, back: str) -> Response:
-        return self._renderer.notice("sign_in_elsewhere", 401)
 
     def owner(self, caller: Caller) -> str:
         return caller_key(caller, self._key)
@@ -91,17 +81,14 @@ class ProxyJwt:
             return None
         try:
             claims, _ = await self._keys.claims(tokens[0].removeprefix("Bearer "), algorithms=self._algorithms)
-            self._check(claims)
+            JWTClaimsRegistry(
+                now=int(time.time()),
+                leeway=TOKEN_LEEWAY_SECONDS,
+                iss={"essential": True, "value": self._issuer},
+                aud={"essential": True, "value": self._audience},
+                exp={"essential": True},
+            ).validate(claims)
         except (InvalidToken, JoseError, Unavailable) as exc:
-            logger.warning(f"the proxy's assertion was rejected: {problem(exc)}")
+            logger.warning(f"the proxy's assertion was rejected: {describe_problem(exc)}")
             return None
         return claims
-
-    def _check(self, claims: dict[str, Any]) -> None:
-        JWTClaimsRegistry(
-            now=int(time.time()),
-            leeway=TOKEN_LEEWAY_SECONDS,
-            iss={"essential": True, "value": self._registry["issuer"]},
-            aud={"essential": True, "value": self._registry["audience"]},
-            exp={"essential": True},
-        ).validate(claims)
