@@ -14,8 +14,8 @@ from midcall.core.replay import parse_answer
 from midcall.errors import InvalidAnswer, InvalidQuestion, MidcallError, TimedOut
 from midcall.problems import Problem
 from midcall.server.call import current_call, running_call
-from midcall.server.channels.request import visit_id
-from midcall.server.channels.table import Asking, Channel, beyond_doubt, channel_for
+from midcall.server.channels.request import Asking, visit_id
+from midcall.server.channels.table import Channel, beyond_doubt, channel_for
 from midcall.server.frameworks.errors import surface
 
 if TYPE_CHECKING:

@@ -262,7 +262,8 @@ class Installation:
         if self.runs.handover is not None:
             self.runs.handover.stopping = stopping
 
-    def resumes(self, ctx: ServerRequestContext[Any, Any]) -> bool:
+    @property
+    def resumes(self) -> bool:
         """Whether a call may be resumed with a code: then the list of tools has the tool for it."""
         return self.keeping is not None or self.runs.has_codes
 

@@ -87,7 +87,7 @@ class Calls:
 
         async def listing(ctx: ServerRequestContext[Any, Any]) -> HandlerResult:
             result = await call_next(ctx)
-            if ctx.method != "tools/list" or not installation.resumes(ctx):
+            if ctx.method != "tools/list" or not installation.resumes:
                 return result
             return codes.add_tools(result, relay=installation.relay)
 

@@ -17,7 +17,7 @@ from midcall.core.question import Question, Visit
 from midcall.errors import NoChannel
 from midcall.server import model_text
 from midcall.server.channels.push import NO_WAY_BACK, signs_of_life
-from midcall.server.channels.request import message_for, refill, visit_id
+from midcall.server.channels.request import Asking, message_for, refill, visit_id
 from midcall.server.resuming import visits
 from midcall.server.resuming.codes import comes_back, why_not_sent_away
 from midcall.stores.interactions import Ending, Interaction
@@ -25,7 +25,6 @@ from midcall.stores.interactions import Ending, Interaction
 if TYPE_CHECKING:
     from midcall.core.caller import Caller
     from midcall.server.call import Call
-    from midcall.server.channels.table import Asking
     from midcall.stores.base import Store
     from midcall.stores.interactions import Interactions, Kind
     from midcall.web.secret_checks import Check

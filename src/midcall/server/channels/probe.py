@@ -85,7 +85,7 @@ SAMPLE: Final[Mapping[str, Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class _Finding:
     """What came of one question."""
 
     question: str
@@ -107,7 +107,7 @@ class Findings:
     declared: str
     forms: tuple[Via, ...]
     visits: tuple[Via, ...]
-    found: tuple[Finding, ...]
+    found: tuple[_Finding, ...]
 
     def as_text(self) -> str:
         """The same as text, with a table in Markdown."""
@@ -125,7 +125,7 @@ class Findings:
         )
 
 
-def _row(finding: Finding) -> Sequence[str]:
+def _row(finding: _Finding) -> Sequence[str]:
     seconds = "" if finding.seconds is None else f"{finding.seconds:.2f}"
     return finding.question, finding.via or "", finding.answer, seconds, finding.remarks
 
@@ -169,8 +169,8 @@ def _describe_capability(call: Call) -> str:
     return f"elicitation {{{', '.join(modes)}}}"
 
 
-async def _findings(call: Call, timeout: float) -> tuple[Finding, ...]:
-    found: list[Finding] = []
+async def _findings(call: Call, timeout: float) -> tuple[_Finding, ...]:
+    found: list[_Finding] = []
     for kind, form in FORMS.items():
         # An answer that does not fit is what we want to hear of, so it is not asked for again.
         found.append(await _ask(kind, Question(_MESSAGES[kind], form, timeout=timeout, attempts=1)))
@@ -181,7 +181,7 @@ async def _findings(call: Call, timeout: float) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-async def _ask(kind: str, question: Question[Any] | Visit) -> Finding:
+async def _ask(kind: str, question: Question[Any] | Visit) -> _Finding:
     begun = await once(f"before {kind}", time.time)
     try:
         outcome: Outcome[Any] = await elicit(question)
@@ -191,30 +191,30 @@ async def _ask(kind: str, question: Question[Any] | Visit) -> Finding:
     return _judge_answer(kind, outcome, max(0.0, seconds))
 
 
-def _judge_answer(kind: str, outcome: Outcome[Any], seconds: float) -> Finding:
+def _judge_answer(kind: str, outcome: Outcome[Any], seconds: float) -> _Finding:
     remarks, quick = "", seconds < READING_SECONDS
     if isinstance(outcome, Accepted):
         if quick:
             remarks = "a program answered"
         elif kind == "defaults" and outcome.value != FILLED:
             remarks = "it was not sent as it was filled in"
-        return Finding(kind, outcome.via, "accepted", seconds, remarks)
+        return _Finding(kind, outcome.via, "accepted", seconds, remarks)
     if quick:
         remarks = "faster than a person reads: probably nobody saw it"
-    return Finding(kind, outcome.via, "declined" if isinstance(outcome, Declined) else "cancelled", seconds, remarks)
+    return _Finding(kind, outcome.via, "declined" if isinstance(outcome, Declined) else "cancelled", seconds, remarks)
 
 
-def _judge_failure(kind: str, error: MidcallError, timeout: float) -> Finding:
+def _judge_failure(kind: str, error: MidcallError, timeout: float) -> _Finding:
     match error:
         case TimedOut():
             remarks = f"nothing came within {timeout:g} s: perhaps nobody saw it"
-            return Finding(kind, None, "no answer", timeout, remarks)
+            return _Finding(kind, None, "no answer", timeout, remarks)
         case InvalidAnswer():
-            return Finding(kind, None, "does not fit", None, "; ".join(map(str, error.problems)))
+            return _Finding(kind, None, "does not fit", None, "; ".join(map(str, error.problems)))
         case NoChannel():
-            return Finding(kind, None, "not asked", None, _one_line(error))
+            return _Finding(kind, None, "not asked", None, _one_line(error))
         case _:
-            return Finding(kind, None, "failed", None, _one_line(error))
+            return _Finding(kind, None, "failed", None, _one_line(error))
 
 
 def _one_line(error: MidcallError) -> str:

@@ -30,12 +30,11 @@ from midcall.errors import ClientFailed
 from midcall.language import _
 from midcall.server.call import current_call
 from midcall.server.channels import telemetry
-from midcall.server.channels.request import elicitation_params
+from midcall.server.channels.request import Asking, elicitation_params
 from midcall.settings import SENDING_SECONDS
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
-    from midcall.server.channels.table import Asking
 
 NO_WAY_BACK: Final = (
     "this connection has no way back to the client (stateless HTTP, or HTTP that answers in plain JSON)"

@@ -14,11 +14,10 @@ from midcall.core.journal import Entry, mark_name
 from midcall.core.outcome import Via
 from midcall.core.question import Question, Visit
 from midcall.server import model_text
-from midcall.server.channels.request import message_for
+from midcall.server.channels.request import Asking, message_for
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
-    from midcall.server.channels.table import Asking
 
 RELAYED = mark_name("relay")
 """The mark in the journal: which question the model asks."""

@@ -1,7 +1,8 @@
-"""`elicitation/create` for this client: a question in the form that its version knows."""
+"""A question on its way to the client: `elicitation/create` in the form that its version knows."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from midcall.core.adopted import AdoptedQuestion
@@ -12,7 +13,18 @@ from midcall.protocol import URLS_SINCE
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
-    from midcall.server.channels.table import Asking
+    from midcall.server.channels.table import Channel
+
+
+@dataclass(slots=True)
+class Asking:
+    """A question on its way: its name in the journal, and its entry there."""
+
+    identity: str
+    question: Question[Any] | Visit
+    entry: Entry
+    channel: Channel | None = None
+    """The one that carries it, once it's chosen."""
 
 
 def visit_id(call: Call, identity: str, visit: Visit) -> str:

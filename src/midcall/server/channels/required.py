@@ -29,14 +29,13 @@ from midcall.server.call import current_call
 from midcall.server.channels import telemetry
 from midcall.server.channels.portal import LINK
 from midcall.server.channels.push import signs_of_life
-from midcall.server.channels.request import elicitation_params, visit_id
+from midcall.server.channels.request import Asking, elicitation_params, visit_id
 from midcall.server.frameworks.errors import let_through
 from midcall.server.resuming import visits
 from midcall.server.resuming.codes import comes_back, give_code, retries_of, why_not_sent_away
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
-    from midcall.server.channels.table import Asking
 
 _FOUND_AGAIN: Final = frozenset({"secret", "authorize", "required", "visiting", "visited"})
 """Marks of work that a fresh call finds in the vault or in the store, or repeats without harm."""
@@ -197,8 +196,6 @@ async def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> d
         NoChannel, UrlElicitationRequiredError: The client cannot be sent to a URL.
     """
     await check_required(call, error)
-    from midcall.server.channels.table import Asking  # it imports this module
-
     requests: dict[str, dict[str, Any]] = {}
     agreed: dict[str, str] = {}
     for index, params in enumerate(error.elicitations):

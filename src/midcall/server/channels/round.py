@@ -14,11 +14,10 @@ from midcall.core.journal import Entry, wire_key
 from midcall.core.outcome import Via
 from midcall.core.question import Question, Visit
 from midcall.server.channels import telemetry
-from midcall.server.channels.request import elicitation_params
+from midcall.server.channels.request import Asking, elicitation_params
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
-    from midcall.server.channels.table import Asking
 
 
 class Round:

@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 from midcall.core.journal import Entry
 from midcall.core.outcome import Via
-from midcall.core.question import Question, Visit
+from midcall.core.question import MISSING, Question, Visit
 from midcall.core.replay import DOUBT
 from midcall.errors import NoChannel
 from midcall.server.channels.apps.channel import App
-from midcall.server.channels.default import Default
 from midcall.server.channels.portal import Link, Page
 from midcall.server.channels.push import Push
 from midcall.server.channels.relay import Relay
+from midcall.server.channels.request import Asking
 from midcall.server.channels.required import Required
 from midcall.server.channels.round import Round
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
-
-
-@dataclass(slots=True)
-class Asking:
-    """A question on its way: its name in the journal, and its entry there."""
-
-    identity: str
-    question: Question[Any] | Visit
-    entry: Entry
-    channel: Channel | None = None
-    """The one that carries it, once it's chosen."""
 
 
 class Channel(Protocol):
@@ -46,6 +34,19 @@ class Channel(Protocol):
     async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
         """Carry these questions, and return their settled entries."""
         ...
+
+
+class Default:
+    """Nobody can be asked, and the question has a default for that."""
+
+    via: ClassVar[Via] = "default"
+
+    def why_not(self, call: Call, question: Question[Any] | Visit) -> str | None:
+        return NoChannel.NO_DEFAULT if question.default is MISSING else None
+
+    async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
+        # The journal only says that the default was used: its value is the author's own object.
+        return [call.replay.settle(asking.identity, asking.entry, "accept", {}, self.via) for asking in askings]
 
 
 CHANNELS: Sequence[Channel] = (Round(), Push(), Page(), Required(), App(), Link(), Relay(), Default())

@@ -12,7 +12,7 @@ from opentelemetry import trace
 if TYPE_CHECKING:
     from midcall.core.outcome import Via
     from midcall.server.call import Call
-    from midcall.server.channels.table import Asking
+    from midcall.server.channels.request import Asking
 
 logger = logging.getLogger("midcall.questions")
 _tracer = trace.get_tracer("midcall")

@@ -30,7 +30,7 @@ from midcall.stores.interactions import Ending
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
-    from midcall.server.channels.table import Asking
+    from midcall.server.channels.request import Asking
 
 
 class App:

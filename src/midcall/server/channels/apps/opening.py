@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from midcall.server.call import Call
-    from midcall.server.channels.table import Asking
+    from midcall.server.channels.request import Asking
     from midcall.server.install import Installation
     from midcall.server.resuming.storage import Keeping
 
