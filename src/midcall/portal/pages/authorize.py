@@ -8,7 +8,7 @@ from typing import Any, cast
 from midcall.portal.access import Visitor
 from midcall.portal.logs import logger
 from midcall.portal.oauth import OAuth, OAuthError
-from midcall.portal.pages.kind import Redirect, Rejected, Result
+from midcall.portal.pages.interaction_kinds import Redirect, Rejected, Result
 from midcall.stores.interactions import Interaction
 from midcall.web.forms import excerpt
 from midcall.web.security import LEAVING, Posted
