@@ -25,14 +25,11 @@ from midcall.portal.identity.base import Caller, FromCallable, Identity, Loopbac
 from midcall.portal.logs import logger, mask_access_logs
 from midcall.portal.oauth import OAuth, Provider
 from midcall.portal.pages.account import AccountPage
-from midcall.portal.pages.approve import Approve
 from midcall.portal.pages.authorize import Authorize
-from midcall.portal.pages.hosted_form import HostedForm
 from midcall.portal.pages.interaction import InteractionPages, OnFinish
-from midcall.portal.pages.kind import Page
+from midcall.portal.pages.interaction_kinds import Approve, HostedForm, Page, Secret
 from midcall.portal.pages.notices import heading_and_hint
 from midcall.portal.pages.rendering import Renderer, load_templates
-from midcall.portal.pages.secret import Secret
 from midcall.portal.routes import build_site
 from midcall.portal.validation import (
     LAST_PORT,

@@ -18,7 +18,7 @@ from midcall.errors import StoreError
 from midcall.portal.logs import logger
 from midcall.portal.oauth import OAuth
 from midcall.portal.pages.account import AccountPage
-from midcall.portal.pages.callback import CallbackPage
+from midcall.portal.pages.authorize import CallbackPage
 from midcall.portal.pages.interaction import InteractionPages
 from midcall.portal.pages.rendering import Renderer, icon, style
 from midcall.portal.vault import VaultLocked

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
+
+from starlette.requests import Request
+from starlette.responses import Response
 
 from midcall.portal.access import Visitor
 from midcall.portal.logs import logger
-from midcall.portal.oauth import OAuth, OAuthError
-from midcall.portal.pages.kind import Redirect, Rejected, Result
+from midcall.portal.oauth import Finished, OAuth, OAuthError
+from midcall.portal.oauth.flows import forget, pending
+from midcall.portal.pages.interaction import InteractionPages
+from midcall.portal.pages.interaction_kinds import Redirect, Rejected, Result
+from midcall.portal.pages.notices import heading_and_hint
 from midcall.stores.interactions import Interaction
 from midcall.web.forms import excerpt
 from midcall.web.security import LEAVING, Posted
@@ -46,3 +53,50 @@ class Authorize:
         except OAuthError as exc:
             logger.warning(f"an authorization was rejected: {type(exc).__name__}")
             return Rejected("oauth_away", exc.status)
+
+
+@dataclass(frozen=True, slots=True)
+class CallbackPage:
+    """Finishes flows: the one GET that changes something, so its state is checked."""
+
+    pages: InteractionPages
+    oauth: OAuth
+
+    async def show(self, request: Request) -> Response:
+        access = self.pages.access
+        key, browser = await access.identity.visitor(request), access.cookies.browser(request.cookies)
+        if key is None:
+            return access.renderer.notice("sign_in_again", 401)
+        if browser is None:
+            return access.renderer.notice("oauth_refused", 403, who=access.name(request, key))
+        try:
+            states = pending(access.cookies, request.cookies).values()
+            finished = await self.oauth.finish(request.query_params, browser, key, pending=states)
+        except OAuthError as exc:
+            logger.warning(f"an authorization was rejected: {type(exc).__name__}")
+            heading, _ = heading_and_hint("oauth_refused")
+            return access.renderer.say(heading, exc.text, exc.status, who=access.name(request, key))
+        response = await self._finish(request, finished, key, browser)
+        forget(access.cookies, request.cookies, response, finished.id)
+        return response
+
+    async def _finish(self, request: Request, finished: Finished, key: str, browser: str) -> Response:
+        access = self.pages.access
+        found = await access.interactions.look(finished.id)
+        if found is None:
+            return access.renderer.notice("unknown", 404)
+        visitor = Visitor(finished.id, found[0], None, key, access.name(request, key), browser)
+        response = await self.pages.finish(visitor, finished.action)
+        if finished.action == "accept" and response.status_code != 200:
+            await self._revoke(visitor)
+        return response
+
+    async def _revoke(self, visitor: Visitor) -> None:
+        """Give back access that was granted after its question had ended, unless it ended with an approval."""
+        found = await self.pages.access.interactions.look(visitor.id)
+        if found is not None and (found[1] is None or found[1].action != "accept"):
+            provider = str(visitor.interaction.about["provider"])
+            try:
+                await self.oauth.revoke(provider, visitor.key)
+            except OAuthError as exc:
+                logger.warning(f"access to {provider} was deleted here, but not revoked there: {type(exc).__name__}")

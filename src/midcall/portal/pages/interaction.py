@@ -14,7 +14,7 @@ from midcall.language import _, ngettext
 from midcall.portal.access import Access, Visitor
 from midcall.portal.logs import logger
 from midcall.portal.oauth.flows import remember
-from midcall.portal.pages.kind import Accepted, Invalid, Page, Redirect, Rejected, Result
+from midcall.portal.pages.interaction_kinds import Accepted, Invalid, Page, Redirect, Rejected, Result
 from midcall.portal.pages.rendering import PageCache, format_hour, format_moment
 from midcall.stores.interactions import Action, Ending, Interaction, Kind, digest_of, short
 from midcall.web.forms import excerpt

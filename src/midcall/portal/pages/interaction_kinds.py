@@ -1,0 +1,254 @@
+"""The kinds of pages: what each shows, and what comes of an answer. `Authorize` has its own module."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final, Protocol, TypeAlias, cast
+
+from midcall.core.forms.check import check
+from midcall.core.forms.form import Form
+from midcall.core.text import plain
+from midcall.errors import Misuse
+from midcall.language import _
+from midcall.portal.access import Visitor
+from midcall.portal.logs import logger
+from midcall.portal.vault import Vault
+from midcall.settings import SECRET_CHARACTERS, SECRET_CHECK_SECONDS, SECRET_OTHER_SECONDS
+from midcall.stores.interactions import Interaction, Interactions
+from midcall.web.forms import Pages, excerpt, read, too_large
+from midcall.web.secret_checks import ONE, Check
+from midcall.web.security import Posted
+
+_CACHED: Final = 64
+"""How many forms to cache: the same tool asks the same thing again and again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The answer is good, and ends the interaction."""
+
+    content: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """The answer does not fit: show the page again, with this."""
+
+    problems: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Redirect:
+    """The user continues at another site, which sends the browser back with this state."""
+
+    url: str = field(repr=False)
+    state: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """Nothing was done, and this notice says why."""
+
+    why: str
+    status: int
+
+
+Result: TypeAlias = Accepted | Invalid | Redirect | Rejected
+
+
+class Page(Protocol):
+    """One kind of page."""
+
+    template: str
+    headers: Mapping[str, str]
+
+    def context(self, interaction: Interaction, problems: Mapping[str, Any] | None) -> dict[str, Any]:
+        """The variables of its template; `problems` is what was wrong with the last answer."""
+        ...
+
+    async def accept(self, visitor: Visitor, posted: Posted) -> Result:
+        """Take an answer, after access and origin were checked."""
+        ...
+
+
+class HostedForm:
+    """Takes answers to a form question on our own page."""
+
+    template = "hosted_form.html"
+    headers: Mapping[str, str] = {}
+
+    def __init__(self, pages: Pages) -> None:
+        self._pages = pages
+        self._empty = lru_cache(_CACHED)(pages.form)
+
+    def context(self, interaction: Interaction, problems: Mapping[str, Any] | None) -> dict[str, Any]:
+        form = _form(interaction)
+        if too_large(form):
+            return {"fields": None, "needs": False}
+        needs = any(field.required for field in form)
+        if problems is None:
+            return {"fields": self._empty(form), "needs": needs}
+        values = cast("Mapping[str, Any]", problems["content"])
+        return {"fields": self._pages.form(form, values, check(form, values)), "needs": needs}
+
+    async def accept(self, visitor: Visitor, posted: Posted) -> Result:
+        form = _form(visitor.interaction)
+        if too_large(form):
+            return Rejected("too_large", 413)
+        content = read(form, posted.pairs)
+        return Invalid({"content": content}) if check(form, content) else Accepted(content)
+
+
+def _form(interaction: Interaction) -> Form:
+    return _read(json.dumps(interaction.about["schema"]))
+
+
+@lru_cache(_CACHED)
+def _read(schema: str) -> Form:
+    return Form.from_schema(json.loads(schema), strict=False)
+
+
+class Approve:
+    """Takes approvals of exactly the details that were shown.
+
+    The page posts the digest of what it showed; any other digest approves nothing.
+    """
+
+    template = "approve.html"
+    headers: Mapping[str, str] = {}
+
+    def context(self, interaction: Interaction, problems: Mapping[str, Any] | None) -> dict[str, Any]:
+        details = cast("Mapping[str, Any]", interaction.about.get("details") or {})
+        rows = [(excerpt.line(str(name)), *_format_detail(value)) for name, value in details.items()]
+        return {"rows": rows, "digest": str(interaction.about["digest"])}
+
+    async def accept(self, visitor: Visitor, posted: Posted) -> Result:
+        digest = str(visitor.interaction.about["digest"])
+        if not hmac.compare_digest(posted.last("digest").encode("utf-8", "replace"), digest.encode()):
+            return Rejected("details_changed", 409)
+        return Accepted({"digest": digest})
+
+
+def _format_detail(value: Any) -> tuple[str, bool]:
+    """The value in full, and whether its layout matters. Never truncate what the user approves."""
+    match value:
+        case str():
+            return plain(value), "\n" in value
+        case bool():
+            return _("Yes") if value else _("No"), False
+        case None:
+            return _("(nothing)"), False
+        case int() | float():
+            return str(value), False
+        case _other:
+            return plain(json.dumps(value, indent=2, ensure_ascii=False, default=str)), True
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One line to fill in. It has no value, because no page ever shows one."""
+
+    id: str
+    name: str
+    label: str
+    description: str
+    problem: str
+
+    @property
+    def descriptions(self) -> str:
+        parts = (("about", self.description), ("problem", self.problem))
+        return " ".join(f"{self.id}-{part}" for part, text in parts if text)
+
+
+class Secret:
+    """Takes secrets: typed on our page, stored in the vault, and never seen by another page, a client or a model.
+
+    Args:
+        vault: Stores them.
+        interactions: Makes sure that two submissions do not overwrite each other.
+        checks: By the name of the secret.
+        clock: Seconds since the epoch.
+    """
+
+    template = "secret.html"
+    headers: Mapping[str, str] = {}
+
+    def __init__(
+        self, vault: Vault, interactions: Interactions, checks: Mapping[str, Check], clock: Callable[[], float]
+    ) -> None:
+        self._vault = vault
+        self._interactions = interactions
+        self._checks = checks
+        self._clock = clock
+
+    def context(self, interaction: Interaction, problems: Mapping[str, Any] | None) -> dict[str, Any]:
+        name = excerpt.line(str(interaction.about["name"]), 80)
+        found = problems or {}
+        return {"name": name, "lines": _lines(interaction, found), "general": found.get("", "")}
+
+    async def accept(self, visitor: Visitor, posted: Posted) -> Result:
+        values = {line.name: posted.last(line.id) for line in _lines(visitor.interaction, {})}
+        check = self._checks.get(str(visitor.interaction.about["name"]))
+        problems = _find_problems(values) or await self._check(check, visitor.interaction, values)
+        if problems:
+            return Invalid(problems)
+        if not await self._interactions.claim(visitor.id, visitor.interaction.owner, now=self._clock()):
+            return await self._was_answered_elsewhere(visitor.id)
+        name = str(visitor.interaction.about["name"])
+        await self._vault.keep(visitor.key, name, values, now=self._clock())
+        return Accepted({"checked": check is not None})
+
+    async def _was_answered_elsewhere(self, id: str) -> Result:
+        ending = await self._interactions.wait(id, SECRET_OTHER_SECONDS)
+        return Rejected("store_away", 503) if ending is None else Rejected("already", 409)
+
+    async def _check(self, check: Check | None, interaction: Interaction, values: Mapping[str, str]) -> dict[str, str]:
+        if check is None:
+            return {}
+        try:
+            async with asyncio.timeout(SECRET_CHECK_SECONDS):
+                problem = await check(dict(values))
+        except Exception as exc:  # unless it is ours, its text may hold the value
+            why = str(exc) if isinstance(exc, Misuse) else type(exc).__name__
+            logger.warning(
+                f"the check of the secret {interaction.about['name']!r} failed, and nothing was saved: {why}"
+            )
+            problem = _("could not be checked just now. Nothing was saved. Please try again")
+        return {"": _without(problem, values)} if problem else {}
+
+
+def _without(problem: str, values: Mapping[str, str]) -> str:
+    """The problem without what was typed, even if a check quotes it."""
+    for value in sorted(values.values(), key=len, reverse=True):
+        problem = problem.replace(value, "…") if len(value) > 3 else problem
+    return excerpt.text(problem, 1000).rstrip(".")
+
+
+def _find_problems(values: Mapping[str, str]) -> dict[str, str]:
+    missing = {name: _("is required") for name, value in values.items() if not value.strip()}
+    return missing | {
+        name: _("is too long for a secret") for name, value in values.items() if len(value) > SECRET_CHARACTERS
+    }
+
+
+def _secret_fields(interaction: Interaction) -> Sequence[Mapping[str, Any]]:
+    given = cast("Sequence[Mapping[str, Any]]", interaction.about.get("fields") or ())
+    return given or ({"name": ONE, "title": interaction.about["name"]},)
+
+
+def _lines(interaction: Interaction, problems: Mapping[str, str]) -> list[_Line]:
+    return [
+        _Line(
+            f"s{index}",
+            str(field["name"]),
+            excerpt.line(str(field.get("title") or field["name"])),
+            excerpt.text(str(field.get("description") or ""), 2000),
+            problems.get(str(field["name"]), ""),
+        )
+        for index, field in enumerate(_secret_fields(interaction))
+    ]
