@@ -1,12 +1,17 @@
 from __future__ import annotations
 
-from typing import Any
+from datetime import date
+from time import perf_counter
+from typing import Annotated, Any, Literal
 
 import pytest
+from pydantic import EmailStr, Field
+from typing_extensions import TypedDict
 
+from midcall.core.adopted import AdoptedQuestion
 from midcall.core.forms.fields import Choice, Choices, Flag, Number, Text
 from midcall.core.forms.form import Form
-from midcall.core.forms.secrets import refuse_secrets, secret_fields
+from midcall.core.forms.secrets import message_asks_for_secret, refuse_secrets, secret_fields
 from midcall.core.question import Question
 from midcall.errors import InvalidForm, InvalidQuestion, SecretInForm
 
@@ -67,6 +72,80 @@ HARMLESS = [
         "名前",
     ),
 ]
+
+
+class Word(TypedDict):
+    word: str
+
+
+SECRET_MESSAGES = [
+    *("OpenAI API key?", "Your password:", "Password", "password?", "New password?", "Confirm password", "API keys?"),
+    *("What is your password?", "What's the password?", "What\u2019s your API key?", "Enter your GitHub token"),
+    *("Paste the client secret", "Please enter the password for example.com", "Type your passphrase.", "Your PIN?"),
+    *("Give me the access token", "Provide an API key!", "enter your one-time code", "Paste the token from GitHub"),
+    *("  Your password?\nI need it to sign in.", "What is your password? I need it to sign in.", "github_token?"),
+    *("Your password, please", "Enter your password (8 characters or more)", 'Password for "example.com"?'),
+    *("Paste your accessToken here", "Client secret of the app?", "Votre mot de passe ?", "Your card number?"),
+    *("What is the secret?", "ENTER YOUR PASSWORD", "Enter user name and password", "Social Security Number?"),
+]
+HARMLESS_MESSAGES = [
+    *("Which API key name should I use?", "How many tokens?", "What is the key of this song?", "Public key?"),
+    *("Name of the secret to rotate?", "Password policy?", "What is the secret of your success?"),
+    *("What is your favourite token ring?", "Which password?", "Which API key?", "Reset password?", "SSO or password?"),
+    *("Passkey, SSO, password?", "Passkey/password?", "What is an API key?", "Type of secret?", "Is it secret?"),
+    *("What is the name of your secret?", "What is the stop token?", "Next page token?", "What is the public key?"),
+    *("Which of these did you mean?\nYour password", 'Rename "password"?', "What is the `token`?", "Say 'password'"),
+    *("Reset password: which category?", "Password: keep or reset?", "How should I store the API key?", "Drop a pin?"),
+    *(
+        "What is the title of the letter about your password?",
+        "Ring bearer?",
+        "Pay by credit card?",
+        "?",
+        "...",
+        "名前?",
+    ),
+    *(
+        "A good title for the article about your password?",
+        "Token?ring",
+        "Enter your password hint",
+        "a secret question?",
+    ),
+]
+
+
+@pytest.mark.parametrize("message", SECRET_MESSAGES)
+@pytest.mark.parametrize("type", [str, str | None, Annotated[str, Field(min_length=8)]])
+def test_a_bare_text_whose_message_asks_for_a_secret_is_refused(message: str, type: Any) -> None:
+    with pytest.raises(SecretInForm, match=r"for a secret.*secret\(\).*not_secret="):
+        Question(message, type)
+
+
+@pytest.mark.parametrize("message", HARMLESS_MESSAGES)
+def test_a_message_that_only_mentions_a_secret_is_let_through(message: str) -> None:
+    Question(message, str)
+
+
+@pytest.mark.parametrize("message", SECRET_MESSAGES)
+def test_a_reason_lets_a_message_through(message: str) -> None:
+    Question(message, str, not_secret="a word in a party game")
+
+
+@pytest.mark.parametrize("type", [int, bool, date, EmailStr, Literal["a", "b"], Form(Text("word")), Word])
+def test_the_message_counts_only_if_nothing_else_says_what_the_text_is(type: Any) -> None:
+    Question("Your password?", type)
+
+
+def test_a_form_that_the_sdk_sends_is_not_judged_by_its_message() -> None:
+    schema = {"type": "object", "properties": {"answer": {"type": "string"}}}
+    assert AdoptedQuestion({"message": "Your password?", "requestedSchema": schema}).secrets == ()
+
+
+@pytest.mark.parametrize("unit", ["'", '"', "a ", "\u201c", " ", "token ", "Enter ", "?", ":", "\n", "aA"])
+def test_a_long_message_is_read_in_no_time(unit: str) -> None:
+    message = f"Enter {unit * 500_000}"
+    started = perf_counter()
+    message_asks_for_secret(message)
+    assert perf_counter() - started < 0.1
 
 
 @pytest.mark.parametrize("name", SECRETS)

@@ -184,7 +184,7 @@ class Question(_Options, Generic[T]):
     ) -> None:
         super().__init__(message, key, timeout, attempts, default, via, meta)
         self.typed: TypedForm[T] = cast("TypedForm[T]", typed_form(type))
-        refuse_secrets(self.typed.form, not_secret)
+        refuse_secrets(self.typed.form, not_secret, message=message if self.typed.bare else None)
         self._carry_form(self.typed.form)
         self._answered: Mapping[str, Any] | None = None
         if default is not MISSING:

@@ -1,7 +1,10 @@
-"""Find the fields that ask for a secret, by their names.
+"""Find the fields that ask for a secret, by their names, and a bare text by its message.
 
 A form passes through the client, and may pass through the model, so it must not ask for a secret. Names are compared as
 whole words: `accessToken` is found, `max_tokens` isn't. Only text and numbers can hold a secret.
+
+In `ask("Your password?", str)` only the message names the secret. Messages often contain other people's words, so only
+the plainest ones are refused: a short label, or "Enter" and "What is" with a secret's name.
 """
 
 from __future__ import annotations
@@ -50,6 +53,32 @@ _HARMLESS_TOKEN: Final = frozenset(
 )
 _AFTER_TOKEN: Final = frozenset({"for", "from", "of", "value"})
 
+# In a message these are more often something else: a ring bearer, a way to pay.
+_AMBIGUOUS: Final = frozenset({("bearer",), ("credit", "card"), ("creditcard",), ("debit", "card"), ("debitcard",)})
+_NEVER_BEFORE: Final = frozenset({"or", "vs", "no", "not", "public"})
+# With one of these, a short label asks about a secret or what to do with it: "Which token?", "Reset password?"
+_NOT_IN_LABEL: Final = _NEVER_BEFORE | {
+    *("what", "which", "whose", "who", "how", "why", "when", "where", "many", "any", "some", "every", "all"),
+    *("is", "are", "was", "do", "does", "did", "has", "have", "had", "can", "should", "will", "must"),
+    *("by", "with", "without", "via", "in", "on", "about", "and", "it"),
+    *("add", "change", "check", "copy", "create", "delete", "forget", "forgot", "generate", "hide", "keep", "lost"),
+    *("make", "need", "remember", "remove", "rename", "reset", "reuse", "revoke", "rotate", "save", "send", "share"),
+    *("show", "skip", "store", "test", "update", "use", "validate", "verify", "want"),
+}
+_ARTICLES: Final = frozenset({"a", "an", "my", "our", "the", "their", "your"})
+_OPENING = re.compile(
+    r"(?:please\s+)?(what is|what['\u2019]s|enter|input|insert|paste|provide|supply|type in|type|"
+    r"(?:give|send|tell) (?:me|us))\s+",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"\"[^\"]*\"|`[^`]*`|\u201c[^\u201d]*\u201d|\u00ab[^\u00bb]*\u00bb|(?<!\w)'[^']*'(?!\w)")
+_NAMED_SO_FAR = re.compile(
+    r"\s*[?!.;\u2026](?=\s|[?!.]|$)|\s*:\s*$|,\s*please\b|\s+\(|\s+(?:for|to|of|at|from|here|below|again)\b",
+    re.IGNORECASE,
+)
+_MOST_READ: Final = 200
+"""The characters of a message that are read: what asks for a secret says so at once."""
+
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 
@@ -84,14 +113,67 @@ def secret_error(
     return SecretInForm(why, path=", ".join(names), advice=advice)
 
 
-def refuse_secrets(form: Form, reason: str | None = None) -> None:
-    """Raise `SecretInForm` if the form asks for a secret, unless a reason says why it doesn't."""
+def refuse_secrets(form: Form, reason: str | None = None, *, message: str | None = None) -> None:
+    """Raise `SecretInForm` if the form asks for a secret, unless a reason says why it doesn't.
+
+    `message` is the question's, if nothing else names what its one field asks for.
+    """
     if reason is not None and not isinstance(reason, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidQuestion(f'not_secret={reason!r} must be the reason, as text: not_secret="a word in a game".')
     if reason is not None and reason.strip():
         return
     if names := secret_fields(form):
         raise secret_error(*names)
+    if message is not None and _takes_any_text(form) and message_asks_for_secret(message):
+        raise secret_error(*form.names)
+
+
+def _takes_any_text(form: Form) -> bool:
+    return all(isinstance(field, Text) and field.format is None for field in form)
+
+
+def message_asks_for_secret(message: str) -> bool:
+    """Whether a message is a secret's name, or a plain request for one. Only its first line counts, without quotes."""
+    if len(message) <= _MOST_READ:
+        return _kept_reading(message)
+    return _read_message(message.lstrip()[:_MOST_READ])  # not cached: long messages quote files and letters
+
+
+def _read_message(message: str) -> bool:
+    line = _QUOTED.sub(" x ", message.lstrip().partition("\n")[0]).strip()
+    end = _NAMED_SO_FAR.search(line)
+    named, after = (line[: end.start()], end[0].strip().casefold()) if end else (line, "")
+    opening = _OPENING.match(named)
+    parts = named[opening.end() if opening else 0 :].split()
+    before = _words_before_secret(parts)
+    if before is None or "/" in named:
+        return False
+    words = [word.strip(",").casefold() for word in before]
+    if parts[-1].casefold() in ("secret", "secrets") and after in ("of", "to") and _ARTICLES.issuperset(words):
+        return False  # the secret of your success
+    if opening is None:
+        return len(before) <= 2 and _NOT_IN_LABEL.isdisjoint(words) and "," not in "".join(before)
+    if opening[1].casefold().startswith("what") and words[:1] in (["a"], ["an"]):
+        return False  # What is an API key?
+    return len(before) <= 3 and _NEVER_BEFORE.isdisjoint(words)
+
+
+_kept_reading = lru_cache(maxsize=1024)(_read_message)
+
+
+def _words_before_secret(parts: list[str]) -> list[str] | None:
+    """What precedes the secret's name at the end of a text, or None if the text doesn't end in one."""
+    split = [(word, place) for place, part in enumerate(parts) for word in _words(part)]
+    words = [word for word, _ in split]
+    for size in range(min(_LONGEST, len(words)), 0, -1):
+        phrase = tuple(words[-size:])
+        if (
+            phrase in _IN_MESSAGES
+            or (phrase == ("token",) and _is_token(words))
+            or (phrase, parts[-1]) == (("pin",), "PIN")
+        ):
+            return parts[: split[-size][1]]
+    return None
 
 
 def _asks_for_secret(field: Field) -> bool:
@@ -143,3 +225,5 @@ def _compile() -> Iterator[tuple[str, ...]]:
 
 
 _COMPILED: Final = frozenset(_compile())
+_IN_MESSAGES: Final = _COMPILED - _AMBIGUOUS | {("pin", "code"), ("pin", "number")}
+_LONGEST: Final = max(map(len, _COMPILED))
