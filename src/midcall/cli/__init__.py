@@ -12,8 +12,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final, NoReturn
 
-from midcall.cli.exits import INTERRUPTED, USAGE, Ends
-from midcall.cli.output.hangup import abandon
+from midcall.cli.exits import INTERRUPTED, USAGE, Ends, abandon
 from midcall.client.lines.screen import print_error
 from midcall.protocol import VERSIONS
 

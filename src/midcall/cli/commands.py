@@ -213,7 +213,7 @@ def vault() -> None:
 @with_store
 def list_values(owner: str | None, as_json: bool, store: str | None) -> int:
     """List names and dates of the values of OWNER, or of everyone. Needs no key."""
-    from midcall.cli.vault import list_values
+    from midcall.cli.maintenance import list_values
 
     return list_values(store, owner, as_json=as_json)
 
@@ -227,7 +227,7 @@ def forget(owner: str, name: str, store: str | None) -> int:
 
     Write both as `midcall vault list` shows them. This needs no key, and the user can enter the value again.
     """
-    from midcall.cli.vault import forget
+    from midcall.cli.maintenance import forget
 
     return forget(store, owner, name)
 
@@ -241,7 +241,7 @@ def rotate(store: str | None) -> int:
     and only for SQLite, this machine's key is used. Servers can keep running, and you can run this again at
     any time.
     """
-    from midcall.cli.vault import rotate
+    from midcall.cli.maintenance import rotate
 
     return rotate(store)
 
@@ -271,7 +271,7 @@ def with_url(command: Callable[..., Any]) -> Callable[..., Any]:
 @with_url
 def check(url: str | None) -> int:
     """Connect, create or migrate the tables, and try writing and reading."""
-    from midcall.cli.store import check
+    from midcall.cli.maintenance import check
 
     return check(url)
 
@@ -287,7 +287,7 @@ def check(url: str | None) -> int:
 )
 def sweep(url: str | None, keep: float) -> int:
     """Purge records that expired a while ago. Users' secrets stay."""
-    from midcall.cli.store import sweep
+    from midcall.cli.maintenance import sweep
 
     return sweep(url, keep)
 
@@ -300,6 +300,6 @@ def schema(url: str | None, name: str | None) -> int:
 
     For databases in which the server may not create tables. You can run it again at any time.
     """
-    from midcall.cli.store import schema
+    from midcall.cli.maintenance import schema
 
     return schema(url, name)

@@ -8,6 +8,7 @@ import os
 import sys
 import traceback
 import warnings
+from collections import deque
 from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -16,10 +17,8 @@ from typing import Any, Final, cast
 from mcp import Client, MCPError
 from mcp_types import Tool
 
+from midcall.cli.console import Console, spin
 from midcall.cli.exits import NOT_CONNECTED, TOOL_FAILED, Ends, Lost, usage_error
-from midcall.cli.output.console import Console
-from midcall.cli.output.server_log import ServerLog
-from midcall.cli.output.spinner import spin
 from midcall.client.answerer import Answerer
 from midcall.client.connection.connect import CannotConnect, Era
 from midcall.client.connection.connect import connect as connect_client
@@ -29,6 +28,7 @@ from midcall.core.text import plain, plain_line
 from midcall.settings import CONNECT_SECONDS, MAX_TOOL_PAGES
 
 _LONGEST: Final = 500
+_LOG_LINES: Final = 20
 _MOST_SAID: Final = 10_000
 _LOST: Final = ("Connection closed", "SSE stream ended")
 """How the SDK says that the server is gone. Servers use the same code for their own errors."""
@@ -82,7 +82,7 @@ class Link:
     @asynccontextmanager
     async def connect(self, answerer: Answerer, **options: Any) -> AsyncGenerator[Client]:
         """A client. An error ends the command, with a line or two."""
-        log = ServerLog(self.console, live=self.verbose)
+        log = _ServerLog(self.console, live=self.verbose)
         try:
             async with AsyncExitStack() as stack:
                 async with spin(self.console, "connecting"):
@@ -105,7 +105,7 @@ class Link:
             log.show()
             raise (Lost() if lost else Ends(TOOL_FAILED)) from None
 
-    def _connection(self, answerer: Answerer, log: ServerLog, **options: Any) -> AbstractAsyncContextManager[Client]:
+    def _connection(self, answerer: Answerer, log: _ServerLog, **options: Any) -> AbstractAsyncContextManager[Client]:
         return connect_client(
             self.target,
             answerer,
@@ -138,6 +138,30 @@ async def list_tools(client: Client) -> list[Tool]:
 def list_unusable(client: Client) -> Mapping[str, str]:
     """The listed tools that can't be understood, and what is wrong with each."""
     return client.server.unusable if isinstance(client.server, Intake) else {}
+
+
+class _ServerLog:
+    """What a server that we started writes to its standard error: the last lines, and all as they come if `live`."""
+
+    def __init__(self, console: Console, *, live: bool) -> None:
+        self._console = console
+        self._live = live
+        self._lines: deque[str] = deque(maxlen=_LOG_LINES)
+
+    def take(self, line: str) -> None:
+        """Add a line of the server's log. It must be safe to print."""
+        self._lines.append(line)
+        if self._live:
+            self._say(line)
+
+    def show(self) -> None:
+        """Show the last lines, unless they were shown already."""
+        if not self._live:
+            for line in self._lines:
+                self._say(line)
+
+    def _say(self, line: str) -> None:
+        self._console.say(self._console.ink.dim(f"  │ {line}"))
 
 
 class _PrintLog(logging.Handler):

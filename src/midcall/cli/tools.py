@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, cast
 
@@ -11,12 +10,11 @@ from mcp_types import Tool
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from midcall.cli.call.results import as_json as json_text
 from midcall.cli.call.schemas import describe, kinds_of
 from midcall.cli.connection import UNUSABLE, Link, list_tools, list_unusable
+from midcall.cli.console import print_json
 from midcall.cli.exits import DONE, TOOL_FAILED
-from midcall.cli.output.console import print_out
-from midcall.cli.output.tables import columns, heading, indent, print_parts
+from midcall.cli.tables import columns, heading, indent, print_parts
 from midcall.client.asked import Asked
 from midcall.client.lines.excerpt import one_line
 from midcall.core.outcome import Cancelled
@@ -43,7 +41,7 @@ async def _list(link: Link, *, as_json: bool) -> int:
         info, version = client.server_info, client.protocol_version
     if as_json:
         listed = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
-        print_out(json_text(listed, ascii=sys.stdout.isatty()))
+        print_json(listed)
     else:
         name = one_line((info.title or info.name) if info else "") or "The server"
         about = " · ".join(piece for piece in (one_line((info and info.version) or "", 30), version) if piece)

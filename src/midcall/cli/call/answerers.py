@@ -11,8 +11,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from midcall.cli.call.watching import Watched, watch
+from midcall.cli.console import Console
 from midcall.cli.exits import usage_error
-from midcall.cli.output.console import Console
 from midcall.client.answerer import Answerer
 from midcall.client.guard import Guard
 from midcall.core.text import plain

@@ -15,12 +15,10 @@ from mcp_types import CallToolResult, Tool
 
 from midcall.cli.call.answerers import Ways, open_answerer
 from midcall.cli.call.arguments import BadArgument, Given, read, split
-from midcall.cli.call.results import as_json as json_text
 from midcall.cli.call.results import as_text
 from midcall.cli.connection import NO_RESULT, UNUSABLE, Link, list_tools, list_unusable
+from midcall.cli.console import print_json, print_out, spin
 from midcall.cli.exits import DONE, TOOL_FAILED, UNANSWERED, Ends, Lost, usage_error
-from midcall.cli.output.console import print_out
-from midcall.cli.output.spinner import spin
 from midcall.client.lines.excerpt import one_line
 from midcall.client.transport.target import is_url
 from midcall.core.text import plain, plain_line
@@ -104,9 +102,8 @@ def _code_of(result: CallToolResult) -> str | None:
 
 def _show(result: CallToolResult, link: Link, *, as_json: bool) -> None:
     """Print a result to standard output, and a failure to standard error."""
-    terminal = sys.stdout.isatty()
     if as_json:
-        print_out(json_text(result.model_dump(mode="json", by_alias=True, exclude_none=True), ascii=terminal))
+        print_json(result.model_dump(mode="json", by_alias=True, exclude_none=True))
     elif result.is_error:
         said = as_text(result, plain).rstrip("\n")
         code = _code_of(result)
@@ -118,7 +115,7 @@ def _show(result: CallToolResult, link: Link, *, as_json: bool) -> None:
         if link.hides_log and _is_mistake(said):
             link.console.say("-v shows what the server wrote about it.")
     else:
-        print_out(as_text(result, plain if terminal else str))
+        print_out(as_text(result, plain if sys.stdout.isatty() else str))
 
 
 def _show_suspended(said: str, code: str, link: Link) -> None:

@@ -18,11 +18,6 @@ from mcp_types import (
 )
 
 
-def as_json(value: Any, *, ascii: bool) -> str:
-    """Format JSON. Use ASCII on a terminal, so that no escape sequence gets through."""
-    return json.dumps(value, indent=2, ensure_ascii=ascii) + "\n"
-
-
 def as_text(result: CallToolResult, safe: Callable[[str], str]) -> str:
     """Format the content. `safe` makes the server's text safe for the place it goes to."""
     lines = [safe(line) for line in _blocks(result)]

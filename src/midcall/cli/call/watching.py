@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, cast
 
-from midcall.cli.output.console import Console
+from midcall.cli.console import Console
 from midcall.client.answerer import Answerer, CannotAnswer, Waiting, Waits, ask_answerer, modes_of
 from midcall.client.asked import Asked
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 from contextlib import suppress
 
 from rich.text import Text
 
-from midcall.cli.call.results import as_json as json_text
 from midcall.cli.connection import Link
+from midcall.cli.console import print_json
 from midcall.cli.doctor.daemon_threads import use_daemon_threads
 from midcall.cli.doctor.findings import draw_findings
 from midcall.cli.doctor.outside import check_outside
 from midcall.cli.doctor.settings_table import print_settings
 from midcall.cli.exits import DONE, TOOL_FAILED, Ends, usage_error
-from midcall.cli.output.console import print_out
-from midcall.cli.output.tables import heading, print_parts
+from midcall.cli.tables import heading, print_parts
 from midcall.core.text import plain_line
 from midcall.doctor.checks import run_checks
 from midcall.doctor.checks.options import describe_unknown
@@ -93,7 +91,7 @@ async def _run_checks(installation: Installation) -> Report:
 
 def _print(report: Report, *, as_json: bool) -> None:
     if as_json:
-        print_out(json_text(report.as_data(), ascii=sys.stdout.isatty()))
+        print_json(report.as_data())
         return
     print_parts(heading(plain_line(report.server)))
     for title, findings in report.sections().items():

@@ -8,7 +8,7 @@ from typing import Final
 from rich.console import RenderableType
 from rich.text import Text
 
-from midcall.cli.output.tables import columns, indent
+from midcall.cli.tables import columns, indent
 from midcall.core.text import plain_line
 from midcall.doctor.report import Finding, State
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -14,13 +13,12 @@ from mcp import Client, MCPError
 from mcp_types import CallToolResult, TextContent
 from rich.text import Text as Line
 
-from midcall.cli.call.results import as_json as json_text
 from midcall.cli.connection import NO_RESULT, Link, list_tools
+from midcall.cli.console import print_json, print_out
 from midcall.cli.doctor.daemon_threads import use_daemon_threads
 from midcall.cli.doctor.findings import draw_findings
 from midcall.cli.exits import DONE, NOT_CONNECTED, TOOL_FAILED, Ends
-from midcall.cli.output.console import print_out
-from midcall.cli.output.tables import heading, print_parts
+from midcall.cli.tables import heading, print_parts
 from midcall.client.asked import Asked
 from midcall.client.transport.target import is_url
 from midcall.core.forms.fields import Field, Text
@@ -62,7 +60,7 @@ async def check_outside(link: Link, *, as_json: bool) -> int:
     findings = _describe(names, probe)
     if as_json:
         data = _data(title, version, names, [asdict(finding) for finding in findings], probe)
-        print_out(json_text(data, ascii=sys.stdout.isatty()))
+        print_json(data)
     else:
         _print(title, version, findings, probe)
     return TOOL_FAILED if any(finding.state == "broken" for finding in findings) else DONE

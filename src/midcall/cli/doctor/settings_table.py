@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Final
@@ -11,9 +10,8 @@ from typing import Final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from midcall.cli.call.results import as_json as json_text
-from midcall.cli.output.console import print_out
-from midcall.cli.output.tables import columns, heading, indent, print_parts
+from midcall.cli.console import print_json
+from midcall.cli.tables import columns, heading, indent, print_parts
 from midcall.core.text import plain_line
 from midcall.doctor.effective import Effective, Source
 from midcall.settings import SETTINGS
@@ -27,7 +25,7 @@ _STYLES: Final[dict[Source, str]] = {"argument": "cyan", "environment": "yellow"
 def print_settings(rows: Sequence[Effective], *, as_json: bool) -> None:
     """Print the table; as JSON for programs."""
     if as_json:
-        print_out(json_text([row.as_data() for row in rows], ascii=sys.stdout.isatty()))
+        print_json([row.as_data() for row in rows])
         return
     settable = [row for row in rows if row.source != "fixed"]
     fixed = [row for row in rows if row.source == "fixed"]

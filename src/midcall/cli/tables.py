@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from midcall.cli.output.console import print_out
+from midcall.cli.console import print_out
 from midcall.client.lines.screen import Ink
 from midcall.core.text import plain
 

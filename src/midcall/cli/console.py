@@ -1,0 +1,125 @@
+"""What a command prints: the result on standard output, everything else on standard error, with a spinner."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import sys
+import threading
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
+from time import monotonic
+from typing import Any, Final
+
+from midcall.cli.exits import abandon, ignore_hangup
+from midcall.client.lines.backlog import LastLines
+from midcall.client.lines.screen import Ink, print_error, print_text
+from midcall.core.text import plain_line
+from midcall.settings import SPINNER_SECONDS
+
+_CLEAR: Final = "\r\x1b[2K"
+_FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+
+
+def print_out(text: str) -> None:
+    """Write to standard output in any encoding, even if the pipe's reader or the terminal is gone."""
+    try:
+        print_text(text)
+    except OSError:
+        abandon(sys.stdout)
+
+
+def print_json(value: Any) -> None:
+    """Write JSON to standard output. Use ASCII on a terminal, so that no escape sequence gets through."""
+    print_out(json.dumps(value, indent=2, ensure_ascii=sys.stdout.isatty()) + "\n")
+
+
+class Console:
+    """Standard error: lines that stay, and one status line below them.
+
+    While a question is on the screen, lines wait until it's answered; only the last ones are kept.
+    """
+
+    def __init__(self) -> None:
+        self.ink = Ink.on_stream(sys.stderr)
+        self._lock = threading.RLock()  # the server's log is read in a thread
+        self._status = ""
+        self._questions = 0
+        self._undo: Callable[[], None] | None = None
+        self._held = LastLines()
+
+    def say(self, line: str) -> None:
+        """Print a line."""
+        with self._lock:
+            if self._questions:
+                self._held.add(line)
+                return
+            self._show(f"{line}\n", self._status)
+
+    def status(self, text: str) -> None:
+        """Replace the status line. Only a terminal has one."""
+        with self._lock:
+            if self.ink.on and not self._questions:
+                self._show("", text)
+            self._status = text
+
+    @contextmanager
+    def show_question(self, *, here: bool = True) -> Generator[None]:
+        """Leave the screen to a question while this is open. A question `here` ends with the terminal."""
+        with self._lock:
+            if not self._questions:
+                self._show("", "")
+                self._undo = ignore_hangup() if here else None
+            self._questions += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._questions -= 1
+                if not self._questions:
+                    if self._undo is not None:
+                        self._undo()
+                    self._show("".join(f"{line}\n" for line in self._held.take()), self._status)
+
+    def _show(self, lines: str, status: str) -> None:
+        if self.ink.on:
+            columns = shutil.get_terminal_size().columns - 1
+            print_error(f"{_CLEAR}{lines}{self.ink.dim(status[:columns])}")
+        elif lines:
+            print_error(lines)
+
+
+class Spinner:
+    """The status line of a call: what is running, for how long, and how far it is."""
+
+    def __init__(self, console: Console, name: str) -> None:
+        self._console = console
+        self._name = name
+        self._begun = monotonic()
+        self._progress = ""
+
+    async def show_progress(self, progress: float, total: float | None, message: str | None) -> None:
+        """Show how far the tool is. Use it as a `progress_callback`."""
+        share = f"{min(max(progress / total, 0), 1):.0%}" if total else ""
+        self._progress = "".join(f" · {piece}" for piece in (share, plain_line(message or "")) if piece)
+
+    async def run(self) -> None:
+        while True:
+            for frame in _FRAMES:
+                seconds = int(monotonic() - self._begun)
+                self._console.status(f"{frame} {self._name} · {seconds} s{self._progress}")
+                await asyncio.sleep(SPINNER_SECONDS)
+
+
+@asynccontextmanager
+async def spin(console: Console, name: str) -> AsyncGenerator[Spinner]:
+    """Show a spinner while this is open, if there's a terminal."""
+    spinner = Spinner(console, name)
+    task = asyncio.create_task(spinner.run()) if console.ink.on else None
+    try:
+        yield spinner
+    finally:
+        if task is not None:
+            task.cancel()
+        console.status("")

@@ -1,1 +1,0 @@
-"""What commands print: results, progress, the server's log, tables."""
