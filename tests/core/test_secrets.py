@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from datetime import date
-from time import perf_counter
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -140,12 +139,9 @@ def test_a_form_that_the_sdk_sends_is_not_judged_by_its_message() -> None:
     assert AdoptedQuestion({"message": "Your password?", "requestedSchema": schema}).secrets == ()
 
 
-@pytest.mark.parametrize("unit", ["'", '"', "a ", "\u201c", " ", "token ", "Enter ", "?", ":", "\n", "aA"])
-def test_a_long_message_is_read_in_no_time(unit: str) -> None:
-    message = f"Enter {unit * 500_000}"
-    started = perf_counter()
-    message_asks_for_secret(message)
-    assert perf_counter() - started < 0.1
+def test_only_the_beginning_of_a_long_message_is_read() -> None:
+    assert message_asks_for_secret("Enter your password")
+    assert not message_asks_for_secret(f"Enter {'really ' * 100}your password")
 
 
 @pytest.mark.parametrize("name", SECRETS)

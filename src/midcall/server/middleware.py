@@ -1,4 +1,4 @@
-"""What midcall adds to a server's middleware: it starts the run of a call, lets its rounds leave, and continues it."""
+"""What midcall adds to a server's middleware: it starts the run of a call, and continues it."""
 
 from __future__ import annotations
 
