@@ -382,6 +382,9 @@ HOLD_SECONDS: Final = _resuming.add(
 PUSH_HOLD_SECONDS: Final = _resuming.add(
     "PUSH_HOLD_SECONDS", 300.0, "s", "Hold a pushed call that can't be resumed later."
 )
+MAX_HOLDS: Final = _resuming.add(
+    "MAX_HOLDS", 2, "rounds", "On 2026-07-28, rounds of a call without a question: Go clients stop at the third."
+)
 PURGE_SECONDS: Final = _resuming.add("PURGE_SECONDS", 300.0, "s", "Between two purges of expired records by a server.")
 VISIT_POLL_SECONDS: Final = _resuming.add(
     "VISIT_POLL_SECONDS", 45.0, "s", "Between two reads of a visit that is under way."

@@ -85,7 +85,7 @@ async def test_ctx_elicit_url_works_on_every_version_that_has_urls(era: Era) -> 
 
     done = await run(server_with(go), "go", {}, ["go"], era=era)
     assert done.text == "accept"
-    assert done.asked[0].id == ("my-id" if era == "2025-11-25" else None)
+    assert done.asked[0].id == "my-id"
 
 
 @pytest.mark.parametrize("era", ERAS)

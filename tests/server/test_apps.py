@@ -250,7 +250,7 @@ async def test_the_nonce_is_in_no_text_and_in_no_log(caplog: pytest.LogCaptureFi
         nonce = (await frame.result(first))["nonce"]
         await frame.answers("Oslo", 3)
         last = await go_on(client, first)
-    assert len(nonce) == 24
+    assert len(nonce) == 29
     assert nonce not in shown(first) + shown(last) + caplog.text
     assert nonce not in (first.meta or {})["midcall/code"]
 

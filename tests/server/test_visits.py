@@ -21,7 +21,7 @@ from mcp_types import (
 )
 
 import midcall
-from midcall import Cancelled, Declined, UrlElicitationRequired, Visit, ask, complete, visit
+from midcall import Cancelled, Declined, UrlElicitationRequired, Visit, ask, complete, protocol, visit
 from midcall.errors import InvalidQuestion
 from midcall.server.install import installation_on
 from midcall.server.resuming import visits
@@ -45,8 +45,9 @@ async def test_a_visit_returns_its_id_at_consent(kind: Kind, era: Era) -> None:
     [asked] = done.asked
     assert asked.mode == "url"
     assert asked.url == f"https://example.com/connect/{done.text}"
-    assert asked.id == (done.text if era == "2025-11-25" else None)
+    assert asked.id == done.text  # on 2026-07-28 too: a client drops the question without it
     assert len(done.text) >= 22
+    assert done.text.isalnum()
 
 
 @pytest.mark.parametrize("era", WITH_URLS)
@@ -232,7 +233,8 @@ async def test_a_visit_that_takes_more_than_one_hold_continues_in_the_next_round
         [(key, request)] = first["inputRequests"].items()
         id = request["params"]["url"].rpartition("/")[2]
         second = await raw_call(client, "tool", {}, state=first["requestState"], answers={key: {"action": "accept"}})
-        assert "inputRequests" not in second
+        assert second["inputRequests"] == {}
+        assert second["content"] == []
         assert second["requestState"]
         assert second["resultType"] == "input_required"
         await complete(id)
@@ -250,6 +252,34 @@ async def test_the_last_round_is_never_spent_on_waiting(monkeypatch: pytest.Monk
         result = await client.call_tool("tool")
     assert result.is_error
     assert "not finished on the web page yet" in text(result)
+
+
+@pytest.mark.parametrize("store", [None, Memory], ids=["without a store", "with a store"])
+async def test_a_call_is_held_in_two_rounds_at_most_and_then_gives_a_code(
+    store: type[Memory] | None, either: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(visits, "HOLD_SECONDS", 0.01)
+
+    async def tool() -> str:
+        first = await visit("First", "https://example.com/1", id="first", wait=True)
+        second = await visit("Second", "https://example.com/2", id="second", wait=True)
+        return f"{first} {second}"
+
+    rounds: list[dict[str, Any]] = []
+    server = server_with(tool, store=store() if store else None)
+    async with connect(server) as client:
+        result = await raw_call(client, "tool", {})
+        while result["resultType"] == "input_required":
+            rounds.append(result)
+            answers = {key: {"action": "accept"} for key in result["inputRequests"]}
+            if len(rounds) == 3:
+                await complete("first")
+            result = await raw_call(client, "tool", {}, state=result["requestState"], answers=answers)
+        assert [len(each["inputRequests"]) for each in rounds] == [1, 0, 0, 1]
+        await complete("second")
+        code = result["_meta"][protocol.CODE]
+        assert code.isalnum()
+        assert text(await raw_call(client, protocol.CONTINUE, {"code": code})) == "first second"
 
 
 async def test_the_client_that_was_asked_hears_of_the_completion() -> None:

@@ -159,6 +159,8 @@ class Journal:
     """Names this call. Unguessable: everything that must be stable and secret derives from it."""
     rounds: int = 0
     """How many rounds this client has seen; a resume code starts over."""
+    holds: int = 0
+    """How many of them had no question."""
     turn: int = 0
     """How many rounds of the call have left in all. It never starts over."""
     owner: str = ""
@@ -340,12 +342,12 @@ def _swap_quotes(text: str) -> str:
 def encode(journal: Journal) -> str:
     entries = {name: _trim(raw) if type(raw) is Entry else raw for name, raw in journal.entries.items()}
     rest = (journal.rounds, entries)
-    more = (journal.strays, journal.drifts, journal.foreign, journal.target, journal.left)
+    more = (journal.holds, journal.strays, journal.drifts, journal.foreign, journal.target, journal.left)
     head = f"{_MARK}{journal.call} {journal.turn} {journal.owner}"
     return f"{head}\n{journal.text()}\n{_swap_quotes(_encode(rest if more == _NO_MORE else rest + more))}"
 
 
-_NO_MORE: Final = (0, 0, None, None, None)
+_NO_MORE: Final = (0, 0, 0, None, None, None)
 
 
 def decode(state: str) -> Journal:
@@ -377,11 +379,12 @@ def _unread(line: str) -> InvalidJournal:
 
 
 def _check(
-    head: Head, rounds: Any, entries: Any, strays: Any, drifts: Any, foreign: Any, target: Any, left: Any
+    head: Head, rounds: Any, entries: Any, holds: Any, strays: Any, drifts: Any, foreign: Any, target: Any, left: Any
 ) -> Journal:
     """The journal of these, each of which has to be what it should."""
     sound = (
         type(rounds) is int
+        and type(holds) is int
         and type(strays) is int
         and type(drifts) is int
         and (foreign is None or _is_pair(foreign))
@@ -393,7 +396,9 @@ def _check(
     if not sound:
         raise InvalidJournal()
     kept, called = foreign and Foreign._make(foreign), target and Target._make(target)
-    return Journal(head.call, rounds, head.turn, head.owner, strays, drifts, kept, called, left, cast("Any", entries))
+    return Journal(
+        head.call, rounds, holds, head.turn, head.owner, strays, drifts, kept, called, left, cast("Any", entries)
+    )
 
 
 def _is_entry(raw: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b32encode
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, cast
 
@@ -29,6 +30,11 @@ def find_half_character(text: str) -> int | None:
     except UnicodeEncodeError as error:
         return error.start
     return None
+
+
+def spell(raw: bytes) -> str:
+    """These bytes as letters and digits: Markdown cuts a `_` off the end of an address, or turns it into italics."""
+    return b32encode(raw).decode().rstrip("=").lower()
 
 
 def describe_half_character(position: int) -> str:

@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import os
 import sys
-from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from contextvars import ContextVar
 from copy import deepcopy
@@ -21,6 +20,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from midcall.core.journal import Journal
 from midcall.core.replay import Replay, unmet_error
+from midcall.core.wire import spell
 from midcall.errors import MidcallError, Misuse, NoCall, ReplayMismatch
 from midcall.protocol import FORMS_SINCE, URLS_SINCE, has_visit_errors
 from midcall.server import model_text
@@ -250,7 +250,7 @@ class Call:
     def derive(self, *names: str) -> str:
         """An unguessable name that never changes for this call: 144 bits from the call's own."""
         raw = hashlib.sha256("\0".join((self.name, *names)).encode()).digest()
-        return urlsafe_b64encode(raw[:18]).decode()
+        return spell(raw[:18])
 
     # --- what it has recorded -----------------------------------------------------------------
 
@@ -316,6 +316,13 @@ class Call:
     @property
     def can_continue_later(self) -> bool:
         return self.installation.keeping is not None and self.method == "tools/call"
+
+    @property
+    def can_give_code(self) -> bool:
+        """Whether a resume code works: with a store, or if the next request reaches this process."""
+        installation = self.installation
+        only_here = installation.runs.live or installation.whose_keys == "process"
+        return self.method == "tools/call" and (installation.keeping is not None or only_here)
 
     async def continue_later(self, why: str, *, answers: bool = False) -> None:
         """Let the request return a resume code, and wait for it. With `answers`, the model brings an answer too."""

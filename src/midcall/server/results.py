@@ -104,16 +104,17 @@ async def _round(call: Call, requests: Mapping[str, Mapping[str, Any]]) -> dict[
     limit = call.installation.max_rounds
     if limit is not None and call.journal.rounds >= limit:
         return await _too_many(call, limit)
-    result: dict[str, Any] = {"requestState": await _state(call)}
-    if requests:
-        result["inputRequests"] = requests
+    call.journal.holds += not requests
+    # go-sdk takes a round without `inputRequests` for an empty success, and mcp-go refuses a tool's without `content`.
+    result: dict[str, Any] = {"requestState": await _state(call), "inputRequests": requests}
+    if call.method == "tools/call":
+        result["content"] = []
     return call.stamp(result, "input_required")
 
 
 async def _too_many(call: Call, limit: int) -> dict[str, Any]:
     """Clients give up after this many rounds: end the call with a resume code, if it can have one."""
-    only_here = not call.ended or call.installation.whose_keys == "process"
-    if call.can_continue_later or (call.method == "tools/call" and only_here):
+    if call.can_give_code:
         return await codes.finish_later(call, model_text.MORE_QUESTIONS, now=True)
     raise TooManyRounds(limit)
 

@@ -81,7 +81,5 @@ def refill(schema: dict[str, Any], entry: Entry) -> dict[str, Any]:
 
 def _visit_params(call: Call, identity: str, visit: Visit) -> dict[str, Any]:
     id = visit_id(call, identity, visit)
-    params: dict[str, Any] = {"mode": "url", "message": visit.message, "url": visit.address(id)}
-    if not call.modern:
-        params["elicitationId"] = id
-    return params
+    # 2026-07-28 has no `elicitationId`, but Copilot CLI drops the question without one, and no client minds it.
+    return {"mode": "url", "message": visit.message, "url": visit.address(id), "elicitationId": id}

@@ -23,6 +23,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from midcall.core.journal import Journal, Target, decode, encode, mark_name
 from midcall.core.replay import Replay, parse_answer
+from midcall.core.wire import spell
 from midcall.errors import MalformedAnswer
 from midcall.protocol import ANSWER, CODE, CONTINUE, NOW, RETRIES
 from midcall.server import model_text
@@ -80,7 +81,7 @@ async def finish_later(call: Call, why: str, *, now: bool = False) -> dict[str, 
         raise UrlElicitationRequiredError(visits, model_text.visit_first(len(visits)))
     params, journal = call.params or {}, call.journal
     journal.target = journal.target or Target(str(params.get("name", "")), params.get("arguments"))
-    journal.rounds = 0
+    journal.rounds = journal.holds = 0
     code = await _put_code(call)
     text = model_text.pass_on_answer(why, code) if suspension.relays else model_text.resume(why, code, now=now)
     result = _result(call, text)
@@ -97,7 +98,7 @@ async def _put_code(call: Call) -> str:
     text = encode(call.journal)
     if (keeping := call.installation.keeping) is not None:
         return await keeping.put_code(call, text)
-    code = secrets.token_urlsafe(16)
+    code = spell(secrets.token_bytes(16))
     call.installation.runs.put_state(code, call, text)
     return code
 

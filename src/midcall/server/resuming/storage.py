@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from mcp.server.request_state import InvalidRequestState
 
+from midcall.core.wire import spell
 from midcall.errors import InvalidJournal, StoreError
 from midcall.settings import PURGE_SECONDS
 from midcall.stores.base import Record, Store
@@ -89,7 +90,7 @@ class Keeping:
 
     async def put_code(self, call: Call, text: str) -> str:
         """Store this journal, and return the code that opens it."""
-        code = secrets.token_urlsafe(16)
+        code = spell(secrets.token_bytes(16))
         await self.create(call, f"code:{code}", "code", _seal(call.installation, text))
         return code
 

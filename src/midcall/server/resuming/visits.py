@@ -3,8 +3,8 @@
 A visit's record is in the store, so that any replica can complete it. Only the connection to the client belongs to this
 process, which notifies the client.
 
-A request is held while the user is on a page: on 2026-07-28 for a while in each round except the last, on older
-versions as long as common clients wait. After that, with a store, the call ends with a resume code.
+A request is held while the user is on a page: on 2026-07-28 for a while in at most two rounds, on older versions as
+long as common clients wait. After that, the call ends with a resume code, if it can have one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from midcall.errors import StoreError, TimedOut
 from midcall.protocol import has_visit_errors
 from midcall.server import model_text
 from midcall.server.channels.push import signs_of_life
-from midcall.settings import HOLD_SECONDS, MAX_VISITS, PUSH_HOLD_SECONDS, VISIT_POLL_SECONDS
+from midcall.settings import HOLD_SECONDS, MAX_HOLDS, MAX_VISITS, PUSH_HOLD_SECONDS, VISIT_POLL_SECONDS
 from midcall.stores.interactions import Ending, digest_of
 
 if TYPE_CHECKING:
@@ -216,10 +216,11 @@ def page_timed_out() -> TimedOut:
 async def _let_go(call: Call) -> bool:
     """Let the request return, to continue in the next round or later. False if neither is possible."""
     last = call.installation.max_rounds
-    if call.modern and call.elicitation is not None and (last is None or call.journal.rounds < last - 1):
+    rounds_left = last is None or call.journal.rounds < last - 1
+    if call.modern and call.elicitation is not None and rounds_left and call.journal.holds < MAX_HOLDS:
         await call.run.pause()
         return True
-    if call.can_continue_later:
+    if call.can_give_code:
         await call.continue_later(model_text.PAGE_NOT_FINISHED)
         return True
     return False
