@@ -939,6 +939,14 @@ VISIT_RETRIES: Final = _client.add(
     "Repeat a call that failed with -32042 this often.",
     then="The call fails with the server's own error, and a note.",
 )
+MAX_CLIENT_ROUNDS: Final = _client.add(
+    "MAX_CLIENT_ROUNDS",
+    100,
+    "rounds",
+    "Of one call on 2026-07-28. A busy server may use rounds without questions to gain time.",
+    then="The SDK ends the call with an error.",
+    argument="connect(input_required_max_rounds=)",
+)
 MAX_CLIENT_VISITS: Final = _client.add(
     "MAX_CLIENT_VISITS",
     256,

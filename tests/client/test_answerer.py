@@ -112,6 +112,43 @@ async def test_a_malformed_question_in_a_round_is_cancelled_and_the_others_conti
     assert [asked.message for asked in answerer.asked] == ["Your name?", "And yours?"]
 
 
+@pytest.mark.parametrize(
+    ("params", "fault"),
+    [
+        ({"message": "Name?"}, "requestedSchema: Field required"),
+        ({"message": "Name?", "requestedSchema": 3}, "requestedSchema: Input should be"),
+        ({"mode": "url", "message": "Go", "elicitationId": "1"}, "url: Field required"),
+        ({"mode": "smoke", "message": "?"}, "mode: Input should be 'form'"),
+    ],
+    ids=["no schema", "no object", "no address", "no such mode"],
+)
+async def test_the_refusal_of_a_malformed_question_says_what_is_wrong(
+    params: dict[str, Any], fault: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    error = (await pushed(Answers(), **params))["error"]
+    assert error["message"].startswith(
+        f"Raw server asked something that cannot be shown: the question is malformed ({fault}"
+    )
+    caplog.clear()
+    await in_a_round(Answers(lambda asked: ANN), {"bad": params}, "state")
+    assert f"the question is malformed ({fault}" in caplog.text
+
+
+@pytest.mark.parametrize("extra", [{}, {"content": []}, {"inputRequests": {}}], ids=["bare", "content", "no questions"])
+async def test_a_round_without_questions_is_not_a_result(extra: dict[str, Any]) -> None:
+    rounds = iter(range(12))
+
+    async def handle(raw: Raw, call: dict[str, Any]) -> dict[str, Any]:
+        busy = next(rounds, None)
+        return final() if busy is None else {"resultType": "input_required", "requestState": f"{busy}", **extra}
+
+    raw = Raw(handle, MODERN)
+    async with connect(raw.transport(), Answers()) as client:
+        result = await client.call_tool("it")
+    assert text(result) == "done"
+    assert [call.get("requestState") for call in raw.calls()[1:]] == [f"{busy}" for busy in range(12)]
+
+
 async def test_a_mode_that_was_not_declared_is_refused() -> None:
     forms_only = Answers(lambda asked: ANN, modes=("form",))
     visit = {"mode": "url", "message": "Go", "url": "https://example.com/", "elicitationId": "1"}

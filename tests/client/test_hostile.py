@@ -192,7 +192,7 @@ def test_rubbish_without_end_is_told_a_few_times_and_ends_with_3(over: str, era:
     done = midcall("call", hostile, "malformed", f"count:={count}", "--era", era)
     assert sum(answered(done.stdout).values()) == count
     assert 1 <= len(done.stderr.splitlines()) <= 10
-    assert "asked something that cannot be shown: the question is malformed." in done.stderr
+    assert "asked something that cannot be shown: the question is malformed (" in done.stderr
     assert done.returncode == 3  # nobody could be asked
 
 

@@ -26,7 +26,7 @@ from midcall.client.transport.offer import Offer
 from midcall.client.transport.server_log import Errlog
 from midcall.client.transport.target import Reached, Target, Ways, reach
 from midcall.protocol import PUSHING, VERSIONS, Version
-from midcall.settings import CONNECT_SECONDS, VISIT_SECONDS
+from midcall.settings import CONNECT_SECONDS, MAX_CLIENT_ROUNDS, VISIT_SECONDS
 
 Era: TypeAlias = Version | Literal["auto", "legacy"]
 ERAS: Final[tuple[Era, ...]] = ("auto", "legacy", *VERSIONS)
@@ -87,6 +87,7 @@ async def connect(
     check_seconds("connect_timeout", connect_timeout)
     reached = reach(target, Ways(env, cwd, errlog, headers, auth, bool(options.get("raise_exceptions"))))
     options.setdefault("client_info", Implementation(name="midcall", version=__version__))
+    options.setdefault("input_required_max_rounds", MAX_CLIENT_ROUNDS)
     client = Client(_wrap(reached.transport, era, answerer), mode="legacy" if era in _LEGACY else "auto", **options)
     attach(client, answerer, timeout=timeout, patience=patience, on_complete=on_complete)
     async with open_client(client, reached, era, connect_timeout):

@@ -3,7 +3,7 @@
 The SDK's client rejects a whole round for one malformed question, a whole list for one malformed tool, and any
 result without `resultType`. It answers a malformed pushed question itself, and nobody hears of it. This transport
 replaces a malformed question with an empty one that carries a mark, so that only it is refused; leaves malformed
-tools out of lists; and adds a missing `resultType`.
+tools out of lists; adds a missing `resultType`; and takes the `content` out of a round.
 """
 
 from __future__ import annotations
@@ -99,11 +99,14 @@ class Intake(Around):
 def _repair_result(result: dict[str, Any]) -> dict[str, Any]:
     if "resultType" not in result:
         return {**result, "resultType": "complete"}
-    requests: Any = result.get("inputRequests")
-    if result["resultType"] != "input_required" or not isinstance(requests, dict):
+    if result["resultType"] != "input_required":
         return result
-    questions = cast("dict[str, Any]", requests)
-    return {**result, "inputRequests": {key: _repair_question(request) for key, request in questions.items()}}
+    # With a `content`, the SDK would take a round without questions for the tool's result.
+    result = {name: value for name, value in result.items() if name != "content"}
+    if isinstance(requests := result.get("inputRequests"), dict):
+        questions = cast("dict[str, Any]", requests)
+        result["inputRequests"] = {key: _repair_question(request) for key, request in questions.items()}
+    return result
 
 
 def _repair_question(request: Any) -> Any:
@@ -114,8 +117,8 @@ def _repair_question(request: Any) -> Any:
         alone: dict[str, Any] = {"resultType": "input_required", "inputRequests": {"it": cast("Any", request)}}
         methods.validate_server_result("tools/call", LATEST_MODERN_VERSION, alone)
         ElicitRequest.model_validate(request, by_name=False)
-    except ValidationError:
-        return _empty_question()
+    except ValidationError as error:
+        return _empty_question(error, cast("Mapping[str, Any]", request).get("params"))
     return cast("Any", request)
 
 
@@ -123,20 +126,28 @@ def _repair_pushed(params: Any, version: str) -> Any:
     """The params of this pushed question, or those of an empty one."""
     try:
         methods.parse_server_request("elicitation/create", version, params)
-    except ValidationError:
-        return _empty_question()["params"]
+    except ValidationError as error:
+        return _empty_question(error, params)["params"]
     except (KeyError, ValueError):  # a version without pushed questions, or an unknown one
         pass
     return params
 
 
-def _empty_question() -> dict[str, Any]:
+def _empty_question(error: ValidationError, params: Any) -> dict[str, Any]:
     form: dict[str, Any] = {"type": "object", "properties": {}}
-    meta = {UNREADABLE: "the question is malformed"}
+    meta = {UNREADABLE: f"the question is malformed ({_question_fault(error, params)})"}
     return {
         "method": "elicitation/create",
         "params": {"mode": "form", "message": "", "requestedSchema": form, "_meta": meta},
     }
+
+
+def _question_fault(error: ValidationError, params: Any) -> str:
+    """The first fault of these params, as a question of the mode that they name."""
+    mode = cast("Mapping[str, Any]", params).get("mode") if isinstance(params, Mapping) else None
+    kind = "ElicitRequestURLParams" if mode == "url" else "ElicitRequestFormParams"
+    found = ((each["loc"], each["msg"]) for each in error.errors() if kind in each["loc"])
+    return next((_describe(loc, message, kind, 1) for loc, message in found), "params: Input should be an object")
 
 
 # --- tools -------------------------------------------------------------------------------------
@@ -166,14 +177,15 @@ def _fault(result: dict[str, Any], tools: Iterable[Any], version: str) -> str:
         ListToolsResult.model_validate(listed, by_name=False)
     except ValidationError as error:
         found = ((each["loc"], each["msg"]) for each in error.errors() if "tools" in each["loc"])
-        return next((_describe(loc, message) for loc, message in found), "")
+        return next((_describe(loc, message, "tools", 2) for loc, message in found), "")
     except (KeyError, ValueError):  # a version without such a list, or an unknown one
         pass
     return ""
 
 
-def _describe(loc: tuple[int | str, ...], message: str) -> str:
-    place = ".".join(str(part) for part in loc[loc.index("tools") + 2 :])
+def _describe(loc: tuple[int | str, ...], message: str, within: str, skip: int) -> str:
+    """What's wrong, and where: the part of its place that comes so many steps after `within`."""
+    place = ".".join(str(part) for part in loc[loc.index(within) + skip :])
     return one_line(f"{place}: {message}" if place else message, _LONGEST_REASON)
 
 
