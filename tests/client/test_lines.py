@@ -169,6 +169,14 @@ async def test_what_does_not_fit_is_said_at_once_and_asked_again(
     assert result == Accepted({field.name: value})
 
 
+async def test_spaces_around_a_text_are_sent_and_those_around_anything_else_are_not() -> None:
+    form = Form(*(fields.Text(name) for name in "ab"), fields.Text("mail", format="email"), fields.Number("days"))
+    person = Session(["  two ", "   ", "b", " ada@example.com ", " 4 ", ""])
+    assert await person.answer(form_asked(form)) == Accepted(
+        {"a": "  two ", "b": "b", "mail": "ada@example.com", "days": 4}
+    )
+
+
 async def test_an_empty_line_takes_the_default() -> None:
     form = Form(
         fields.Text("text", default="x"),

@@ -58,8 +58,9 @@ class Dialog:
     async def _ask_value(self, field: Field, current: Any, clearable: bool) -> Any:
         """A valid value, or None if the field is left empty."""
         while True:
-            line = await self._prompt.line("" if current is None else f"[{self._sheet.value(field, current)}] ")
-            if line == ":clear" and clearable:
+            default = "" if current is None else f"[{self._sheet.value(field, current)}] "
+            line = await self._prompt.line(default, strip=not _keeps_spaces(field))
+            if line.strip() == ":clear" and clearable:
                 return None
             value = _read(field, line, current)
             if value is None and not field.required:
@@ -127,7 +128,7 @@ class Dialog:
 
 def _read(field: Field, line: str, current: Any) -> Any:
     """The value that the user means by this line."""
-    if line == ":empty" and _may_be_empty(field):
+    if line.strip() == ":empty" and _may_be_empty(field):
         return ""
     if line or _takes_none(field, current):
         return line_input.read(field, line)
@@ -137,6 +138,11 @@ def _read(field: Field, line: str, current: Any) -> Any:
 def _takes_none(field: Field, current: Any) -> bool:
     """Whether an empty line chooses no option, in a field that must be answered."""
     return isinstance(field, Choices) and bool(field.required) and current is None
+
+
+def _keeps_spaces(field: Field) -> bool:
+    """Whether spaces around a typed text belong to it: not in a date or an address."""
+    return isinstance(field, Text) and field.format is None
 
 
 def _may_be_empty(field: Field) -> bool:

@@ -36,16 +36,16 @@ class Prompt:
         self._sheet = sheet
         self._news = news
 
-    async def line(self, before: str = "") -> str:
-        """Return what the user types, stripped."""
+    async def line(self, before: str = "", *, strip: bool = True) -> str:
+        """Return what the user types. Without `strip`, the spaces around it stay, unless there's nothing else."""
         prompt = self._sheet.prompt(before)
         while True:
             line = await self._read(prompt)
             if line is None:
                 self._sheet.write("\n")
                 raise Ended(Cancelled())
-            line = line.strip()
-            match line.casefold():
+            line = line.strip("\t\n\v\f\r")
+            match (word := line.strip()).casefold():
                 case ":decline":
                     raise Ended(Declined())
                 case ":cancel":
@@ -55,7 +55,7 @@ class Prompt:
                 case _ if _has_controls(line):
                     self._sheet.complain(_("Arrow keys and control characters do not work here. Type the line again."))
                 case _:
-                    return line
+                    return word if strip or not word else line
 
     async def _read(self, prompt: str) -> str | None:
         """Return the next line. If there's news first, show it, and the prompt again below it."""
