@@ -1,6 +1,7 @@
 """Scan everything that midcall writes during a run of the suite: logs, traces, audit lines, and logs of test servers.
 
-None of it may contain a page's id, a resume code, or a value that somebody entered. Output is recorded and scanned at
+None of it may contain a page's id, a resume code, or a value that somebody entered, and no record of a log may look
+like several. Output is recorded and scanned at
 the end, because an id may appear before we know that it is one.
 """
 
@@ -30,6 +31,7 @@ NOT_HIDDEN: Final = frozenset({"expires", "renew", "scopes", "client", "grantor"
 LOGS: Final = re.compile(r"log(-\d+)?|stderr|err")
 LARGEST: Final = 20_000_000
 LEAKS: Final = "midcall leaks"
+LINE: Final = "the line of "
 
 
 class Hidden:
@@ -98,6 +100,8 @@ def listen_to_logs(said: Said, patch: pytest.MonkeyPatch) -> None:
         if _is_ours(self):
             place = f"{record.name} {record.levelname} at {Path(record.pathname).name}:{record.lineno}"
             said.note(place, whole.format(record))
+            self.filter(record)
+            said.note(f"{LINE}{place}", whole.format(record))  # as handlers get it
             if not enabled(self, record.levelno):
                 return
         handle(self, record)
@@ -108,6 +112,12 @@ def listen_to_logs(said: Said, patch: pytest.MonkeyPatch) -> None:
 
 def _is_ours(logger: logging.Logger) -> bool:
     return logger.name.partition(".")[0] == "midcall"
+
+
+def is_forged(text: str) -> bool:
+    """Whether this record could pass for several, or hides something: only a traceback may follow, indented."""
+    first, *rest = text.split("\n")
+    return not (first.isprintable() and all(line.startswith("  |") and line.isprintable() for line in rest))
 
 
 def listen_to_traces(said: Said) -> None:
@@ -249,7 +259,8 @@ class Scanning:
 
     def _found(self, config: pytest.Config) -> list[str]:
         said = [*self._said.everything(), *_logs_of_servers(config)]
-        return [f"{what}: {place}" for place, text in said for what in self._hidden.seen_in(text)]
+        leaks = [f"{what}: {place}" for place, text in said for what in self._hidden.seen_in(text)]
+        return leaks + [f"a forged line: {place}" for place, text in said if place.startswith(LINE) and is_forged(text)]
 
 
 def _logs_of_servers(config: pytest.Config) -> Iterator[tuple[str, str]]:

@@ -51,6 +51,7 @@ from midcall.errors import (
     UserDeclined,
     VaultLocked,
 )
+from midcall.logs import guard_logs
 
 if TYPE_CHECKING:
     from midcall import client as client
@@ -80,6 +81,8 @@ if TYPE_CHECKING:
     )
 
 __version__ = "0.1.0"
+
+guard_logs()
 
 _MODULES = ("client", "from_thread", "testing")
 """Loaded when they are first used, too."""

@@ -360,6 +360,15 @@ READING_SECONDS: Final = _calls.add(
     then="The probe reports that a program answered.",
 )
 
+LOG_CHARACTERS: Final = _calls.add(
+    "LOG_CHARACTERS",
+    4_000,
+    "characters",
+    "The longest line in our logs.",
+    then="The rest is cut, and the line says how much.",
+    where=".",
+)
+
 # --- Live runs -------------------------------------------------------------------------------------
 
 _runs = _Subject("Live runs", "server/running")

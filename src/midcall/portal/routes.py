@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from traceback import format_tb
+from traceback import extract_tb
 from typing import Any, Final, cast
 
 from starlette.applications import Starlette
@@ -86,6 +86,11 @@ class _WrongHost:
         return self._renderer.notice("wrong_host", 421)
 
 
+def _describe_frames(exc: Exception) -> str:
+    frames = extract_tb(exc.__traceback__)
+    return ", ".join(f"{frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
+
+
 def _error_handlers(renderer: Renderer) -> dict[Any, Callable[[Request, Exception], Response]]:
     """What users see if something fails. Logs get only the type of the error: its text may hold a value."""
 
@@ -96,9 +101,7 @@ def _error_handlers(renderer: Renderer) -> dict[Any, Callable[[Request, Exceptio
     def on_error(request: Request, exc: Exception) -> Response:
         logger.error(f"a page failed with {type(exc).__name__}")
         if logger.isEnabledFor(logging.DEBUG):
-            logger.debug(
-                f"it failed here; the text of the error is not logged:\n{''.join(format_tb(exc.__traceback__))}"
-            )
+            logger.debug(f"it failed here; the text of the error is not logged: {_describe_frames(exc)}")
         return renderer.notice("failed", 500)
 
     def on_missing(request: Request, exc: Exception) -> Response:
