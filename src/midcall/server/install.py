@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -23,6 +24,7 @@ from midcall.core.caller import Caller
 from midcall.core.question import MISSING, Missing
 from midcall.environment import flag, number, whole
 from midcall.errors import InstallError
+from midcall.server.call import current_call
 from midcall.server.frameworks.errors import look_inside
 from midcall.server.middleware import Calls
 from midcall.server.resuming.storage import Keeping
@@ -33,10 +35,11 @@ from midcall.server.sealing import Key, Principal, Seal, Whose, given_keys, mach
 from midcall.settings import DOUBT_SECONDS, HEARTBEAT_SECONDS, MAX_LIVE, MAX_ROUNDS
 from midcall.stores import open_store
 from midcall.stores.memory import Memory
-from midcall.web import peer
+from midcall.web.security import why_not_local
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
+    from starlette.requests import HTTPConnection
 
     from midcall.server.call import Call
     from midcall.server.channels.portal import Portal
@@ -247,7 +250,19 @@ class Installation:
         if self.portal is None:
             caller = _caller()
             return f"{caller.issuer or ''} {caller.subject}" if caller.subject else ""
-        return self.portal.owner_of(_caller()) if _is_local(ctx) or not self.portal.local else ""
+        return self.portal.owner_of(_caller()) if not self.portal.local or self._is_local(ctx) else ""
+
+    def _is_local(self, ctx: ServerRequestContext[Any, Any]) -> bool:
+        """Whether this machine's user makes the call: over stdio, in memory, or over loopback."""
+        why_not = next(filter(None, map(why_not_local, _requests_behind(ctx))), None)
+        if why_not is not None:
+            self.warn_once(
+                why_not.partition(" header is ")[0],  # not the header: callers could use up all warnings
+                f"midcall: a call does not count as this machine's user, because {why_not}. It gets no secrets, "
+                "accounts or approvals. If it is yours, use http://127.0.0.1 or http://localhost, without a proxy, or "
+                "set up MCP authorization.",
+            )
+        return why_not is None
 
     def stop(self) -> None:
         """The server is stopping: let requests waiting for a person return, to continue elsewhere.
@@ -310,12 +325,20 @@ def _caller() -> Caller:
     return Caller(issuer, subject, client, token.claims or {})
 
 
-def _is_local(ctx: ServerRequestContext[Any, Any]) -> bool:
-    """Whether a program of the server's own user makes the call: over stdio, in memory, or over loopback.
+def _requests_behind(ctx: ServerRequestContext[Any, Any]) -> Iterator[HTTPConnection]:
+    """The HTTP requests that caused this call; none over stdio.
 
-    A request that came through a proxy doesn't count: it may come from anywhere.
+    A call in memory may come from the tool of another server in this process, which somebody called over HTTP.
     """
-    return ctx.request is None or peer.is_own(ctx.request)
+    calls = [ctx]
+    call = current_call.get()
+    while call is not None:
+        calls.append(call.ctx)
+        call = call.around
+    yield from (each.request for each in calls if each.request is not None)
+    if ctx.request is None and (fastmcp := sys.modules.get("fastmcp.server.dependencies")) is not None:
+        with suppress(RuntimeError):
+            yield fastmcp.get_http_request()
 
 
 installations: WeakSet[Installation] = WeakSet()
