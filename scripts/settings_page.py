@@ -15,6 +15,8 @@ INTRODUCTION = """\
 
 <!-- `make settings` writes this page from src/midcall/settings.py. -->
 
+Every limit says what happens when it is reached.
+
 An argument in the code comes first, then the environment variable, then the default. `midcall doctor --settings` shows
 the values in effect, and where each comes from. [Operations](operations.md) explains keys, stores and replicas.
 
@@ -35,13 +37,23 @@ OTHERS = """
 
 Nobody can set these. They are listed so that you know what to expect.
 """
+INTERVALS = """
+## Fixed intervals
+
+How often midcall repeats something. Nobody can set these either.
+"""
 
 
 def write() -> str:
     """The page."""
     settable = [setting for setting in SETTINGS if not setting.is_fixed]
-    fixed = [setting for setting in SETTINGS if setting.is_fixed]
-    return "".join((INTRODUCTION, *tables(settable, settable_rows), OTHERS, *tables(fixed, fixed_rows)))
+    limits = [setting for setting in SETTINGS if setting.is_fixed and not setting.interval]
+    intervals = [setting for setting in SETTINGS if setting.is_fixed and setting.interval]
+    parts = (
+        *(INTRODUCTION, *tables(settable, settable_rows), OTHERS, *tables(limits, limit_rows)),
+        *(INTERVALS, "\n", *interval_rows(intervals)),
+    )
+    return "".join(parts)
 
 
 def tables(settings: Iterable[Setting], rows: Callable[[Iterable[Setting]], Iterator[str]]) -> Iterator[str]:
@@ -56,14 +68,22 @@ def subject_order(setting: Setting) -> int:
 
 
 def settable_rows(settings: Iterable[Setting]) -> Iterator[str]:
-    yield "| argument | variable | default | meaning |\n|---|---|---|---|\n"
+    yield "| argument | variable | default | meaning | at the limit |\n|---|---|---|---|---|\n"
     for setting in settings:
         default = setting.format(setting.default)
-        yield f"| {code(setting.argument)} | {code(setting.env)} | {default} | {setting.meaning} |\n"
+        names = f"{code(setting.argument)} | {code(setting.env)}"
+        yield f"| {names} | {default} | {setting.meaning} | {setting.then} |\n"
 
 
-def fixed_rows(settings: Iterable[Setting]) -> Iterator[str]:
-    yield "| limit | value | meaning | in |\n|---|---|---|---|\n"
+def limit_rows(settings: Iterable[Setting]) -> Iterator[str]:
+    yield "| limit | value | meaning | at the limit | in |\n|---|---|---|---|---|\n"
+    for setting in settings:
+        value = setting.format(setting.default)
+        yield f"| `{setting.name}` | {value} | {setting.meaning} | {setting.then} | `{setting.where}/` |\n"
+
+
+def interval_rows(settings: Iterable[Setting]) -> Iterator[str]:
+    yield "| interval | value | meaning | in |\n|---|---|---|---|\n"
     for setting in settings:
         value = setting.format(setting.default)
         yield f"| `{setting.name}` | {value} | {setting.meaning} | `{setting.where}/` |\n"

@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 import midcall
+import midcall.client.transport.connection_errors as connection_errors
+import midcall.errors
 from midcall import settings
+from midcall.portal import webhooks as portal_webhooks
 from midcall.portal.app import Portal
 from midcall.settings import SETTINGS
 from scripts.settings_page import PAGE, write
@@ -93,6 +96,26 @@ def test_every_constant_is_in_the_table_with_its_value() -> None:
     constants = {name: value for name, value in vars(settings).items() if re.fullmatch(r"[A-Z][A-Z_0-9]+", name)}
     del constants["SETTINGS"]
     assert constants.items() <= rows.items()
+
+
+def test_every_limit_says_what_happens_at_it() -> None:
+    """Give `then=` to the row of a limit. `interval=True` is for the time between two of the same."""
+    assert [each.name for each in SETTINGS if each.is_limit and not each.then.endswith(".")] == []
+    assert [each.name for each in SETTINGS if not each.is_limit and each.then] == []
+    assert [each.name for each in SETTINGS if each.interval and not each.meaning.startswith("Between two ")] == []
+    assert [each.name for each in SETTINGS if not each.interval and each.meaning.startswith("Between two ")] == []
+
+
+def test_the_errors_that_limits_name_exist() -> None:
+    public = {**vars(midcall.errors), **vars(portal_webhooks), **vars(connection_errors)}
+    named = [name for each in SETTINGS for name in re.findall(r"`([A-Z][A-Za-z]+)`", each.then)]
+    assert len(named) > 10
+    assert [name for name in named if not (isinstance(public.get(name), type))] == []
+
+
+def test_the_page_says_what_happens_at_every_limit() -> None:
+    page = write()
+    assert [each.name for each in SETTINGS if each.is_limit and f"| {each.then} |" not in page] == []
 
 
 def test_the_folder_that_a_row_names_uses_the_setting() -> None:

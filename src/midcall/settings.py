@@ -1,6 +1,7 @@
-"""Every setting and every limit, in one table: argument, environment variable, default, meaning.
+"""Every setting and every limit, in one table: argument, environment variable, default, meaning, and what happens then.
 
-Modules import the values from here. `docs/settings.md` and `midcall doctor --settings` show the table.
+Every number with a unit is a limit, and says what happens at it (`then=`), or the time between two of the same
+(`interval=True`). Modules import the values. `docs/settings.md` and `midcall doctor --settings` show the table.
 """
 
 from __future__ import annotations
@@ -28,6 +29,10 @@ class Setting:
     otherwise: str = ""
     """What applies without a default."""
     secret: bool = False
+    then: str = ""
+    """What happens at the limit."""
+    interval: bool = False
+    """Whether it is the time between two of the same, which has no limit to reach."""
 
     def format(self, value: Value) -> str:
         """A value of this setting, with its unit."""
@@ -49,6 +54,12 @@ class Setting:
         """Whether nobody can set it."""
         return not (self.argument or self.env)
 
+    @property
+    def is_limit(self) -> bool:
+        """Whether something happens when it is reached."""
+        is_number = isinstance(self.default, int | float | tuple) and not isinstance(self.default, bool)
+        return is_number and bool(self.unit) and not self.interval
+
 
 def _format_number(value: float) -> str:
     return f"{int(value):,}" if float(value).is_integer() else f"{value:g}"
@@ -68,6 +79,8 @@ class _Subject:
         unit: str,
         meaning: str,
         *,
+        then: str = "",
+        interval: bool = False,
         argument: str = "",
         env: str = "",
         otherwise: str = "",
@@ -76,7 +89,8 @@ class _Subject:
     ) -> T:
         """Add a row, and return the default for the constant that modules import."""
         place = where or self.where
-        _rows.append(Setting(name, default, unit, meaning, self.title, place, argument, env, otherwise, secret))
+        row = Setting(name, default, unit, meaning, self.title, place, argument, env, otherwise, secret, then, interval)
+        _rows.append(row)
         return default
 
 
@@ -111,6 +125,7 @@ STATE_TTL_SECONDS: Final = _install.add(
     3600.0,
     "s",
     "A call may wait this long for its answers.",
+    then="The state is refused, and the client is told to call again; a live run ends.",
     argument="install(state_ttl=)",
     env="MIDCALL_STATE_TTL",
 )
@@ -127,7 +142,8 @@ MAX_LIVE: Final = _install.add(
     "MAX_LIVE",
     1000,
     "runs",
-    "This many runs may wait in memory; beyond that, the oldest is ended, and replayed when its answer comes.",
+    "This many runs may wait in memory.",
+    then="The oldest run ends, and is replayed when its answer comes.",
     argument="install(max_live=)",
     env="MIDCALL_MAX_LIVE",
 )
@@ -135,7 +151,8 @@ MAX_ROUNDS: Final = _install.add(
     "MAX_ROUNDS",
     9,
     "rounds",
-    "End a call with a resume code after this many rounds: the Go SDKs and Copilot CLI stop after nine.",
+    "A call may take this many rounds: the Go SDKs and Copilot CLI stop after nine.",
+    then="The call ends with a resume code; without one, with the error `TooManyRounds`.",
     argument="install(max_rounds=)",
     env="MIDCALL_MAX_ROUNDS",
 )
@@ -144,6 +161,7 @@ HEARTBEAT_SECONDS: Final = _install.add(
     10.0,
     "s",
     "Between two progress notifications while a pushed question is pending.",
+    interval=True,
     argument="install(heartbeat=)",
     env="MIDCALL_HEARTBEAT",
 )
@@ -152,6 +170,7 @@ DOUBT_SECONDS: Final = _install.add(
     0.0,
     "s",
     "A decline faster than this may mean that nobody saw the question; 0 believes every decline.",
+    then="midcall asks again through a channel where a person acts, if there is one.",
     argument="install(doubt=)",
     env="MIDCALL_DOUBT",
 )
@@ -267,6 +286,7 @@ PORTAL_TTL_SECONDS: Final = _portal.add(
     3600.0,
     "s",
     "A page can be answered for this long.",
+    then="The page says that it has expired, and accepts no answer; the tool gets `TimedOut`.",
     argument="Portal(ttl=)",
     env="MIDCALL_PORTAL_TTL",
 )
@@ -280,6 +300,7 @@ ATTEMPTS: Final = _calls.add(
     3,
     "times",
     "Ask again if an answer is invalid, up to this often in all.",
+    then="The tool gets the error `InvalidAnswer`.",
     argument="ask(attempts=)",
     where="core",
 )
@@ -288,34 +309,64 @@ STATE_BYTES: Final = _calls.add(
     64 * 1024,
     "bytes",
     "The largest state that a round carries; servers and proxies reject larger requests.",
+    then="The journal stays in the store, or with the live run; without either, the call fails with `JournalTooLarge`.",
 )
 SDK_STATE_TTL_SECONDS: Final = _calls.add(
     "SDK_STATE_TTL_SECONDS",
     600.0,
     "s",
     "What the SDK lets a state live by default; a server that sets another keeps it.",
+    then="Doesn't apply: midcall's own time to live replaces it.",
 )
 SENDING_SECONDS: Final = _calls.add(
-    "SENDING_SECONDS", 1.0, "s", "Wait for a notification to be sent; after that it continues in the background."
+    "SENDING_SECONDS",
+    1.0,
+    "s",
+    "Wait for a notification to be sent.",
+    then="The call continues, and the notification is sent in the background.",
 )
 TOGETHER_SECONDS: Final = _calls.add(
     "TOGETHER_SECONDS",
     0.5,
     "s",
     "In a replay, hold an answer for branches that are still on their way to the same round.",
+    then="The branches that are there get their answers.",
 )
 BRANCH_POLL_SECONDS: Final = _calls.add(
-    "BRANCH_POLL_SECONDS", 0.005, "s", "Between two checks whether the branches of a replay have reached their answers."
+    "BRANCH_POLL_SECONDS",
+    0.005,
+    "s",
+    "Between two checks whether the branches of a replay have reached their answers.",
+    interval=True,
 )
-BRANCH_POLLS: Final = _calls.add("BRANCH_POLLS", 200, "times", "Check the branches of a replay this often.")
+BRANCH_POLLS: Final = _calls.add(
+    "BRANCH_POLLS",
+    200,
+    "times",
+    "Check the branches of a replay this often.",
+    then="A branch that still hasn't used its answer is a `ReplayMismatch`.",
+)
 PROBE_SECONDS: Final = _calls.add(
-    "PROBE_SECONDS", 60.0, "s", "Wait for the answer to a question of the probe.", argument="midcall_probe(timeout=)"
+    "PROBE_SECONDS",
+    60.0,
+    "s",
+    "Wait for the answer to a question of the probe.",
+    then="The probe reports that nobody answered, and continues with its next question.",
+    argument="midcall_probe(timeout=)",
 )
 MAX_PROBE_SECONDS: Final = _calls.add(
-    "MAX_PROBE_SECONDS", 3600.0, "s", "The longest wait that a caller of the probe may set."
+    "MAX_PROBE_SECONDS",
+    3600.0,
+    "s",
+    "The longest wait that a caller of the probe may set.",
+    then="A longer wait is ignored: the default applies.",
 )
 READING_SECONDS: Final = _calls.add(
-    "READING_SECONDS", 0.25, "s", "An answer faster than this was probably not given by a person."
+    "READING_SECONDS",
+    0.25,
+    "s",
+    "An answer faster than this was probably not given by a person.",
+    then="The probe reports that a program answered.",
 )
 
 # --- Live runs -------------------------------------------------------------------------------------
@@ -323,59 +374,111 @@ READING_SECONDS: Final = _calls.add(
 _runs = _Subject("Live runs", "server/running")
 
 CLEANUP_SECONDS: Final = _runs.add(
-    "CLEANUP_SECONDS", 5.0, "s", "A run that is being ended has this long for its cleanup."
+    "CLEANUP_SECONDS",
+    5.0,
+    "s",
+    "A run that is being ended has this long for its cleanup.",
+    then="A run that still hasn't ended is abandoned, and an error is logged.",
 )
 EFFECT_SECONDS: Final = _runs.add(
-    "EFFECT_SECONDS", 10.0, "s", "Ending a run waits this long for its effects before it cancels everything else."
+    "EFFECT_SECONDS",
+    10.0,
+    "s",
+    "Ending a run waits this long for its effects before it cancels everything else.",
+    then="The run is cancelled; its effects still finish.",
 )
 GRACE_SECONDS: Final = _runs.add(
-    "GRACE_SECONDS", 5.0, "s", "After a retry is cut off, its run waits this long for the same retry.", where="server"
+    "GRACE_SECONDS",
+    5.0,
+    "s",
+    "After a retry is cut off, its run waits this long for the same retry.",
+    then="The run ends, and its state is refused.",
+    where="server",
 )
 MAX_ENDED_RUNS: Final = _runs.add(
-    "MAX_ENDED_RUNS", 10_000, "runs", "Remember this many ended runs, to reject their states."
+    "MAX_ENDED_RUNS",
+    10_000,
+    "runs",
+    "Remember this many ended runs, to reject their states.",
+    then="The oldest is forgotten: its state is replayed instead of refused.",
 )
 MAX_TURNS: Final = _runs.add(
-    "MAX_TURNS", 100_000, "turns", "Remember this many turns, to reject a second answer to the same state."
+    "MAX_TURNS",
+    100_000,
+    "turns",
+    "Remember this many turns, to reject a second answer to the same state.",
+    then="The oldest is forgotten by this process; a store still knows it.",
 )
 MAX_TURN_OUTCOMES: Final = _runs.add(
-    "MAX_TURN_OUTCOMES", 1_000, "turns", "Keep the outcome of this many turns for retries that come twice."
+    "MAX_TURN_OUTCOMES",
+    1_000,
+    "turns",
+    "Keep the outcome of this many turns for retries that come twice.",
+    then="The oldest outcome is forgotten: the same retry gets an error instead of its result.",
 )
-BEAT_SECONDS: Final = _runs.add("BEAT_SECONDS", 0.5, "s", "Between two beats of a replica that has live runs.")
+BEAT_SECONDS: Final = _runs.add(
+    "BEAT_SECONDS", 0.5, "s", "Between two beats of a replica that has live runs.", interval=True
+)
 SILENT_BEATS: Final = _runs.add(
-    "SILENT_BEATS", 4, "beats", "A replica without a beat for this many reads counts as gone."
+    "SILENT_BEATS",
+    4,
+    "beats",
+    "A replica without a beat for this many reads counts as gone.",
+    then="Another replica replays its calls.",
 )
 LATE_BEATS: Final = _runs.add(
     "LATE_BEATS",
     3,
     "beats",
     "A read that takes longer than this doesn't count: the reader may have been stopped itself.",
+    then="The count of silent beats starts again.",
 )
 UNCLAIMED_BEATS: Final = _runs.add(
-    "UNCLAIMED_BEATS", 3, "beats", "An offer that its owner leaves unclaimed this long goes to another replica."
+    "UNCLAIMED_BEATS",
+    3,
+    "beats",
+    "An offer that its owner leaves unclaimed this long goes to another replica.",
+    then="The replica that made the offer replays the call.",
 )
 THREAD_POLL_SECONDS: Final = _runs.add(
-    "THREAD_POLL_SECONDS", 0.25, "s", "Between two checks whether the loop still turns while a thread waits for it."
+    "THREAD_POLL_SECONDS",
+    0.25,
+    "s",
+    "Between two checks whether the loop still turns while a thread waits for it.",
+    interval=True,
 )
 BLOCKED_SECONDS: Final = _runs.add(
     "BLOCKED_SECONDS",
     5.0,
     "s",
     "A loop that takes no turn for this long, while a thread waits for it, counts as blocked.",
+    then="The thread's question fails with `Misuse`.",
 )
 
 # --- once ------------------------------------------------------------------------------------------
 
 _once = _Subject("once", "server/once")
 
-OTHER_EFFECT_SECONDS: Final = _once.add("OTHER_EFFECT_SECONDS", 30.0, "s", "Wait for another run of the same effect.")
+OTHER_EFFECT_SECONDS: Final = _once.add(
+    "OTHER_EFFECT_SECONDS",
+    30.0,
+    "s",
+    "Wait for another run of the same effect.",
+    then="The tool gets `OnceUnknown`, unless the effect may be retried.",
+)
 CLAIM_FRESH_SECONDS: Final = _once.add(
     "CLAIM_FRESH_SECONDS",
     1.0,
     "s",
-    "After this long, check again that the call still belongs to this process before an effect starts.",
+    "What the store says about whose call it is counts for this long, until an effect starts.",
+    then="midcall asks the store again before the effect runs.",
 )
 MAX_EFFECT_FAILURES: Final = _once.add(
-    "MAX_EFFECT_FAILURES", 100, "times", "Retry an effect that failed elsewhere this often."
+    "MAX_EFFECT_FAILURES",
+    100,
+    "times",
+    "Retry an effect that failed elsewhere this often.",
+    then="The tool gets `OnceUnknown`.",
 )
 
 # --- Resuming --------------------------------------------------------------------------------------
@@ -387,32 +490,71 @@ HOLD_SECONDS: Final = _resuming.add(
     45.0,
     "s",
     "Hold a request that waits for a page, before it returns a resume code. Common clients and proxies allow 60.",
+    then="The call returns a resume code or another round; if it can have neither, it fails with `TimedOut`.",
 )
 PUSH_HOLD_SECONDS: Final = _resuming.add(
-    "PUSH_HOLD_SECONDS", 300.0, "s", "Hold a pushed call that can't be resumed later."
+    "PUSH_HOLD_SECONDS", 300.0, "s", "Hold a pushed call that can't be resumed later.", then="The tool gets `TimedOut`."
 )
-PURGE_SECONDS: Final = _resuming.add("PURGE_SECONDS", 300.0, "s", "Between two purges of expired records by a server.")
+PURGE_SECONDS: Final = _resuming.add(
+    "PURGE_SECONDS", 300.0, "s", "Between two purges of expired records by a server.", interval=True
+)
 VISIT_POLL_SECONDS: Final = _resuming.add(
-    "VISIT_POLL_SECONDS", 45.0, "s", "Between two reads of a visit that is under way."
+    "VISIT_POLL_SECONDS", 45.0, "s", "Between two reads of a visit that is under way.", interval=True
 )
-MAX_VISITS: Final = _resuming.add("MAX_VISITS", 10_000, "visits", "Keep this many visits in memory.")
+MAX_VISITS: Final = _resuming.add(
+    "MAX_VISITS",
+    10_000,
+    "visits",
+    "Keep this many visits in memory.",
+    then="The oldest is forgotten: its client isn't notified, and finds out when it retries.",
+)
 APP_SECONDS: Final = _resuming.add(
-    "APP_SECONDS", 5.0, "s", "Wait for an App to fetch its question.", where="server/channels"
+    "APP_SECONDS",
+    5.0,
+    "s",
+    "Wait for an App to fetch its question.",
+    then="midcall assumes that no App was shown, and returns a link or a resume code.",
+    where="server/channels",
 )
 APP_CLEANUP_SECONDS: Final = _resuming.add(
-    "APP_CLEANUP_SECONDS", 1.0, "s", "Withdraw the note for an App, at most this long.", where="server/channels"
+    "APP_CLEANUP_SECONDS",
+    1.0,
+    "s",
+    "Withdraw the note for an App, at most this long.",
+    then="The note stays until it expires, a minute later.",
+    where="server/channels",
 )
 MAX_EQUAL_APPS: Final = _resuming.add(
-    "MAX_EQUAL_APPS", 32, "calls", "Tell apart this many equal calls whose Apps are open.", where="server/channels"
+    "MAX_EQUAL_APPS",
+    32,
+    "calls",
+    "Tell apart this many equal calls whose Apps are open.",
+    then="More Apps of equal calls find no question; their calls return a resume code.",
+    where="server/channels",
 )
 MAX_SEEN_TOOLS: Final = _resuming.add(
-    "MAX_SEEN_TOOLS", 10_000, "tools", "Remember of this many tools whether they have an App.", where="server/channels"
+    "MAX_SEEN_TOOLS",
+    10_000,
+    "tools",
+    "Remember of this many tools whether they have an App.",
+    then="midcall remembers no more, and reads the list of tools each time.",
+    where="server/channels",
 )
 MAX_APP_FIELDS: Final = _resuming.add(
-    "MAX_APP_FIELDS", 50_000, "pairs", "Read this many pairs of name and value from an App.", where="server/channels"
+    "MAX_APP_FIELDS",
+    50_000,
+    "pairs",
+    "Read this many pairs of name and value from an App.",
+    then="The rest is ignored.",
+    where="server/channels",
 )
 MAX_APP_STEPS: Final = _resuming.add(
-    "MAX_APP_STEPS", 1_000, "steps", "An App may show this many questions of one call.", where="server/channels"
+    "MAX_APP_STEPS",
+    1_000,
+    "steps",
+    "An App may show this many questions of one call.",
+    then="The App shows no more questions of that call.",
+    where="server/channels",
 )
 
 # --- Stores ----------------------------------------------------------------------------------------
@@ -420,62 +562,101 @@ MAX_APP_STEPS: Final = _resuming.add(
 _stores = _Subject("Stores", "stores")
 
 STORE_TIMEOUT_SECONDS: Final = _stores.add(
-    "STORE_TIMEOUT_SECONDS", 10.0, "s", "Wait for PostgreSQL or Redis.", argument="?timeout="
+    "STORE_TIMEOUT_SECONDS",
+    10.0,
+    "s",
+    "Wait for PostgreSQL or Redis.",
+    then="The operation fails with `StoreError`.",
+    argument="?timeout=",
 )
 STORE_POOL: Final = _stores.add(
-    "STORE_POOL", 10, "connections", "Connections to PostgreSQL or Redis.", argument="?pool="
+    "STORE_POOL",
+    10,
+    "connections",
+    "Connections to PostgreSQL or Redis.",
+    then="Requests wait for a free connection.",
+    argument="?pool=",
 )
-STORE_BATCH: Final = _stores.add("STORE_BATCH", 500, "records", "Read or delete this many records at a time.")
+STORE_BATCH: Final = _stores.add(
+    "STORE_BATCH", 500, "records", "Read or delete this many records at a time.", then="The next batch follows."
+)
 SQLITE_BUSY_SECONDS: Final = _stores.add(
     "SQLITE_BUSY_SECONDS",
     5.0,
     "s",
     "Wait for another process that writes to the same SQLite file.",
+    then="The operation fails with `StoreError`.",
     argument="SQLite(busy=)",
 )
 SQLITE_RETRY_SECONDS: Final = _stores.add(
-    "SQLITE_RETRY_SECONDS", 0.01, "s", "Between two attempts to switch a SQLite file to WAL."
+    "SQLITE_RETRY_SECONDS", 0.01, "s", "Between two attempts to switch a SQLite file to WAL.", interval=True
 )
 SQLITE_POLL_SECONDS: Final = _stores.add(
-    "SQLITE_POLL_SECONDS", 0.05, "s", "Between two checks for changes in a SQLite file."
+    "SQLITE_POLL_SECONDS", 0.05, "s", "Between two checks for changes in a SQLite file.", interval=True
 )
 STORE_POLL_SECONDS: Final = _stores.add(
-    "STORE_POLL_SECONDS", 0.1, "s", "Between two checks for changes in a store that doesn't notify."
+    "STORE_POLL_SECONDS", 0.1, "s", "Between two checks for changes in a store that doesn't notify.", interval=True
 )
 STORE_FALLBACK_POLL_SECONDS: Final = _stores.add(
-    "STORE_FALLBACK_POLL_SECONDS", 5.0, "s", "Between two checks for changes in a store that notifies."
+    "STORE_FALLBACK_POLL_SECONDS", 5.0, "s", "Between two checks for changes in a store that notifies.", interval=True
 )
 STORE_RETRY_SECONDS: Final = _stores.add(
     "STORE_RETRY_SECONDS",
     (0.05, 0.2, 1.0, 2.0, 5.0),
     "s",
     "Between two attempts to reach a store, one after the other.",
+    interval=True,
 )
 POSTGRES_LISTEN_SECONDS: Final = _stores.add(
-    "POSTGRES_LISTEN_SECONDS", 1.0, "s", "Wait for our own notification, to see whether PostgreSQL passes any on."
+    "POSTGRES_LISTEN_SECONDS",
+    1.0,
+    "s",
+    "Wait for our own notification, to see whether PostgreSQL passes any on.",
+    then="A warning is logged, and midcall polls instead.",
 )
 POSTGRES_LISTEN_AGAIN_SECONDS: Final = _stores.add(
-    "POSTGRES_LISTEN_AGAIN_SECONDS", 60.0, "s", "Try again after this long if it doesn't."
+    "POSTGRES_LISTEN_AGAIN_SECONDS",
+    60.0,
+    "s",
+    "Between two attempts to listen, if PostgreSQL passes none on.",
+    interval=True,
 )
 POSTGRES_PING_SECONDS: Final = _stores.add(
-    "POSTGRES_PING_SECONDS", 30.0, "s", "Between two pings of the listening connection to PostgreSQL."
+    "POSTGRES_PING_SECONDS", 30.0, "s", "Between two pings of the listening connection to PostgreSQL.", interval=True
 )
-POSTGRES_PONG_SECONDS: Final = _stores.add("POSTGRES_PONG_SECONDS", 5.0, "s", "Wait for the answer to such a ping.")
+POSTGRES_PONG_SECONDS: Final = _stores.add(
+    "POSTGRES_PONG_SECONDS",
+    5.0,
+    "s",
+    "Wait for the answer to such a ping.",
+    then="midcall reconnects, and polls meanwhile.",
+)
 POSTGRES_CLOSE_SECONDS: Final = _stores.add(
-    "POSTGRES_CLOSE_SECONDS", 2.0, "s", "Wait for the listening connection to close."
+    "POSTGRES_CLOSE_SECONDS",
+    2.0,
+    "s",
+    "Wait for the listening connection to close.",
+    then="The connection is terminated.",
 )
 POSTGRES_RELEASE_SECONDS: Final = _stores.add(
-    "POSTGRES_RELEASE_SECONDS", 1.0, "s", "Wait for a connection that didn't answer to be given up."
+    "POSTGRES_RELEASE_SECONDS",
+    1.0,
+    "s",
+    "Wait for a connection that didn't answer to be given up.",
+    then="The pool replaces the connection.",
 )
-REDIS_PING_SECONDS: Final = _stores.add("REDIS_PING_SECONDS", 15, "s", "Between two pings of a connection to Redis.")
+REDIS_PING_SECONDS: Final = _stores.add(
+    "REDIS_PING_SECONDS", 15, "s", "Between two pings of a connection to Redis.", interval=True
+)
 PURGE_EVERY_SECONDS: Final = _stores.add(
-    "PURGE_EVERY_SECONDS", 600.0, "s", "Between two purges by a `Sweeper`.", argument="Sweeper(every=)"
+    "PURGE_EVERY_SECONDS", 600.0, "s", "Between two purges by a `Sweeper`.", interval=True, argument="Sweeper(every=)"
 )
 EXPIRED_KEEP_SECONDS: Final = _stores.add(
     "EXPIRED_KEEP_SECONDS",
     86_400,
     "s",
     "Keep expired records this long, so that people who come late get an explanation.",
+    then="The records are purged, and their pages don't exist any more.",
     argument="Sweeper(keep=), midcall store sweep --keep",
 )
 CLOSED_KEEP_SECONDS: Final = _stores.add(
@@ -483,15 +664,28 @@ CLOSED_KEEP_SECONDS: Final = _stores.add(
     3600.0,
     "s",
     "Keep an interaction this long after its page has closed; its call may resume later.",
+    then="Its record expires, and its call can't be resumed.",
 )
 PAGE_CLAIM_SECONDS: Final = _stores.add(
-    "PAGE_CLAIM_SECONDS", 10.0, "s", "One request may work on an interaction this long before another may."
+    "PAGE_CLAIM_SECONDS",
+    10.0,
+    "s",
+    "One request may work on an interaction this long before another may.",
+    then="Another request may take over.",
 )
 KEY_LOCK_SECONDS: Final = _stores.add(
-    "KEY_LOCK_SECONDS", 30.0, "s", "Wait for another process that makes the key of this machine."
+    "KEY_LOCK_SECONDS",
+    30.0,
+    "s",
+    "Wait for another process that makes the key of this machine.",
+    then="`install` fails, and says which file is locked.",
 )
 ID_BYTES: Final = _stores.add(
-    "ID_BYTES", 1024, "bytes", "The longest id, owner or name; an index of PostgreSQL holds two of them."
+    "ID_BYTES",
+    1024,
+    "bytes",
+    "The longest id, owner or name; an index of PostgreSQL holds two of them.",
+    then="The operation fails, and names the text that is too long.",
 )
 
 # --- Web -------------------------------------------------------------------------------------------
@@ -499,76 +693,202 @@ ID_BYTES: Final = _stores.add(
 _web = _Subject("Web", "web")
 
 FAILED_OPENS: Final = _web.add(
-    "FAILED_OPENS", 20, "times", "An address may open pages that don't exist this often, in one period."
+    "FAILED_OPENS",
+    20,
+    "times",
+    "An address may open pages that don't exist this often, in one period.",
+    then="The address or user gets 429, until the period ends.",
 )
-FAILED_OPENS_SECONDS: Final = _web.add("FAILED_OPENS_SECONDS", 60.0, "s", "The length of that period.")
+FAILED_OPENS_SECONDS: Final = _web.add(
+    "FAILED_OPENS_SECONDS", 60.0, "s", "The length of that period.", then="The count starts again."
+)
 MAX_FAILED_SOURCES: Final = _web.add(
-    "MAX_FAILED_SOURCES", 10_000, "addresses", "Count this for so many addresses at a time."
+    "MAX_FAILED_SOURCES",
+    10_000,
+    "addresses",
+    "Count this for so many addresses at a time.",
+    then="The oldest is forgotten.",
 )
-CSRF_SECONDS: Final = _web.add("CSRF_SECONDS", 86_400.0, "s", "A form can be posted this long after it was shown.")
+CSRF_SECONDS: Final = _web.add(
+    "CSRF_SECONDS",
+    86_400.0,
+    "s",
+    "A form can be posted this long after it was shown.",
+    then="The form is refused with 403, and the page offers a new one.",
+)
 BROWSER_COOKIE_SECONDS: Final = _web.add(
-    "BROWSER_COOKIE_SECONDS", 365 * 86_400.0, "s", "The cookie that recognizes a browser lasts this long."
+    "BROWSER_COOKIE_SECONDS",
+    365 * 86_400.0,
+    "s",
+    "The cookie that recognizes a browser lasts this long.",
+    then="The browser gets a new cookie; a form that was open has to be sent again.",
 )
 COOKIE_SKEW_SECONDS: Final = _web.add(
-    "COOKIE_SKEW_SECONDS", 60, "s", "The clock of the replica that signed a cookie may be this far ahead."
+    "COOKIE_SKEW_SECONDS",
+    60,
+    "s",
+    "The clock of the replica that signed a cookie may be this far ahead.",
+    then="The cookie, or the form, is refused.",
 )
 SERVING_GRACE_SECONDS: Final = _web.add(
-    "SERVING_GRACE_SECONDS", 1.0, "s", "Responses under way have this long when our own HTTP server closes."
+    "SERVING_GRACE_SECONDS",
+    1.0,
+    "s",
+    "Responses under way have this long when our own HTTP server closes.",
+    then="Responses under way are cut off.",
 )
 SERVING_POLL_SECONDS: Final = _web.add(
-    "SERVING_POLL_SECONDS", 0.05, "s", "Between two checks whether our own HTTP server has started or stopped."
+    "SERVING_POLL_SECONDS",
+    0.05,
+    "s",
+    "Between two checks whether our own HTTP server has started or stopped.",
+    interval=True,
 )
-MAX_OPTIONS: Final = _web.add("MAX_OPTIONS", 5_000, "options", "A page shows at most this many options of a field.")
-MAX_FIELDS: Final = _web.add("MAX_FIELDS", 2_000, "fields", "A form with more fields isn't shown on a page.")
+MAX_OPTIONS: Final = _web.add(
+    "MAX_OPTIONS",
+    5_000,
+    "options",
+    "A page shows at most this many options of one field.",
+    then="The page says how many options it doesn't show.",
+)
+MAX_FIELDS: Final = _web.add(
+    "MAX_FIELDS",
+    2_000,
+    "fields",
+    "A page shows at most this many fields.",
+    then="The page says that it can't show the form; no App is offered.",
+)
 MAX_CONTROLS: Final = _web.add(
-    "MAX_CONTROLS", 50_000, "options", "A form with more options in all isn't shown on a page."
+    "MAX_CONTROLS",
+    50_000,
+    "options",
+    "A page shows at most this many options in all.",
+    then="The page says that it can't show the form; no App is offered.",
 )
 
 # --- Portal, fixed ----------------------------------------------------------------------------------------
 
-HEALTH_SECONDS: Final = _portal.add("HEALTH_SECONDS", 3.0, "s", "`/health` gives the store this long to answer.")
+HEALTH_SECONDS: Final = _portal.add(
+    "HEALTH_SECONDS", 3.0, "s", "`/health` gives the store this long to answer.", then="`/health` returns 503."
+)
 POST_BYTES: Final = _portal.add(
-    "POST_BYTES", 1_000_000, "bytes", "The largest form that a page of the portal accepts.", where="web"
+    "POST_BYTES",
+    1_000_000,
+    "bytes",
+    "The largest form that a page of the portal accepts.",
+    then="The request is refused with 413.",
+    where="web",
 )
-POST_VALUES: Final = _portal.add("POST_VALUES", 20_000, "values", "The most values in such a form.", where="web")
+POST_VALUES: Final = _portal.add(
+    "POST_VALUES",
+    20_000,
+    "values",
+    "The most values in such a form.",
+    then="The request is refused with 413.",
+    where="web",
+)
 SECRET_CHARACTERS: Final = _portal.add(
-    "SECRET_CHARACTERS", 65_536, "characters", "The longest secret that the portal accepts."
+    "SECRET_CHARACTERS",
+    65_536,
+    "characters",
+    "The longest secret that the portal accepts.",
+    then="The page says that the secret is too long, and stores nothing.",
 )
-SECRET_CHECK_SECONDS: Final = _portal.add("SECRET_CHECK_SECONDS", 30.0, "s", "`secret(check=)` has this long.")
+SECRET_CHECK_SECONDS: Final = _portal.add(
+    "SECRET_CHECK_SECONDS",
+    30.0,
+    "s",
+    "`secret(check=)` has this long.",
+    then="The page says that the secret couldn't be checked, and stores nothing.",
+)
 SECRET_OTHER_SECONDS: Final = _portal.add(
-    "SECRET_OTHER_SECONDS", 5.0, "s", "Wait for another request that is storing the same secret."
+    "SECRET_OTHER_SECONDS",
+    5.0,
+    "s",
+    "Wait for another request that is storing the same secret.",
+    then="The page responds with 503.",
 )
-MAX_CACHED_PAGES: Final = _portal.add("MAX_CACHED_PAGES", 256, "pages", "Keep this many drawn pages.")
+MAX_CACHED_PAGES: Final = _portal.add(
+    "MAX_CACHED_PAGES",
+    256,
+    "pages",
+    "Keep this many drawn pages.",
+    then="The oldest is dropped, and rendered again if it's needed.",
+)
 CACHED_PAGE_CHARACTERS: Final = _portal.add(
-    "CACHED_PAGE_CHARACTERS", 100_000, "characters", "Don't keep pages that are longer."
+    "CACHED_PAGE_CHARACTERS",
+    100_000,
+    "characters",
+    "The longest page that is kept.",
+    then="The page is rendered each time.",
 )
 SESSION_SECONDS: Final = _portal.add(
-    "SESSION_SECONDS", 3600.0, "s", "A sign-in with OpenID Connect lasts this long.", argument="Oidc(session=)"
+    "SESSION_SECONDS",
+    3600.0,
+    "s",
+    "A sign-in with OpenID Connect lasts this long.",
+    then="The user signs in again.",
+    argument="Oidc(session=)",
 )
 SIGN_IN_SECONDS: Final = _portal.add(
-    "SIGN_IN_SECONDS", 600.0, "s", "From leaving for the issuer to coming back, at most."
+    "SIGN_IN_SECONDS",
+    600.0,
+    "s",
+    "From leaving for the issuer to coming back, at most.",
+    then="The sign-in is refused, and can be started again.",
 )
 TOKEN_LEEWAY_SECONDS: Final = _portal.add(
-    "TOKEN_LEEWAY_SECONDS", 30, "s", "The clock of an issuer may differ by this much."
+    "TOKEN_LEEWAY_SECONDS", 30, "s", "The clock of an issuer may differ by this much.", then="The token is refused."
 )
 PROVIDER_TIMEOUT_SECONDS: Final = _portal.add(
-    "PROVIDER_TIMEOUT_SECONDS", 10.0, "s", "Wait for an issuer or an OAuth provider to answer."
+    "PROVIDER_TIMEOUT_SECONDS",
+    10.0,
+    "s",
+    "Wait for an issuer or an OAuth provider to answer.",
+    then="The page says that the issuer or provider can't be reached, with 503.",
 )
 PROVIDER_FRESH_SECONDS: Final = _portal.add(
-    "PROVIDER_FRESH_SECONDS", 3600.0, "s", "Keep what an issuer or a provider publishes this long."
+    "PROVIDER_FRESH_SECONDS",
+    3600.0,
+    "s",
+    "Keep what an issuer or a provider publishes this long.",
+    then="It's fetched again when it's next needed.",
 )
 ISSUER_KEYS_AGAIN_SECONDS: Final = _portal.add(
-    "ISSUER_KEYS_AGAIN_SECONDS", 10.0, "s", "Fetch an issuer's keys again for an unknown key, at most this often."
+    "ISSUER_KEYS_AGAIN_SECONDS",
+    10.0,
+    "s",
+    "Fetch an issuer's keys again for an unknown key, at most this often.",
+    then="Until then, a token with an unknown key is refused.",
 )
 CONSENT_SECONDS: Final = _portal.add(
-    "CONSENT_SECONDS", 600.0, "s", "From consent on our page to the provider's answer, at most."
+    "CONSENT_SECONDS",
+    600.0,
+    "s",
+    "From consent on our page to the provider's answer, at most.",
+    then="The provider's answer is refused, and the user can start again.",
 )
 ACCESS_SKEW_SECONDS: Final = _portal.add(
-    "ACCESS_SKEW_SECONDS", 60.0, "s", "Renew an access token this long before it expires."
+    "ACCESS_SKEW_SECONDS",
+    60.0,
+    "s",
+    "Renew an access token this long before it expires.",
+    then="`authorize` renews the token before it returns it.",
 )
-MAX_CONSENTS: Final = _portal.add("MAX_CONSENTS", 8, "consents", "A browser may have this many consents under way.")
+MAX_CONSENTS: Final = _portal.add(
+    "MAX_CONSENTS",
+    8,
+    "consents",
+    "A browser may have this many consents under way.",
+    then="The oldest is forgotten: its answer is refused.",
+)
 WEBHOOK_SECONDS: Final = _portal.add(
-    "WEBHOOK_SECONDS", 3600.0, "s", "A webhook's URL stays valid this long.", argument="Callbacks(lasts=)"
+    "WEBHOOK_SECONDS",
+    3600.0,
+    "s",
+    "A webhook's URL stays valid this long.",
+    then="`verify` raises `BadCallback`.",
+    argument="Callbacks(lasts=)",
 )
 
 # --- Client ----------------------------------------------------------------------------------------
@@ -587,119 +907,268 @@ CONNECT_SECONDS: Final = _client.add(
     60.0,
     "s",
     "Wait for a server to connect; a command may have to be downloaded first.",
+    then="`connect` raises `CannotConnect`.",
     argument="connect(connect_timeout=), midcall --timeout",
 )
-HTTP_CONNECT_SECONDS: Final = _client.add("HTTP_CONNECT_SECONDS", 30.0, "s", "Wait for a TCP connection to a URL.")
+HTTP_CONNECT_SECONDS: Final = _client.add(
+    "HTTP_CONNECT_SECONDS", 30.0, "s", "Wait for a TCP connection to a URL.", then="The request fails."
+)
 SILENT_STREAM_SECONDS: Final = _client.add(
-    "SILENT_STREAM_SECONDS", 3600.0, "s", "A stream may be silent this long, because people are slow."
+    "SILENT_STREAM_SECONDS",
+    3600.0,
+    "s",
+    "A stream may be silent this long, because people are slow.",
+    then="The request fails.",
 )
 DRAIN_SECONDS: Final = _client.add(
-    "DRAIN_SECONDS", 1.0, "s", "Read what a stopped server still writes to its log, at most this long."
+    "DRAIN_SECONDS",
+    1.0,
+    "s",
+    "Read what a stopped server still writes to its log, at most this long.",
+    then="The rest of the log isn't shown.",
 )
 VISIT_SECONDS: Final = _client.add(
-    "VISIT_SECONDS", 300.0, "s", 'Wait for a server to report that a visit is complete, if nobody can say "try again".'
+    "VISIT_SECONDS",
+    300.0,
+    "s",
+    'Wait for a server to report that a visit is complete, if nobody can say "try again".',
+    then="The call fails with the server's own error, and a note.",
 )
-VISIT_RETRIES: Final = _client.add("VISIT_RETRIES", 3, "times", "Repeat a call that failed with -32042 this often.")
-MAX_CLIENT_VISITS: Final = _client.add("MAX_CLIENT_VISITS", 256, "visits", "Remember this many visits.")
+VISIT_RETRIES: Final = _client.add(
+    "VISIT_RETRIES",
+    3,
+    "times",
+    "Repeat a call that failed with -32042 this often.",
+    then="The call fails with the server's own error, and a note.",
+)
+MAX_CLIENT_VISITS: Final = _client.add(
+    "MAX_CLIENT_VISITS",
+    256,
+    "visits",
+    "Remember this many visits.",
+    then="The oldest is forgotten: a report that came early has no effect.",
+)
 MAX_PENDING: Final = _client.add(
     "MAX_PENDING",
     100,
     "questions",
-    "Questions of one server that may wait for one person; more are cancelled.",
+    "Questions of one server that may wait for one person.",
+    then="More questions are cancelled, and the user or the log is told.",
     argument="Browser(limit=), Pending(limit=)",
 )
-BURST: Final = _client.add("BURST", 20, "questions", "This many questions of one server are a burst.")
-BURST_OVER_SECONDS: Final = _client.add(
-    "BURST_OVER_SECONDS", 1.0, "s", "A burst is over after this long without a question."
+BURST: Final = _client.add(
+    "BURST",
+    20,
+    "questions",
+    "This many questions of one server are a burst.",
+    then="If the user cancels all, what the server still sends is cancelled, too.",
 )
-BURST_POLL_SECONDS: Final = _client.add("BURST_POLL_SECONDS", 0.2, "s", "Between two checks whether a burst is over.")
+BURST_OVER_SECONDS: Final = _client.add(
+    "BURST_OVER_SECONDS",
+    1.0,
+    "s",
+    "A burst is over after this long without a question.",
+    then="The server may ask again.",
+)
+BURST_POLL_SECONDS: Final = _client.add(
+    "BURST_POLL_SECONDS", 0.2, "s", "Between two checks whether a burst is over.", interval=True
+)
 GUARD_PENDING: Final = _client.add(
-    "GUARD_PENDING", 32, "questions", "The same limit in `Guard`, for one server.", argument="Guard(most_waiting=)"
+    "GUARD_PENDING",
+    32,
+    "questions",
+    "The same limit in `Guard`, for one server.",
+    then="More questions are cancelled, and the user is told once.",
+    argument="Guard(most_waiting=)",
 )
 GUARD_PENDING_IN_ALL: Final = _client.add(
-    "GUARD_PENDING_IN_ALL", 128, "questions", "And for all servers together.", argument="Guard(most_waiting_in_all=)"
+    "GUARD_PENDING_IN_ALL",
+    128,
+    "questions",
+    "And for all servers together.",
+    then="More questions are cancelled, and the user is told once.",
+    argument="Guard(most_waiting_in_all=)",
 )
-RATE_SECONDS: Final = _client.add("RATE_SECONDS", 60.0, "s", "The period of a `Rate`.", argument="Rate(per=)")
+RATE_SECONDS: Final = _client.add(
+    "RATE_SECONDS",
+    60.0,
+    "s",
+    "The period of a `Rate`.",
+    then="Questions that come faster than the rate are cancelled, and the user is told once.",
+    argument="Rate(per=)",
+)
 MAX_RATED_SERVERS: Final = _client.add(
-    "MAX_RATED_SERVERS", 1_000, "servers", "Count the questions of this many servers."
+    "MAX_RATED_SERVERS",
+    1_000,
+    "servers",
+    "Count the questions of this many servers.",
+    then="The oldest is forgotten, and its count starts again.",
 )
 BATCH_SECONDS: Final = _client.add(
-    "BATCH_SECONDS", 0.2, "s", "Line prompts collect the questions of one batch this long."
+    "BATCH_SECONDS",
+    0.2,
+    "s",
+    "Line prompts collect the questions of one batch this long.",
+    then="Later questions are in the next batch.",
 )
-CTRL_C_SECONDS: Final = _client.add("CTRL_C_SECONDS", 2.0, "s", "Ctrl-C three times within this long ends the program.")
+CTRL_C_SECONDS: Final = _client.add(
+    "CTRL_C_SECONDS",
+    2.0,
+    "s",
+    "Ctrl-C three times within this long ends the program.",
+    then="The count starts again: a single Ctrl-C cancels the question.",
+)
 ROUND_SECONDS: Final = _client.add(
-    "ROUND_SECONDS", 0.02, "s", "The terminal collects the questions of one round this long."
+    "ROUND_SECONDS",
+    0.02,
+    "s",
+    "The terminal collects the questions of one round this long.",
+    then="Later questions are shown after these.",
 )
-TERMINAL_CLOSE_SECONDS: Final = _client.add("TERMINAL_CLOSE_SECONDS", 5.0, "s", "Wait for the terminal app to close.")
+TERMINAL_CLOSE_SECONDS: Final = _client.add(
+    "TERMINAL_CLOSE_SECONDS",
+    5.0,
+    "s",
+    "Wait for the terminal app to close.",
+    then="midcall continues, and cancels the app.",
+)
 TERMINAL_POLL_SECONDS: Final = _client.add(
-    "TERMINAL_POLL_SECONDS", 1.0, "s", "Between two checks whether the terminal is still there."
+    "TERMINAL_POLL_SECONDS", 1.0, "s", "Between two checks whether the terminal is still there.", interval=True
 )
 TERMINAL_QUEUE_SECONDS: Final = _client.add(
-    "TERMINAL_QUEUE_SECONDS", 0.5, "s", "Between two checks what else is pending."
+    "TERMINAL_QUEUE_SECONDS", 0.5, "s", "Between two checks what else is pending.", interval=True
 )
 TERMINAL_DRAW_SECONDS: Final = _client.add(
-    "TERMINAL_DRAW_SECONDS", 0.2, "s", "Wait for a form to be drawn before it's left."
+    "TERMINAL_DRAW_SECONDS",
+    0.2,
+    "s",
+    "Wait for a form to be drawn before it's left.",
+    then="The form is left as it is.",
 )
 CONFIRM_SECONDS: Final = _client.add(
-    "CONFIRM_SECONDS", 0.3, "s", "A form can't be confirmed before it was shown this long."
+    "CONFIRM_SECONDS",
+    0.3,
+    "s",
+    "A form can't be confirmed before it was shown this long.",
+    then="Until then, the key does nothing.",
 )
 OUTPUT_BYTES: Final = _client.add(
-    "OUTPUT_BYTES", 8 * 2**20, "bytes", "Keep this much of what others print while a form is shown."
+    "OUTPUT_BYTES",
+    8 * 2**20,
+    "bytes",
+    "Keep this much of what others print while a form is shown.",
+    then="The oldest output is dropped, and a line says how many bytes.",
 )
 PAGE_GRACE_SECONDS: Final = _client.add(
     "PAGE_GRACE_SECONDS",
     3.0,
     "s",
-    "The browser page stays this long after the last question.",
+    "The browser page may be gone this long, for example to reload.",
+    then="It counts as closed, and the questions that it showed are cancelled.",
     argument="Browser(grace=)",
 )
 PAGE_RECENT_SECONDS: Final = _client.add(
-    "PAGE_RECENT_SECONDS", 10.0, "s", "A page without JavaScript that loaded within this long counts as open."
+    "PAGE_RECENT_SECONDS",
+    10.0,
+    "s",
+    "A page without JavaScript that loaded within this long counts as open.",
+    then="The page counts as closed, and the next question opens a new one.",
 )
 PAGE_UNSEEN_SECONDS: Final = _client.add(
-    "PAGE_UNSEEN_SECONDS", 10.0, "s", "Print the address if no page was opened after this long."
+    "PAGE_UNSEEN_SECONDS", 10.0, "s", "Wait for the page that was opened to load.", then="The address is printed."
 )
 PAGE_OPEN_SECONDS: Final = _client.add(
-    "PAGE_OPEN_SECONDS", 5.0, "s", "Between two pages that the browser answerer opens."
+    "PAGE_OPEN_SECONDS", 5.0, "s", "Between two pages that the browser answerer opens.", interval=True
 )
-PAGE_EVENT_SECONDS: Final = _client.add("PAGE_EVENT_SECONDS", 0.2, "s", "Between two events that a page gets.")
+PAGE_EVENT_SECONDS: Final = _client.add(
+    "PAGE_EVENT_SECONDS", 0.2, "s", "Between two events that a page gets.", interval=True
+)
 BROWSER_POST_BYTES: Final = _client.add(
-    "BROWSER_POST_BYTES", 4_000_000, "bytes", "The largest form that the browser answerer accepts."
+    "BROWSER_POST_BYTES",
+    4_000_000,
+    "bytes",
+    "The largest form that the browser answerer accepts.",
+    then="The request is refused with 413.",
 )
-BROWSER_POST_VALUES: Final = _client.add("BROWSER_POST_VALUES", 60_000, "values", "The most values in such a form.")
-URL_CHARACTERS: Final = _client.add("URL_CHARACTERS", 32_768, "characters", "A longer URL isn't opened.")
+BROWSER_POST_VALUES: Final = _client.add(
+    "BROWSER_POST_VALUES", 60_000, "values", "The most values in such a form.", then="The request is refused with 413."
+)
+URL_CHARACTERS: Final = _client.add(
+    "URL_CHARACTERS",
+    32_768,
+    "characters",
+    "The longest URL that can be opened.",
+    then="The user is told why, and can't open it.",
+)
 
 # --- Command line ----------------------------------------------------------------------------------
 
 _cli = _Subject("Command line", "cli")
 
-SPINNER_SECONDS: Final = _cli.add("SPINNER_SECONDS", 0.1, "s", "Between two frames of the spinner.")
-MAX_TOOL_PAGES: Final = _cli.add("MAX_TOOL_PAGES", 100, "pages", "Read this many pages of a server's list of tools.")
-DEMO_SECONDS: Final = _cli.add("DEMO_SECONDS", 60.0, "s", "The scripted demo has this long.")
+SPINNER_SECONDS: Final = _cli.add("SPINNER_SECONDS", 0.1, "s", "Between two frames of the spinner.", interval=True)
+MAX_TOOL_PAGES: Final = _cli.add(
+    "MAX_TOOL_PAGES",
+    100,
+    "pages",
+    "Read this many pages of a server's list of tools.",
+    then="Tools on later pages aren't known.",
+)
+DEMO_SECONDS: Final = _cli.add(
+    "DEMO_SECONDS", 60.0, "s", "The scripted demo has this long.", then="The demo says so, and fails."
+)
 CHECK_SECONDS: Final = _cli.add(
-    "CHECK_SECONDS", 2.5, "s", "Each check of `midcall doctor` waits this long.", where="doctor"
+    "CHECK_SECONDS",
+    2.5,
+    "s",
+    "Each check of `midcall doctor` waits this long.",
+    then="The check reports that there was no answer.",
+    where="doctor",
 )
 CHECK_PORTAL_SECONDS: Final = _cli.add(
     "CHECK_PORTAL_SECONDS",
     3.7,
     "s",
     "It waits this long for a portal, which gives its store three seconds.",
+    then="The check reports that there was no answer.",
     where="doctor",
 )
 CHECK_VAULT_VALUES: Final = _cli.add(
-    "CHECK_VAULT_VALUES", 2_000, "values", "It tries to open this many values of the vault.", where="doctor"
+    "CHECK_VAULT_VALUES",
+    2_000,
+    "values",
+    "It tries to open this many values of the vault.",
+    then="The report covers the first values, and says so.",
+    where="doctor",
 )
 CHECK_CLOSE_SECONDS: Final = _cli.add(
-    "CHECK_CLOSE_SECONDS", 0.5, "s", "It waits this long for the installation to close."
+    "CHECK_CLOSE_SECONDS",
+    0.5,
+    "s",
+    "It waits this long for the installation to close.",
+    then="The command ends without it.",
 )
 CHECK_URL_SECONDS: Final = _cli.add(
-    "CHECK_URL_SECONDS", 4.0, "s", "It waits this long for a URL.", argument="midcall doctor --timeout"
+    "CHECK_URL_SECONDS",
+    4.0,
+    "s",
+    "It waits this long for a URL.",
+    then="The command fails, and suggests `--timeout`.",
+    argument="midcall doctor --timeout",
 )
 CHECK_PROBE_SECONDS: Final = _cli.add(
-    "CHECK_PROBE_SECONDS", 2.0, "s", "It waits this long for each question of the probe."
+    "CHECK_PROBE_SECONDS",
+    2.0,
+    "s",
+    "It waits this long for each question of the probe.",
+    then="The probe reports that nobody answered.",
 )
 SLOW_IMPORT_SECONDS: Final = _cli.add(
-    "SLOW_IMPORT_SECONDS", 5.0, "s", "It says that it's still importing after this long.", where="doctor"
+    "SLOW_IMPORT_SECONDS",
+    5.0,
+    "s",
+    "An import that takes longer is slow.",
+    then="The command keeps waiting, and says what may be wrong.",
+    where="doctor",
 )
 
 SETTINGS: Final[tuple[Setting, ...]] = tuple(_rows)

@@ -52,6 +52,7 @@ class Effective:
             "from": self.source,
             "default": setting.format(setting.default),
             "meaning": setting.meaning,
+            "at_the_limit": setting.then,
             "subject": setting.subject,
         }
 

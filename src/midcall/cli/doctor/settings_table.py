@@ -43,7 +43,7 @@ def _draw(title: str, rows: Iterable[Effective]) -> Iterable[RenderableType]:
 
 
 def _draw_wide(rows: Iterable[Effective]) -> RenderableType:
-    table = columns([("\n".join(_names(row)), _value(row), _source(row), row.setting.meaning) for row in rows])
+    table = columns([("\n".join(_names(row)), _value(row), _source(row), _meaning(row)) for row in rows])
     table.columns[1].no_wrap, table.columns[1].max_width = False, _VALUE
     return table
 
@@ -55,7 +55,7 @@ def _draw_narrow(rows: Iterable[Effective]) -> RenderableType:
 def _draw_lines(row: Effective) -> Iterable[RenderableType]:
     yield Text(", ".join(_names(row)))
     yield indent(Text.assemble(_value(row), "  ", _source(row)))
-    yield indent(Text(row.setting.meaning))
+    yield indent(_meaning(row))
 
 
 _SUBJECTS: Final = list(dict.fromkeys(setting.subject for setting in SETTINGS))
@@ -73,6 +73,12 @@ def _names(row: Effective) -> Sequence[str]:
     """What to write in code and in the environment; for a limit, its name in `midcall.settings`."""
     setting = row.setting
     return [name for name in (setting.argument.split(", ")[0], setting.env) if name] or [setting.name]
+
+
+def _meaning(row: Effective) -> Text:
+    """What it means and, on a line of its own, what happens at the limit."""
+    then = row.setting.then
+    return Text.assemble(row.setting.meaning, (f"\nAt the limit: {then}", "dim") if then else "")
 
 
 def _value(row: Effective) -> Text:
