@@ -190,6 +190,15 @@ _install.add(
     argument="install(principal=)",
     otherwise="the user of MCP authorization",
 )
+_install.add(
+    "NAMESPACE",
+    None,
+    "",
+    "Tells this server from others with the same name in one store. Servers with one namespace share secrets.",
+    argument="install(namespace=)",
+    env="MIDCALL_NAMESPACE",
+    otherwise="none: the server's name",
+)
 _install.add("PORTAL", None, "", "The web pages of this server.", argument="install(portal=)", otherwise="none")
 _install.add(
     "ADOPT",

@@ -12,6 +12,7 @@ import httpx2
 from starlette.applications import Starlette
 from starlette.requests import Request
 
+from midcall.core.caller import ServerIdentity
 from midcall.core.forms.fields import Choice, Number, Text
 from midcall.core.forms.form import Form
 from midcall.portal.app import Portal
@@ -52,7 +53,7 @@ class Site:
         self.portal = portal
         self.store = store or Memory()
         self.finished: list[str] = []
-        portal.bind(store=self.store, server_name="Travel desk", keys=keys)
+        portal.bind(store=self.store, identity=ServerIdentity("Travel desk"), server_name="Travel desk", keys=keys)
         portal.on_finish = self._finished
         self.app = Starlette()
         self.app.mount("/midcall", portal)

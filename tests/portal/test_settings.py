@@ -7,6 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from midcall.core.caller import ServerIdentity
 from midcall.errors import InstallError, Misuse
 from midcall.portal.app import Portal
 from midcall.portal.identity import Caller, Loopback, Oidc, ProxyJwt
@@ -121,7 +122,7 @@ def test_an_invalid_issuer_url_is_named_in_the_error(issuer: str) -> None:
 
 def test_keys_that_are_too_short_are_rejected() -> None:
     with pytest.raises(InstallError, match="32"):
-        Portal(BASE).bind(store=Memory(), server_name="t", keys=["short"])
+        Portal(BASE).bind(store=Memory(), identity=ServerIdentity("t"), server_name="t", keys=["short"])
 
 
 async def test_it_must_be_installed_exactly_once() -> None:
@@ -130,9 +131,9 @@ async def test_it_must_be_installed_exactly_once() -> None:
         _ = portal.interactions
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(portal), base_url="https://mcp.example.com") as http:
         assert (await http.get("/health")).status_code == 503
-    portal.bind(store=Memory(), server_name="t", keys=[KEY])
+    portal.bind(store=Memory(), identity=ServerIdentity("t"), server_name="t", keys=[KEY])
     with pytest.raises(InstallError, match="already"):
-        portal.bind(store=Memory(), server_name="t", keys=[KEY])
+        portal.bind(store=Memory(), identity=ServerIdentity("t"), server_name="t", keys=[KEY])
 
 
 async def test_a_mounted_portal_has_its_address_at_once_and_does_not_listen() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fastmcp import FastMCP
 from mcp import Client, MCPError
 from mcp.server.lowlevel.server import Server
 from mcp.server.mcpserver import MCPServer
@@ -330,3 +332,43 @@ async def test_a_machine_without_a_place_for_keys_costs_a_store_nothing(home: Pa
     assert midcall.install(MCPServer("x"), store=store).whose_keys == "process"
     with pytest.raises(InstallError):
         midcall.install(MCPServer("x"), store=store, portal=Portal())
+
+
+# --- which server this is ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_server_is_identified_by_its_name_and_its_namespace_on_every_replica(kind: Kind) -> None:
+    first, second = (midcall.install(bare_server(kind, name="shop")).identity for _ in range(2))
+    assert first == second
+    assert first.of_records != midcall.install(bare_server(kind, name="bank")).identity.of_records
+    staging = midcall.install(bare_server(kind, name="shop"), namespace="staging").identity
+    assert staging.of_records not in (first.of_records, replace(staging, name="bank").of_records)
+    assert staging.of_records == replace(staging, place="/elsewhere").of_records
+
+
+def test_a_local_vault_is_named_by_the_place_of_its_server_too() -> None:
+    here = midcall.install(bare_server("mcpserver", name="shop")).identity
+    assert Path(here.place) == Path(__file__).resolve()
+    elsewhere = replace(here, place="/elsewhere/server.py")
+    assert here.of_vault(local=True) != elsewhere.of_vault(local=True)
+    assert here.of_vault(local=False) == elsewhere.of_vault(local=False)
+    shared = [replace(each, namespace="mine").of_vault(local=True) for each in (here, elsewhere)]
+    assert shared[0] == shared[1]
+
+
+def test_a_name_that_fastmcp_made_up_does_not_count() -> None:
+    first, second = (midcall.install(FastMCP()).identity for _ in range(2))
+    assert first.of_records == second.of_records
+
+
+def test_the_operator_sets_the_namespace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIDCALL_NAMESPACE", "staging")
+    assert midcall.install(bare_server("mcpserver")).identity.namespace == "staging"
+    assert midcall.install(bare_server("mcpserver"), namespace="mine").identity.namespace == "mine"
+
+
+@pytest.mark.parametrize("wrong", ["", "  ", 7])
+def test_a_namespace_is_a_name(wrong: Any) -> None:
+    with pytest.raises(InstallError, match="must be a name"):
+        midcall.install(bare_server("mcpserver"), namespace=wrong)

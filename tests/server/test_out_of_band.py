@@ -524,7 +524,7 @@ async def test_an_approval_that_was_given_in_time_counts_also_when_the_call_come
 async def test_a_caller_who_is_not_a_program_of_this_user_is_not_taken_for_them(client: Any) -> None:
     """Over HTTP without sign-in: from another machine, from a connection that is not there, from who knows where."""
     async with installed(read_repo) as (_, portal):
-        scope = {"type": "http", "client": client, "server": ("127.0.0.1", 1), "headers": []}
+        scope = {"type": "http", "client": client, "server": ("127.0.0.1", 1), "headers": [(b"host", b"127.0.0.1")]}
         assert owner_of(portal, Request(scope)) == ""
         assert portal.why_not("secret", "") is not None
 
@@ -534,9 +534,10 @@ async def test_a_call_that_a_proxy_has_passed_on_is_not_taken_for_one_of_this_ma
     """A tunnel or a proxy on this machine brings anybody, and all of them from its loopback address."""
     async with installed(read_repo) as (_, portal):
         with connection() as (client, server):
-            scope = {"type": "http", "client": client, "server": server, "headers": []}
+            home = (b"host", b"127.0.0.1")
+            scope = {"type": "http", "client": client, "server": server, "headers": [home]}
             assert owner_of(portal, Request(scope)) == portal.owner_of(Caller())
-            assert owner_of(portal, Request({**scope, "headers": [(header.encode(), b"x")]})) == ""
+            assert owner_of(portal, Request({**scope, "headers": [home, (header.encode(), b"x")]})) == ""
 
 
 def owner_of(portal: Portal, request: Request) -> str:

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from midcall.core.caller import ServerIdentity
 from midcall.core.urls import is_loopback
 from midcall.environment import number, whole
 from midcall.environment import text as setting
@@ -123,8 +124,8 @@ class Portal:
 
     # --- for `install` --------------------------------------------------------------------------
 
-    def bind(self, *, store: Store, server_name: str, keys: Sequence[str | bytes]) -> None:
-        """Set the store, the server's name and the keys. `install` does it.
+    def bind(self, *, store: Store, identity: ServerIdentity, server_name: str, keys: Sequence[str | bytes]) -> None:
+        """Set the store, the server and the keys. `install` does it.
 
         Raises:
             InstallError: It is installed already, or a key is invalid.

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import os
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 from weakref import WeakSet
 
@@ -19,10 +23,11 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.request_state import RequestStateBoundary, RequestStateCodec
 from mcp.shared.exceptions import MCPError
 
-from midcall.core.caller import Caller
+from midcall.core.caller import Caller, ServerIdentity
 from midcall.core.question import MISSING, Missing
-from midcall.environment import flag, number, whole
+from midcall.environment import flag, number, text, whole
 from midcall.errors import InstallError
+from midcall.server.call import current_call
 from midcall.server.frameworks.errors import look_inside
 from midcall.server.middleware import Calls
 from midcall.server.resuming.storage import Keeping
@@ -33,10 +38,13 @@ from midcall.server.sealing import Key, Principal, Seal, Whose, given_keys, mach
 from midcall.settings import DOUBT_SECONDS, HEARTBEAT_SECONDS, MAX_LIVE, MAX_ROUNDS
 from midcall.stores import open_store
 from midcall.stores.memory import Memory
-from midcall.web import peer
+from midcall.web.security import why_not_local
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from fastmcp import FastMCP
+    from starlette.requests import HTTPConnection
 
     from midcall.server.call import Call
     from midcall.server.channels.portal import Portal
@@ -68,6 +76,7 @@ def install(
     required: bool | None = None,
     live: bool | None = None,
     max_live: int | None = None,
+    namespace: str | None = None,
 ) -> Installation:
     """Let the tools, prompts and resources of this server ask the user.
 
@@ -105,6 +114,9 @@ def install(
             or for sticky routing; False replays every call.
         max_live: How many runs may wait in memory; the oldest is ended first, and replayed when its answer comes.
             Default: `MIDCALL_MAX_LIVE`, else 1,000.
+        namespace: Tells this server from others with the same name that use the same store; the same on all replicas.
+            Servers with one namespace share the user's secrets. Default: `MIDCALL_NAMESPACE`, else none: the server's
+            name counts, and for secrets on the user's own machine also the file that calls `install`.
 
     Raises:
         InstallError: It isn't a server, midcall is installed already, or a setting is wrong.
@@ -120,6 +132,10 @@ def install(
     _check_numbers(heartbeat=heartbeat, doubt=doubt, state_ttl=state_ttl, max_rounds=max_rounds, max_live=max_live)
     if portal is not None and (isinstance(portal, type) or not hasattr(portal, "bind")):
         raise InstallError(f"portal= must be a Portal, not {_describe(portal)}: install(server, portal=Portal(...)).")
+    namespace = text("MIDCALL_NAMESPACE") if namespace is None else namespace
+    if namespace is not None and not (isinstance(namespace, str) and namespace.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InstallError(f'namespace={namespace!r} must be a name, as text: namespace="shop-staging".')
+    identity = ServerIdentity(_own_name(lowlevel), namespace or "", _place_of(inspect.currentframe()))
     if principal is not None and not callable(principal):
         raise InstallError(
             "principal= must be a function that takes the request's context and names the user, not "
@@ -138,6 +154,7 @@ def install(
     live, why_live = _live(flag("MIDCALL_LIVE") if live is None else live, whose, kept)
     installation = Installation(
         server=lowlevel,
+        identity=identity,
         error_base=error_base,
         adopt=adopt,
         strict=strict,
@@ -162,7 +179,12 @@ def install(
         knows_callers=True if principal is not None else _has_authorization(server),
     )
     if portal is not None and kept is not None:
-        portal.bind(store=kept, server_name=installation.server_title, keys=portal_keys(given or of_here, kept))
+        portal.bind(
+            store=kept,
+            identity=identity,
+            server_name=installation.server_title,
+            keys=portal_keys(given or of_here, kept),
+        )
     _place(lowlevel, seal, installation)
     if probe:
         from midcall.server.channels.probe import Probe
@@ -183,6 +205,8 @@ class Installation:
     """midcall on one server. What `install` returns."""
 
     server: Server[Any]
+    identity: ServerIdentity
+    """Which server this is: what binds its records and its users' secrets to it."""
     error_base: type[Exception]
     """The exception class that this kind of server lets through."""
     adopt: bool
@@ -247,7 +271,19 @@ class Installation:
         if self.portal is None:
             caller = _caller()
             return f"{caller.issuer or ''} {caller.subject}" if caller.subject else ""
-        return self.portal.owner_of(_caller()) if _is_local(ctx) or not self.portal.local else ""
+        return self.portal.owner_of(_caller()) if not self.portal.local or self._is_local(ctx) else ""
+
+    def _is_local(self, ctx: ServerRequestContext[Any, Any]) -> bool:
+        """Whether this machine's user makes the call: over stdio, in memory, or over loopback."""
+        why_not = next(filter(None, map(why_not_local, _requests_behind(ctx))), None)
+        if why_not is not None:
+            self.warn_once(
+                why_not.partition(" header is ")[0],  # not the header: callers could use up all warnings
+                f"midcall: a call does not count as this machine's user, because {why_not}. It gets no secrets, "
+                "accounts or approvals. If it is yours, use http://127.0.0.1 or http://localhost, without a proxy, or "
+                "set up MCP authorization.",
+            )
+        return why_not is None
 
     def stop(self) -> None:
         """The server is stopping: let requests waiting for a person return, to continue elsewhere.
@@ -310,12 +346,20 @@ def _caller() -> Caller:
     return Caller(issuer, subject, client, token.claims or {})
 
 
-def _is_local(ctx: ServerRequestContext[Any, Any]) -> bool:
-    """Whether a program of the server's own user makes the call: over stdio, in memory, or over loopback.
+def _requests_behind(ctx: ServerRequestContext[Any, Any]) -> Iterator[HTTPConnection]:
+    """The HTTP requests that caused this call; none over stdio.
 
-    A request that came through a proxy doesn't count: it may come from anywhere.
+    A call in memory may come from the tool of another server in this process, which somebody called over HTTP.
     """
-    return ctx.request is None or peer.is_own(ctx.request)
+    calls = [ctx]
+    call = current_call.get()
+    while call is not None:
+        calls.append(call.ctx)
+        call = call.around
+    yield from (each.request for each in calls if each.request is not None)
+    if ctx.request is None and (fastmcp := sys.modules.get("fastmcp.server.dependencies")) is not None:
+        with suppress(RuntimeError):
+            yield fastmcp.get_http_request()
 
 
 installations: WeakSet[Installation] = WeakSet()
@@ -355,6 +399,18 @@ def _lowlevel(server: object) -> tuple[Server[Any], type[Exception]]:
     raise InstallError(
         f"install() takes an MCPServer, a low-level Server or a FastMCP server, not {type(server).__name__}."
     )
+
+
+def _own_name(server: Server[Any]) -> str:
+    """The name that the author gave this server. FastMCP makes up another one at each start, if there is none."""
+    return re.sub(r"^FastMCP-[0-9a-f]{4}$", "FastMCP", server.name)
+
+
+def _place_of(frame: FrameType | None) -> str:
+    """The file whose code called `install`; empty if it isn't in a file."""
+    caller = None if frame is None else frame.f_back
+    path = None if caller is None else Path(caller.f_code.co_filename)
+    return str(path.resolve()) if path is not None and path.is_file() else ""
 
 
 def _has_authorization(server: object) -> bool | None:

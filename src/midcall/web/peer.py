@@ -6,6 +6,7 @@ A proxy at the other end speaks for anyone, from anywhere.
 from __future__ import annotations
 
 import os
+import re
 import socket
 import struct
 import sys
@@ -20,7 +21,10 @@ from starlette.requests import HTTPConnection
 
 Address = tuple[str, int]
 
-_FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
+_FORWARDED: Final = re.compile(
+    r"via|forwarded|x-forwarded.*|x-original-.*|x-real-ip|x-client-ip|true-client-ip|(?:cf|fly|fastly)-.*|x-envoy-.*"
+)
+"""The headers of proxies and tunnels."""
 
 
 def is_own(request: HTTPConnection) -> bool:
@@ -28,7 +32,7 @@ def is_own(request: HTTPConnection) -> bool:
 
     If the system does not say whose program it is, any program on this machine counts.
     """
-    if request.client is None or any(name in request.headers for name in _FORWARDED):
+    if request.client is None or any(map(_FORWARDED.fullmatch, request.headers)):
         return False
     try:
         here = ip_address(request.client.host).is_loopback

@@ -1,12 +1,13 @@
-"""Which requests our pages accept: Host, Origin, CSRF tokens, headers, sizes, and how often.
+"""Which requests we accept: Host, Origin, CSRF tokens, headers, sizes, and how often.
 
-The portal and the browser answerer both use these checks. Any web page can send requests to them, and on loopback so
-can any program on the machine.
+The portal and the browser answerer use these checks, and so does the server for calls without sign-in. Any web page can
+send requests to them, and on loopback so can any program on the machine.
 """
 
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 import time
 from collections import OrderedDict, deque
@@ -16,7 +17,7 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from starlette.datastructures import Headers
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -29,6 +30,7 @@ from midcall.settings import (
     POST_BYTES,
     POST_VALUES,
 )
+from midcall.web import peer
 from midcall.web.public_url import Place
 
 _POLICY: Final = (
@@ -108,6 +110,50 @@ class Guard:
         except Exception:
             if not (started and self._hide_errors):
                 raise
+
+
+# --- the user of this machine ------------------------------------------------------------------
+
+_AUTHORITY: Final = re.compile(
+    r"(?:localhost\.?|(?P<four>[0-9]{1,3}(?:\.[0-9]{1,3}){3})|\[(?P<six>[0-9a-f:]{2,39})\])(?::[0-9]{1,5})?"
+)
+_ORIGIN: Final = re.compile(r"https?://")
+_OWN_SITES: Final = frozenset({"same-origin", "same-site", "none"})
+
+
+def why_not_local(request: HTTPConnection) -> str | None:
+    """Why this request doesn't count as this machine's user; None if it does.
+
+    A web page that the user has open can send requests to loopback, through a name that resolves to it (DNS rebinding).
+    The browser, which is the user's own program, then names that host, or the page's origin.
+    """
+    host, origin, site = (request.headers.getlist(name) for name in ("host", "origin", "sec-fetch-site"))
+    if len(host) != 1:
+        return "it has no Host header" if not host else "it has several Host headers"
+    if not _is_loopback(host[0]):
+        return f"its Host header is {host[0][:100]!r}, which is not a loopback address such as localhost or 127.0.0.1"
+    if foreign := [each for each in origin if not _is_loopback_origin(each)]:
+        return f"its Origin header is {foreign[0][:100]!r}: a web page from elsewhere has sent it"
+    if not _OWN_SITES.issuperset(each.lower() for each in site):
+        return "the browser reports that another site has sent it (Sec-Fetch-Site)"
+    return None if peer.is_own(request) else "another user, another machine or a proxy has sent it"
+
+
+def _is_loopback(authority: str) -> bool:
+    """Whether this Host is `localhost` or a loopback address. Anyone can have another name resolve to loopback."""
+    found = _AUTHORITY.fullmatch(authority.lower())
+    if found is None:
+        return False
+    address = found["four"] or found["six"]
+    try:
+        return address is None or ip_address(address).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_loopback_origin(origin: str) -> bool:
+    scheme = _ORIGIN.match(origin.lower())
+    return scheme is not None and _is_loopback(origin[scheme.end() :])
 
 
 # --- forms -----------------------------------------------------------------------------------

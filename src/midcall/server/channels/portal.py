@@ -23,7 +23,7 @@ from midcall.server.resuming.codes import comes_back, why_not_sent_away
 from midcall.stores.interactions import Ending, Interaction
 
 if TYPE_CHECKING:
-    from midcall.core.caller import Caller
+    from midcall.core.caller import Caller, ServerIdentity
     from midcall.server.call import Call
     from midcall.stores.base import Store
     from midcall.stores.interactions import Interactions, Kind
@@ -72,7 +72,9 @@ class Portal(Protocol):
     @property
     def providers(self) -> Sequence[Provider]: ...
 
-    def bind(self, *, store: Store, server_name: str, keys: Sequence[str | bytes]) -> None: ...
+    def bind(
+        self, *, store: Store, identity: ServerIdentity, server_name: str, keys: Sequence[str | bytes]
+    ) -> None: ...
     async def start(self) -> None: ...
     async def close(self) -> None: ...
     def address(self, id: str) -> str: ...
