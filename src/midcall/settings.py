@@ -475,6 +475,12 @@ CLOSED_KEEP_SECONDS: Final = _stores.add(
     "s",
     "Keep an interaction this long after its page has closed; its call may resume later.",
 )
+USE_KEEP_SECONDS: Final = _stores.add(
+    "USE_KEEP_SECONDS",
+    7 * 86_400.0,
+    "s",
+    "Remember this long that a call has used an approval, a secret or an authorization; a replay needs it.",
+)
 PAGE_CLAIM_SECONDS: Final = _stores.add(
     "PAGE_CLAIM_SECONDS", 10.0, "s", "One request may work on an interaction this long before another may."
 )
