@@ -682,6 +682,12 @@ CLOSED_KEEP_SECONDS: Final = _stores.add(
     "Keep an interaction this long after its page has closed; its call may resume later.",
     then="Its record expires, and its call can't be resumed.",
 )
+USE_KEEP_SECONDS: Final = _stores.add(
+    "USE_KEEP_SECONDS",
+    7 * 86_400.0,
+    "s",
+    "Remember this long that a call has used an approval, a secret or an authorization; a replay needs it.",
+)
 PAGE_CLAIM_SECONDS: Final = _stores.add(
     "PAGE_CLAIM_SECONDS",
     10.0,

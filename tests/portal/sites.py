@@ -36,7 +36,7 @@ TRIP = Form(
 ABOUT: dict[Kind, dict[str, Any]] = {
     "secret": {"name": "github"},
     "authorize": {"provider": "acme", "scopes": ["issues.read", "profile"]},
-    "approve": {"details": {"to": "ACME <b>", "amount": 40, "lines": [{"item": "oak"}]}, "digest": "d1g3st"},
+    "approve": {"details": {"to": "ACME <b>", "amount": 40, "lines": [{"item": "oak"}]}},
     "form": {"schema": TRIP.schema()},
 }
 
@@ -78,6 +78,12 @@ class Site:
             id, Interaction(kind, owner, server, client, message, now, now + lasts, said)
         )
         return id
+
+    async def digest(self, id: str) -> str:
+        """What the page posts along, so that a decision is about what it showed."""
+        found = await self.portal.interactions.look(id)
+        assert found is not None
+        return found[0].digest
 
     async def ending(self, id: str) -> Ending | None:
         found = await self.portal.interactions.look(id)

@@ -35,7 +35,7 @@ async def test_another_signed_in_user_sees_nothing_and_it_stays_pending(kind: Ki
         assert "This page is for somebody else" in page.text
         for hidden in ("repositories", "github", "ACME", "Full name", "Chat Client", 'name="token"'):
             assert hidden not in page.text
-        posted = await bob.post(f"/i/{id}", {**FILLED, "do": "accept", "digest": "d1g3st"})
+        posted = await bob.post(f"/i/{id}", {**FILLED, "do": "accept", "digest": await at.digest(id)})
         assert posted.status_code == 403
     assert await at.action(id) is None
     assert await at.portal.vault.names(BOB) == []

@@ -125,9 +125,13 @@ NO_PAGE: Final = (
     "This tool needs the user on a web page of this server, but the server is not set up for that. Nothing was done, "
     "and another client will not help. Tell the user to contact the people who run the server."
 )
-APPROVAL_USED: Final = (
-    "This approval was already used, and nobody knows whether the approved action was carried out. Do not call the "
+DECISION_USED: Final = (
+    "The user's decision was already used, and nobody knows whether what it allows was carried out. Do not call the "
     "tool again until the user has checked what happened."
+)
+DECISION_UNKNOWN: Final = (
+    "This server cannot verify what the user decided earlier in this call, so the tool stopped. Do not call the tool "
+    "again until the user has checked what happened."
 )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from midcall.settings import CLOSED_KEEP_SECONDS, PAGE_CLAIM_SECONDS
+from midcall.settings import CLOSED_KEEP_SECONDS, PAGE_CLAIM_SECONDS, USE_KEEP_SECONDS
 from midcall.stores.base import Completion, Record, Store
 
 Kind: TypeAlias = Literal["secret", "authorize", "approve", "form"]
@@ -34,8 +34,15 @@ class Interaction:
     created: float
     expires: float
     about: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """By kind. secret: name, fields (name, title, description). authorize: provider, scopes. approve:
-    details, digest. form: schema."""
+    """By kind. secret: name, fields (name, title, description). authorize: provider, title, scopes. approve:
+    details. form: schema."""
+
+    @property
+    def digest(self) -> str:
+        """Names exactly what the page shows, in this order. A decision is bound to it."""
+        shown = [self.kind, self.owner, self.server, self.client, self.message, self.about]
+        text = json.dumps(shown, separators=(",", ":"))
+        return urlsafe_b64encode(hashlib.sha256(b"midcall/shown\0" + text.encode()).digest()).decode().rstrip("=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +52,9 @@ class Ending:
     action: Action
     at: float
     content: Mapping[str, Any] | None = None
-    """The answers to a form, or what an approval is bound to."""
+    """The answers to a form."""
+    digest: str = ""
+    """What the page showed when the user decided: the `digest` of its interaction."""
 
 
 def digest_of(id: str) -> str:
@@ -104,10 +113,30 @@ class Interactions:
         record = await self._store.wait(digest_of(id), seconds)
         return None if record is None else _ending(record)
 
-    async def consume(self, id: str, *, owner: str | None, now: float) -> Ending | None:
-        """Take its outcome. Only the first caller gets it."""
-        record = await self._store.consume(digest_of(id), owner=owner, now=now)
-        return None if record is None else _ending(record)
+    async def use(self, id: str, digest: str, *, owner: str, turn: int, again: bool, now: float) -> bool:
+        """Use the user's consent to what this digest names, for one turn of its call.
+
+        Only the first caller may; with `again`, a replay of the same turn may, too. False as well if the user did not
+        agree to exactly this.
+        """
+        found = await self.look(id)
+        if found is None or (ending := found[1]) is None or ending.action != "accept":
+            return False
+        if not digest == ending.digest == found[0].digest or found[0].owner != owner:
+            return False
+        data = json.dumps({"digest": digest, "turn": turn})
+        use = Record(_use_of(id), "use", owner, data, now, now + USE_KEEP_SECONDS)
+        record, first = await self._store.create(use)
+        return first or (again and (record.kind, record.data) == ("use", data))
+
+    async def was_used(self, id: str, digest: str) -> bool:
+        """Whether this store knows that the user's consent to this was used."""
+        record = await self._store.read(_use_of(id))
+        return record is not None and record.kind == "use" and json.loads(record.data)["digest"] == digest
+
+
+def _use_of(id: str) -> str:
+    return digest_of(f"use\0{id}")
 
 
 def _interaction(record: Record) -> Interaction:

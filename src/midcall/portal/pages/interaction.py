@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -75,6 +76,8 @@ class InteractionPages:
         match answer.last("do"):
             case "decline" | "cancel" as action:
                 return await self.finish(visitor, action)
+            case "accept" if not _is_of_this_page(visitor.interaction, answer):
+                return self.access.renderer.notice("details_changed", 409, who=visitor.name, again=f"/i/{visitor.id}")
             case "accept":
                 result = await self.kinds[visitor.interaction.kind].accept(visitor, answer)
                 return await self._after(request, visitor, result)
@@ -98,7 +101,7 @@ class InteractionPages:
 
     async def finish(self, visitor: Visitor, action: Action, content: Mapping[str, Any] | None = None) -> Response:
         """Store the outcome. If several requests try, one succeeds."""
-        ending = Ending(action, self.access.clock(), content)
+        ending = Ending(action, self.access.clock(), content, visitor.interaction.digest)
         became = await self.access.interactions.finish(visitor.id, ending, owner=visitor.key)
         logger.info(f"{visitor.interaction.kind} {short(visitor.id)}: {action}, {became}")
         if became == "done":
@@ -121,12 +124,11 @@ class InteractionPages:
         """The page with its form. A browser without a mark gets one, because the token is valid only with it."""
         response = HTMLResponse(status_code=status, headers=self.kinds[visitor.interaction.kind].headers)
         browser = visitor.browser or self.access.cookies.mark(response)
-        digest = digest_of(visitor.id)
-        token = self.access.forms.token(browser, digest)
+        token = self.access.forms.token(browser, digest_of(visitor.id))
         facts = _facts(visitor.interaction, self.access.clock())
         if problems is not None:
             return _with_body(response, self._html(visitor, facts, problems, token))
-        key = (digest, visitor.interaction.created, visitor.name, facts["left"])
+        key = (digest_of(visitor.id), facts["digest"], visitor.name, facts["until"], facts["left"])
         return _with_body(response, self.cache.get(key, token, lambda token: self._html(visitor, facts, None, token)))
 
     def _html(self, visitor: Visitor, facts: Mapping[str, Any], problems: Mapping[str, Any] | None, token: str) -> str:
@@ -168,7 +170,14 @@ def _facts(interaction: Interaction, now: float) -> dict[str, Any]:
         "message": interaction.message,
         "until": format_hour(interaction.expires, now),
         "left": _time_left(interaction.expires - now),
+        "digest": interaction.digest,
     }
+
+
+def _is_of_this_page(interaction: Interaction, posted: Posted) -> bool:
+    """Whether the page that was posted showed exactly this."""
+    given = posted.last("digest").encode("utf-8", "replace")
+    return hmac.compare_digest(given, interaction.digest.encode())
 
 
 def _time_left(seconds: float) -> str:

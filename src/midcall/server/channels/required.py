@@ -37,7 +37,7 @@ from midcall.server.resuming.codes import comes_back, give_code, retries_of, why
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-_FOUND_AGAIN: Final = frozenset({"secret", "authorize", "required", "visiting", "visited"})
+_FOUND_AGAIN: Final = frozenset({"secret", "authorize", "used", "required", "visiting", "visited"})
 """Marks of work that a fresh call finds in the vault or in the store, or repeats without harm."""
 
 

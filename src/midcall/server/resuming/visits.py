@@ -124,6 +124,8 @@ class Visits:
     async def complete(self, id: str) -> bool:
         """Record that the visit is done, and notify all waiters. False if it was done before, or has expired.
 
+        Only the user completes a page of the portal: for such an id it is False, and nothing happens.
+
         Waiting calls and connections belong to the loop that serves; a webhook may run on another.
         """
         loop = self.loop
@@ -135,6 +137,10 @@ class Visits:
         _remember(self._known, id, None)
         now = time.time()
         store = await self._keeping.store()
+        known = await store.read(digest_of(id))
+        if known is not None and known.kind != "visit":
+            logger.warning("complete() was called for a page of the portal, which only the user completes")
+            return False
         outcome = json.dumps(asdict(Ending("accept", now)))
         done = await store.complete(digest_of(id), outcome, owner=None, now=now)
         if done == "unknown":

@@ -14,6 +14,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from midcall.core.journal import mark_name
 from midcall.core.outcome import raise_refusal, value_of
 from midcall.core.question import Visit
 from midcall.core.wire import HALF_CHARACTER_ADVICE, find_unsendable
@@ -135,22 +136,12 @@ async def get_approval(call: Call, message: str, details: Mapping[str, Any], tim
         NoChannel: They cannot be sent to a page.
     """
     portal = _portal(call, "approve")
-    plain = _plain_details(details)
-    digest = _digest(message, plain)
-    decided = call.replay.identify_mark("approved", digest)
-    if (entry := call.replay.find_mark(decided)) is not None:
-        return bool(entry.value)
-    identity = call.replay.identify_mark("approve", digest)
-    about = {"details": plain, "digest": digest}
+    about = {"details": _plain_details(details)}
+    identity = call.replay.identify_mark("approve", _digest(message, about))
     try:
         await _visit_page(call, portal, identity, "approve", message, about, timeout)
     except (UserDeclined, UserCancelled):
-        call.replay.mark(decided, "approved", False)
         return False
-    ending = await portal.interactions.consume(_id(call, identity), owner=call.owner, now=time.time())
-    if ending is None or (ending.content or {}).get("digest") != digest:
-        raise OnceUnknown("This approval was used before, or is for other details", for_model=model_text.APPROVAL_USED)
-    call.replay.mark(decided, "approved", True)
     return True
 
 
@@ -181,27 +172,51 @@ async def _visit_page(
     about: Mapping[str, Any],
     timeout: float | None,
 ) -> Ending:
-    """Send the user to a page, and wait until they are done there."""
-    id = _id(call, identity)
+    """Send the user to a page, wait until they are done there, and use their consent in this turn only."""
+    id = call.derive("interaction", identity)
     begun = call.replay.find_mark(identity)
-    until: float = begun.value if begun is not None else time.time() + portal.ttl
     await portal.start()  # even for a page of an earlier process: on loopback, its address is gone
     visit = (Recognised if kind in _IN_THE_VAULT else Visit)(message, portal.address(id), id=id)
+    visit.base = mark_name("visit", call.derive(portal.address(id)))  # other pages may have the same message
     if begun is None:
-        interaction = Interaction(
-            kind, call.owner, call.installation.server_title, call.client_name, message, time.time(), until, about
-        )
-        await portal.interactions.begin(id, interaction)
-        call.replay.mark(identity, kind, until)
+        now, title = time.time(), call.installation.server_title
+        page = Interaction(kind, call.owner, title, call.client_name, message, now, now + portal.ttl, about)
+        await portal.interactions.begin(id, page)
+        call.replay.mark(identity, kind, [page.expires, page.digest])
+        until, digest = page.expires, page.digest
+    else:
+        until, digest = cast("tuple[float, str]", begun.value)
     value_of(await put(call, visit))
     ending = await wait_for_ending(call, id, timeout, until)
     if ending.action != "accept":
         raise_refusal(ending.action)
+    await _use(call, portal, identity, kind, digest)
     return ending
 
 
-def _id(call: Call, identity: str) -> str:
-    return call.derive("interaction", identity)
+async def _use(call: Call, portal: Portal, identity: str, kind: Kind, digest: str) -> None:
+    """Use the consent to what this digest names. A replay of a later turn must find the use in the store.
+
+    Raises:
+        OnceUnknown: Another continuation of the call has used it, or it is for something else.
+    """
+    id, used = call.derive("interaction", identity), mark_name("used", identity)
+    if call.replay.find_mark(used) is not None:
+        if await portal.interactions.was_used(id, digest):
+            return
+        raise OnceUnknown(
+            f"This {kind} was made in another store, or too long ago",
+            advice="Servers that share keys must share a store, too: install(server, store=...).",
+            for_model=model_text.DECISION_UNKNOWN,
+        )
+    again = kind in _IN_THE_VAULT  # nothing is done twice if a replay reads them again
+    turn, now = call.journal.turn, time.time()
+    if not await portal.interactions.use(id, digest, owner=call.owner, turn=turn, again=again, now=now):
+        raise OnceUnknown(
+            f"This {kind} was used before, or is for something else than what the page showed",
+            for_model=model_text.DECISION_USED,
+        )
+    call.replay.mark(used, "used", True)
 
 
 def _plain_details(details: Mapping[str, Any]) -> dict[str, Any]:
@@ -227,6 +242,6 @@ def _check_text(what: str, shown: Mapping[str, Any]) -> None:
         )
 
 
-def _digest(message: str, details: Mapping[str, Any]) -> str:
-    text = json.dumps([message, details], sort_keys=True, separators=(",", ":"))
+def _digest(message: str, about: Mapping[str, Any]) -> str:
+    text = json.dumps([message, about], separators=(",", ":"))
     return urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).decode().rstrip("=")
