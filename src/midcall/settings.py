@@ -171,6 +171,15 @@ _install.add(
     argument="install(principal=)",
     otherwise="the user of MCP authorization",
 )
+_install.add(
+    "AUDIT",
+    None,
+    "",
+    "Where the audit trail goes: a file for JSON lines, `-` for standard error, or in code also a function.",
+    argument="install(audit=)",
+    env="MIDCALL_AUDIT",
+    otherwise="nowhere",
+)
 _install.add("PORTAL", None, "", "The web pages of this server.", argument="install(portal=)", otherwise="none")
 _install.add(
     "ADOPT",
@@ -307,6 +316,38 @@ MAX_PROBE_SECONDS: Final = _calls.add(
 )
 READING_SECONDS: Final = _calls.add(
     "READING_SECONDS", 0.25, "s", "An answer faster than this was probably not given by a person."
+)
+
+MAX_AUDIT_EVENTS: Final = _calls.add(
+    "MAX_AUDIT_EVENTS",
+    10_000,
+    "events",
+    "This many events may wait for an audit sink; further ones are counted as lost, and reported when it works again.",
+    where="audit.py",
+)
+MAX_AUDIT_CHARACTERS: Final = _calls.add(
+    "MAX_AUDIT_CHARACTERS",
+    500,
+    "characters",
+    "The length of a name in an audit event, such as that of a client; the rest is cut off.",
+    where="audit.py",
+)
+AUDIT_CLOSE_SECONDS: Final = _calls.add(
+    "AUDIT_CLOSE_SECONDS", 5.0, "s", "An audit sink has this long to take its last events.", where="audit.py"
+)
+AUDIT_IDLE_SECONDS: Final = _calls.add(
+    "AUDIT_IDLE_SECONDS",
+    5.0,
+    "s",
+    "The thread of an audit sink ends after this long without an event.",
+    where="audit.py",
+)
+AUDIT_POLL_SECONDS: Final = _calls.add(
+    "AUDIT_POLL_SECONDS",
+    0.5,
+    "s",
+    "Between two checks whether the event loop of an async audit sink still runs.",
+    where="audit.py",
 )
 
 # --- Live runs -------------------------------------------------------------------------------------

@@ -57,12 +57,15 @@ async def get_secret(
         identity = call.replay.identify_mark("secret", name)
         kept = None if call.replay.find_mark(identity) is not None else await portal.vault.get(call.owner, name)
         if kept is not None and await _is_still_right(check, kept):
+            call.audit("secret.read", name=name)
             return kept
         ending = await _visit_page(call, portal, identity, "secret", message, about, timeout)
         kept = await portal.vault.get(call.owner, name)
         if kept is not None and await _is_right(ending, check, kept):
+            call.audit("secret.read", name=name)
             return kept
-        await portal.vault.forget(call.owner, name)
+        if await portal.vault.forget(call.owner, name):
+            call.audit("secret.deleted", name=name, outcome="rejected")
     raise NotAnswered(
         f"The user entered the secret {name!r}, but its check did not accept it",
         for_model=model_text.rejected_secret(name),
@@ -114,6 +117,7 @@ async def get_token(call: Call, provider: str, message: str | None, timeout: flo
         )
     identity = call.replay.identify_mark("authorize", provider)
     if call.replay.find_mark(identity) is None and (token := await portal.oauth.token(provider, call.owner)):
+        call.audit("account.used", provider=provider)
         return token
     about = {"provider": provider, "title": known.title or known.name, "scopes": list(known.scopes)}
     text = message or f"Please authorize access to {known.title or known.name}."
@@ -124,6 +128,7 @@ async def get_token(call: Call, provider: str, message: str | None, timeout: flo
             f"The user authorized {provider!r}, but there is no valid token",
             for_model=model_text.missing_token(provider),
         )
+    call.audit("account.used", provider=provider)
     return token
 
 
@@ -149,8 +154,10 @@ async def get_approval(call: Call, message: str, details: Mapping[str, Any], tim
         return False
     ending = await portal.interactions.consume(_id(call, identity), owner=call.owner, now=time.time())
     if ending is None or (ending.content or {}).get("digest") != digest:
+        call.audit("approval.refused", outcome="used" if ending is None else "other_details", digest=digest)
         raise OnceUnknown("This approval was used before, or is for other details", for_model=model_text.APPROVAL_USED)
     call.replay.mark(decided, "approved", True)
+    call.audit("approval.used", digest=digest)
     return True
 
 
@@ -189,7 +196,15 @@ async def _visit_page(
     visit = (Recognised if kind in _IN_THE_VAULT else Visit)(message, portal.address(id), id=id)
     if begun is None:
         interaction = Interaction(
-            kind, call.owner, call.installation.server_title, call.client_name, message, time.time(), until, about
+            kind,
+            call.owner,
+            call.installation.server_title,
+            call.client_name,
+            message,
+            time.time(),
+            until,
+            about,
+            call.digest,
         )
         await portal.interactions.begin(id, interaction)
         call.replay.mark(identity, kind, until)
