@@ -143,18 +143,18 @@ def _plain(told: Any) -> str:
 
 
 def listen_to_audits(said: Said, patch: pytest.MonkeyPatch) -> None:
-    """Record every line of every audit log."""
-    from midcall.client.guard.records import Recorder
+    """Record every event of every audit trail."""
+    from midcall import audit
 
-    begin = Recorder.__init__
+    make = audit._make
 
-    @wraps(begin)
-    def begun(self: Recorder, target: Any) -> None:
-        begin(self, target)
-        if (write := self._write) is not None:
-            self._write = lambda record: (said.note("audit line", _plain(record)), write(record))[1]
+    def made(name: audit.Name, facts: Mapping[str, Any]) -> audit.Event:
+        event = make(name, facts)
+        if not any(key == "answer" for key in event.details):  # somebody asked for answers
+            said.note(f"audit event {name}", _plain(event.as_data()))
+        return event
 
-    patch.setattr(Recorder, "__init__", begun)
+    patch.setattr(audit, "_make", made)
 
 
 # --- what is hidden ----------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import logging
 import pytest
 from opentelemetry import trace
 
-from midcall.client.guard.records import Recorder
+from midcall.audit import Audit
 from midcall.stores.interactions import Interaction, Interactions
 from midcall.portal.vault import Vault
 from midcall.stores.memory import Memory
@@ -59,8 +59,8 @@ async def test_event_of_a_span(id):
     span.add_event("e", {"id": id})
     span.end()
 
-async def test_audit_line(id):
-    Recorder(lambda record: None)._write({"question": id})
+async def test_audit_event(id):
+    Audit(lambda event: None).write("code.used", question=id)
 
 async def test_log_of_a_process(id, tmp_path):
     (tmp_path / "log").write_text(f"GET /i/{id}")

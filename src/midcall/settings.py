@@ -199,6 +199,15 @@ _install.add(
     env="MIDCALL_NAMESPACE",
     otherwise="none: the server's name",
 )
+_install.add(
+    "AUDIT",
+    None,
+    "",
+    "Where the audit trail goes: a file for JSON lines, `-` for standard error, or in code also a function.",
+    argument="install(audit=)",
+    env="MIDCALL_AUDIT",
+    otherwise="nowhere",
+)
 _install.add("PORTAL", None, "", "The web pages of this server.", argument="install(portal=)", otherwise="none")
 _install.add(
     "ADOPT",
@@ -376,6 +385,47 @@ LOG_CHARACTERS: Final = _calls.add(
     "The longest line in our logs.",
     then="The rest is cut, and the line says how much.",
     where=".",
+)
+
+MAX_AUDIT_EVENTS: Final = _calls.add(
+    "MAX_AUDIT_EVENTS",
+    10_000,
+    "events",
+    "This many events may wait for an audit sink.",
+    then="Further ones are counted as lost, and reported when the sink works again.",
+    where="audit.py",
+)
+MAX_AUDIT_CHARACTERS: Final = _calls.add(
+    "MAX_AUDIT_CHARACTERS",
+    500,
+    "characters",
+    "The length of a name in an audit event, such as that of a client.",
+    then="The rest is cut off.",
+    where="audit.py",
+)
+AUDIT_CLOSE_SECONDS: Final = _calls.add(
+    "AUDIT_CLOSE_SECONDS",
+    5.0,
+    "s",
+    "An audit sink has this long to take its last events.",
+    then="The others are lost, and the log says how many.",
+    where="audit.py",
+)
+AUDIT_IDLE_SECONDS: Final = _calls.add(
+    "AUDIT_IDLE_SECONDS",
+    5.0,
+    "s",
+    "The thread of an audit sink ends after this long without an event.",
+    then="The next event starts another.",
+    where="audit.py",
+)
+AUDIT_POLL_SECONDS: Final = _calls.add(
+    "AUDIT_POLL_SECONDS",
+    0.5,
+    "s",
+    "Between two checks whether the event loop of an async audit sink still runs.",
+    interval=True,
+    where="audit.py",
 )
 
 # --- Live runs -------------------------------------------------------------------------------------
@@ -687,6 +737,7 @@ USE_KEEP_SECONDS: Final = _stores.add(
     7 * 86_400.0,
     "s",
     "Remember this long that a call has used an approval, a secret or an authorization; a replay needs it.",
+    then="A replay that is older ends with `OnceUnknown`.",
 )
 PAGE_CLAIM_SECONDS: Final = _stores.add(
     "PAGE_CLAIM_SECONDS",

@@ -7,7 +7,6 @@ import stat
 import sys
 import time
 import tracemalloc
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from mcp.server import MCPServer
 
 import midcall
 from midcall import Accepted, Cancelled, Declined, Question, ask, ask_all, visit
+from midcall.audit import Audit, Event
 from midcall.client.answerer import Answerer, CannotAnswer, Waiting, Waits, modes_of
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
 from midcall.client.automatic.headless import Headless
@@ -126,6 +126,7 @@ async def test_ten_thousand_questions_in_a_second_stay_bounded(tmp_path: Path) -
     held.go.set()
     outcomes = await asyncio.gather(*tasks)
     assert outcomes.count(YES) == 30
+    await guard.close()
     assert len((tmp_path / "audit.jsonl").read_text().splitlines()) == 10_000
     del tasks, outcomes
     assert tracemalloc.get_traced_memory()[0] < 20_000_000
@@ -308,14 +309,17 @@ async def test_each_question_is_a_line_of_json_without_content(tmp_path: Path) -
     asked = [form(), form(message="No?"), form("evil"), form(message="Unfit?")]
     for each in asked:
         await guard.answer(each)
+    await guard.close()
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert [line.pop("time")[:2] for line in lines] == ["20"] * 4
-    common = {"server": "travel", "question": asked[0].digest, "channel": "push", "mode": "form"}
+    common = {"server": "travel", "question": asked[0].digest, "via": "push"}
+    took, none = {"mode": "form", "seconds": 1.5}, {"mode": "form", "seconds": 0.0}
+    unfit = {"question": asked[3].digest, "outcome": "cancel", "details": took}
     assert lines == [
-        common | {"outcome": "accept", "seconds": 1.5},
-        common | {"question": asked[1].digest, "outcome": "decline", "seconds": 1.5},
-        common | {"server": "evil", "outcome": "cancel", "seconds": 0.0, "stopped": "server"},
-        common | {"question": asked[3].digest, "outcome": "cancel", "seconds": 1.5},
+        common | {"event": "question.answered", "outcome": "accept", "details": took},
+        common | {"event": "question.declined", "question": asked[1].digest, "outcome": "decline", "details": took},
+        common | {"event": "question.refused", "server": "evil", "outcome": "server", "details": none},
+        common | {"event": "question.declined", **unfit},
     ]
     assert "How many" not in path.read_text()
 
@@ -326,27 +330,30 @@ async def test_the_audit_log_is_for_its_owner_alone_and_is_added_to(tmp_path: Pa
     for _ in range(2):
         guard, _ = guarded(audit=str(path))
         await guard.answer(form())
+        await guard.close()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert len(path.read_text().splitlines()) == 2
 
 
 async def test_what_has_no_answer_fails_or_is_withdrawn_is_recorded_too() -> None:
-    records: list[Mapping[str, Any]] = []
+    events: list[Event] = []
+    audit = Audit(events.append)
     for unanswered in (Script({}, strict=True), Headless("fail")):
-        guard, _ = guarded(unanswered, audit=records.append)
+        guard, _ = guarded(unanswered, audit=audit)
         with pytest.raises(CannotAnswer):
             await guard.answer(form())
-    guard, _ = guarded(Script(lambda asked: 1 / 0), audit=records.append)
+    guard, _ = guarded(Script(lambda asked: 1 / 0), audit=audit)
     with pytest.raises(ZeroDivisionError):
         await guard.answer(form())
     held = Held()
-    guard, _ = guarded(held, audit=records.append)
+    guard, _ = guarded(held, audit=audit)
     task = asyncio.create_task(guard.answer(form()))
     await settled(held, [task], 1)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert [record["outcome"] for record in records] == ["unanswered", "unanswered", "error", "withdrawn"]
+    await audit.flush()
+    assert [event.outcome for event in events] == ["unanswered", "unanswered", "error", "withdrawn"]
 
 
 async def test_a_record_that_cannot_be_written_costs_no_answer(
@@ -354,7 +361,8 @@ async def test_a_record_that_cannot_be_written_costs_no_answer(
 ) -> None:
     guard, _ = guarded(audit=tmp_path / "none" / "audit.jsonl")
     assert await guard.answer(form()) == YES
-    assert "could not write the audit log (FileNotFoundError)" in caplog.text
+    await guard.close()
+    assert "An audit sink does not take events (FileNotFoundError)" in caplog.text
 
 
 # --- the guarded answerer --------------------------------------------------------------------
@@ -401,13 +409,14 @@ def travel() -> MCPServer:
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_guard_serves_real_clients_on_every_version(era: str) -> None:
-    records: list[Mapping[str, Any]] = []
+    events: list[Event] = []
     script = Script(lambda asked: 3 if "many" in asked.message else True)
-    guard, told = guarded(script, rate=Rate(4, per=3600), audit=records.append)
+    guard, told = guarded(script, rate=Rate(4, per=3600), audit=events.append)
     assert await result_of(travel(), guard, "book", era) == "(3, 3)"
     assert "dismissed the question" in await result_of(travel(), guard, "nag", era)
-    assert [record["outcome"] for record in records] == ["accept"] * 4 + ["cancel"]
-    assert {record["channel"] for record in records} == {"round" if era == "2026-07-28" else "push"}
+    await guard.close()
+    assert [event.outcome for event in events] == ["accept"] * 4 + ["rate"]
+    assert {event.via for event in events} == {"round" if era == "2026-07-28" else "push"}
     assert len(told) == 1
 
 

@@ -11,7 +11,7 @@ Positions would depend on the order in which the branches of a `gather` wake.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from typing import Any, Final, NoReturn, TypeVar, cast
 
 from midcall.core.journal import (
@@ -81,10 +81,12 @@ def parse_answer(answer: object) -> tuple[Kind, dict[str, Any] | None]:
 class Replay:
     """Answers from the journal, and writes what is new into it."""
 
-    __slots__ = ("_counts", "_freed", "_fresh", "_keys", "_recorded", "_used", "journal")
+    __slots__ = ("_counts", "_freed", "_fresh", "_keys", "_recorded", "_used", "journal", "observe")
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, observe: Callable[[str, Entry], object] | None = None) -> None:
         self.journal = journal
+        self.observe = observe
+        """Called with each outcome that is written, and not with those that are read again."""
         self._counts: dict[str, int] = {}
         self._freed: dict[tuple[str, str], list[str]] = {}
         self._recorded: dict[str, list[str]] | None = None
@@ -295,6 +297,8 @@ class Replay:
         value = content if kind == "accept" else True if quick else None
         settled = Entry(kind, entry.line, entry.label, value, entry.shape, entry.attempt, None, (), via)
         self.journal.entries[identity] = settled
+        if self.observe is not None:
+            self.observe(identity, settled)
         return settled
 
     def keep(self, identity: str, entry: Entry, question: Question[Any], content: dict[str, Any]) -> None:
@@ -325,12 +329,16 @@ class Replay:
             kind="waiting", value=kept, attempt=entry.attempt + 1, deadline=deadline, problems=told, via="round"
         )
         self.journal.entries[identity] = again
+        if self.observe is not None:
+            self.observe(identity, again)
         return again
 
     def doubt(self, identity: str, entry: Entry) -> Entry:
         """Nobody may have seen the question: it waits again, for a channel where a person acts."""
         again = entry._replace(kind="waiting", value=None, attempt=entry.attempt + 1, problems=(), via=DOUBT)
         self.journal.entries[identity] = again
+        if self.observe is not None:
+            self.observe(identity, again)
         return again
 
     def mark(self, identity: str, name: str, value: Any) -> None:

@@ -11,6 +11,7 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from midcall.audit import Audit, Name
 from midcall.language import _
 from midcall.portal.identity.base import Identity, Loopback, Nobody
 from midcall.portal.logs import logger
@@ -56,6 +57,8 @@ class Access:
     renderer: Renderer
     failures: FailureLimit
     clock: Callable[[], float]
+    server: str = ""
+    audit: Audit | None = None
 
     async def admit(self, request: Request) -> Visitor | Response:
         """The visitor of the interaction in the path, or the response for someone who may not see it."""
@@ -63,11 +66,13 @@ class Access:
         key = await self.identity.visitor(request)
         source = key or network(request.client.host if request.client else "")
         if wait := self.failures.wait(source, self.clock()):
+            self.refuse("rate", id, key)
             return self.renderer.notice("too_often", 429, headers={"retry-after": str(int(wait) + 1)})
         found = await self.interactions.look(id) if _ID.fullmatch(id) else None
         if found is None:
             self.failures.note(source, self.clock())
             logger.info(f"{short(id)} was rejected: unknown")
+            self.refuse("unknown", id, key)
             return self.renderer.notice("unknown", 404)
         interaction, ending = found
         if not self._is_open_to_all(interaction):
@@ -76,6 +81,7 @@ class Access:
             if not interaction.owner or not secrets.compare_digest(key.encode(), interaction.owner.encode()):
                 self.failures.note(source, self.clock())
                 logger.warning(f"{short(id)} was rejected: wrong user")
+                self.refuse("wrong_user", id, key, interaction)
                 return self._reject_user(request, id)
         owner = key if interaction.owner and key else ""
         name = self.name(request, key)
@@ -87,6 +93,8 @@ class Access:
 
     async def _ask_to_sign_in(self, request: Request, interaction: Interaction, id: str) -> Response:
         logger.info(f"{short(id)}: nobody is signed in yet")
+        if isinstance(self.identity, (Loopback, Nobody)):  # there is no way to sign in
+            self.refuse("wrong_user", id, None, interaction)
         return (
             await self.sign_in(request, f"/i/{id}") if interaction.owner else self.renderer.notice("no_identity", 403)
         )
@@ -102,6 +110,20 @@ class Access:
         switch = f"/i/{id}" if _SIGN_OUT in {route.path for route in self.identity.routes} else ""
         who = self.name(request, "somebody")
         return self.renderer.notice("wrong_user", 403, who=who, switch=switch, headers=LEAVING if switch else None)
+
+    def refuse(self, why: str, id: str = "", key: str | None = None, about: Interaction | None = None) -> None:
+        """Write into the audit trail that somebody was refused."""
+        owner = None if about is None or about.owner == key else about.owner
+        self.note("page.refused", id, key, about, outcome=why, owner=owner)
+
+    def note(
+        self, event: Name, id: str = "", key: str | None = None, about: Interaction | None = None, **facts: object
+    ) -> None:
+        """Write an event of a page into the audit trail, if there is one."""
+        if self.audit is not None:
+            known = {} if about is None else {"client": about.client, "call": about.call, "kind": about.kind}
+            page = id and short(id)
+            self.audit.write(event, user=key, server=self.server, page=page, via="page", **known, **facts)
 
     def name(self, request: Request, key: str | None) -> str:
         """What to call the user with this identity key."""

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from midcall.audit import Audit, Name, Target, open_audit
 from midcall.core.caller import ServerIdentity
 from midcall.core.urls import is_loopback
 from midcall.environment import number, whole
@@ -76,6 +77,7 @@ class Portal:
         hosts: Other values of the Host header to accept, if a proxy changes it.
         host: The loopback address to listen on without a `base_url`.
         port: The port to listen on then; by default, any free one.
+        audit: Where the audit trail goes, for the server too: see `midcall.install`.
         clock: Seconds since the epoch; for tests.
 
     Raises:
@@ -95,6 +97,7 @@ class Portal:
         hosts: Sequence[str] = (),
         host: str | None = None,
         port: int | None = None,
+        audit: Audit | Target | Sequence[Target] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         base_url = setting("MIDCALL_PORTAL_URL") if base_url is None else base_url
@@ -117,6 +120,8 @@ class Portal:
         self._title = title
         self._checks = wrap_checks({} if checks is None else checks)
         self._listen = (host, port)
+        self.audit = None if audit is None else open_audit(audit)
+        """The audit trail, which the server shares. `install` sets it, too."""
         self._local_server: LocalServer | None = None
         self._site: ASGIApp | None = None
         self._installed: _Installed | None = None
@@ -133,7 +138,7 @@ class Portal:
         if self._installed is not None:
             raise InstallError("This portal is installed on another server already. Each server needs its own portal.")
         vault = Vault(store, keys)
-        oauth = OAuth(store, vault, self.providers, self._redirect_uri, clock=self._clock)
+        oauth = OAuth(store, vault, self.providers, self._redirect_uri, clock=self._clock, note=self._note_account)
         self._installed = _Installed(store, server_name, derive(keys, "portal"), Interactions(store), vault, oauth)
         mask_access_logs()
         if self._place is not None:
@@ -247,6 +252,11 @@ class Portal:
     def _redirect_uri(self) -> str:
         return f"{self.url}/callback"
 
+    def _note_account(self, event: Name, owner: str, provider: str, outcome: str = "") -> None:
+        if self.audit is not None:
+            server = self._require_install().server_name
+            self.audit.write(event, user=owner, server=server, provider=provider, outcome=outcome)
+
     async def _notify(self, id: str) -> None:
         if self.on_finish is not None:
             await self.on_finish(id)
@@ -256,7 +266,10 @@ class Portal:
         renderer = Renderer(place.path, known.server_name, self._title, self._templates)
         cookies = Cookies(place, known.keys, instance)
         forms = Forms(place, known.keys)
-        access = Access(self.identity, known.interactions, place, cookies, forms, renderer, FailureLimit(), self._clock)
+        limit, server = FailureLimit(), known.server_name
+        access = Access(
+            self.identity, known.interactions, place, cookies, forms, renderer, limit, self._clock, server, self.audit
+        )
         attach = getattr(self.identity, "attach", None)
         if attach is not None:
             attach(access)

@@ -15,16 +15,16 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from midcall.errors import StoreError
+from midcall.portal.access import Access
 from midcall.portal.logs import logger
 from midcall.portal.oauth import OAuth
 from midcall.portal.pages.account import AccountPage
 from midcall.portal.pages.authorize import CallbackPage
 from midcall.portal.pages.interaction import InteractionPages
-from midcall.portal.pages.rendering import Renderer, icon, style
+from midcall.portal.pages.rendering import icon, style
 from midcall.portal.vault import VaultLocked
 from midcall.settings import HEALTH_SECONDS
 from midcall.stores.base import Store
-from midcall.web.public_url import Place
 from midcall.web.security import Guard
 
 _LOGGED_HOSTS: Final = 10
@@ -45,11 +45,11 @@ def build_site(pages: InteractionPages, account: AccountPage, oauth: OAuth, stor
             Route("/static/icon.svg", _icon),
             *access.identity.routes,
         ],
-        exception_handlers=cast("Any", _error_handlers(access.renderer)),
+        exception_handlers=cast("Any", _error_handlers(access)),
     )
     site.router.redirect_slashes = False  # it would build a URL from the Host header
     # Load balancers ask for our health by any name they have for us, and learn nothing else.
-    return Guard(site, access.place, _WrongHost(access.place, access.renderer), public=("/health",), hide_errors=True)
+    return Guard(site, access.place, _WrongHost(access), public=("/health",), hide_errors=True)
 
 
 def _health(store: Store) -> Callable[[Request], Any]:
@@ -71,9 +71,9 @@ class _WrongHost:
     It shows only a few, since anyone can send any name.
     """
 
-    def __init__(self, place: Place, renderer: Renderer) -> None:
-        self._place = place
-        self._renderer = renderer
+    def __init__(self, access: Access) -> None:
+        self._place = access.place
+        self._access = access
         self._logged: set[str] = set()
 
     def __call__(self, host: str) -> Response:
@@ -83,7 +83,8 @@ class _WrongHost:
                 f"rejected a request for the host {host[:100]!r} (421): the portal answers to "
                 f"{', '.join(sorted(self._place.hosts))}. If a proxy changes the name, add it to Portal(hosts=[...])"
             )
-        return self._renderer.notice("wrong_host", 421)
+        self._access.refuse("wrong_host")
+        return self._access.renderer.notice("wrong_host", 421)
 
 
 def _describe_frames(exc: Exception) -> str:
@@ -91,8 +92,9 @@ def _describe_frames(exc: Exception) -> str:
     return ", ".join(f"{frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
 
 
-def _error_handlers(renderer: Renderer) -> dict[Any, Callable[[Request, Exception], Response]]:
+def _error_handlers(access: Access) -> dict[Any, Callable[[Request, Exception], Response]]:
     """What users see if something fails. Logs get only the type of the error: its text may hold a value."""
+    renderer = access.renderer
 
     def on_store_error(request: Request, exc: Exception) -> Response:
         logger.error(f"the store cannot be reached: {exc!s}")  # the text names the store, and no value
@@ -100,6 +102,7 @@ def _error_handlers(renderer: Renderer) -> dict[Any, Callable[[Request, Exceptio
 
     def on_error(request: Request, exc: Exception) -> Response:
         logger.error(f"a page failed with {type(exc).__name__}")
+        access.refuse(type(exc).__name__, str(request.path_params.get("id", "")))
         if logger.isEnabledFor(logging.DEBUG):
             logger.debug(f"it failed here; the text of the error is not logged: {_describe_frames(exc)}")
         return renderer.notice("failed", 500)

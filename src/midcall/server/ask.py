@@ -113,6 +113,8 @@ def _begin(call: Call, question: Question[Any] | Visit) -> Asking:
         channel = channel_for(call, question)  # before anything is written down: it may raise
         deadline = None if question.timeout is None else _deadline(question)
         entry = replay.wait(identity, question, line=line, deadline=deadline)
+        if call.installation.audit is not None:
+            call.audit("question.asked", identity, via=channel.via, mode=question.mode)
         if question.key is not None and call.ahead and question.key in call.ahead:
             entry = replay.settle(identity, entry, *parse_answer(call.ahead[question.key]))
     elif entry.kind == "waiting" and entry.deadline is not None and time.time() > entry.deadline:
@@ -161,6 +163,8 @@ def _outcome(call: Call, asking: Asking) -> Outcome[Any] | None:
                 if _is_empty(problems) and beyond_doubt(call, question, entry):
                     asking.entry = call.replay.doubt(identity, entry)
                     return None
+                if call.installation.audit is not None and identity in call.observed:
+                    call.audit("question.rejected", identity, attempt=entry.attempt)
                 raise InvalidAnswer(problems, entry.attempt)
             asking.entry = call.replay.reject(identity, entry, problems, question.form.names, _deadline(question))
             return None

@@ -18,8 +18,9 @@ from mcp.server.session import ServerSession
 from mcp_types import SERVER_INFO_META_KEY, ElicitationCapability
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from midcall.core.journal import Journal
-from midcall.core.replay import Replay, unmet_error
+from midcall.audit import Name, digest
+from midcall.core.journal import REQUIRED, Entry, Journal
+from midcall.core.replay import DOUBT, Replay, unmet_error
 from midcall.core.wire import spell
 from midcall.errors import MidcallError, Misuse, NoCall, ReplayMismatch
 from midcall.protocol import FORMS_SINCE, URLS_SINCE, has_visit_errors
@@ -252,6 +253,44 @@ class Call:
         raw = hashlib.sha256("\0".join((self.name, *names)).encode()).digest()
         return spell(raw[:18])
 
+    # --- its part of the audit trail ----------------------------------------------------------
+
+    @property
+    def digest(self) -> str:
+        """Names the call in the audit trail, on every replica. It opens nothing."""
+        return digest("call", self.name)
+
+    def audit(self, event: Name, identity: str = "", **facts: Any) -> None:
+        """Write an event of this call, and of one of its questions, into the audit trail, if there is one."""
+        if self.installation.audit is not None:
+            known = self._audit_facts
+            self.installation.audit.write(event, **known, question=_question(identity), **facts)
+
+    @cached_property
+    def _audit_facts(self) -> dict[str, str]:
+        return {**self.installation.audit_facts(self.ctx), "tool": audit_tool(self.called), "call": self.digest}
+
+    @cached_property
+    def observed(self) -> set[str]:
+        """The questions whose outcome came in this run, or with its request. A replay only reads the others."""
+        return set()
+
+    def _observe(self, identity: str, entry: Entry) -> None:
+        """A question has an outcome: write it into the audit trail."""
+        self.observed.add(identity)
+        trail = self.installation.audit
+        match entry.kind:
+            case "waiting" if entry.via == DOUBT:
+                self.audit("question.doubted", identity, attempt=entry.attempt - 1)
+            case "waiting":
+                self.audit("question.rejected", identity, attempt=entry.attempt - 1)
+            case "accept":
+                answer = entry.value if trail is not None and trail.answers else None
+                facts: dict[str, Any] = {"via": entry.via, "attempt": entry.attempt, "answer": answer}
+                self.audit("question.answered", identity, outcome="accept", **facts)
+            case outcome:
+                self.audit("question.declined", identity, via=entry.via, outcome=outcome, attempt=entry.attempt)
+
     # --- what it has recorded -----------------------------------------------------------------
 
     # Made when they are first used: most calls never ask, and need neither.
@@ -262,7 +301,7 @@ class Call:
 
     @cached_property
     def replay(self) -> Replay:
-        return Replay(self.journal)
+        return Replay(self.journal, None if self.installation.audit is None else self._observe)
 
     @property
     def on_line(self) -> bool:
@@ -357,6 +396,21 @@ def hand_down(params: Mapping[str, Any], journal: Journal) -> dict[str, Any]:
         if foreign.responses:
             handed["inputResponses"] = foreign.responses
     return handed
+
+
+def audit_tool(called: object) -> str:
+    """A tool or prompt by its name. A resource's URI may hold anything, so its digest has to do."""
+    named = str(called or "")
+    return digest("resource", named) if "://" in named else named
+
+
+def _question(identity: str) -> str:
+    """Names a question in the audit trail. A key is the author's, and the name of a page's visit has its id."""
+    if identity.startswith(REQUIRED):
+        return identity.rpartition(".")[2]
+    if not identity or identity.startswith("?"):
+        return identity[1:]
+    return digest("question", identity)
 
 
 def running_call(verb: str) -> Call:

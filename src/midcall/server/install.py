@@ -23,11 +23,12 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.request_state import RequestStateBoundary, RequestStateCodec
 from mcp.shared.exceptions import MCPError
 
+from midcall.audit import Audit, Name, Target, digest, open_audit
 from midcall.core.caller import Caller, ServerIdentity
 from midcall.core.question import MISSING, Missing
 from midcall.environment import flag, number, text, whole
 from midcall.errors import InstallError
-from midcall.server.call import current_call
+from midcall.server.call import audit_tool, current_call
 from midcall.server.frameworks.errors import look_inside
 from midcall.server.middleware import Calls
 from midcall.server.resuming.storage import Keeping
@@ -69,6 +70,7 @@ def install(
     answers_ahead: bool = False,
     store: Store | str | None = None,
     portal: Portal | None = None,
+    audit: Audit | Target | Sequence[Target] | None = None,
     relay: bool = False,
     apps: bool | None = None,
     doubt: float | None = None,
@@ -99,6 +101,8 @@ def install(
             `sqlite:///path`, or a store. With one, `once` holds across replicas and restarts, states may grow large,
             and a call can resume later. Default: `MIDCALL_STORE`, else none; with a portal, SQLite.
         portal: The web pages for secrets, authorizations, approvals and forms.
+        audit: Where the audit trail goes, for the portal too: a file that gets lines of JSON, `-` for standard error, a
+            function that takes an `Event`, a list of these, or an `Audit`. Default: `MIDCALL_AUDIT`, else nowhere.
         relay: Let the model ask in the chat, for questions that allow it (`via=` with "relay"). It needs a store.
         apps: Whether clients without elicitation get forms as MCP Apps. Default: if they declare that they show Apps,
             and there is a store. True is for hosts that show Apps without declaring it.
@@ -146,6 +150,7 @@ def install(
             f'not_secret={not_secret!r} must be the reason, as text: not_secret="a word in a party game".'
         )
     given = given_keys(keys)
+    trail = _audit(audit, portal)
     kept = _store(store, portal)
     if relay and kept is None:
         raise InstallError("relay=True needs a store: install(server, relay=True, store='sqlite://').")
@@ -166,6 +171,7 @@ def install(
         whose_keys=whose,
         store=kept,
         portal=portal,
+        audit=trail,
         relay=relay,
         apps=apps,
         codec=seal.codec,
@@ -218,6 +224,7 @@ class Installation:
     answers_ahead: bool
     store: Store | None
     portal: Portal | None
+    audit: Audit | None
     relay: bool
     apps: bool | None
     codec: RequestStateCodec
@@ -285,6 +292,25 @@ class Installation:
             )
         return why_not is None
 
+    def note(self, ctx: ServerRequestContext[Any, Any], event: Name, *, call: str = "", **facts: Any) -> None:
+        """Write an event of this request into the audit trail, if there is one."""
+        if self.audit is not None:
+            params = ctx.params or {}
+            tool = audit_tool(params.get("name") or params.get("uri"))
+            named = call and digest("call", call)
+            self.audit.write(event, **self.audit_facts(ctx), **{"tool": tool, "call": named, **facts})
+
+    def audit_facts(self, ctx: ServerRequestContext[Any, Any]) -> dict[str, str]:
+        """What an event says of a request: server, client and user."""
+        client = ctx.session.client_params
+        named = "" if client is None else client.client_info.title or client.client_info.name
+        try:
+            user = self.owner(ctx)
+        except Exception:  # the author's principal=
+            logger.exception("The audit trail cannot name the user of a call")
+            user = ""
+        return {"server": self.server_title, "client": named, "user": user}
+
     def stop(self) -> None:
         """The server is stopping: let requests waiting for a person return, to continue elsewhere.
 
@@ -311,6 +337,8 @@ class Installation:
             await self.portal.close()
         if self.keeping is not None:
             await self.keeping.close()
+        if self.audit is not None:
+            await self.audit.flush()
         self.visits.stopping = False
         self._hand_over(stopping=False)
 
@@ -437,6 +465,16 @@ def _store(store: Store | str | None, portal: Portal | None) -> Store | None:
     if store is not None and not isinstance(store, str) and (isinstance(store, type) or not hasattr(store, "open")):
         raise InstallError(f"store= must be a URL such as sqlite:///path, or a store, not {_describe(store)}.")
     return open_store(store) if isinstance(store, str) else store
+
+
+def _audit(given: Audit | Target | Sequence[Target] | None, portal: Portal | None) -> Audit | None:
+    """The audit trail, which server and portal share."""
+    if portal is None:
+        return open_audit(given)
+    if given is not None and portal.audit is not None:
+        raise InstallError("Pass audit= to install() or to Portal(), not to both: they share one audit trail.")
+    portal.audit = open_audit(given if portal.audit is None else portal.audit)
+    return portal.audit
 
 
 def _describe(value: object) -> str:

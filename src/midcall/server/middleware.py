@@ -34,7 +34,7 @@ from midcall.server.resuming.codes import forget_request
 from midcall.server.resuming.storage import Keeping, is_kept
 from midcall.server.running.handover import Claim, Handover
 from midcall.server.running.run import CANCELLED, STOPPED
-from midcall.server.running.turns import PAST, WAS_CANCELLED, Given, Outcome, OwnState, Turn
+from midcall.server.running.turns import PAST, REFUSALS, WAS_CANCELLED, Given, Outcome, OwnState, Turn
 from midcall.settings import BRANCH_POLL_SECONDS, BRANCH_POLLS, GRACE_SECONDS
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Calls:
             return ours
         state, responses = _input_of(ctx.params or {})
         if isinstance(state, OwnState):
-            return await self._continue(ctx, call_next, state, Given(responses))
+            return await self._continue_or_note(ctx, call_next, state, Given(responses))
         if state is None and (code := codes.code_in(ctx)) is not None:
             return await self._resume_code(ctx, call_next, code)
         return await self._start(ctx, call_next)
@@ -126,6 +126,27 @@ class Calls:
         return await self._attend_first(call)
 
     # --- and is continued ---------------------------------------------------------------------
+
+    def _continue_or_note(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, state: str, given: Given
+    ) -> CoroutineType[Any, Any, HandlerResult]:
+        """Continue the call. If there is an audit trail, a refusal goes there."""
+        continuing = self._continue(ctx, call_next, state, given)
+        return continuing if self._installation.audit is None else self._note_refusal(ctx, state, continuing)
+
+    async def _note_refusal(
+        self, ctx: ServerRequestContext[Any, Any], state: str, continuing: CoroutineType[Any, Any, HandlerResult]
+    ) -> HandlerResult:
+        try:
+            return await continuing
+        except MCPError as exc:
+            why = REFUSALS.get(exc.message)
+            if why is None and isinstance(exc.__context__, (InvalidJournal, MalformedAnswer, StoreError)):
+                why = type(exc.__context__).__name__
+            if why is not None:
+                call = "" if is_kept(state) else read_head(state).call
+                self._installation.note(ctx, "state.refused", call=call, outcome=why)
+            raise
 
     async def _continue(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, state: str, given: Given
@@ -227,7 +248,7 @@ class Calls:
     def _answer(self, call: Call, given: Given) -> tuple[str, ...]:
         """Give the open questions of this call their answers."""
         if given.relayed is not None:
-            codes.take_answer(self._installation, call.journal, given.relayed)
+            codes.take_answer(call, given.relayed)
         ours = call.replay.take_answers(given.responses, time.time(), self._installation.doubt)
         if trace.get_current_span().is_recording():
             telemetry.record_answers(len(ours), call.journal.rounds)
@@ -243,6 +264,7 @@ class Calls:
         ours = self._answer(call, request.given)
         journal.foreign = _foreign(journal.foreign, request.given.responses, ours)
         self._runs.tell_replay(call.called, request.head.call)
+        call.audit("call.replayed")
         call.start(_hand_down(request.ctx, journal), request.call_next)
         return call
 
@@ -265,8 +287,10 @@ class Calls:
         except MidcallError as exc:
             raise protocol_error(exc, None) from exc
         if taken is None:
+            self._installation.note(ctx, "code.refused")
             return codes.refuse_code(Call(self._installation, ctx))
-        return await self._continue(ctx, call_next, taken, Given({}, codes.answer_in(ctx)))
+        self._installation.note(ctx, "code.used", call=read_head(taken).call)
+        return await self._continue_or_note(ctx, call_next, taken, Given({}, codes.answer_in(ctx)))
 
     # --- a request waits for its run ----------------------------------------------------------
 

@@ -14,6 +14,7 @@ import os
 import struct
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeGuard, cast
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -29,7 +30,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
 
-from midcall.errors import InstallError
+from midcall.core.journal import read_head
+from midcall.errors import InstallError, InvalidJournal
 from midcall.server.frameworks.session import with_params
 from midcall.server.running.turns import OwnState
 from midcall.settings import SDK_STATE_TTL_SECONDS, STATE_TTL_SECONDS
@@ -54,6 +56,7 @@ _canonical: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).enco
 Key: TypeAlias = str | bytes | bytearray
 Principal: TypeAlias = Callable[[ServerRequestContext[Any, Any]], str | None]
 """Tells whose a request is."""
+_Fail: TypeAlias = Callable[[ServerRequestContext[Any, Any], str, str], MCPError]
 Whose: TypeAlias = Literal["author", "machine", "process"]
 """Who has the keys."""
 
@@ -98,15 +101,15 @@ class Seal:
 
     # --- our envelope -------------------------------------------------------------------------
 
-    def _bind(self, ctx: ServerRequestContext[Any, Any], fail: Callable[[str, str], MCPError]) -> bytes:
+    def _bind(self, ctx: ServerRequestContext[Any, Any], fail: _Fail) -> bytes:
         """What a state of this request is bound to: server, user, method, target and arguments."""
         try:
             principal: Any = None if self._principal is None else self._principal(ctx)
         except Exception:
             logger.exception("Could not tell whose a request on %s is: principal= raised", ctx.method)
-            raise fail(ctx.method, "its user could not be told") from None
+            raise fail(ctx, "user", "its user could not be told") from None
         if principal is not None and not isinstance(principal, str):
-            raise fail(ctx.method, f"principal= returned {type(principal).__name__} instead of str or None")
+            raise fail(ctx, "user", f"principal= returned {type(principal).__name__} instead of str or None")
         params = ctx.params or {}
         called: tuple[Any, Any] = (params.get("name"), params.get("arguments") or {})
         called = (params.get("uri"), None) if ctx.method == "resources/read" else called
@@ -120,7 +123,7 @@ class Seal:
             return self.codec.seal(header + state.encode(errors=_SURROGATES))
         except Exception:
             logger.exception("The codec of this server's states raised")
-            raise _fail(ctx.method, "the codec raised") from None
+            raise _fail(ctx, "codec", "the codec raised") from None
 
     def _open(self, ctx: ServerRequestContext[Any, Any], sealed: str, binding: bytes) -> str:
         """The state in this, for the request that it's bound to.
@@ -134,27 +137,30 @@ class Seal:
         except Exception as exc:
             if not isinstance(exc, (InvalidRequestState, struct.error)):
                 logger.warning("The codec of this server's states raised", exc_info=exc)
-            raise self._refuse(ctx.method, "it was changed, or sealed with another key") from None
+            raise self._refuse(ctx, "changed", "it was changed, or sealed with another key") from None
         if version != _VERSION:
-            raise self._refuse(ctx.method, "it has another version")
+            raise self._refuse(ctx, "version", "it has another version")
+        opened = payload[_HEADER.size :].decode(errors=_SURROGATES)
         if not time.time() < until:
-            raise self._refuse(ctx.method, "it has expired")
+            raise self._refuse(ctx, "expired", "it has expired", opened)
         if not hmac.compare_digest(hashlib.sha256(salt + binding).digest(), digest):
-            raise self._refuse(ctx.method, "it belongs to another user, server, tool, or other arguments")
-        return payload[_HEADER.size :].decode(errors=_SURROGATES)
+            raise self._refuse(ctx, "foreign", "it belongs to another user, server, tool, or other arguments", opened)
+        return opened
 
-    def _refuse(self, method: str, why: str) -> MCPError:
+    def _refuse(self, ctx: ServerRequestContext[Any, Any], outcome: str, why: str, opened: str = "") -> MCPError:
         """Log why. The client gets the SDK's words and no more."""
+        with suppress(InvalidJournal):
+            self.installation.note(ctx, "state.refused", outcome=outcome, call=opened and read_head(opened).call)
         logger.warning(
-            f"Refused the state of a call on {method}: {why}. States live for "
+            f"Refused the state of a call on {ctx.method}: {why}. States live for "
             f"{self.installation.state_ttl / 60:g} minutes, and replicas need the same keys: install(..., "
             "state_ttl=..., keys=...)."
         )
         return MCPError(INVALID_PARAMS, "Invalid or expired requestState", data={"reason": "invalid_request_state"})
 
 
-def _fail(method: str, why: str) -> MCPError:
-    logger.error("Could not seal the state of a call on %s: %s", method, why)
+def _fail(ctx: ServerRequestContext[Any, Any], outcome: str, why: str) -> MCPError:
+    logger.error("Could not seal the state of a call on %s: %s", ctx.method, why)
     return MCPError(INTERNAL_ERROR, "Internal error")
 
 

@@ -36,6 +36,8 @@ class Interaction:
     about: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """By kind. secret: name, fields (name, title, description). authorize: provider, title, scopes. approve:
     details. form: schema."""
+    call: str = ""
+    """The call's name in the audit trail."""
 
     @property
     def digest(self) -> str:

@@ -8,7 +8,6 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
 
 from midcall.cli.call.watching import Watched, watch
 from midcall.cli.console import Console
@@ -40,15 +39,13 @@ async def open_answerer(ways: Ways, console: Console) -> AsyncGenerator[Watched]
     try:
         yield watch(guard, console, reports=reports)
     finally:
-        close: Any = getattr(answerer, "close", None)
-        if close is not None:
-            await close()
+        await guard.close()
 
 
 def _check_audit(path: str | None) -> None:
     """Fail at once if the audit log can't be written."""
     try:
-        if path is not None:
+        if path not in (None, "-"):
             os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600))
     except OSError as error:
         raise usage_error(

@@ -11,15 +11,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Collection
-from os import PathLike
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
+from midcall.audit import Audit, Target, open_audit
 from midcall.client.answerer import Answerer, CannotAnswer, Waits, ask_answerer, check_answerer, modes_of
 from midcall.client.asked import Asked, Mode
 from midcall.client.guard.lists import Hosts, Servers
 from midcall.client.guard.rates import Rate, Rates
-from midcall.client.guard.records import Recorder, Sink
 from midcall.client.lines.excerpt import server_name
 from midcall.client.queue import Queue
 from midcall.client.urls.consent import look
@@ -50,8 +49,8 @@ class Guard:
         deny_hosts: Hosts that may not be visited, including their subdomains.
         most_waiting: How many questions of one server may be pending; None for no limit.
         most_waiting_in_all: How many questions may be pending together; None for no limit.
-        audit: Records each question: a file that gets a line of JSON, or a function that gets the record.
-            A record has no content, only a digest of the question, its server, its channel and its outcome.
+        audit: Where the audit trail goes: a file that gets a line of JSON for each question, a function that takes an
+            `Event`, a list of these, or an `Audit`. An event has no content, only a digest of the question.
         tell: Called with a sentence for the user when something is stopped; by default it's logged.
         clock: A monotonic clock, in seconds.
     """
@@ -67,7 +66,7 @@ class Guard:
         deny_hosts: Collection[str] = (),
         most_waiting: int | None = GUARD_PENDING,
         most_waiting_in_all: int | None = GUARD_PENDING_IN_ALL,
-        audit: str | PathLike[str] | Sink | None = None,
+        audit: Audit | Target | Sequence[Target] | None = None,
         tell: Callable[[str], object] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -82,7 +81,7 @@ class Guard:
         self._servers = Servers(servers, deny_servers)
         self._hosts = Hosts(hosts, deny_hosts)
         self._queue = Queue(most_waiting, most_waiting_in_all)
-        self._recorder = Recorder(audit)
+        self._audit = None if audit is None else open_audit(audit)
         self._tell = tell or _log.warning
         self._clock = clock
         self._told: dict[str, None] = {}
@@ -101,7 +100,15 @@ class Guard:
             ended = "unanswered"
             raise
         finally:
-            self._recorder.record(asked, ended, stopped, self._clock() - began)
+            if self._audit is not None:
+                _note(self._audit, asked, ended, stopped, self._clock() - began)
+
+    async def close(self) -> None:
+        """Let the audit trail take its last events, and close the answerer."""
+        if self._audit is not None:
+            await self._audit.flush()
+        if (close := getattr(self._answerer, "close", None)) is not None:
+            await close()
 
     async def _pass_on(self, asked: Asked) -> Outcome[Any]:
         with self._queue.join(asked):
@@ -148,6 +155,19 @@ class Guard:
             self._tell(sentence)
         except Exception as error:  # a failing `tell` must not cost an answer
             _log.warning(f"could not tell the user that a question was stopped ({type(error).__name__})")
+
+
+def _note(audit: Audit, asked: Asked, ended: str, stopped: str, seconds: float) -> None:
+    """Write how a question ended into the audit trail."""
+    audit.write(
+        "question.refused" if stopped else "question.answered" if ended == "accept" else "question.declined",
+        server=asked.server,
+        question=asked.digest,
+        via=asked.via,
+        outcome=stopped or ended,
+        mode=asked.mode,
+        seconds=round(seconds, 3),
+    )
 
 
 def _action(outcome: Outcome[Any]) -> str:

@@ -20,7 +20,7 @@ from midcall.portal.oauth.errors import no_such_flow, unreadable
 from midcall.portal.oauth.flows import Flow, Flows
 from midcall.portal.oauth.metadata import Directory, Endpoints
 from midcall.portal.oauth.provider import Provider
-from midcall.portal.oauth.renewal import Renewal
+from midcall.portal.oauth.renewal import Note, Renewal
 from midcall.portal.oauth.tokens import Tokens, vault_name
 from midcall.portal.vault import Vault
 from midcall.settings import PROVIDER_TIMEOUT_SECONDS
@@ -55,6 +55,7 @@ class OAuth:
         redirect_uri: Returns where providers send browsers back to, exactly as registered there.
         clock: Seconds since the epoch.
         timeout: Seconds that a provider may take to respond.
+        note: Writes to the audit trail.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class OAuth:
         *,
         clock: Callable[[], float] = time.time,
         timeout: float = PROVIDER_TIMEOUT_SECONDS,
+        note: Note | None = None,
     ) -> None:
         self._providers = _by_name(providers)
         self._vault = vault
@@ -74,7 +76,7 @@ class OAuth:
         self._directory = Directory(clock, timeout)
         self._endpoint = Endpoint(self._directory, clock, timeout)
         self._flows = Flows(store, vault, clock)
-        self._renewal = Renewal(store, vault, self._endpoint, clock, lease=2 * timeout)
+        self._renewal = Renewal(store, vault, self._endpoint, clock, lease=2 * timeout, note=note)
 
     def provider(self, name: str) -> Provider:
         """Raises `Misuse` if no provider has this name."""

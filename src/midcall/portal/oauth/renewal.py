@@ -13,7 +13,7 @@ import logging
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from midcall.errors import ProviderFailed
 from midcall.portal.oauth.endpoint import Endpoint
@@ -25,6 +25,9 @@ from midcall.stores.base import Record, Store
 
 KIND: Final = "oauth-renewal"
 
+Note: TypeAlias = Callable[..., None]
+"""Writes to the audit trail: the event, the owner, the provider and perhaps the outcome."""
+
 logger = logging.getLogger("midcall.portal.oauth")
 
 
@@ -32,13 +35,20 @@ class Renewal:
     """Renews tokens in a vault that several replicas share."""
 
     def __init__(
-        self, store: Store, vault: Vault, endpoint: Endpoint, clock: Callable[[], float], lease: float
+        self,
+        store: Store,
+        vault: Vault,
+        endpoint: Endpoint,
+        clock: Callable[[], float],
+        lease: float,
+        note: Note | None = None,
     ) -> None:
         self._store = store
         self._vault = vault
         self._endpoint = endpoint
         self._clock = clock
         self._lease = lease
+        self._note: Note = note or _forget_it
         self._running: set[asyncio.Task[Tokens | None]] = set()
 
     async def renew(self, provider: Provider, owner: str, entry: Entry, tokens: Tokens) -> Tokens | None:
@@ -79,6 +89,7 @@ class Renewal:
             await self._vault.swap(owner, vault_name(provider), entry.value, instead_of=entry, now=self._clock())
             raise
         if await self._vault.swap(owner, vault_name(provider), renewed.dump(), instead_of=entry, now=self._clock()):
+            self._note("account.refreshed", owner, provider.name)
             return renewed
         return await self._give_back(provider, owner, renewed)
 
@@ -88,6 +99,7 @@ class Renewal:
         if latest is not None and latest.sealed != entry.sealed:
             return Tokens.load(latest.value)
         await self._vault.forget(owner, vault_name(provider))
+        self._note("account.disconnected", owner, provider.name, "revoked")
         logger.info("%s has revoked an access; its user will be asked again", provider.name)
         return None
 
@@ -107,6 +119,10 @@ class Renewal:
         if tokens.renew <= self._clock():
             raise ProviderFailed(f"The access to {provider.title} could not be renewed just now.", advice=TRY_LATER)
         return tokens
+
+
+def _forget_it(*_: str) -> None:
+    """There is no audit trail."""
 
 
 def lease_id(owner: str, provider: Provider, entry: Entry) -> str:

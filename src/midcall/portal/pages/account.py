@@ -54,8 +54,10 @@ class AccountPage:
         try:
             answer = await read_posted(request)
         except TooLarge:
+            self.access.refuse("too_large", key=owner)
             return self.access.renderer.notice("too_large", 413)
         if not self.access.is_ours(request, answer, _purpose(owner)):
+            self.access.refuse("not_from_page", key=owner)
             return self.access.renderer.notice("not_from_page", 403, again="/mine")
         names = [name for name, _ in await self.vault.names(owner)]
         wanted = names if answer.last("do") == "delete-all" else [answer.last("name")]
@@ -79,6 +81,12 @@ class AccountPage:
                 logger.warning(f"access to {provider} was deleted here, but not revoked there: {type(exc).__name__}")
                 revoked = False
         await self.vault.forget(owner, name)
+        if name.startswith(_ACCESS):
+            self.access.note(
+                "account.disconnected", key=owner, provider=provider, outcome="" if revoked else "not_revoked"
+            )
+        else:
+            self.access.note("secret.deleted", key=owner, name=name)
         return revoked
 
     async def _render(

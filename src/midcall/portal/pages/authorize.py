@@ -68,12 +68,14 @@ class CallbackPage:
         if key is None:
             return access.renderer.notice("sign_in_again", 401)
         if browser is None:
+            access.note("account.refused", key=key, outcome="other_browser")
             return access.renderer.notice("oauth_refused", 403, who=access.name(request, key))
         try:
             states = pending(access.cookies, request.cookies).values()
             finished = await self.oauth.finish(request.query_params, browser, key, pending=states)
         except OAuthError as exc:
             logger.warning(f"an authorization was rejected: {type(exc).__name__}")
+            access.note("account.refused", key=key, outcome=type(exc).__name__)
             heading, _ = heading_and_hint("oauth_refused")
             return access.renderer.say(heading, exc.text, exc.status, who=access.name(request, key))
         response = await self._finish(request, finished, key, browser)
@@ -96,6 +98,8 @@ class CallbackPage:
         found = await self.pages.access.interactions.look(visitor.id)
         if found is not None and (found[1] is None or found[1].action != "accept"):
             provider = str(visitor.interaction.about["provider"])
+            access, about = self.pages.access, visitor.interaction
+            access.note("account.disconnected", visitor.id, visitor.key, about, provider=provider, outcome="too_late")
             try:
                 await self.oauth.revoke(provider, visitor.key)
             except OAuthError as exc:

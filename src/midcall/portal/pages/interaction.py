@@ -11,12 +11,14 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from midcall.audit import Name
 from midcall.language import _, ngettext
 from midcall.portal.access import Access, Visitor
 from midcall.portal.logs import logger
 from midcall.portal.oauth.flows import remember
 from midcall.portal.pages.interaction_kinds import Accepted, Invalid, Page, Redirect, Rejected, Result
 from midcall.portal.pages.rendering import PageCache, format_hour, format_moment
+from midcall.stores.base import Completion
 from midcall.stores.interactions import Action, Ending, Interaction, Kind, digest_of, short
 from midcall.web.forms import excerpt
 from midcall.web.security import Posted, TooLarge, read_posted
@@ -24,6 +26,13 @@ from midcall.web.security import Posted, TooLarge, read_posted
 OnFinish = Callable[[str], Awaitable[None]]
 
 _STATUS: Final = {"already": 409, "foreign": 403, "expired": 410, "unknown": 404}
+_ACCEPTED: Final[Mapping[Kind, Name]] = {
+    "secret": "secret.stored",
+    "authorize": "account.connected",
+    "approve": "approval.granted",
+    "form": "page.answered",
+}
+_DECLINED: Final[Mapping[Kind, Name]] = {"approve": "approval.declined"}
 _NOTICES: Final = {"foreign": "wrong_user", "expired": "expired", "unknown": "unknown"}
 
 
@@ -57,13 +66,17 @@ class InteractionPages:
         try:
             answer = await read_posted(request)
         except TooLarge:
+            self.access.refuse("too_large", visitor.id, visitor.key, visitor.interaction)
             return self.access.renderer.notice("too_large", 413, who=visitor.name)
         if not self.access.is_ours(request, answer, digest_of(visitor.id)):
             logger.warning(f"{short(visitor.id)} was rejected: not from our page")
+            self.access.refuse("not_from_page", visitor.id, visitor.key, visitor.interaction)
             return self.access.renderer.notice("not_from_page", 403, who=visitor.name, again=f"/i/{visitor.id}")
         if visitor.ending is not None:
+            self.access.refuse("already", visitor.id, visitor.key, visitor.interaction)
             return self._show_earlier(visitor, visitor.ending, 409)
         if self._has_expired(visitor.interaction):
+            self.access.refuse("expired", visitor.id, visitor.key, visitor.interaction)
             return self.access.renderer.notice("expired", 410, who=visitor.name)
         return await self._answer(request, visitor, answer)
 
@@ -95,8 +108,10 @@ class InteractionPages:
                 remember(self.access.cookies, request.cookies, response, visitor.id, state)
                 return response
             case Rejected("already", status):
+                self.access.refuse("already", visitor.id, visitor.key, visitor.interaction)
                 return self._show_late(visitor, status)
             case Rejected(why, status):
+                self.access.refuse(why, visitor.id, visitor.key, visitor.interaction)
                 return self.access.renderer.notice(why, status, who=visitor.name, again=f"/i/{visitor.id}")
 
     async def finish(self, visitor: Visitor, action: Action, content: Mapping[str, Any] | None = None) -> Response:
@@ -104,12 +119,24 @@ class InteractionPages:
         ending = Ending(action, self.access.clock(), content, visitor.interaction.digest)
         became = await self.access.interactions.finish(visitor.id, ending, owner=visitor.key)
         logger.info(f"{visitor.interaction.kind} {short(visitor.id)}: {action}, {became}")
+        self._note(visitor, action, became)
         if became == "done":
             await self._notify(visitor.id)
             return self._show_outcome(visitor, action)
         if became == "already":
             return self._show_late(visitor, 409)
         return self.access.renderer.notice(_NOTICES[became], _STATUS[became], who=visitor.name)
+
+    def _note(self, visitor: Visitor, action: Action, became: Completion) -> None:
+        """Write an answer into the audit trail: what it means depends on the page."""
+        about = visitor.interaction
+        if became != "done":
+            self.access.refuse(became, visitor.id, visitor.key, about)
+            return
+        name: Name = _ACCEPTED[about.kind] if action == "accept" else _DECLINED.get(about.kind, "page.declined")
+        said = {key: about.about.get(key) for key in ("name", "provider")} | {"digest": about.digest}
+        outcome = "" if action == "accept" else action
+        self.access.note(name, visitor.id, visitor.key, about, outcome=outcome, **said)
 
     async def _notify(self, id: str) -> None:
         """Call `on_finish`. The answer is stored already, so a failure here loses nothing."""

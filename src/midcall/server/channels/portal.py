@@ -23,6 +23,7 @@ from midcall.server.resuming.codes import comes_back, why_not_sent_away
 from midcall.stores.interactions import Ending, Interaction
 
 if TYPE_CHECKING:
+    from midcall.audit import Audit
     from midcall.core.caller import Caller, ServerIdentity
     from midcall.server.call import Call
     from midcall.stores.base import Store
@@ -61,6 +62,9 @@ class Portal(Protocol):
     def url(self) -> str: ...
     @property
     def ttl(self) -> float: ...
+
+    audit: Audit | None
+
     @property
     def local(self) -> bool: ...
     @property
@@ -160,7 +164,7 @@ class Link:
             if ending is not None:
                 return settle_page(call, asking, ending, self.via)
             if left <= visits.HOLD_SECONDS:
-                raise visits.page_timed_out()
+                raise visits.page_timed_out(call, page.id)
             await call.continue_later(model_text.open_pages([(page.message, page.address)]))
 
 
@@ -236,7 +240,7 @@ def form_interaction(call: Call, asking: Asking, expires: float) -> Interaction:
     about = {"schema": refill(question.form.schema(), asking.entry)}
     message = message_for(question, asking.entry)
     title, client = call.installation.server_title, call.client_name
-    return Interaction("form", call.owner, title, client, message, time.time(), expires, about)
+    return Interaction("form", call.owner, title, client, message, time.time(), expires, about, call.digest)
 
 
 def settle_page(call: Call, asking: Asking, ending: Ending, via: Via) -> Entry:

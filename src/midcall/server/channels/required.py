@@ -212,6 +212,7 @@ async def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> d
                 continue
             attempt += 1
         entry = call.replay.wait(identity, visit, line=False, deadline=None, attempt=attempt)
+        call.audit("question.asked", identity, via="round", mode="url", attempt=attempt)
         wire = call.replay.wire_key(identity, attempt)
         requests[wire] = {
             "method": "elicitation/create",
@@ -235,6 +236,6 @@ async def _after_consent(call: Call, agreed: Mapping[str, str]) -> dict[str, dic
     if done:
         return None
     if call.method != "tools/call":
-        raise visits.page_timed_out()
+        raise visits.page_timed_out(call, next(iter(agreed.values()), ""))
     call.suspend().later = model_text.PAGE_NOT_FINISHED
     return {}

@@ -40,6 +40,8 @@ from midcall.errors import (
     StoreError,
     TimedOut,
     TooManyRounds,
+    UserCancelled,
+    UserDeclined,
 )
 from midcall.server import model_text
 from midcall.server.call import Call, current_call
@@ -208,6 +210,8 @@ def ending(error: MidcallError, call: Call) -> dict[str, Any]:
             call.installation.warn_once(f"no channel: {error}", f"{error.with_advice} {error.reference}")
     elif error is not call.failed:
         _report(error, call)
+    if not isinstance(error, (UserDeclined, UserCancelled, TimedOut)):
+        call.audit("call.failed", outcome=type(error).__name__)
     undeclared = isinstance(error, NoChannel) and error.undeclared is not None and call.modern
     if undeclared or isinstance(error, (MalformedAnswer, InvalidJournal)) or call.method != "tools/call":
         raise protocol_error(error, call) from error

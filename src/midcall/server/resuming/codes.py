@@ -22,7 +22,7 @@ from mcp_types import INVALID_PARAMS, ElicitRequestURLParams, ListToolsResult, T
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from midcall.core.journal import Journal, Target, decode, encode, mark_name
-from midcall.core.replay import Replay, parse_answer
+from midcall.core.replay import parse_answer
 from midcall.core.wire import spell
 from midcall.errors import MalformedAnswer
 from midcall.protocol import ANSWER, CODE, CONTINUE, NOW, RETRIES
@@ -97,9 +97,11 @@ async def _put_code(call: Call) -> str:
     call.journal.owner = call.installation.runs.owner_of(call)
     text = encode(call.journal)
     if (keeping := call.installation.keeping) is not None:
-        return await keeping.put_code(call, text)
-    code = spell(secrets.token_bytes(16))
-    call.installation.runs.put_state(code, call, text)
+        code = await keeping.put_code(call, text)
+    else:
+        code = spell(secrets.token_bytes(16))
+        call.installation.runs.put_state(code, call, text)
+    call.audit("code.issued")
     return code
 
 
@@ -136,13 +138,14 @@ def answer_in(ctx: ServerRequestContext[Any, Any]) -> Mapping[str, Any] | None:
     return {name: value for name, value in _mapping_in(ctx.params, "arguments").items() if name != "code"}
 
 
-def take_answer(installation: Installation, journal: Journal, answer: Mapping[str, Any]) -> None:
+def take_answer(call: Call, answer: Mapping[str, Any]) -> None:
     """Settle the question that was relayed, and no other."""
+    journal = call.journal
     marked = journal.entry(RELAYED)
-    entry = journal.entry(marked.value) if marked is not None and installation.relay else None
+    entry = journal.entry(marked.value) if marked is not None and call.installation.relay else None
     if marked is not None and entry is not None and entry.kind == "waiting":
         kind, content = parse_answer(answer)
-        Replay(journal).settle(marked.value, entry, kind, content, "relay")
+        call.replay.settle(marked.value, entry, kind, content, "relay")
         journal.forget(RELAYED)
 
 

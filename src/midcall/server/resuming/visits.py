@@ -24,7 +24,7 @@ from midcall.protocol import has_visit_errors
 from midcall.server import model_text
 from midcall.server.channels.push import signs_of_life
 from midcall.settings import HOLD_SECONDS, MAX_HOLDS, MAX_VISITS, PUSH_HOLD_SECONDS, VISIT_POLL_SECONDS
-from midcall.stores.interactions import Ending, digest_of
+from midcall.stores.interactions import Ending, digest_of, short
 
 if TYPE_CHECKING:
     from mcp.server.connection import Connection
@@ -208,11 +208,12 @@ async def wait_for_ending(call: Call, id: str, timeout: float | None, until: flo
             call.replay.mark(identity, "visited", asdict(ending))
             return ending
         if left <= hold or not await _let_go(call):
-            raise page_timed_out()
+            raise page_timed_out(call, id)
 
 
-def page_timed_out() -> TimedOut:
+def page_timed_out(call: Call, id: str) -> TimedOut:
     """The error for a page that the user did not finish in time."""
+    call.audit("page.declined", page=short(id), outcome="timeout")
     return TimedOut(
         "The visit was not completed in time.",
         for_model=f"{model_text.PAGE_NOT_FINISHED} Call the tool again when they say that they are done.",

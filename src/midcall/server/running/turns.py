@@ -30,6 +30,8 @@ class OwnState(str):
 CONTINUED: Final = "This request was already continued with other answers. Call the tool again to start over."
 PAST: Final = "This request was already continued, and its result is gone. Call the tool again to start over."
 WAS_CANCELLED: Final = "This call was cancelled. Call the tool again to start over."
+REFUSALS: Final = {CONTINUED: "continued", PAST: "past", WAS_CANCELLED: "cancelled"}
+"""What the audit trail calls them."""
 
 
 class Given(NamedTuple):

@@ -58,12 +58,15 @@ async def get_secret(
         identity = call.replay.identify_mark("secret", name)
         kept = None if call.replay.find_mark(identity) is not None else await portal.vault.get(call.owner, name)
         if kept is not None and await _is_still_right(check, kept):
+            call.audit("secret.read", name=name)
             return kept
         ending = await _visit_page(call, portal, identity, "secret", message, about, timeout)
         kept = await portal.vault.get(call.owner, name)
         if kept is not None and await _is_right(ending, check, kept):
+            call.audit("secret.read", name=name)
             return kept
-        await portal.vault.forget(call.owner, name)
+        if await portal.vault.forget(call.owner, name):
+            call.audit("secret.deleted", name=name, outcome="rejected")
     raise NotAnswered(
         f"The user entered the secret {name!r}, but its check did not accept it",
         for_model=model_text.rejected_secret(name),
@@ -115,6 +118,7 @@ async def get_token(call: Call, provider: str, message: str | None, timeout: flo
         )
     identity = call.replay.identify_mark("authorize", provider)
     if call.replay.find_mark(identity) is None and (token := await portal.oauth.token(provider, call.owner)):
+        call.audit("account.used", provider=provider)
         return token
     about = {"provider": provider, "title": known.title or known.name, "scopes": list(known.scopes)}
     text = message or f"Please authorize access to {known.title or known.name}."
@@ -125,6 +129,7 @@ async def get_token(call: Call, provider: str, message: str | None, timeout: flo
             f"The user authorized {provider!r}, but there is no valid token",
             for_model=model_text.missing_token(provider),
         )
+    call.audit("account.used", provider=provider)
     return token
 
 
@@ -180,7 +185,8 @@ async def _visit_page(
     visit.base = mark_name("visit", call.derive(portal.address(id)))  # other pages may have the same message
     if begun is None:
         now, title = time.time(), call.installation.server_title
-        page = Interaction(kind, call.owner, title, call.client_name, message, now, now + portal.ttl, about)
+        expires = now + portal.ttl
+        page = Interaction(kind, call.owner, title, call.client_name, message, now, expires, about, call.digest)
         await portal.interactions.begin(id, page)
         call.replay.mark(identity, kind, [page.expires, page.digest])
         until, digest = page.expires, page.digest
@@ -212,11 +218,14 @@ async def _use(call: Call, portal: Portal, identity: str, kind: Kind, digest: st
     again = kind in _IN_THE_VAULT  # nothing is done twice if a replay reads them again
     turn, now = call.journal.turn, time.time()
     if not await portal.interactions.use(id, digest, owner=call.owner, turn=turn, again=again, now=now):
+        call.audit("approval.refused", outcome="used", digest=digest)
         raise OnceUnknown(
             f"This {kind} was used before, or is for something else than what the page showed",
             for_model=model_text.DECISION_USED,
         )
     call.replay.mark(used, "used", True)
+    if kind == "approve":
+        call.audit("approval.used", digest=digest)
 
 
 def _plain_details(details: Mapping[str, Any]) -> dict[str, Any]:

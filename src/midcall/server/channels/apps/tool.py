@@ -51,6 +51,8 @@ async def call_tool(
     arguments: Any = (ctx.params or {}).get("arguments")
     said: Mapping[str, Any] = cast("Mapping[str, Any]", arguments) if isinstance(arguments, Mapping) else {}
     reply = await _Desk(installation, keeping, ctx).reply(said)
+    if reply["state"] == "unknown":
+        installation.note(ctx, "app.refused", outcome="unknown")
     text = model_text.APP_STATES[reply["state"]]
     result = {"content": [{"type": "text", "text": text}], "isError": reply["state"] == "unknown"}
     return result, {APP_META: reply}
