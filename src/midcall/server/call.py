@@ -9,9 +9,10 @@ import sys
 from collections.abc import Mapping
 from contextvars import ContextVar
 from copy import deepcopy
+from dataclasses import fields, replace
 from functools import cached_property, partial
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from mcp.server.context import CallNext, ServerRequestContext
 from mcp.server.session import ServerSession
@@ -25,7 +26,7 @@ from midcall.core.wire import spell
 from midcall.errors import MidcallError, Misuse, NoCall, ReplayMismatch
 from midcall.protocol import FORMS_SINCE, URLS_SINCE, has_visit_errors
 from midcall.server import model_text
-from midcall.server.frameworks.session import AskingSession, follow_request, with_params, with_session
+from midcall.server.frameworks.session import AskingSession, is_cancelled
 from midcall.server.running.run import Run
 from midcall.settings import TOGETHER_SECONDS
 
@@ -74,6 +75,8 @@ class Call:
     """The author's mistake that ends the call, even if its tool returns a result."""
     ended = False
     """Whether the run is over, or is being ended."""
+    is_between_requests = False
+    """Whether its request has returned, or is lost, and the next one has not come yet."""
     suspension: Suspension | None = None
     """How its request returns before the tool has ended, if it does."""
     _met: asyncio.Event | None = None
@@ -105,7 +108,7 @@ class Call:
         self.run = run = Run(self.called, current_call, self)
         self.thread = get_ident()
         self.around = current_call.get()
-        self.asking_session = AskingSession(self.ctx.session, self)
+        self.asking_session = AskingSession(self, self.ctx.session._connection)  # pyright: ignore[reportPrivateUsage]
         ctx = with_session(ctx, self.asking_session)
         self.followers.append(ctx)
         running = self.installation.runs.running
@@ -127,14 +130,14 @@ class Call:
         self.version = ctx.protocol_version
         self.modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
         self.suspension = None
-        self.asking_session.follow(ctx.session)
+        self.is_between_requests = False
         for follower in self.followers:
-            follow_request(follower, ctx)
+            _follow_request(follower, ctx)
         self.run.follow()
 
     def let_go(self) -> None:
         """The request returns, and the run stays: until the next one there is nobody to talk to."""
-        self.asking_session.detach()
+        self.is_between_requests = True
 
     async def is_ours(self) -> bool:
         """Whether no other replica has taken the call over."""
@@ -185,8 +188,7 @@ class Call:
     @property
     def cancel_requested(self) -> bool:
         """Whether the client has given up on the newest request."""
-        event = AskingSession(self.ctx.session, self).cancel_requested
-        return event is not None and event.is_set()
+        return is_cancelled(self.ctx.session)
 
     @property
     def client_name(self) -> str:
@@ -383,6 +385,55 @@ class Call:
             result["resultType"] = result_type
             result["_meta"] = {SERVER_INFO_META_KEY: dict(info) if flat else deepcopy(info)}
         return result
+
+
+# --- what the handler sees of a request ------------------------------------------------------------
+#
+# A run keeps the connection of its first request. The channel, the request id, the progress token and the HTTP request
+# are those of the newest one.
+
+_FOLLOWING: Final = ("request", "close_sse_stream", "close_standalone_sse_stream")
+_ALL_FIELDS: Final = len(fields(ServerRequestContext)) == 10
+"""Whether `with_session` knows all fields of a context. A later SDK may have more."""
+
+
+def with_session(ctx: ServerRequestContext[Any, Any], session: ServerSession) -> ServerRequestContext[Any, Any]:
+    """`dataclasses.replace`, at a quarter of its price: every call pays it, even if it never asks."""
+    if type(ctx) is not ServerRequestContext or not _ALL_FIELDS:
+        return replace(ctx, session=session)
+    changed = object.__new__(type(ctx))
+    changed.session = session
+    changed.lifespan_context = ctx.lifespan_context
+    changed.protocol_version = ctx.protocol_version
+    changed.method = ctx.method
+    changed.params = ctx.params
+    changed.request_id = ctx.request_id
+    changed.meta = ctx.meta
+    changed.request = ctx.request
+    changed.close_sse_stream = ctx.close_sse_stream
+    changed.close_standalone_sse_stream = ctx.close_standalone_sse_stream
+    return changed
+
+
+def with_params(ctx: ServerRequestContext[Any, Any], params: Mapping[str, Any]) -> ServerRequestContext[Any, Any]:
+    changed = with_session(ctx, ctx.session)
+    changed.params = params
+    return changed
+
+
+def _follow_request(held: Any, newest: ServerRequestContext[Any, Any]) -> None:
+    """Bring what the framework holds up to date: the SDK's context, or FastMCP's copy of it."""
+    of_sdk = type(held) is type(newest)
+    held.request_id = newest.request_id if of_sdk or newest.request_id is None else str(newest.request_id)
+    held.meta = newest.meta if of_sdk else _raw_meta(newest.params)
+    for name in _FOLLOWING:
+        if hasattr(held, name):
+            setattr(held, name, getattr(newest, name))
+
+
+def _raw_meta(params: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    meta: Any = (params or {}).get("_meta")
+    return dict(cast("Mapping[str, Any]", meta)) if isinstance(meta, Mapping) else None
 
 
 def hand_down(params: Mapping[str, Any], journal: Journal) -> dict[str, Any]:

@@ -22,12 +22,11 @@ from midcall.core.journal import Foreign, Head, Journal, decode, read_head
 from midcall.core.replay import Replay
 from midcall.errors import InvalidJournal, MalformedAnswer, MidcallError, StoreError
 from midcall.protocol import ANSWER, CONTINUE
-from midcall.server.call import Call, hand_down
+from midcall.server.call import Call, hand_down, with_params
 from midcall.server.channels import telemetry
 from midcall.server.channels.apps import requests as apps
 from midcall.server.channels.push import take_back
 from midcall.server.frameworks.errors import protocol_error
-from midcall.server.frameworks.session import with_params
 from midcall.server.results import AGAIN, finish, leave
 from midcall.server.resuming import codes
 from midcall.server.resuming.codes import forget_request

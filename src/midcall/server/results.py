@@ -78,7 +78,7 @@ async def leave(call: Call) -> HandlerResult:
             return await _result(call, {key: each.request for key, each in call.run.open.items()})
         finally:
             if not call.ended:
-                call.asking_session.detach()
+                call.let_go()
                 call.installation.runs.wait(call)
     requests = call.run.requests()
     await call.end(ROUND)

@@ -32,7 +32,7 @@ from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
 
 from midcall.core.journal import read_head
 from midcall.errors import InstallError, InvalidJournal
-from midcall.server.frameworks.session import with_params
+from midcall.server.call import with_params
 from midcall.server.running.turns import OwnState
 from midcall.settings import SDK_STATE_TTL_SECONDS, STATE_TTL_SECONDS
 from midcall.stores.memory import Memory

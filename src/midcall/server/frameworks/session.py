@@ -8,12 +8,11 @@ call; between two requests it drops notifications, because there is nobody to he
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import anyio
 from mcp.server.connection import Connection
-from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
 from mcp.shared.dispatcher import CallOptions, ProgressFnT
 from mcp.shared.exceptions import NoBackChannelError
@@ -57,53 +56,54 @@ class _Nowhere:
 _NOWHERE: Final[Any] = _Nowhere()
 
 
-class AskingSession(ServerSession):
-    _progress: float = 0
+def outbound_of(session: ServerSession) -> Any:
+    """The channel of the request that this session belongs to."""
+    return session._request_outbound  # pyright: ignore[reportPrivateUsage]
 
-    def __init__(self, session: ServerSession, call: Call) -> None:
-        # As little as possible: every call makes one, even if it never asks.
-        self._session = session
-        self._request_outbound = session._request_outbound
-        self._connection = session._connection
-        self._call = call
+
+def is_cancelled(session: ServerSession) -> bool:
+    """Whether the client has given up on the request of this session, if the connection can tell."""
+    event: anyio.Event | None = getattr(outbound_of(session), "cancel_requested", None)
+    return event is not None and event.is_set()
+
+
+@dataclass(eq=False, repr=False)
+class AskingSession(ServerSession):
+    """It holds nothing of its own: every call makes one, even if it never asks."""
+
+    _call: Call
+    _connection: Connection
+    """The client of the first request, for as long as it is connected."""
+
+    _progress: float = field(default=0, init=False)
 
     def __getattr__(self, name: str) -> Any:
-        """Whatever else the SDK's session of this request knows."""
-        if name == "_session":  # a copy that is still being made
+        """Whatever else the SDK's session of the newest request knows."""
+        if name == "_call":  # a copy that is still being made
             raise AttributeError(name)
-        return getattr(self._session, name)
+        return getattr(self._call.ctx.session, name)
 
-    def follow(self, session: ServerSession) -> None:
-        """A newer request continues the call. The connection stays that of the first one."""
-        self._session = session
-        self._request_outbound = session._request_outbound
-
-    def detach(self) -> None:
-        """The request returns, and the run stays."""
-        self._request_outbound = _NOWHERE
+    @property
+    def _request_outbound(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The channel of the newest request, while it's being served."""
+        return _NOWHERE if self._call.is_between_requests else outbound_of(self._call.ctx.session)
 
     @property
     def connection(self) -> Connection:
-        """The client, for as long as it is connected."""
         return self._connection
 
     @property
     def client_capabilities(self) -> Any:
-        return self._session.client_capabilities
+        return self._call.ctx.session.client_capabilities
 
     @property
     def client_params(self) -> Any:
-        return self._session.client_params
+        return self._call.ctx.session.client_params
 
     @property
     def can_send_request(self) -> bool:
         """A tool can always ask: if the client can't be pushed to, the question leaves in a round."""
         return self._call.modern or self._request_outbound.can_send_request
-
-    @property
-    def cancel_requested(self) -> anyio.Event | None:
-        """Set when the client gives up on this request, if the connection can tell."""
-        return getattr(self._request_outbound, "cancel_requested", None)
 
     def push(self, params: dict[str, Any]) -> Awaitable[dict[str, Any]]:
         """Send `elicitation/create` on the stream of the request that asks, and await the raw answer."""
@@ -151,7 +151,7 @@ class AskingSession(ServerSession):
     async def send_notification(
         self, notification: ServerNotification, related_request_id: RequestId | None = None
     ) -> None:
-        if self._request_outbound is not _NOWHERE:
+        if not self._call.is_between_requests:
             await super().send_notification(notification, related_request_id)
 
     async def report_progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
@@ -173,52 +173,3 @@ class AskingSession(ServerSession):
     async def beat(self, message: str) -> None:
         """A heartbeat on the caller's progress token, while a person thinks."""
         await self.report_progress(self._progress + _BEAT, message=message)
-
-
-# --- what a framework holds of a request ----------------------------------------------------------
-#
-# A run keeps the connection of its first request. The channel, the request id, the progress token and the HTTP request
-# are those of the newest one.
-
-_FOLLOWING: Final = ("request", "close_sse_stream", "close_standalone_sse_stream")
-_ALL_FIELDS: Final = len(fields(ServerRequestContext)) == 10
-"""Whether `with_session` knows all fields of a context. A later SDK may have more."""
-
-
-def with_session(ctx: ServerRequestContext[Any, Any], session: ServerSession) -> ServerRequestContext[Any, Any]:
-    """`dataclasses.replace`, at a quarter of its price: every call pays it, even if it never asks."""
-    if type(ctx) is not ServerRequestContext or not _ALL_FIELDS:
-        return replace(ctx, session=session)
-    changed = object.__new__(type(ctx))
-    changed.session = session
-    changed.lifespan_context = ctx.lifespan_context
-    changed.protocol_version = ctx.protocol_version
-    changed.method = ctx.method
-    changed.params = ctx.params
-    changed.request_id = ctx.request_id
-    changed.meta = ctx.meta
-    changed.request = ctx.request
-    changed.close_sse_stream = ctx.close_sse_stream
-    changed.close_standalone_sse_stream = ctx.close_standalone_sse_stream
-    return changed
-
-
-def with_params(ctx: ServerRequestContext[Any, Any], params: Mapping[str, Any]) -> ServerRequestContext[Any, Any]:
-    changed = with_session(ctx, ctx.session)
-    changed.params = params
-    return changed
-
-
-def follow_request(held: Any, newest: ServerRequestContext[Any, Any]) -> None:
-    """Bring what the framework holds up to date: the SDK's context, or FastMCP's copy of it."""
-    of_sdk = type(held) is type(newest)
-    held.request_id = newest.request_id if of_sdk or newest.request_id is None else str(newest.request_id)
-    held.meta = newest.meta if of_sdk else _raw_meta(newest.params)
-    for name in _FOLLOWING:
-        if hasattr(held, name):
-            setattr(held, name, getattr(newest, name))
-
-
-def _raw_meta(params: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    meta: Any = (params or {}).get("_meta")
-    return dict(cast("Mapping[str, Any]", meta)) if isinstance(meta, Mapping) else None

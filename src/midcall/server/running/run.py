@@ -120,34 +120,39 @@ class Run:
     def start(self, tool: Callable[[], Awaitable[Any]]) -> None:
         """Run this in its own task."""
         self._tool = self.context.run(tool)
-        self._is_starting = True
         if sys.version_info >= (3, 12) and self.loop.get_task_factory() is None:
             # A tool that never waits then costs no turn of the loop.
+            self._is_starting = True
             self.task = asyncio.Task(self._run(), loop=self.loop, context=self.context, eager_start=True)
+            self._is_starting = False
         else:
             self.task = self.loop.create_task(self._run(), context=self.context)
-        self._is_starting = False
-        if self.task.done():
-            self._on_done(self.task)
-        else:
-            self.task.add_done_callback(self._on_done)
+            self.task.add_done_callback(self._on_cancel)
 
     async def _run(self) -> Any:
         if self._is_starting:  # nobody else knows its task yet
             self.task = cast("asyncio.Task[Any]", asyncio.current_task())
+        else:
+            self.task.remove_done_callback(self._on_cancel)
         tool, self._tool = self._tool, None
         assert tool is not None, "a run runs its tool once"
         try:
             with self._scope:
                 return await tool
+        except Exception:
+            self.task.add_done_callback(_retrieve)
+            raise
         finally:
-            self._ring()  # a turn of the loop before the callbacks of the task do
+            self._finish()
 
-    def _on_done(self, task: asyncio.Task[Any]) -> None:
-        if not task.cancelled():
-            task.exception()  # retrieved: the request that returns it may come later, or never
-        elif (close := getattr(self._tool, "close", None)) is not None:  # cancelled before its first step
+    def _on_cancel(self, _: asyncio.Task[Any]) -> None:
+        """The task was cancelled before its first step."""
+        if (close := getattr(self._tool, "close", None)) is not None:
             close()
+        self._finish()
+
+    def _finish(self) -> None:
+        """The tool has ended, and its task ends in this turn of the loop."""
         if self.open:  # those of branches that the tool has left behind
             self._fail_open()
         self._ring()
@@ -161,6 +166,11 @@ class Run:
 
     async def settle(self) -> None:
         """Wait until the tool has ended, or has asked and gone quiet."""
+        if self.task.done():
+            return
+        await asyncio.sleep(0)  # for most tools one step is enough, to their end or to a question
+        if self._quiet:
+            await asyncio.sleep(0)  # tasks that the tool has started take their first steps
         while not (self.task.done() or self.abandoned or self._is_quiet()):
             self._bell = self.loop.create_future()
             try:
@@ -332,7 +342,7 @@ class Run:
 
     def _expect(self, turns: int) -> None:
         """A round leaves after this many turns of the loop, unless something is asked meanwhile."""
-        if turns == QUIET_LINE and not self._counting and not self._is_starting:  # the request wakes in the next turn
+        if turns == QUIET_LINE and not self._counting:  # the request wakes in the next turn
             self._quiet = True
             self._ring()
             return
@@ -492,6 +502,12 @@ def _is_running(loop: asyncio.AbstractEventLoop) -> bool:
         return asyncio.get_running_loop() is loop
     except RuntimeError:
         return False
+
+
+def _retrieve(task: asyncio.Task[Any]) -> None:
+    """The request that returns the error may come later, or never."""
+    if not task.cancelled():
+        task.exception()
 
 
 def _adopt(newer: Mapping[ContextVar[Any], tuple[Any, Any]]) -> None:
