@@ -70,6 +70,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
 @example(text="http://a" + ")" * 80_000)
 @example(text="https://a/" + "(" * 50_000 + ")" * 50_000)
 @example(text="www." * 25_000)
+@example(text="https:/\t/a" + "\u0301\u0316" * 30_000)
 def test_a_long_odd_text_is_read_in_bounded_time(name: str, text: str) -> None:
     assert_fast(FUNCTIONS[name], text)
 
