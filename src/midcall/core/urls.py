@@ -29,6 +29,8 @@ _LINK = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
+_LONGEST_AUTHORITY = 1_000
+_DROPPED = str.maketrans("", "", "\t\r\n")
 _TRAILING = ".,;:!?'*_`]}>"
 
 
@@ -46,6 +48,10 @@ def parse_url(url: str) -> SplitResult:
     Raises:
         BadUrl: It's something else, or its port isn't a valid number.
     """
+    # `urlsplit` drops these characters, and normalizes a host in other letters, which takes long if it's long.
+    authority = re.split("[/?#]", url.translate(_DROPPED).partition("//")[2], maxsplit=1)[0]
+    if len(authority) > _LONGEST_AUTHORITY and not authority.isascii():
+        raise BadUrl("its host is too long")
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
@@ -119,11 +125,13 @@ def _invalid(why: str, advice: str = "") -> InvalidQuestion:
 def find_links(*texts: str | None) -> tuple[str, ...]:
     """The links in these texts, each once, in order: a form must not lead the user anywhere."""
     found = (_trim(link) for text in texts if text for link in _LINK.findall(text))
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(link for link in found if link))
 
 
 def _trim(link: str) -> str:
     """Drop the punctuation of the sentence around a link; a bracket stays if it closes one inside."""
-    while link[-1:] in _TRAILING or (link.endswith(")") and link.count(")") > link.count("(")):
-        link = link[:-1]
-    return link
+    end, unmatched = len(link), link.count(")") - link.count("(")
+    while end and (link[end - 1] in _TRAILING or (link[end - 1] == ")" and unmatched > 0)):
+        end -= 1
+        unmatched -= link[end] == ")"
+    return link[:end]
