@@ -528,6 +528,13 @@ POST_BYTES: Final = _portal.add(
     "POST_BYTES", 1_000_000, "bytes", "The largest form that a page of the portal accepts.", where="web"
 )
 POST_VALUES: Final = _portal.add("POST_VALUES", 20_000, "values", "The most values in such a form.", where="web")
+APPROVAL_CHARACTERS: Final = _portal.add(
+    "APPROVAL_CHARACTERS",
+    100_000,
+    "characters",
+    "The longest approval, message and details together: its page shows all of it.",
+    where="server",
+)
 SECRET_CHARACTERS: Final = _portal.add(
     "SECRET_CHARACTERS", 65_536, "characters", "The longest secret that the portal accepts."
 )

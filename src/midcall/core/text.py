@@ -94,8 +94,8 @@ _ALIKE: Final = frozenset({"LATIN", "CYRILLIC", "GREEK", "COPTIC", "ARMENIAN", "
 def reveal(text: str, *, layout: bool = False) -> str:
     """The whole text, with every character that can mislead as a mark such as `⟨U+202E⟩`.
 
-    Two different texts never become the same. Spaces that nobody would see become `␣`, tabs `⇥`, and line ends `↵`; with
-    `layout`, spaces and line ends stay.
+    Two different texts never become the same. Spaces that nobody would see become `␣`, tabs `⇥`, and line ends `↵`.
+    With `layout`, spaces and line ends stay.
     """
     if _CLEAR.fullmatch(text):
         return text
