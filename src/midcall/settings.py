@@ -870,6 +870,14 @@ POST_VALUES: Final = _portal.add(
     then="The request is refused with 413.",
     where="web",
 )
+APPROVAL_CHARACTERS: Final = _portal.add(
+    "APPROVAL_CHARACTERS",
+    100_000,
+    "characters",
+    "The longest approval, message and details together: its page shows all of it.",
+    then="`approve` raises `InvalidQuestion`.",
+    where="server",
+)
 SECRET_CHARACTERS: Final = _portal.add(
     "SECRET_CHARACTERS",
     65_536,

@@ -69,11 +69,11 @@ class Site:
         server: str = "Travel desk",
         client: str = "Chat Client",
         lasts: float = 600.0,
+        message: str = "So that I can look at your repositories.",
         **about: Any,
     ) -> str:
         id, now = secrets.token_urlsafe(24), time.time()
         said = {**ABOUT[kind], **about}
-        message = "So that I can look at your repositories."
         await self.portal.interactions.begin(
             id, Interaction(kind, owner, server, client, message, now, now + lasts, said)
         )

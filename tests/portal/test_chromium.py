@@ -21,6 +21,7 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
+from midcall.core.text import reveal
 from midcall.portal.identity import Caller, Oidc
 from midcall.portal.oauth import Provider
 from midcall.settings import FAILED_OPENS
@@ -211,6 +212,45 @@ async def test_every_page_fits_a_phone_in_light_and_dark(browser: Any, scheme: s
             for button in await seen.page.get_by_role("button").all():
                 box = await button.bounding_box()
                 assert box is None or box["height"] >= 40, "large enough for a finger"
+
+
+PLACES = """cell => {
+    const found = [], texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT)
+    while (texts.nextNode()) {
+        for (let at = 0; at < texts.currentNode.length; at++) {
+            const range = new Range()
+            range.setStart(texts.currentNode, at)
+            range.setEnd(texts.currentNode, at + 1)
+            found.push([texts.currentNode.data[at], range.getBoundingClientRect().x])
+        }
+    }
+    return found.sort((one, other) => one[1] - other[1]).map(each => each[0]).join("")
+}"""
+"""The characters of a cell as they come from left to right."""
+
+
+async def test_what_is_approved_is_seen_whole_and_in_one_order(browser: Any) -> None:
+    values = [
+        "AC\u202eME",
+        "1\u05d0",
+        "\u05d01",
+        "\u05d0 1 \u05d1 2",
+        "\u0661 + \u0662",
+        "\u0662 + \u0661",
+        "x" * 9_000,
+    ]
+    async with served() as at, looking(browser, **PHONE) as seen:
+        details = {f"value {number}": value for number, value in enumerate(values)}
+        await seen.go(at.portal.address(await at.begin("approve", details=details)))
+        assert await seen.page.evaluate("document.documentElement.scrollWidth") <= 375
+        *short, long = await seen.page.locator("td").all()
+        assert [await cell.evaluate(PLACES) for cell in short] == [reveal(value) for value in values[:-1]]
+        assert await long.inner_text() == values[-1]
+        for cell in (*short, long):
+            hidden = await cell.evaluate(
+                "cell => [cell.scrollHeight - cell.clientHeight, cell.scrollWidth - cell.clientWidth]"
+            )
+            assert max(hidden) <= 1, "no part of it is behind an edge"
 
 
 # --- refusals --------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import Any, cast
 from starlette.requests import Request
 from starlette.responses import Response
 
+from midcall.core.text import reveal
 from midcall.portal.access import Visitor
 from midcall.portal.logs import logger
 from midcall.portal.oauth import Finished, OAuth, OAuthError
@@ -17,7 +18,6 @@ from midcall.portal.pages.interaction import InteractionPages
 from midcall.portal.pages.interaction_kinds import Redirect, Rejected, Result
 from midcall.portal.pages.notices import heading_and_hint
 from midcall.stores.interactions import Interaction
-from midcall.web.forms import excerpt
 from midcall.web.security import LEAVING, Posted
 
 
@@ -40,8 +40,8 @@ class Authorize:
         name = str(interaction.about["provider"])
         scopes = cast("Sequence[Any]", interaction.about.get("scopes") or ())
         return {
-            "provider": excerpt.line(self._titles.get(name, name), 80),
-            "scopes": [excerpt.line(str(scope)) for scope in scopes],
+            "provider": reveal(self._titles.get(name, name)),
+            "scopes": [reveal(str(scope)) for scope in scopes],
         }
 
     async def accept(self, visitor: Visitor, posted: Posted) -> Result:

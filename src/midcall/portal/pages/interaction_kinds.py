@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol, TypeAlias, cast
 
 from midcall.core.forms.check import check
 from midcall.core.forms.form import Form
-from midcall.core.text import plain
+from midcall.core.text import reveal
 from midcall.errors import Misuse
 from midcall.language import _
 from midcall.portal.access import Visitor
@@ -120,7 +120,9 @@ class Approve:
 
     def context(self, interaction: Interaction, problems: Mapping[str, Any] | None) -> dict[str, Any]:
         details = cast("Mapping[str, Any]", interaction.about.get("details") or {})
-        return {"rows": [(excerpt.line(str(name)), *_format_detail(value)) for name, value in details.items()]}
+        rows = [(_format_text(name), *_format_detail(value)) for name, value in details.items()]
+        texts = (reveal(interaction.message, layout=True), *(text for name, value, _ in rows for text in (name, value)))
+        return {"rows": rows, "marked": any(map(excerpt.has_marks, texts))}
 
     async def accept(self, visitor: Visitor, posted: Posted) -> Result:
         return Accepted()
@@ -130,15 +132,24 @@ def _format_detail(value: Any) -> tuple[str, bool]:
     """The value in full, and whether its layout matters. Never truncate what the user approves."""
     match value:
         case str():
-            return plain(value), "\n" in value
+            return _format_text(value).replace("↵", "↵\n"), "\n" in value
         case bool():
             return _("Yes") if value else _("No"), False
         case None:
             return _("(nothing)"), False
         case int() | float():
             return str(value), False
-        case _other:
-            return plain(json.dumps(value, indent=2, ensure_ascii=False, default=str)), True
+        case _other:  # JSON escapes line ends in texts: those that it has are layout
+            lines = json.dumps(value, indent=2, ensure_ascii=False, default=str).split("\n")
+            return "\n".join(line[: -len(text)] + reveal(text) for line in lines if (text := line.lstrip(" "))), True
+
+
+def _format_text(text: str) -> str:
+    """A text, in quotes if it would look like something else."""
+    if not text:
+        return _("(empty text)")
+    like = text.startswith('"') or text in (_("Yes"), _("No"), _("(nothing)"), _("(empty text)"))
+    return f'"{reveal(text)}"' if like else reveal(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +190,7 @@ class Secret:
         self._clock = clock
 
     def context(self, interaction: Interaction, problems: Mapping[str, Any] | None) -> dict[str, Any]:
-        name = excerpt.line(str(interaction.about["name"]), 80)
+        name = reveal(str(interaction.about["name"]))
         found = problems or {}
         return {"name": name, "lines": _lines(interaction, found), "general": found.get("", "")}
 
@@ -238,8 +249,8 @@ def _lines(interaction: Interaction, problems: Mapping[str, str]) -> list[_Line]
         _Line(
             f"s{index}",
             str(field["name"]),
-            excerpt.line(str(field.get("title") or field["name"])),
-            excerpt.text(str(field.get("description") or ""), 2000),
+            reveal(str(field.get("title") or field["name"])),
+            str(field.get("description") or ""),
             problems.get(str(field["name"]), ""),
         )
         for index, field in enumerate(_secret_fields(interaction))

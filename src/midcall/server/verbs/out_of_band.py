@@ -23,6 +23,7 @@ from midcall.server import model_text
 from midcall.server.ask import put
 from midcall.server.channels.required import Recognised
 from midcall.server.resuming.visits import wait_for_ending
+from midcall.settings import APPROVAL_CHARACTERS
 from midcall.stores.interactions import Ending, Interaction, Kind
 from midcall.web.secret_checks import Check
 
@@ -142,6 +143,11 @@ async def get_approval(call: Call, message: str, details: Mapping[str, Any], tim
     """
     portal = _portal(call, "approve")
     about = {"details": _plain_details(details)}
+    if (length := len(message) + len(json.dumps(about, ensure_ascii=False))) > APPROVAL_CHARACTERS:
+        raise InvalidQuestion(
+            f"This approval has {length:,} characters, more than anybody reads. Its page shows everything that is "
+            f"approved, up to {APPROVAL_CHARACTERS:,} characters: show a summary that says the same."
+        )
     identity = call.replay.identify_mark("approve", _digest(message, about))
     try:
         await _visit_page(call, portal, identity, "approve", message, about, timeout)
@@ -236,11 +242,22 @@ def _plain_details(details: Mapping[str, Any]) -> dict[str, Any]:
             'approve("Pay?", {"Amount": "12 EUR"}).'
         )
     try:
-        plain = cast("dict[str, Any]", json.loads(json.dumps(dict(details), allow_nan=False)))
-    except (TypeError, ValueError) as exc:
+        text = json.dumps(dict(details), allow_nan=False)
+        plain = cast("dict[str, Any]", json.loads(text, object_pairs_hook=_with_unique_labels))
+    except (TypeError, ValueError, RecursionError) as exc:
         raise InvalidQuestion(f"The details of an approval must be plain data: {exc!s}.") from None
     _check_text("details", plain)
     return plain
+
+
+def _with_unique_labels(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """JSON has only texts as labels: 1 and "1" would become one, and the page would show one of them."""
+    labels: dict[str, Any] = {}
+    for label, value in pairs:
+        if label in labels:
+            raise ValueError(f"the label {label!r} appears twice")
+        labels[label] = value
+    return labels
 
 
 def _check_text(what: str, shown: Mapping[str, Any]) -> None:

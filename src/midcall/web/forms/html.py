@@ -46,7 +46,9 @@ class Pages:
         )
         install = cast("Any", self._environment).install_gettext_callables
         install(_, ngettext, newstyle=True)  # `_("Hello %(name)s", name=who)` escapes the name
-        self._environment.filters.update(text=excerpt.text, line=excerpt.line)
+        self._environment.filters.update(
+            text=excerpt.text, line=excerpt.line, exact=excerpt.exact, marks=excerpt.draw_marks
+        )
 
     def page(self, template: str, /, **variables: Any) -> Markup:
         """Render this template with these variables."""
