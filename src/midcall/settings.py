@@ -666,13 +666,6 @@ CLOSED_KEEP_SECONDS: Final = _stores.add(
     "Keep an interaction this long after its page has closed; its call may resume later.",
     then="Its record expires, and its call can't be resumed.",
 )
-PAGE_CLAIM_SECONDS: Final = _stores.add(
-    "PAGE_CLAIM_SECONDS",
-    10.0,
-    "s",
-    "One request may work on an interaction this long before another may.",
-    then="Another request may take over.",
-)
 KEY_LOCK_SECONDS: Final = _stores.add(
     "KEY_LOCK_SECONDS",
     30.0,
@@ -794,19 +787,19 @@ SECRET_CHARACTERS: Final = _portal.add(
     "The longest secret that the portal accepts.",
     then="The page says that the secret is too long, and stores nothing.",
 )
+VAULT_NAMESPACE_BYTES: Final = _portal.add(
+    "VAULT_NAMESPACE_BYTES",
+    512,
+    "bytes",
+    "The longest namespace that the vault stores as it is; a server's file may have a long path.",
+    then="A digest takes its place.",
+)
 SECRET_CHECK_SECONDS: Final = _portal.add(
     "SECRET_CHECK_SECONDS",
     30.0,
     "s",
     "`secret(check=)` has this long.",
     then="The page says that the secret couldn't be checked, and stores nothing.",
-)
-SECRET_OTHER_SECONDS: Final = _portal.add(
-    "SECRET_OTHER_SECONDS",
-    5.0,
-    "s",
-    "Wait for another request that is storing the same secret.",
-    then="The page responds with 503.",
 )
 MAX_CACHED_PAGES: Final = _portal.add(
     "MAX_CACHED_PAGES",
