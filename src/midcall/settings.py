@@ -690,7 +690,7 @@ FAILED_OPENS: Final = _web.add(
     20,
     "times",
     "An address may open pages that don't exist this often, in one period.",
-    then="The address or user gets 429, until the period ends.",
+    then="More of them get 429, until the period ends. Pages that exist still open.",
 )
 FAILED_OPENS_SECONDS: Final = _web.add(
     "FAILED_OPENS_SECONDS", 60.0, "s", "The length of that period.", then="The count starts again."
