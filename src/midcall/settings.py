@@ -723,6 +723,34 @@ COOKIE_SKEW_SECONDS: Final = _web.add(
     "The clock of the replica that signed a cookie may be this far ahead.",
     then="The cookie, or the form, is refused.",
 )
+REQUEST_HEAD_SECONDS: Final = _web.add(
+    "REQUEST_HEAD_SECONDS",
+    10.0,
+    "s",
+    "A client of our own HTTP server has this long to send the head of a request.",
+    then="The connection is closed.",
+)
+REQUEST_BODY_SECONDS: Final = _web.add(
+    "REQUEST_BODY_SECONDS",
+    30.0,
+    "s",
+    "The same for the body of a request.",
+    then="The connection is closed, and nothing was sent or stored.",
+)
+REQUEST_IDLE_SECONDS: Final = _web.add(
+    "REQUEST_IDLE_SECONDS",
+    5.0,
+    "s",
+    "A connection to our own HTTP server stays open this long between two requests.",
+    then="The connection is closed.",
+)
+MAX_CONNECTIONS: Final = _web.add(
+    "MAX_CONNECTIONS",
+    200,
+    "connections",
+    "Our own HTTP server has at most this many connections.",
+    then="The one that has waited longest for a request is closed; if all are busy, the new one.",
+)
 SERVING_GRACE_SECONDS: Final = _web.add(
     "SERVING_GRACE_SECONDS",
     1.0,

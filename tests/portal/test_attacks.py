@@ -192,6 +192,8 @@ async def test_every_response_carries_the_headers_and_loads_nothing_from_elsewhe
         ]
         answers = [await ada.get(path) for path in paths]
         answers += [await ada.open(ids[0], headers={"host": "evil.example"}), await ada.press(ids[3], "cancel")]
+        answers += [await ada.http.request(method, f"/midcall/i/{ids[0]}") for method in ("PUT", "OPTIONS", "HEAD")]
+        answers += [await ada.post(f"/i/{ids[0]}", {}), await ada.post("/mine", {}), await ada.get("/callback")]
     for answer in answers:
         policy = answer.headers["content-security-policy"]
         assert "default-src 'none'" in policy
@@ -201,6 +203,8 @@ async def test_every_response_carries_the_headers_and_loads_nothing_from_elsewhe
         assert answer.headers["referrer-policy"] == "same-origin"
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["x-frame-options"] == "DENY"
+        assert answer.headers.get_list("cross-origin-resource-policy") == ["same-origin"]
+        assert answer.headers.get_list("cross-origin-opener-policy") == ["same-origin"]
         assert answer.headers["strict-transport-security"]
         assert not re.search(r"""(?:src|href|action)=["'](?:[a-z]+:)?//""", answer.text)
         assert "url(" not in answer.text

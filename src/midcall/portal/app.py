@@ -48,7 +48,7 @@ from midcall.stores.keys import derive
 from midcall.web.cookies import Cookies
 from midcall.web.public_url import Place, local_place, place_at
 from midcall.web.secret_checks import Check, Given
-from midcall.web.security import FailureLimit, Forms
+from midcall.web.security import HEADERS, FailureLimit, Forms
 
 if TYPE_CHECKING:
     from midcall.web.local_server import LocalServer
@@ -244,7 +244,7 @@ class Portal:
         if scope["type"] == "lifespan":
             await _NO_LIFESPAN(scope, receive, send)
         elif scope["type"] == "http":
-            site = self._site or PlainTextResponse(heading_and_hint("not_ready")[1], 503)
+            site = self._site or PlainTextResponse(heading_and_hint("not_ready")[1], 503, HEADERS)
             await site(scope, receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1000})
