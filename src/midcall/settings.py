@@ -749,13 +749,6 @@ USE_KEEP_SECONDS: Final = _stores.add(
     "Remember this long that a call has used an approval, a secret or an authorization; a replay needs it.",
     then="A replay that is older ends with `OnceUnknown`.",
 )
-PAGE_CLAIM_SECONDS: Final = _stores.add(
-    "PAGE_CLAIM_SECONDS",
-    10.0,
-    "s",
-    "One request may work on an interaction this long before another may.",
-    then="Another request may take over.",
-)
 KEY_LOCK_SECONDS: Final = _stores.add(
     "KEY_LOCK_SECONDS",
     30.0,
@@ -780,7 +773,7 @@ FAILED_OPENS: Final = _web.add(
     20,
     "times",
     "An address may open pages that don't exist this often, in one period.",
-    then="The address or user gets 429, until the period ends.",
+    then="More of them get 429, until the period ends. Pages that exist still open.",
 )
 FAILED_OPENS_SECONDS: Final = _web.add(
     "FAILED_OPENS_SECONDS", 60.0, "s", "The length of that period.", then="The count starts again."
@@ -812,6 +805,34 @@ COOKIE_SKEW_SECONDS: Final = _web.add(
     "s",
     "The clock of the replica that signed a cookie may be this far ahead.",
     then="The cookie, or the form, is refused.",
+)
+REQUEST_HEAD_SECONDS: Final = _web.add(
+    "REQUEST_HEAD_SECONDS",
+    10.0,
+    "s",
+    "A client of our own HTTP server has this long to send the head of a request.",
+    then="The connection is closed.",
+)
+REQUEST_BODY_SECONDS: Final = _web.add(
+    "REQUEST_BODY_SECONDS",
+    30.0,
+    "s",
+    "The same for the body of a request.",
+    then="The connection is closed, and nothing was sent or stored.",
+)
+REQUEST_IDLE_SECONDS: Final = _web.add(
+    "REQUEST_IDLE_SECONDS",
+    5.0,
+    "s",
+    "A connection to our own HTTP server stays open this long between two requests.",
+    then="The connection is closed.",
+)
+MAX_CONNECTIONS: Final = _web.add(
+    "MAX_CONNECTIONS",
+    200,
+    "connections",
+    "Our own HTTP server has at most this many connections.",
+    then="The one that has waited longest for a request is closed; if all are busy, the new one.",
 )
 SERVING_GRACE_SECONDS: Final = _web.add(
     "SERVING_GRACE_SECONDS",
@@ -885,19 +906,19 @@ SECRET_CHARACTERS: Final = _portal.add(
     "The longest secret that the portal accepts.",
     then="The page says that the secret is too long, and stores nothing.",
 )
+VAULT_NAMESPACE_BYTES: Final = _portal.add(
+    "VAULT_NAMESPACE_BYTES",
+    512,
+    "bytes",
+    "The longest namespace that the vault stores as it is; a server's file may have a long path.",
+    then="A digest takes its place.",
+)
 SECRET_CHECK_SECONDS: Final = _portal.add(
     "SECRET_CHECK_SECONDS",
     30.0,
     "s",
     "`secret(check=)` has this long.",
     then="The page says that the secret couldn't be checked, and stores nothing.",
-)
-SECRET_OTHER_SECONDS: Final = _portal.add(
-    "SECRET_OTHER_SECONDS",
-    5.0,
-    "s",
-    "Wait for another request that is storing the same secret.",
-    then="The page responds with 503.",
 )
 MAX_CACHED_PAGES: Final = _portal.add(
     "MAX_CACHED_PAGES",

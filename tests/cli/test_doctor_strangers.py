@@ -16,6 +16,7 @@ from tests.certificates import certificate, page_behind
 from tests.cli.shell import here, midcall
 
 OLD, NEW = "old-key-" * 5, "new-key-" * 5
+SERVER = '["server", "repos"]'
 VALUE = "a-value-that-nobody-may-see"
 PORTAL = """
 import midcall
@@ -158,7 +159,7 @@ def test_stored_secrets_are_tried_with_the_keys_and_neither_is_shown(keys: str, 
     store = SQLite("kept.db")
 
     async def keep() -> None:
-        await Vault(store, [OLD]).keep("ada", "github", {"value": VALUE}, now=time.time())
+        await Vault(store, [OLD], SERVER).keep("ada", "github", {"value": VALUE}, now=time.time())
         await store.close()
 
     asyncio.run(keep())

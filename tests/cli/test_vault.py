@@ -16,6 +16,7 @@ from tests.cli.shell import here, midcall, screen
 
 OLD, NEW = "o" * 32, "n" * 32
 ADA, EVE = "https://id.example.com ada", "local:1000"
+SERVER, OTHER = '["server", "repos"]', '["server", "calendar", "/srv/calendar.py"]'
 TOKEN = {"value": "hidden-hunter2"}
 MOMENT = 1_790_000_000.0
 
@@ -27,7 +28,7 @@ def url(tmp_path: Path) -> str:
 
     async def fill() -> None:
         store = open_store(url)
-        vault = Vault(store, [OLD])
+        vault = Vault(store, [OLD], SERVER)
         await vault.keep(ADA, "github", TOKEN, now=MOMENT)
         await vault.keep(ADA, "oauth:calendar", TOKEN, now=MOMENT)
         await vault.keep(EVE, "github", TOKEN, now=MOMENT)
@@ -41,7 +42,7 @@ def kept(url: str, key: str, owner: str, name: str) -> dict[str, str] | None:
     async def look() -> dict[str, str] | None:
         store = open_store(url)
         try:
-            return await Vault(store, [key]).get(owner, name)
+            return await Vault(store, [key], SERVER).get(owner, name)
         finally:
             await store.close()
 
@@ -55,7 +56,7 @@ def test_what_is_kept_is_listed_by_owner_and_name_and_never_shown(url: str) -> N
     done = midcall("vault", "list", "--store", url, warm=False)
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    assert lines[0].split() == ["OWNER", "NAME", "SINCE"]
+    assert lines[0].split() == ["OWNER", "SERVER", "NAME", "SINCE"]
     assert [line.split("  ")[0] for line in lines[1:]] == [f"'{ADA}'", f"'{ADA}'", EVE]
     assert [line.split()[-3] for line in lines[1:]] == ["github", "oauth:calendar", "github"]
     assert "hunter2" not in done.stdout
@@ -65,7 +66,11 @@ def test_the_list_can_be_of_one_owner_and_in_json(url: str) -> None:
     done = midcall("vault", "list", ADA, "--json", MIDCALL_STORE=url)
     assert (done.returncode, done.stderr) == (0, "")
     listed = json.loads(done.stdout)
-    assert [(each["owner"], each["name"]) for each in listed] == [(ADA, "github"), (ADA, "oauth:calendar")]
+    assert [(each["owner"], each["server"], each["name"]) for each in listed] == [
+        (ADA, "repos", "github"),
+        (ADA, "repos", "oauth:calendar"),
+    ]
+    assert {each["namespace"] for each in listed} == {SERVER}
     assert "hunter2" not in done.stdout
     nobody = here("vault", "list", "nobody", "--store", url)
     assert (nobody.returncode, nobody.stdout) == (0, "Nothing is stored for this owner.\n")
@@ -76,14 +81,14 @@ def test_names_that_would_steer_the_terminal_are_made_safe(tmp_path: Path) -> No
 
     async def fill() -> None:
         store = open_store(url)
-        await Vault(store, [OLD]).keep("\x1b[2Jeve", "a\nb", TOKEN, now=MOMENT)
+        await Vault(store, [OLD], SERVER).keep("\x1b[2Jeve", "a\nb", TOKEN, now=MOMENT)
         await store.close()
 
     asyncio.run(fill())
     with screen("vault", "list", "--store", url) as shown:
         assert shown.exit_code() == 0
     assert "\x1b[2J" not in shown.text
-    assert "\neve    'a b'  " in shown.text
+    assert "\neve    repos   'a b'  " in shown.text
 
 
 # --- forget ----------------------------------------------------------------------------------
@@ -103,6 +108,28 @@ def test_who_forgets_an_account_hears_that_the_provider_does_not_know(url: str) 
     done = here("vault", "forget", ADA, "oauth:calendar", "--store", url)
     assert (done.returncode, done.stdout) == (0, "Deleted oauth:calendar.\n")
     assert "calendar was not notified" in done.stderr
+
+
+def test_if_several_servers_have_a_value_with_this_name_one_must_be_named(url: str) -> None:
+    async def fill() -> None:
+        store = open_store(url)
+        await Vault(store, [OLD], OTHER).keep(ADA, "github", TOKEN, now=MOMENT)
+        await store.close()
+
+    asyncio.run(fill())
+    both = here("vault", "forget", ADA, "github", "--store", url)
+    assert both.returncode == 1
+    assert "nothing was deleted" in both.stdout
+    assert "  --server repos\n" in both.stdout
+    assert "  --server 'calendar (/srv/calendar.py)'\n" in both.stdout
+    wrong = here("vault", "forget", ADA, "github", "--server", "payments", "--store", url)
+    assert (wrong.returncode, "no value with this name for this server" in wrong.stdout) == (1, True)
+    assert kept(url, OLD, ADA, "github") == TOKEN
+    one = here("vault", "forget", ADA, "github", "--server", "calendar (/srv/calendar.py)", "--store", url)
+    assert (one.returncode, one.stdout) == (0, "Deleted github.\n")
+    assert kept(url, OLD, ADA, "github") == TOKEN
+    assert here("vault", "forget", ADA, "github", "--server", SERVER, "--store", url).returncode == 0
+    assert kept(url, OLD, ADA, "github") is None
 
 
 # --- rotate ----------------------------------------------------------------------------------

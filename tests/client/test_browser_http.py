@@ -327,6 +327,8 @@ async def test_every_answer_forbids_frames_caches_sniffing_and_other_sources() -
         async with let_in(at) as visitor:
             for url in (visitor.home, f"{visitor.home}static/page.js", f"{visitor.home}nothing", visitor.origin):
                 headers = (await visitor.http.get(url)).headers
+                assert headers.get_list("cross-origin-resource-policy") == ["same-origin"]
+                assert headers.get_list("cross-origin-opener-policy") == ["same-origin"]
                 policy = headers["content-security-policy"]
                 assert "default-src 'none'" in policy
                 assert "frame-ancestors 'none'" in policy

@@ -17,6 +17,7 @@ from midcall.stores.sqlite import SQLite
 from tests.doctor.test_checks import by_name, look
 
 OLD, NEW = "old-key-" * 5, "new-key-" * 5
+SERVER = '["server", "repos"]'
 VALUE = "a-value-that-nobody-may-see"
 
 
@@ -28,7 +29,7 @@ def place(tmp_path: Path) -> Path:
 async def keep(place: Path, *names: str, key: str = OLD) -> None:
     store = SQLite(place)
     for name in names:
-        await Vault(store, [key]).keep("ada", name, {"value": VALUE}, now=time.time())
+        await Vault(store, [key], SERVER).keep("ada", name, {"value": VALUE}, now=time.time())
     await store.close()
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 from starlette.responses import Response
 
 from midcall.portal.oauth import Finished, OAuth, Provider
+from midcall.portal.oauth.tokens import vault_name
 from midcall.portal.vault import Vault
 from midcall.stores.base import Record, Store
 from midcall.stores.memory import Memory
@@ -48,7 +49,8 @@ class Replica:
     def __init__(
         self, store: Store, clock: Clock, *providers: Provider, timeout: float = 5.0, keys: Sequence[str] = KEYS
     ) -> None:
-        self.vault = Vault(store, keys)
+        self.vault = Vault(store, keys, '["server", "test"]')
+        self._clock = clock
         self.oauth = OAuth(store, self.vault, providers, lambda: CALLBACK, clock=clock, timeout=timeout)
 
     async def token(self, name: str = "acme") -> str | None:
@@ -56,7 +58,16 @@ class Replica:
 
     async def connect(self, name: str = "acme") -> Finished:
         """The whole way of a browser, from our page to our callback."""
-        return await self.oauth.finish(await visited(await self.begin(name)), BROWSER, OWNER)
+        return await self.finish(await visited(await self.begin(name)))
+
+    async def finish(
+        self, answer: Mapping[str, str], browser: str = BROWSER, owner: str = OWNER, *, pending: Iterable[str] = ()
+    ) -> Finished:
+        """As the callback page does, for a question that is still open."""
+        finished = await self.oauth.finish(answer, browser, owner, pending=pending)
+        if (granted := finished.granted) is not None:
+            await self.vault.keep(owner, vault_name(granted.provider), granted.tokens.dump(), now=self._clock())
+        return finished
 
     async def begin(self, name: str = "acme") -> str:
         return (await self.oauth.begin(ID, name, OWNER, BROWSER)).url

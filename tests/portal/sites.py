@@ -17,6 +17,7 @@ from midcall.core.forms.fields import Choice, Number, Text
 from midcall.core.forms.form import Form
 from midcall.portal.app import Portal
 from midcall.portal.identity import FromCallable
+from midcall.stores.base import Store
 from midcall.stores.interactions import Ending, Interaction, Kind
 from midcall.stores.memory import Memory
 from midcall.web.local_server import LocalServer, bind
@@ -27,6 +28,7 @@ ADA, BOB = "https://id.example.com ada", "https://id.example.com bob"
 HOME = "https://mcp.example.com"
 BASE = f"{HOME}/midcall"
 SECONDS = 15.0
+SERVER = ServerIdentity("Travel desk")
 
 TRIP = Form(
     Text("name", title="Full name", min_length=2),
@@ -49,11 +51,17 @@ async def by_header(request: Request) -> str | None:
 class Site:
     """A portal under test, and what is in its store."""
 
-    def __init__(self, portal: Portal, store: Memory | None = None, keys: Sequence[str] = (KEY,)) -> None:
+    def __init__(
+        self,
+        portal: Portal,
+        store: Store | None = None,
+        keys: Sequence[str] = (KEY,),
+        server: ServerIdentity = SERVER,
+    ) -> None:
         self.portal = portal
-        self.store = store or Memory()
+        self.store: Store = store or Memory()
         self.finished: list[str] = []
-        portal.bind(store=self.store, identity=ServerIdentity("Travel desk"), server_name="Travel desk", keys=keys)
+        portal.bind(store=self.store, identity=server, server_name="Travel desk", keys=keys)
         portal.on_finish = self._finished
         self.app = Starlette()
         self.app.mount("/midcall", portal)
@@ -129,10 +137,11 @@ def controls_of(html: str) -> list[tuple[str, str]]:
     return Page(html.replace('type="password"', 'type="password" value=""')).controls
 
 
-def site(base_url: str | None = BASE, *, store: Memory | None = None, **how: Any) -> Site:
+def site(base_url: str | None = BASE, *, store: Store | None = None, **how: Any) -> Site:
     how.setdefault("identity", FromCallable(by_header, name=lambda request: request.headers.get("x-test-name", "")))
     keys: Sequence[str] = how.pop("keys", (KEY,))
-    return Site(Portal(base_url, **how), store, keys)
+    server: ServerIdentity = how.pop("server", SERVER)
+    return Site(Portal(base_url, **how), store, keys, server)
 
 
 @asynccontextmanager

@@ -192,6 +192,8 @@ async def test_every_response_carries_the_headers_and_loads_nothing_from_elsewhe
         ]
         answers = [await ada.get(path) for path in paths]
         answers += [await ada.open(ids[0], headers={"host": "evil.example"}), await ada.press(ids[3], "cancel")]
+        answers += [await ada.http.request(method, f"/midcall/i/{ids[0]}") for method in ("PUT", "OPTIONS", "HEAD")]
+        answers += [await ada.post(f"/i/{ids[0]}", {}), await ada.post("/mine", {}), await ada.get("/callback")]
     for answer in answers:
         policy = answer.headers["content-security-policy"]
         assert "default-src 'none'" in policy
@@ -201,6 +203,8 @@ async def test_every_response_carries_the_headers_and_loads_nothing_from_elsewhe
         assert answer.headers["referrer-policy"] == "same-origin"
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["x-frame-options"] == "DENY"
+        assert answer.headers.get_list("cross-origin-resource-policy") == ["same-origin"]
+        assert answer.headers.get_list("cross-origin-opener-policy") == ["same-origin"]
         assert answer.headers["strict-transport-security"]
         assert not re.search(r"""(?:src|href|action)=["'](?:[a-z]+:)?//""", answer.text)
         assert "url(" not in answer.text
@@ -248,26 +252,36 @@ async def test_an_edited_address_opens_nothing_and_guessing_is_slowed_down() -> 
     passed = [0.0]
     at = site(clock=lambda: time.time() + passed[0])
     id = await at.begin("form", owner="")
+    edited = f"{id[:-1]}{'a' if id[-1] != 'a' else 'b'}"
     async with visiting(at, None, address="198.51.100.7") as guesser, visiting(at, None) as somebody:
-        for n in range(FAILED_OPENS):
-            assert (await guesser.open(f"{id[:-1]}{'ab'[n % 2] if id[-1] not in 'ab' else 'c'}")).status_code == 404
-        stopped = await guesser.open(id)
-        assert stopped.status_code == 429
-        assert int(stopped.headers["retry-after"]) > 0
-        assert "Too many attempts" in stopped.text
-        assert (await somebody.open(id)).status_code == 200
+        for _ in range(FAILED_OPENS):
+            assert (await guesser.open(edited)).status_code == 404
+        for id_like in (edited, "short", "x" * 300):
+            stopped = await guesser.open(id_like)
+            assert stopped.status_code == 429
+            assert int(stopped.headers["retry-after"]) > 0
+            assert "Too many attempts" in stopped.text
+        assert (await somebody.open(edited)).status_code == 404
         passed[0] = 61
-        assert (await guesser.open(id)).status_code == 200
+        assert (await guesser.open(edited)).status_code == 404
 
 
-async def test_a_signed_in_user_is_not_stopped_by_strangers_at_the_same_address() -> None:
+@pytest.mark.parametrize("kind", ["form", "secret", "approve"])
+async def test_nobody_is_locked_out_by_someone_who_guesses_at_the_same_address_or_under_another_name(
+    kind: Kind,
+) -> None:
     at = site()
-    id = await at.begin()
-    async with visiting(at, None) as stranger, visiting(at) as ada:
-        for n in range(FAILED_OPENS + 1):
-            await stranger.open(f"nothing-of-this-kind-{n}")
-        assert (await stranger.open(id)).status_code == 429
-        assert (await ada.open(id)).status_code == 200
+    id, open_to_all = await at.begin(kind), await at.begin("form", owner="")
+    async with visiting(at, None) as stranger, visiting(at, BOB) as bob, visiting(at) as ada:
+        for guesser in (stranger, bob, ada):  # a page that ada has open may send requests in her name
+            for n in range(FAILED_OPENS + 1):
+                last = await guesser.open(f"nothing-of-this-kind-{n}")
+            assert last.status_code == 429
+        assert (await bob.open(id)).status_code == 429, "not his page"
+        assert (await stranger.open(id)).status_code == 401, "asked to sign in"
+        assert (await stranger.open(open_to_all)).status_code == 200
+        assert (await ada.press(id, "decline")).status_code == 200
+    assert await at.action(id) == "decline"
 
 
 def test_the_number_of_remembered_failures_is_bounded() -> None:

@@ -273,7 +273,9 @@ async def test_each_refusal_says_what_to_do(browser: Any) -> None:
         for _ in range(FAILED_OPENS):
             await nobody.go(at.portal.address("nothing-of-this-kind-is-here"))
         assert await nobody.heading == "There is no such page"
-        assert await nobody.go(at.portal.address(bobs)) == 429
+        assert await nobody.go(at.portal.address("nothing-of-this-kind-is-here")) == 429
+        assert await nobody.heading == "Too many attempts"
+        assert await nobody.go(at.portal.address(bobs)) == 401, "nobody is locked out of a page that exists"
         assert await at.action(bobs) is None
 
 

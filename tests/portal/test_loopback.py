@@ -16,6 +16,7 @@ import pytest
 
 from midcall.errors import InstallError, Misuse
 from midcall.portal.identity import Caller, Loopback
+from midcall.settings import FAILED_OPENS
 from midcall.web import peer
 from tests.portal.sites import Site, Visitor, site
 from tests.web.other_user import ASK, another_user, linux, root
@@ -87,6 +88,15 @@ async def test_a_proxy_does_not_speak_for_the_user_of_this_machine(header: str) 
     async with listening() as (at, visitor):
         id = await at.begin("approve", owner=me(at))
         assert (await visitor.open(id, headers={header: "1.1 proxy"})).status_code == 403
+
+
+async def test_a_web_page_cannot_lock_the_user_of_this_machine_out() -> None:
+    async with listening() as (at, visitor):
+        id = await at.begin("approve", owner=me(at))
+        for n in range(FAILED_OPENS + 1):
+            last = await visitor.open(f"an-image-of-a-web-page-{n}", headers={"sec-fetch-site": "cross-site"})
+        assert last.status_code == 429
+        assert (await visitor.press(id, "accept")).status_code == 200
 
 
 async def test_cookies_are_named_per_instance() -> None:

@@ -95,7 +95,7 @@ async def test_another_replica_can_finish_a_flow(
 ) -> None:
     there = Replica(store, clock, provider)
     answer = await visited(await here.begin())
-    assert await there.oauth.finish(answer, BROWSER, OWNER) == Finished(ID, "accept")
+    assert await there.finish(answer, BROWSER, OWNER) == Finished(ID, "accept")
     assert await here.token() == await there.token()
 
 
@@ -107,7 +107,7 @@ async def test_replicas_that_share_only_a_database_finish_and_renew_for_each_oth
     try:
         answer = await visited(await here.begin())
         finished = await asyncio.gather(
-            *(each.oauth.finish(answer, BROWSER, OWNER) for each in (here, there)), return_exceptions=True
+            *(each.finish(answer, BROWSER, OWNER) for each in (here, there)), return_exceptions=True
         )
         assert finished.count(Finished(ID, "accept")) == 1
         for _ in range(3):
@@ -385,7 +385,7 @@ async def test_oidc_provider_mock_is_connected_used_renewed_and_ended(mock: str,
     )
     here = Replica(store, clock, known)
     answer = await consented(await here.begin("mock"), "ada@example.com")
-    assert await here.oauth.finish(answer, BROWSER, OWNER) == Finished(ID, "accept")
+    assert await here.finish(answer, BROWSER, OWNER) == Finished(ID, "accept")
     assert await email(mock, await here.token("mock")) == "ada@example.com"
 
     first = await here.token("mock")

@@ -43,7 +43,7 @@ async def refused(
 ) -> None:
     """This callback is refused, and nothing is connected."""
     with pytest.raises(CallbackRefused, match=said) as caught:
-        await here.oauth.finish(answer, who.get("browser", BROWSER), who.get("owner", OWNER), pending=pending)
+        await here.finish(answer, who.get("browser", BROWSER), who.get("owner", OWNER), pending=pending)
     assert caught.value.status == status
     assert await here.vault.names(OWNER) == await here.vault.names(who.get("owner", OWNER)) == []
 
@@ -51,7 +51,7 @@ async def refused(
 # --- the callback ----------------------------------------------------------------------------
 async def test_a_callback_that_comes_twice_counts_once(here: Replica, acme: AuthorizationServer) -> None:
     answer = await visited(await here.begin())
-    assert await here.oauth.finish(answer, BROWSER, OWNER) == Finished(ID, "accept")
+    assert await here.finish(answer, BROWSER, OWNER) == Finished(ID, "accept")
     await here.vault.forget(OWNER, "oauth:acme")
     await refused(here, answer, 410, "was used already")
     assert len(acme.token_requests) == 1
@@ -62,7 +62,7 @@ async def test_of_simultaneous_callbacks_one_is_accepted(
 ) -> None:
     replicas = [here, *(Replica(store, clock, discovered(acme)) for _ in range(3))]
     answer = await visited(await here.begin())
-    finishing = (each.oauth.finish(answer, BROWSER, OWNER) for each in replicas for _ in range(2))
+    finishing = (each.finish(answer, BROWSER, OWNER) for each in replicas for _ in range(2))
     results = await asyncio.gather(*finishing, return_exceptions=True)
     assert results.count(Finished(ID, "accept")) == 1
     assert sum(isinstance(each, CallbackRefused) for each in results) == 7
@@ -73,14 +73,14 @@ async def test_a_callback_in_another_browser_is_rejected_and_the_right_one_can_c
     answer = await visited(await here.begin())
     await refused(here, answer, 403, "another browser", browser="cookie of a victim")
     await refused(here, answer, 403, "another browser", browser="")
-    assert await here.oauth.finish(answer, BROWSER, OWNER) == Finished(ID, "accept")
+    assert await here.finish(answer, BROWSER, OWNER) == Finished(ID, "accept")
 
 
 async def test_a_callback_under_another_sign_in_is_rejected_and_the_right_one_can_continue(here: Replica) -> None:
     answer = await visited(await here.begin())
     await refused(here, answer, 403, "somebody else", owner="https://id.example.com|eve")
     await refused(here, answer, 403, "somebody else", owner="")
-    assert await here.oauth.finish(answer, BROWSER, OWNER) == Finished(ID, "accept")
+    assert await here.finish(answer, BROWSER, OWNER) == Finished(ID, "accept")
 
 
 async def test_without_a_user_or_a_browser_no_flow_starts(here: Replica) -> None:
@@ -108,7 +108,7 @@ async def test_a_response_after_ten_minutes_is_rejected(here: Replica, clock: Cl
 async def test_a_response_within_ten_minutes_is_accepted(here: Replica, clock: Clock) -> None:
     answer = await visited(await here.begin())
     clock.now += 599
-    assert await here.oauth.finish(answer, BROWSER, OWNER) == Finished(ID, "accept")
+    assert await here.finish(answer, BROWSER, OWNER) == Finished(ID, "accept")
 
 
 async def test_the_id_of_an_interaction_is_not_a_state(here: Replica, store: Watched, clock: Clock) -> None:
@@ -133,7 +133,7 @@ async def test_a_denial_without_a_state_is_for_the_only_flow_of_this_browser_and
         await refused(here, denied, 400, "no connection that was started here", pending=pending)
     for who in ({"browser": "another"}, {"owner": "eve"}):
         await refused(here, denied, 400, "no connection that was started here", pending=[one], **who)
-    assert await here.oauth.finish(denied, BROWSER, OWNER, pending=[one, "guessed"]) == Finished(ID, "decline")
+    assert await here.finish(denied, BROWSER, OWNER, pending=[one, "guessed"]) == Finished(ID, "decline")
     await refused(here, denied, 400, "no connection that was started here", pending=[one])
     clock.now += 600
     await refused(here, denied, 400, "no connection that was started here", pending=[one, other])
@@ -143,8 +143,8 @@ async def test_a_response_with_duplicate_parameters_is_rejected_and_can_be_repea
     answer = await visited(await here.begin())
     twice = QueryParams([*answer.items(), ("code", "another")])
     with pytest.raises(CallbackRefused, match="has code twice"):
-        await here.oauth.finish(twice, BROWSER, OWNER)
-    assert await here.oauth.finish(QueryParams(answer), BROWSER, OWNER) == Finished(ID, "accept")
+        await here.finish(twice, BROWSER, OWNER)
+    assert await here.finish(QueryParams(answer), BROWSER, OWNER) == Finished(ID, "accept")
 
 
 async def test_a_state_moved_to_another_owner_in_the_store_opens_for_nobody(here: Replica, store: Watched) -> None:
@@ -213,7 +213,7 @@ async def test_without_a_configured_issuer_the_response_must_come_from_the_autho
     acme.sends_issuer = False
     answer = await visited(await here.begin()) | {"iss": says.format(url=acme.url)}
     if taken:
-        assert await here.oauth.finish(answer, BROWSER, OWNER) == Finished(ID, "accept")
+        assert await here.finish(answer, BROWSER, OWNER) == Finished(ID, "accept")
     else:
         await refused(here, answer, 403, "does not come from acme")
 
@@ -242,7 +242,7 @@ async def test_a_code_goes_only_to_the_provider_whose_state_it_came_with(
 async def test_a_code_from_another_flow_is_rejected_by_the_verifier(here: Replica, acme: AuthorizationServer) -> None:
     mine, stolen = await visited(await here.begin()), await visited(await here.begin())
     with pytest.raises(ProviderFailed, match="invalid_grant"):
-        await here.oauth.finish(mine | {"code": stolen["code"]}, BROWSER, OWNER)
+        await here.finish(mine | {"code": stolen["code"]}, BROWSER, OWNER)
     assert await here.vault.names(OWNER) == []
 
 
@@ -402,7 +402,7 @@ async def test_any_other_error_is_a_failure_and_not_a_decline(
 async def test_a_code_reaches_the_provider_as_it_is(here: Replica, acme: AuthorizationServer, code: str) -> None:
     answer = await visited(await here.begin())
     with pytest.raises(ProviderFailed, match="invalid_grant"):
-        await here.oauth.finish(answer | {"code": code}, BROWSER, OWNER)
+        await here.finish(answer | {"code": code}, BROWSER, OWNER)
     assert acme.token_requests[0]["code"] == code
 
 
@@ -410,7 +410,7 @@ async def test_a_response_without_code_and_error_is_a_failure(here: Replica) -> 
     answer = await visited(await here.begin())
     del answer["code"]
     with pytest.raises(ProviderFailed, match="invalid response"):
-        await here.oauth.finish(answer, BROWSER, OWNER)
+        await here.finish(answer, BROWSER, OWNER)
 
 
 async def test_a_renewal_error_that_quotes_the_token_reaches_nobody(

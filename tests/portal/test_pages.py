@@ -8,8 +8,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
+from midcall.core.caller import Caller, ServerIdentity
 from midcall.errors import StoreError
 from midcall.portal.pages.rendering import PageCache
 from midcall.stores.interactions import Kind
@@ -83,6 +85,33 @@ async def test_a_secret_goes_to_the_vault_and_nowhere_else() -> None:
     assert ending is not None
     assert (ending.action, ending.content) == ("accept", {"checked": False})
     assert "swordfish" not in str(await at.store.values(ADA))
+
+
+READERS = {
+    ServerIdentity("Travel desk"): "only Travel desk",
+    ServerIdentity("desk <b>", place="/srv/desk <b>.py"): "only desk &lt;b&gt; <span>/srv/desk &lt;b&gt;.py</span>",
+    ServerIdentity("desk", "team <b>", "/srv/desk.py"): "all servers of the namespace “team &lt;b&gt;”",
+}
+
+
+@pytest.mark.parametrize("identity", READERS, ids=["name", "file", "namespace"])
+@pytest.mark.parametrize(("kind", "who"), [("secret", "Can be read by"), ("authorize", "Can be used by")])
+async def test_a_page_says_which_server_will_be_able_to_read_what_is_entered(
+    kind: Kind, who: str, identity: ServerIdentity
+) -> None:
+    at = site(None, identity=None, server=identity)
+    me = at.portal.owner_of(Caller())
+    await at.portal.start()
+    async with httpx2.AsyncClient(base_url=at.portal.url) as http:
+        page = (await http.get(f"/i/{await at.begin(kind, owner=me)}")).text
+        mine = (await http.get("/mine")).text
+        await at.portal.vault.keep(me, "github", {"value": "x"}, now=1.0)
+        listed = (await http.get("/mine")).text
+    await at.portal.close()
+    assert f"<dt>{who}</dt><dd>{READERS[identity]}</dd>" in page
+    assert ("It goes only to" in page) is (kind == "secret" and not identity.namespace)
+    assert "Nothing is stored." in mine
+    assert (identity.namespace or identity.place or identity.name).replace("<b>", "&lt;b&gt;") in listed
 
 
 async def test_a_secret_can_have_several_fields() -> None:

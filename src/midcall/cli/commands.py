@@ -212,7 +212,7 @@ def vault() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @with_store
 def list_values(owner: str | None, as_json: bool, store: str | None) -> int:
-    """List names and dates of the values of OWNER, or of everyone. Needs no key."""
+    """List names and dates of the values of OWNER, or of everyone, and which server can read them. Needs no key."""
     from midcall.cli.maintenance import list_values
 
     return list_values(store, owner, as_json=as_json)
@@ -221,15 +221,16 @@ def list_values(owner: str | None, as_json: bool, store: str | None) -> int:
 @vault.command(epilog=_OPERATORS_EXITS)
 @click.argument("owner")
 @click.argument("name")
+@click.option("--server", help="Which server's, if several have a value with this name.")
 @with_store
-def forget(owner: str, name: str, store: str | None) -> int:
+def forget(owner: str, name: str, server: str | None, store: str | None) -> int:
     """Delete the value NAME of OWNER.
 
-    Write both as `midcall vault list` shows them. This needs no key, and the user can enter the value again.
+    Write all of them as `midcall vault list` shows them. This needs no key, and the user can enter the value again.
     """
     from midcall.cli.maintenance import forget
 
-    return forget(store, owner, name)
+    return forget(store, owner, name, server)
 
 
 @vault.command(epilog=_OPERATORS_EXITS)

@@ -130,8 +130,7 @@ def list_values(url: str | None, owner: str | None, *, as_json: bool) -> int:
 
     values = _with_store(url, work)
     if as_json:
-        listed = [{"owner": each.owner, "name": each.name, "since": _since(each).isoformat()} for each in values]
-        print_json(listed)
+        print_json([_as_data(each) for each in values])
     elif values:
         _print_table(values)
     else:
@@ -139,27 +138,57 @@ def list_values(url: str | None, owner: str | None, *, as_json: bool) -> int:
     return DONE
 
 
+def _as_data(value: Kept) -> dict[str, str]:
+    return {
+        "owner": value.owner,
+        "server": value.reader,
+        "namespace": value.namespace,
+        "name": value.name,
+        "since": _since(value).isoformat(),
+    }
+
+
 def _print_table(values: Sequence[Kept]) -> None:
-    """Owners and names as `forget` takes them, quoted for the shell."""
+    """Owners, servers and names as `forget` takes them, quoted for the shell."""
     rows = [
-        (*(Text(quote(plain_line(text))) for text in (each.owner, each.name)), Text(f"{_since(each):%F %R}"))
+        (
+            *(Text(quote(plain_line(text))) for text in (each.owner, each.reader, each.name)),
+            Text(f"{_since(each):%F %R}"),
+        )
         for each in values
     ]
-    print_parts(columns(rows, ("OWNER", "NAME", "SINCE"), wraps=False), wide=True)
+    print_parts(columns(rows, ("OWNER", "SERVER", "NAME", "SINCE"), wraps=False), wide=True)
+
+
+def _option(value: Kept, others: Sequence[Kept]) -> str:
+    """What `--server` takes for this value: its reader, unless another one reads the same."""
+    same = [each for each in others if each.reader == value.reader]
+    return value.reader if len(same) == 1 else value.namespace
 
 
 def _since(value: Kept) -> datetime:
     return datetime.fromtimestamp(value.updated).astimezone()
 
 
-def forget(url: str | None, owner: str, name: str) -> int:
-    """Delete one value. Fails if it doesn't exist."""
+def forget(url: str | None, owner: str, name: str, server: str | None) -> int:
+    """Delete one value. Fails if it doesn't exist, or if several servers have one with this name."""
 
-    async def work(store: Store) -> bool:
-        return await forget_value(store, owner, name)
+    async def work(store: Store) -> list[Kept]:
+        """The values that are meant. If there is one, it's deleted."""
+        named = [each for each in await read_values(store, owner) if each.name == name]
+        meant = [each for each in named if server in (None, each.reader, each.namespace)]
+        if len(meant) == 1 and not await forget_value(store, meant[0]):
+            return []
+        return meant
 
-    if not _with_store(url, work):
-        print_out("This owner has no value with this name. `midcall vault list` shows all values.\n")
+    meant = _with_store(url, work)
+    if not meant:
+        which = "" if server is None else " for this server"
+        print_out(f"This owner has no value with this name{which}. `midcall vault list` shows all values.\n")
+        return TOOL_FAILED
+    if len(meant) > 1:
+        choices = "\n".join(f"  --server {quote(plain_line(_option(each, meant)))}" for each in meant)
+        print_out(f"Several servers have a value with this name, and nothing was deleted. Add one of:\n{choices}\n")
         return TOOL_FAILED
     print_out(f"Deleted {plain_line(name)}.\n")
     if name.startswith("oauth:"):

@@ -65,27 +65,37 @@ class Access:
         id: str = request.path_params["id"]
         key = await self.identity.visitor(request)
         source = key or network(request.client.host if request.client else "")
-        if wait := self.failures.wait(source, self.clock()):
-            self.refuse("rate", id, key)
-            return self.renderer.notice("too_often", 429, headers={"retry-after": str(int(wait) + 1)})
         found = await self.interactions.look(id) if _ID.fullmatch(id) else None
         if found is None:
-            self.failures.note(source, self.clock())
             logger.info(f"{short(id)} was rejected: unknown")
-            self.refuse("unknown", id, key)
-            return self.renderer.notice("unknown", 404)
+            return self._slow_down(source, "unknown", id, key) or self.renderer.notice("unknown", 404)
         interaction, ending = found
         if not self._is_open_to_all(interaction):
             if key is None:
                 return await self._ask_to_sign_in(request, interaction, id)
             if not interaction.owner or not secrets.compare_digest(key.encode(), interaction.owner.encode()):
-                self.failures.note(source, self.clock())
                 logger.warning(f"{short(id)} was rejected: wrong user")
-                self.refuse("wrong_user", id, key, interaction)
-                return self._reject_user(request, id)
+                slower = self._slow_down(source, "wrong_user", id, key, interaction)
+                return slower or self._reject_user(request, id)
         owner = key if interaction.owner and key else ""
         name = self.name(request, key)
         return Visitor(id, interaction, ending, owner, name, self.cookies.browser(request.cookies))
+
+    def _slow_down(
+        self, source: str, why: str, id: str, key: str | None, interaction: Interaction | None = None
+    ) -> Response | None:
+        """Count a failure, or say that there were too many.
+
+        Never in the way of someone who opens their own page: others may share the address, and on loopback any web page
+        can send requests in the user's name.
+        """
+        now = self.clock()
+        if wait := self.failures.wait(source, now):
+            self.refuse("rate", id, key, interaction)
+            return self.renderer.notice("too_often", 429, headers={"retry-after": str(int(wait) + 1)})
+        self.failures.note(source, now)
+        self.refuse(why, id, key, interaction)
+        return None
 
     def _is_open_to_all(self, interaction: Interaction) -> bool:
         """Only a plain form that belongs to nobody, and on loopback not even that."""

@@ -29,7 +29,7 @@ from midcall.portal.oauth import OAuth, Provider
 from midcall.portal.pages.account import AccountPage
 from midcall.portal.pages.authorize import Authorize
 from midcall.portal.pages.interaction import InteractionPages, OnFinish
-from midcall.portal.pages.interaction_kinds import Approve, HostedForm, Page, Secret
+from midcall.portal.pages.interaction_kinds import Approve, HostedForm, Page, Reader, Secret
 from midcall.portal.pages.notices import heading_and_hint
 from midcall.portal.pages.rendering import Renderer, load_templates
 from midcall.portal.routes import build_site
@@ -41,7 +41,7 @@ from midcall.portal.validation import (
     check_seconds,
     wrap_checks,
 )
-from midcall.portal.vault import Vault
+from midcall.portal.vault import Entered, Vault
 from midcall.settings import PORTAL_HOST, PORTAL_PORT, PORTAL_TTL_SECONDS
 from midcall.stores.base import Store
 from midcall.stores.interactions import Interactions, Kind
@@ -49,7 +49,7 @@ from midcall.stores.keys import derive
 from midcall.web.cookies import Cookies
 from midcall.web.public_url import Place, local_place, place_at
 from midcall.web.secret_checks import Check, Given
-from midcall.web.security import FailureLimit, Forms
+from midcall.web.security import HEADERS, FailureLimit, Forms
 
 if TYPE_CHECKING:
     from midcall.web.local_server import LocalServer
@@ -137,9 +137,17 @@ class Portal:
         """
         if self._installed is not None:
             raise InstallError("This portal is installed on another server already. Each server needs its own portal.")
-        vault = Vault(store, keys)
-        oauth = OAuth(store, vault, self.providers, self._redirect_uri, clock=self._clock, note=self._note_account)
-        self._installed = _Installed(store, server_name, derive(keys, "portal"), Interactions(store), vault, oauth)
+        vault, interactions = Vault(store, keys, identity.of_vault(local=self.local)), Interactions(store)
+        self._installed = _Installed(
+            store,
+            server_name,
+            derive(keys, "portal"),
+            interactions,
+            vault,
+            Entered(vault, interactions),
+            OAuth(store, vault, self.providers, self._redirect_uri, clock=self._clock, note=self._note_account),
+            Reader.of(identity, local=self.local),
+        )
         mask_access_logs()
         if self._place is not None:
             self._site = self._build(self._place, _instance(self._place, server_name))
@@ -151,6 +159,10 @@ class Portal:
     @property
     def vault(self) -> Vault:
         return self._require_install().vault
+
+    @property
+    def entered(self) -> Entered:
+        return self._require_install().entered
 
     @property
     def oauth(self) -> OAuth:
@@ -237,7 +249,7 @@ class Portal:
         if scope["type"] == "lifespan":
             await _NO_LIFESPAN(scope, receive, send)
         elif scope["type"] == "http":
-            site = self._site or PlainTextResponse(heading_and_hint("not_ready")[1], 503)
+            site = self._site or PlainTextResponse(heading_and_hint("not_ready")[1], 503, HEADERS)
             await site(scope, receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1000})
@@ -274,14 +286,15 @@ class Portal:
         if attach is not None:
             attach(access)
         titles = {provider.name: provider.title for provider in self.providers}
-        pages = InteractionPages(access, self._kinds(renderer, titles), self._notify)
-        return build_site(pages, AccountPage(access, known.vault, known.oauth, titles), known.oauth, known.store)
+        pages = InteractionPages(access, self._kinds(renderer, titles), known.entered, self._notify)
+        account = AccountPage(access, known.vault, known.oauth, titles, known.reader)
+        return build_site(pages, account, known.oauth, known.store)
 
     def _kinds(self, renderer: Renderer, titles: Mapping[str, str]) -> dict[Kind, Page]:
         known = self._require_install()
         return {
-            "secret": Secret(known.vault, known.interactions, self._checks, self._clock),
-            "authorize": Authorize(known.oauth, titles),
+            "secret": Secret(known.entered, self._checks, known.reader),
+            "authorize": Authorize(known.oauth, titles, known.reader),
             "approve": Approve(),
             "form": HostedForm(renderer.templates),
         }
@@ -296,7 +309,9 @@ class _Installed:
     keys: Sequence[bytes]
     interactions: Interactions
     vault: Vault
+    entered: Entered
     oauth: OAuth
+    reader: Reader
 
 
 _NO_LIFESPAN: Final = Starlette()

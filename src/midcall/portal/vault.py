@@ -1,19 +1,23 @@
-"""The vault: encrypted secrets, per owner and name.
+"""The vault: encrypted secrets, per owner, namespace and name.
 
 The store has only sealed bytes. Their content reaches the tool that asks for it, and never a client, a model, a log or
-a page.
+a page. The namespace is the server that may read them, or several that their author or operator put together.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from midcall.errors import Misuse
+from midcall.settings import VAULT_NAMESPACE_BYTES
 from midcall.stores import open_store
 from midcall.stores.base import Store, Value
+from midcall.stores.interactions import Interactions, digest_of
 from midcall.stores.keys import Key
 from midcall.stores.seal import LOCKED_ADVICE, Seal, VaultLocked
 
@@ -34,20 +38,36 @@ class Kept:
     """A stored value, without the value itself."""
 
     owner: str
+    namespace: str
     name: str
     updated: float
+
+    @property
+    def reader(self) -> str:
+        """Who may read it, for people."""
+        return describe_namespace(self.namespace)
+
+
+_BETWEEN: Final = "\n"
+"""Between namespace and name, in the store. A namespace is a line of JSON."""
 
 
 class Vault:
     """Secrets in a store.
 
+    Args:
+        store: Holds them.
+        keys: The first seals, all open.
+        namespace: Whose secrets these are, besides their owner's: `ServerIdentity.of_vault`.
+
     Raises:
         InstallError: `keys` is empty, or a key is too short.
     """
 
-    def __init__(self, store: Store, keys: Sequence[Key]) -> None:
+    def __init__(self, store: Store, keys: Sequence[Key], namespace: str) -> None:
         self._store = store
         self._seal = Seal(keys, "vault")
+        self._prefix = f"{_fit(namespace)}{_BETWEEN}"
 
     async def keep(self, owner: str, name: str, value: Mapping[str, str], *, now: float) -> None:
         """Store these texts under this name, replacing earlier ones."""
@@ -64,8 +84,10 @@ class Vault:
 
     async def entry(self, owner: str, name: str) -> Entry | None:
         """The same, as `swap` needs it."""
-        kept = await self._store.get(owner, name)
-        return None if kept is None else Entry(self._seal.open(owner, name, kept.sealed), kept.sealed)
+        kept = await self._store.get(owner, self._prefix + name)
+        if kept is None:
+            return None
+        return Entry(self._seal.open(owner, kept.name, kept.sealed, label=name), kept.sealed)
 
     async def swap(self, owner: str, name: str, value: Mapping[str, str], *, instead_of: Entry, now: float) -> bool:
         """Replace this entry with these texts. False if it is no longer the current one."""
@@ -73,14 +95,15 @@ class Vault:
 
     async def names(self, owner: str) -> list[tuple[str, float]]:
         """The names of this owner's values, and since when. Needs no key."""
-        return [(value.name, value.updated) for value in await self._store.values(owner)]
+        values = [_describe(value) for value in await self._store.values(owner) if value.name.startswith(self._prefix)]
+        return [(kept.name, kept.updated) for kept in values]
 
     async def forget(self, owner: str, name: str) -> bool:
         """Delete a value, and return whether it existed. Needs no key."""
-        return await self._store.remove(owner, name)
+        return await self._store.remove(owner, self._prefix + name)
 
     async def rotate(self) -> int:
-        """Seal every value again with the first key, and return how many there were.
+        """Seal every value of every namespace again with the first key, and return how many there were.
 
         You can interrupt and repeat it, and other replicas keep working meanwhile.
 
@@ -104,7 +127,8 @@ class Vault:
             if self._seal.is_current(kept.sealed):
                 return False
             value = self._seal.open(owner, name, kept.sealed)
-            if await self._store.put(self._seal_value(owner, name, value, kept.updated), instead_of=kept.sealed):
+            resealed = Value(owner, name, self._seal.close(owner, name, value), kept.updated)
+            if await self._store.put(resealed, instead_of=kept.sealed):
                 return True
         return False
 
@@ -126,7 +150,60 @@ class Vault:
     def _seal_value(self, owner: str, name: str, value: Mapping[str, str], now: float) -> Value:
         if not owner:
             raise Misuse("The vault needs an owner: a value without one would belong to everybody.")
-        return Value(owner, name, self._seal.close(owner, name, value), now)
+        stored = self._prefix + name
+        return Value(owner, stored, self._seal.close(owner, stored, value), now)
+
+
+def _fit(namespace: str) -> str:
+    """The namespace in a length that every store takes: a path may be longer."""
+    if len(namespace.encode("utf-8", "replace")) <= VAULT_NAMESPACE_BYTES:
+        return namespace
+    return json.dumps(["digest", hashlib.sha256(namespace.encode("utf-8", "replace")).hexdigest()])
+
+
+def describe_namespace(namespace: str) -> str:
+    """The namespace for people: a server's name and file, or what its author or operator set."""
+    try:
+        kind, *parts = map(str, json.loads(namespace))
+    except (ValueError, TypeError):
+        return namespace
+    if kind == "server":
+        return f"{parts[0]} ({parts[1]})" if len(parts) == 2 and parts[1] else parts[0]
+    return f"{kind}:{':'.join(parts)}"
+
+
+class Entered:
+    """What users entered on pages, on its way into the vault.
+
+    It is sealed into the outcome of its page, so that one write decides about both. The page then moves it to the
+    vault. If the process dies in between, the call does that when it continues.
+    """
+
+    def __init__(self, vault: Vault, interactions: Interactions) -> None:
+        self._vault = vault
+        self._interactions = interactions
+
+    def seal(self, id: str, owner: str, value: Mapping[str, str]) -> str:
+        return self._vault.seal(owner, digest_of(id), value)
+
+    async def read(self, id: str, owner: str) -> dict[str, str] | None:
+        """What this owner entered; None if nothing was, or if it isn't there any more."""
+        found = await self._interactions.look(id)
+        ending = None if found is None else found[1]
+        if ending is None or ending.action != "accept" or not ending.sealed:
+            return None
+        return self._vault.unseal(owner, digest_of(id), ending.sealed)
+
+    async def keep(self, id: str, owner: str, name: str, *, now: float) -> None:
+        """Move it to the vault, unless that was done. Both writes can be repeated."""
+        value = await self.read(id, owner)
+        if value is not None:
+            await self._vault.keep(owner, name, value, now=now)
+            await self._interactions.drop_sealed(id)
+
+    async def drop(self, id: str) -> None:
+        """Remove it: it was not what the tool wanted."""
+        await self._interactions.drop_sealed(id)
 
 
 # --- for operators ---------------------------------------------------------------------------
@@ -153,7 +230,7 @@ async def rotate_keys(store: Store | str, keys: Sequence[Key]) -> int:
         StoreError: The store cannot be reached.
     """
     async with _use(store) as opened:
-        return await Vault(opened, keys).rotate()
+        return await Vault(opened, keys, "").rotate()
 
 
 async def list_values(store: Store | str, owner: str | None = None) -> list[Kept]:
@@ -161,19 +238,19 @@ async def list_values(store: Store | str, owner: str | None = None) -> list[Kept
     async with _use(store) as opened:
         if owner is not None:
             return [_describe(value) for value in await opened.values(owner)]
-        return sorted(
-            [_describe(value) async for value in opened.all_values()], key=lambda kept: (kept.owner, kept.name)
-        )
+        found = [_describe(value) async for value in opened.all_values()]
+        return sorted(found, key=lambda kept: (kept.owner, kept.reader, kept.name))
 
 
-async def forget_value(store: Store | str, owner: str, name: str) -> bool:
+async def forget_value(store: Store | str, value: Kept) -> bool:
     """Delete a value, and return whether it existed. Needs no key."""
     async with _use(store) as opened:
-        return await opened.remove(owner, name)
+        return await opened.remove(value.owner, f"{value.namespace}{_BETWEEN}{value.name}")
 
 
 def _describe(value: Value) -> Kept:
-    return Kept(value.owner, value.name, value.updated)
+    namespace, _, name = value.name.partition(_BETWEEN)
+    return Kept(value.owner, namespace, name, value.updated)
 
 
 def _still_locked(count: int, resealed: int) -> str:

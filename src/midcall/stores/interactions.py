@@ -10,10 +10,10 @@ import hashlib
 import json
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from midcall.settings import CLOSED_KEEP_SECONDS, PAGE_CLAIM_SECONDS, USE_KEEP_SECONDS
+from midcall.settings import CLOSED_KEEP_SECONDS, USE_KEEP_SECONDS
 from midcall.stores.base import Completion, Record, Store
 
 Kind: TypeAlias = Literal["secret", "authorize", "approve", "form"]
@@ -49,7 +49,7 @@ class Interaction:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The outcome of an interaction. A secret is never in it, but in the vault."""
+    """The outcome of an interaction."""
 
     action: Action
     at: float
@@ -57,6 +57,9 @@ class Ending:
     """The answers to a form."""
     digest: str = ""
     """What the page showed when the user decided: the `digest` of its interaction."""
+    sealed: str = field(default="", repr=False)
+    """What the user entered, encrypted, until it is in the vault. So one write decides: a secret whose page was
+    declined, cancelled or has expired is nowhere."""
 
 
 def digest_of(id: str) -> str:
@@ -104,11 +107,12 @@ class Interactions:
         outcome = json.dumps(asdict(ending))
         return await self._store.complete(digest_of(id), outcome, owner=owner, now=ending.at)
 
-    async def claim(self, id: str, owner: str, *, now: float, seconds: float = PAGE_CLAIM_SECONDS) -> bool:
-        """Reserve the work before `finish`. Of many callers, one gets True."""
-        claim = Record(digest_of(f"claim\0{id}"), "claim", owner, "{}", now, now + seconds)
-        _, mine = await self._store.create(claim)
-        return mine
+    async def drop_sealed(self, id: str) -> None:
+        """Remove what the user entered: it is in the vault, or not wanted."""
+        record, done = await self._store.read(digest_of(id)), False
+        while record is not None and not done and (ending := _ending(record)) is not None and ending.sealed:
+            outcome = json.dumps(asdict(replace(ending, sealed="")))
+            record, done = await self._store.change(replace(record, outcome=outcome), record.version)
 
     async def wait(self, id: str, seconds: float) -> Ending | None:
         """Wait for its outcome, at most this long."""

@@ -38,23 +38,23 @@ class Seal:
         _check_texts(value)
         return self._first.encrypt(json.dumps({"owner": owner, "name": name, "value": dict(value)}).encode())
 
-    def open(self, owner: str, name: str, sealed: bytes) -> dict[str, str]:
-        """The sealed texts.
+    def open(self, owner: str, name: str, sealed: bytes, *, label: str = "") -> dict[str, str]:
+        """The sealed texts. Errors call them `label`; by default, their name.
 
         Raises:
             VaultLocked: None of the keys opens it, or it was sealed for another owner or name.
         """
-        opened = _decrypt(self._all, sealed)
+        opened, label = _decrypt(self._all, sealed), label or name
         if opened is None:
             raise VaultLocked(
-                f"The secret {name!r} cannot be opened: it was sealed with a key that this server does not have.",
+                f"The secret {label!r} cannot be opened: it was sealed with a key that this server does not have.",
                 advice=LOCKED_ADVICE,
                 for_model=_FOR_MODEL,
             )
         content = json.loads(opened)
         if (content["owner"], content["name"]) != (owner, name):
             raise VaultLocked(
-                f"The secret {name!r} was sealed for another owner or under another name.",
+                f"The secret {label!r} was sealed for another owner or under another name.",
                 advice=(
                     "Someone copied or moved it within the store, so it is not opened. Nothing was deleted. "
                     "`midcall vault forget OWNER NAME` removes it."

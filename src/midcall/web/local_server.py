@@ -1,16 +1,30 @@
-"""Serve an app on this machine, in the running event loop."""
+"""Serve an app on this machine, in the running event loop.
+
+Any program on the machine can connect, and so can every web page that the user has open. So a request has to arrive in
+time, and connections that wait for one make room for new ones.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import socket
+from dataclasses import dataclass
 from typing import Any
 
+import h11
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from midcall.settings import SERVING_GRACE_SECONDS, SERVING_POLL_SECONDS
+from midcall.settings import (
+    MAX_CONNECTIONS,
+    REQUEST_BODY_SECONDS,
+    REQUEST_HEAD_SECONDS,
+    REQUEST_IDLE_SECONDS,
+    SERVING_GRACE_SECONDS,
+    SERVING_POLL_SECONDS,
+)
+from midcall.web.security import HEADERS
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -27,19 +41,102 @@ def bind(host: str, port: int) -> socket.socket:
     return listening
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a connection may take.
+
+    Args:
+        head: Seconds for the head of a request, from the connection or from its first byte.
+        body: Seconds for its body.
+        idle: Seconds between two requests.
+        connections: How many there may be. Beyond that, the one that has waited longest for its request is closed.
+    """
+
+    head: float = REQUEST_HEAD_SECONDS
+    body: float = REQUEST_BODY_SECONDS
+    idle: float = REQUEST_IDLE_SECONDS
+    connections: int = MAX_CONNECTIONS
+
+
+_DEFAULT_LIMITS = Limits()
+
+
 class _Config(uvicorn.Config):
     """Leaves the loggers alone: the program may use uvicorn itself."""
+
+    limits: Limits
 
     def configure_logging(self) -> None:
         pass
 
 
 class _Protocol(H11Protocol):
-    """Writes no access log: paths hold secrets."""
+    """Closes slow connections, and writes no access log: paths hold secrets."""
+
+    config: _Config
+    _deadline: asyncio.TimerHandle | None = None
+    _awaited: Any = None
+    """What the deadline is for: the state of the client's side."""
+    since = 0.0
+    """When it began to wait for what it waits for."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.access_log = False
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it waits for its client, for the rest of a request or for the next one."""
+        return not self.cycle or self.cycle.response_complete or self._awaited is not None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._watch()
+        if len(self.connections) > self.config.limits.connections:
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Close the connection that has waited longest for its client; that may be this one."""
+        open = [each for each in self.connections if not each.transport.is_closing()]
+        if len(open) > self.config.limits.connections:
+            waiting = [each for each in open if isinstance(each, _Protocol) and each.is_waiting]
+            min(waiting, key=lambda each: each.since).transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self.since = self.loop.time()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._awaited = None
+        self._set_deadline(None)
+        super().connection_lost(exc)
+
+    def _watch(self) -> None:
+        """Give the client's next part a deadline, which more bytes of it don't extend."""
+        awaited = self.conn.their_state if self.conn.their_state in (h11.IDLE, h11.SEND_BODY) else None
+        if awaited is self._awaited and awaited is not None:
+            return
+        self._awaited = awaited
+        self.since = self.loop.time()
+        limits = self.config.limits
+        self._set_deadline(None if awaited is None else limits.head if awaited is h11.IDLE else limits.body)
+
+    def _set_deadline(self, seconds: float | None) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._deadline = None if seconds is None else self.loop.call_later(seconds, self.transport.abort)
+
+    def send_400_response(self, msg: str) -> None:
+        """Even this has our headers. It names no cause, since `msg` never does."""
+        head = {"content-type": "text/plain; charset=utf-8", "connection": "close", **HEADERS}
+        response = h11.Response(status_code=400, headers=list(head.items()), reason=b"Bad Request")
+        for event in (response, h11.Data(data=msg.encode("ascii")), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
 
 class _Server(uvicorn.Server):
@@ -72,8 +169,10 @@ class _Server(uvicorn.Server):
 class LocalServer:
     """Serves the app on this socket until `close`, or until the loop ends."""
 
-    def __init__(self, app: ASGIApp, where: socket.socket) -> None:
+    def __init__(self, app: ASGIApp, where: socket.socket, limits: Limits = _DEFAULT_LIMITS) -> None:
         config = _Config(app, lifespan="off", ws="none", http=_Protocol, log_config=None, server_header=False)
+        config.timeout_keep_alive = limits.idle  # pyright: ignore[reportAttributeAccessIssue]  (a float works as well)
+        config.limits = limits
         self._server = _Server(config)
         self._socket = where
         self._task = asyncio.create_task(self._serve(), name="midcall local server")

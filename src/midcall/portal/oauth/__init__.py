@@ -1,7 +1,7 @@
 """Connecting a user's account elsewhere: OAuth, with us as the client.
 
     begin     the user agreed on our page: where to send this browser
-    finish    the provider sent the browser back: tokens into the vault
+    finish    the provider sent the browser back: its tokens, for the vault if the question is still open
     token     an access token that works, renewed if it has expired
     revoke    give the access back
 
@@ -12,7 +12,7 @@ them connect *their* account to somebody else's call.
 from __future__ import annotations
 
 from midcall.errors import CallbackRefused, OAuthError, ProviderFailed
-from midcall.portal.oauth.client import Finished, OAuth
+from midcall.portal.oauth.client import Finished, Granted, OAuth
 from midcall.portal.oauth.provider import Provider
 
-__all__ = ["CallbackRefused", "Finished", "OAuth", "OAuthError", "Provider", "ProviderFailed"]
+__all__ = ["CallbackRefused", "Finished", "Granted", "OAuth", "OAuthError", "Provider", "ProviderFailed"]

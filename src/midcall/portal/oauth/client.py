@@ -31,11 +31,20 @@ logger = logging.getLogger("midcall.portal.oauth")
 
 
 @dataclass(frozen=True, slots=True)
+class Granted:
+    """What a provider granted. It isn't stored yet."""
+
+    provider: Provider
+    tokens: Tokens = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The outcome of a flow: whether the user agreed."""
 
     id: str = field(repr=False)
     action: Literal["accept", "decline"]
+    granted: Granted | None = field(default=None, compare=False)
 
 
 class Start(NamedTuple):
@@ -134,9 +143,8 @@ class OAuth:
         tokens = await self._endpoint.exchange(
             provider, code=params["code"], verifier=flow.verifier, redirect_uri=flow.redirect_uri
         )
-        await self._vault.keep(owner, vault_name(provider), tokens.dump(), now=self._clock())
         logger.info("connected to %s: %s", provider.name, short(flow.id))
-        return Finished(flow.id, "accept")
+        return Finished(flow.id, "accept", Granted(provider, tokens))
 
     async def _only_pending(self, pending: Iterable[str], issuer: str | None, browser: str, owner: str) -> str:
         """The state of the only pending flow. The issuer is checked first, before the flow is consumed."""
@@ -172,6 +180,14 @@ class OAuth:
             logger.warning("%s could not renew an access token; the last one still works", provider.name)
             return works
         return None if renewed is None else renewed.access
+
+    async def give_back(self, granted: Granted) -> None:
+        """Revoke what was granted and isn't wanted any more.
+
+        Raises:
+            ProviderFailed: The provider could not be told.
+        """
+        await self._endpoint.revoke(granted.provider, granted.tokens)
 
     async def revoke(self, provider_name: str, owner: str) -> None:
         """Delete the access, and revoke it at the provider if it supports that (RFC 7009).

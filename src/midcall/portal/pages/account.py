@@ -12,6 +12,7 @@ from starlette.responses import Response
 from midcall.portal.access import Access
 from midcall.portal.logs import logger
 from midcall.portal.oauth import OAuth, OAuthError
+from midcall.portal.pages.interaction_kinds import Reader
 from midcall.portal.pages.rendering import format_moment
 from midcall.portal.vault import Vault, VaultLocked
 from midcall.web.forms import excerpt
@@ -36,12 +37,14 @@ class AccountPage:
 
     Args:
         titles: The titles of the providers, by name.
+        reader: Who can read what is listed.
     """
 
     access: Access
     vault: Vault
     oauth: OAuth
     titles: Mapping[str, str]
+    reader: Reader
 
     async def show(self, request: Request) -> Response:
         owner = await self._owner(request)
@@ -99,6 +102,7 @@ class AccountPage:
             "account.html",
             who=self.access.name(request, owner),
             entries=entries,
+            reader=self.reader,
             token=self.access.forms.token(browser, _purpose(owner)),
             deleted=None if deleted is None else [self._title(name) for name in deleted],
             not_revoked=[self._title(name) for name in not_revoked],

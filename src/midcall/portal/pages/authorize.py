@@ -12,10 +12,11 @@ from starlette.responses import Response
 from midcall.core.text import reveal
 from midcall.portal.access import Visitor
 from midcall.portal.logs import logger
-from midcall.portal.oauth import Finished, OAuth, OAuthError
+from midcall.portal.oauth import Finished, Granted, OAuth, OAuthError
 from midcall.portal.oauth.flows import forget, pending
+from midcall.portal.oauth.tokens import vault_name
 from midcall.portal.pages.interaction import InteractionPages
-from midcall.portal.pages.interaction_kinds import Redirect, Rejected, Result
+from midcall.portal.pages.interaction_kinds import Accepted, Reader, Redirect, Rejected, Result
 from midcall.portal.pages.notices import heading_and_hint
 from midcall.stores.interactions import Interaction
 from midcall.web.security import LEAVING, Posted
@@ -27,14 +28,16 @@ class Authorize:
     Args:
         oauth: Our side of the exchange.
         titles: The titles of the providers, by name.
+        reader: Who will be able to use the access.
     """
 
     template = "authorize.html"
     headers: Mapping[str, str] = LEAVING
 
-    def __init__(self, oauth: OAuth, titles: Mapping[str, str]) -> None:
+    def __init__(self, oauth: OAuth, titles: Mapping[str, str], reader: Reader) -> None:
         self._oauth = oauth
         self._titles = titles
+        self._reader = reader
 
     def context(self, interaction: Interaction, problems: Mapping[str, Any] | None) -> dict[str, Any]:
         name = str(interaction.about["provider"])
@@ -42,6 +45,7 @@ class Authorize:
         return {
             "provider": reveal(self._titles.get(name, name)),
             "scopes": [reveal(str(scope)) for scope in scopes],
+            "reader": self._reader,
         }
 
     async def accept(self, visitor: Visitor, posted: Posted) -> Result:
@@ -88,19 +92,22 @@ class CallbackPage:
         if found is None:
             return access.renderer.notice("unknown", 404)
         visitor = Visitor(finished.id, found[0], None, key, access.name(request, key), browser)
-        response = await self.pages.finish(visitor, finished.action)
-        if finished.action == "accept" and response.status_code != 200:
-            await self._revoke(visitor)
+        if (granted := finished.granted) is None:
+            return await self.pages.finish(visitor, finished.action)
+        sealed = self.pages.entered.seal(visitor.id, visitor.key, granted.tokens.dump())
+        response = await self.pages.finish(visitor, "accept", Accepted(None, sealed, vault_name(granted.provider)))
+        if response.status_code != 200:
+            await self._give_back(visitor, granted)
         return response
 
-    async def _revoke(self, visitor: Visitor) -> None:
-        """Give back access that was granted after its question had ended, unless it ended with an approval."""
+    async def _give_back(self, visitor: Visitor, granted: Granted) -> None:
+        """Revoke access that was granted after its question had ended, unless that ended with a grant of the same."""
         found = await self.pages.access.interactions.look(visitor.id)
         if found is not None and (found[1] is None or found[1].action != "accept"):
-            provider = str(visitor.interaction.about["provider"])
             access, about = self.pages.access, visitor.interaction
+            provider = granted.provider.name
             access.note("account.disconnected", visitor.id, visitor.key, about, provider=provider, outcome="too_late")
             try:
-                await self.oauth.revoke(provider, visitor.key)
+                await self.oauth.give_back(granted)
             except OAuthError as exc:
-                logger.warning(f"access to {provider} was deleted here, but not revoked there: {type(exc).__name__}")
+                logger.warning(f"access to {granted.provider.name} was not revoked there: {type(exc).__name__}")

@@ -12,12 +12,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from midcall.audit import Name
+from midcall.errors import StoreError
 from midcall.language import _, ngettext
 from midcall.portal.access import Access, Visitor
 from midcall.portal.logs import logger
 from midcall.portal.oauth.flows import remember
 from midcall.portal.pages.interaction_kinds import Accepted, Invalid, Page, Redirect, Rejected, Result
 from midcall.portal.pages.rendering import PageCache, format_hour, format_moment
+from midcall.portal.vault import Entered
 from midcall.stores.base import Completion
 from midcall.stores.interactions import Action, Ending, Interaction, Kind, digest_of, short
 from midcall.web.forms import excerpt
@@ -25,6 +27,7 @@ from midcall.web.security import Posted, TooLarge, read_posted
 
 OnFinish = Callable[[str], Awaitable[None]]
 
+_NOTHING: Final = Accepted()
 _STATUS: Final = {"already": 409, "foreign": 403, "expired": 410, "unknown": 404}
 _ACCEPTED: Final[Mapping[Kind, Name]] = {
     "secret": "secret.stored",
@@ -42,6 +45,7 @@ class InteractionPages:
 
     access: Access
     kinds: Mapping[Kind, Page]
+    entered: Entered
     on_finish: OnFinish
     cache: PageCache = field(default_factory=PageCache)
 
@@ -99,8 +103,8 @@ class InteractionPages:
 
     async def _after(self, request: Request, visitor: Visitor, result: Result) -> Response:
         match result:
-            case Accepted(content):
-                return await self.finish(visitor, "accept", content)
+            case Accepted():
+                return await self.finish(visitor, "accept", result)
             case Invalid(problems):
                 return self._render(visitor, problems, 422)
             case Redirect(url, state):
@@ -114,13 +118,15 @@ class InteractionPages:
                 self.access.refuse(why, visitor.id, visitor.key, visitor.interaction)
                 return self.access.renderer.notice(why, status, who=visitor.name, again=f"/i/{visitor.id}")
 
-    async def finish(self, visitor: Visitor, action: Action, content: Mapping[str, Any] | None = None) -> Response:
-        """Store the outcome. If several requests try, one succeeds."""
-        ending = Ending(action, self.access.clock(), content, visitor.interaction.digest)
+    async def finish(self, visitor: Visitor, action: Action, accepted: Accepted = _NOTHING) -> Response:
+        """Store the outcome. If several requests try, one succeeds, and only what that one entered is kept."""
+        shown = visitor.interaction.digest
+        ending = Ending(action, self.access.clock(), accepted.content, shown, accepted.sealed)
         became = await self.access.interactions.finish(visitor.id, ending, owner=visitor.key)
         logger.info(f"{visitor.interaction.kind} {short(visitor.id)}: {action}, {became}")
         self._note(visitor, action, became)
         if became == "done":
+            await self._keep(visitor, accepted.keep_as, ending.at)
             await self._notify(visitor.id)
             return self._show_outcome(visitor, action)
         if became == "already":
@@ -137,6 +143,14 @@ class InteractionPages:
         said = {key: about.about.get(key) for key in ("name", "provider")} | {"digest": about.digest}
         outcome = "" if action == "accept" else action
         self.access.note(name, visitor.id, visitor.key, about, outcome=outcome, **said)
+
+    async def _keep(self, visitor: Visitor, name: str, now: float) -> None:
+        """Move what was entered to the vault. If this fails, the call does it when it continues."""
+        try:
+            if name:
+                await self.entered.keep(visitor.id, visitor.key, name, now=now)
+        except StoreError as exc:
+            logger.warning(f"{short(visitor.id)} is finished, but not in the vault yet: {exc!s}")
 
     async def _notify(self, id: str) -> None:
         """Call `on_finish`. The answer is stored already, so a failure here loses nothing."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, Protocol, TypeAlias, cast
 
+from midcall.core.caller import ServerIdentity
 from midcall.core.forms.check import check
 from midcall.core.forms.form import Form
 from midcall.core.text import reveal
@@ -16,9 +17,9 @@ from midcall.errors import Misuse
 from midcall.language import _
 from midcall.portal.access import Visitor
 from midcall.portal.logs import logger
-from midcall.portal.vault import Vault
-from midcall.settings import SECRET_CHARACTERS, SECRET_CHECK_SECONDS, SECRET_OTHER_SECONDS
-from midcall.stores.interactions import Interaction, Interactions
+from midcall.portal.vault import Entered
+from midcall.settings import SECRET_CHARACTERS, SECRET_CHECK_SECONDS
+from midcall.stores.interactions import Interaction
 from midcall.web.forms import Pages, excerpt, read, too_large
 from midcall.web.secret_checks import ONE, Check
 from midcall.web.security import Posted
@@ -32,6 +33,10 @@ class Accepted:
     """The answer is good, and ends the interaction."""
 
     content: Mapping[str, Any] | None = None
+    sealed: str = field(default="", repr=False)
+    """What the user entered, encrypted."""
+    keep_as: str = ""
+    """Its name in the vault, if it may be stored there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +158,21 @@ def _format_text(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Reader:
+    """Who will be able to read a secret, or to use an account: one server, or all of a namespace."""
+
+    name: str
+    place: str = ""
+    namespace: str = ""
+
+    @classmethod
+    def of(cls, identity: ServerIdentity, *, local: bool) -> Reader:
+        """As people may read it. The file counts only on the user's own machine, and not if there's a namespace."""
+        place = identity.place if local and not identity.namespace else ""
+        return cls(excerpt.line(identity.name, 80), excerpt.line(place, 1000), excerpt.line(identity.namespace, 200))
+
+
+@dataclass(frozen=True, slots=True)
 class _Line:
     """One line to fill in. It has no value, because no page ever shows one."""
 
@@ -172,27 +192,24 @@ class Secret:
     """Takes secrets: typed on our page, stored in the vault, and never seen by another page, a client or a model.
 
     Args:
-        vault: Stores them.
-        interactions: Makes sure that two submissions do not overwrite each other.
+        entered: Encrypts them.
         checks: By the name of the secret.
-        clock: Seconds since the epoch.
+        reader: Who will be able to read them.
     """
 
     template = "secret.html"
     headers: Mapping[str, str] = {}
 
-    def __init__(
-        self, vault: Vault, interactions: Interactions, checks: Mapping[str, Check], clock: Callable[[], float]
-    ) -> None:
-        self._vault = vault
-        self._interactions = interactions
+    def __init__(self, entered: Entered, checks: Mapping[str, Check], reader: Reader) -> None:
+        self._entered = entered
         self._checks = checks
-        self._clock = clock
+        self._reader = reader
 
     def context(self, interaction: Interaction, problems: Mapping[str, Any] | None) -> dict[str, Any]:
         name = reveal(str(interaction.about["name"]))
         found = problems or {}
-        return {"name": name, "lines": _lines(interaction, found), "general": found.get("", "")}
+        lines = _lines(interaction, found)
+        return {"name": name, "lines": lines, "general": found.get("", ""), "reader": self._reader}
 
     async def accept(self, visitor: Visitor, posted: Posted) -> Result:
         values = {line.name: posted.last(line.id) for line in _lines(visitor.interaction, {})}
@@ -200,15 +217,11 @@ class Secret:
         problems = _find_problems(values) or await self._check(check, visitor.interaction, values)
         if problems:
             return Invalid(problems)
-        if not await self._interactions.claim(visitor.id, visitor.interaction.owner, now=self._clock()):
-            return await self._was_answered_elsewhere(visitor.id)
+        # A page on another replica may not know the tool's check. Then the tool checks, and only then it's stored.
+        unchecked = check is None and bool(visitor.interaction.about.get("check"))
+        sealed = self._entered.seal(visitor.id, visitor.key, values)
         name = str(visitor.interaction.about["name"])
-        await self._vault.keep(visitor.key, name, values, now=self._clock())
-        return Accepted({"checked": check is not None})
-
-    async def _was_answered_elsewhere(self, id: str) -> Result:
-        ending = await self._interactions.wait(id, SECRET_OTHER_SECONDS)
-        return Rejected("store_away", 503) if ending is None else Rejected("already", 409)
+        return Accepted({"checked": check is not None}, sealed, "" if unchecked else name)
 
     async def _check(self, check: Check | None, interaction: Interaction, values: Mapping[str, str]) -> dict[str, str]:
         if check is None:

@@ -14,7 +14,7 @@ import json
 import logging
 import time
 from collections import OrderedDict
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from math import inf
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakSet
@@ -205,6 +205,7 @@ async def wait_for_ending(call: Call, id: str, timeout: float | None, until: flo
         except NotHeld:
             ending, left = None, inf
         if ending is not None:
+            ending = replace(ending, sealed="")  # not in a journal, even if it's encrypted
             call.replay.mark(identity, "visited", asdict(ending))
             return ending
         if left <= hold or not await _let_go(call):

@@ -54,7 +54,8 @@ async def get_secret(
     portal = _portal(call, "secret")
     if check is not None:
         portal.add_check(name, check)
-    about = {"name": name, "fields": [{"name": field, "title": title} for field, title in fields.items()]}
+    shown = [{"name": field, "title": title} for field, title in fields.items()]
+    about = {"name": name, "fields": shown, "check": check is not None}
     for _ in range(_ATTEMPTS):
         identity = call.replay.identify_mark("secret", name)
         kept = None if call.replay.find_mark(identity) is not None else await portal.vault.get(call.owner, name)
@@ -62,12 +63,11 @@ async def get_secret(
             call.audit("secret.read", name=name)
             return kept
         ending = await _visit_page(call, portal, identity, "secret", message, about, timeout)
-        kept = await portal.vault.get(call.owner, name)
-        if kept is not None and await _is_right(ending, check, kept):
+        id = call.derive("interaction", identity)
+        if (entered := await _take_entered(call, portal, id, name, ending, check)) is not None:
             call.audit("secret.read", name=name)
-            return kept
-        if await portal.vault.forget(call.owner, name):
-            call.audit("secret.deleted", name=name, outcome="rejected")
+            return entered
+        call.audit("secret.deleted", name=name, outcome="rejected")
     raise NotAnswered(
         f"The user entered the secret {name!r}, but its check did not accept it",
         for_model=model_text.rejected_secret(name),
@@ -96,10 +96,21 @@ async def _is_still_right(check: Check | None, kept: Mapping[str, str]) -> bool:
         return True
 
 
-async def _is_right(ending: Ending, check: Check | None, kept: Mapping[str, str]) -> bool:
-    """Check the secret here, unless the page did: a page on another replica may not know the check."""
-    checked = bool((ending.content or {}).get("checked"))
-    return check is None or checked or await check(kept) is None
+async def _take_entered(
+    call: Call, portal: Portal, id: str, name: str, ending: Ending, check: Check | None
+) -> dict[str, str] | None:
+    """The secret that the user entered, which is in the vault then; None if its check doesn't accept it.
+
+    Check it here, unless the page did: a page on another replica may not know the check.
+    """
+    entered = await portal.entered.read(id, call.owner)
+    secret = await portal.vault.get(call.owner, name) if entered is None else entered
+    to_check = None if (ending.content or {}).get("checked") else check
+    if secret is None or (to_check is not None and await to_check(secret) is not None):
+        await portal.entered.drop(id)
+        return None
+    await portal.entered.keep(id, call.owner, name, now=ending.at)
+    return secret
 
 
 async def get_token(call: Call, provider: str, message: str | None, timeout: float | None) -> str:
@@ -123,7 +134,8 @@ async def get_token(call: Call, provider: str, message: str | None, timeout: flo
         return token
     about = {"provider": provider, "title": known.title or known.name, "scopes": list(known.scopes)}
     text = message or f"Please authorize access to {known.title or known.name}."
-    await _visit_page(call, portal, identity, "authorize", text, about, timeout)
+    ending = await _visit_page(call, portal, identity, "authorize", text, about, timeout)
+    await portal.entered.keep(call.derive("interaction", identity), call.owner, f"{ACCOUNTS}{provider}", now=ending.at)
     token = await portal.oauth.token(provider, call.owner)
     if token is None:
         raise NotAnswered(

@@ -1,0 +1,108 @@
+"""Which server can read what a user entered, and what is kept if the call was cancelled meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from midcall import secret
+from midcall.core.caller import Caller
+from midcall.portal.app import Portal
+from midcall.server.install import installation_on
+from midcall.testing import Era, connect
+from tests.kinds import KINDS, Kind, bare_server
+from tests.portal.sites import Visitor
+from tests.server.test_out_of_band import TOKEN, WITH_URLS, WITHIN, Person, fills, installed
+from tests.server.test_store import shown
+
+INSTALLS = """
+import midcall
+from midcall.portal import Portal
+
+def install(server, **how):
+    midcall.install(server, keys=["k" * 32], portal=Portal(), **how)
+"""
+
+
+async def read_repo() -> str:
+    return await secret("github", "A token, please.")
+
+
+class Servers:
+    """Programs of one user on one machine, with one store. The file that installs midcall is where a server is."""
+
+    def __init__(self, folder: Path, kind: Kind) -> None:
+        self._folder = folder
+        self._kind: Kind = kind
+
+    async def ask(self, file: str, name: str = "repos", *, enters: str, **how: Any) -> str:
+        """What the tool of this server gets, if the user enters this when they're asked."""
+        (self._folder / file).write_text(INSTALLS)
+        server = bare_server(self._kind, read_repo, name=name)
+        runpy.run_path(str(self._folder / file))["install"](server, store=f"sqlite://{self._folder}/store.db", **how)
+        installation = installation_on(server)
+        assert installation is not None
+        try:
+            async with asyncio.timeout(WITHIN), connect(server, Person(fills(enters))) as client:
+                return shown(await client.call_tool("read_repo", {}))
+        finally:
+            await installation.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_server_cannot_read_what_the_user_gave_another_one(kind: Kind, tmp_path: Path) -> None:
+    servers = Servers(tmp_path, kind)
+    assert await servers.ask("a.py", enters="for a") == "for a"
+    assert await servers.ask("a.py", enters="nobody asks") == "for a", "the same server, started again"
+    assert await servers.ask("b.py", enters="for b") == "for b", "the same name, installed elsewhere"
+    assert await servers.ask("a.py", "other", enters="for other") == "for other", "another name in the same file"
+    assert await servers.ask("a.py", enters="nobody asks") == "for a"
+
+
+async def test_servers_share_secrets_only_if_both_have_the_same_namespace(tmp_path: Path) -> None:
+    servers = Servers(tmp_path, "mcpserver")
+    assert await servers.ask("a.py", enters="alone") == "alone"
+    assert await servers.ask("a.py", enters="together", namespace="team") == "together"
+    assert await servers.ask("b.py", "other", enters="nobody asks", namespace="team") == "together"
+    assert await servers.ask("b.py", "other", enters="apart", namespace="repos") == "apart"
+    assert await servers.ask("a.py", enters="nobody asks") == "alone"
+
+
+@pytest.mark.parametrize("era", WITH_URLS)
+@pytest.mark.parametrize("knows", [True, False], ids=["the page checks", "the tool would have checked"])
+async def test_of_a_call_that_was_cancelled_only_a_checked_secret_is_kept(
+    era: Era, knows: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The user has accepted either way. What only the tool could have checked, nobody has."""
+    if not knows:
+        monkeypatch.setattr(Portal, "add_check", lambda *_: None)
+    opened, cancelled, done = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def check(value: str) -> str | None:
+        return None
+
+    async def tool() -> str:
+        try:
+            return str(len(await secret("github", "A token", check=check)))
+        finally:
+            cancelled.set()
+
+    async def act(visitor: Visitor, id: str) -> None:
+        await visitor.controls(id)
+        opened.set()
+        await cancelled.wait()
+        await fills(TOKEN)(visitor, id)
+        done.set()
+
+    async with asyncio.timeout(WITHIN), installed(tool) as (server, portal):
+        async with connect(server, Person(act), era=era) as client:
+            calling = asyncio.create_task(client.call_tool("tool", {}))
+            await opened.wait()
+            calling.cancel()
+            await done.wait()
+        owner = portal.owner_of(Caller())
+        assert await portal.vault.get(owner, "github") == ({"value": TOKEN} if knows else None)
