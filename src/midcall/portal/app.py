@@ -255,7 +255,10 @@ class Portal:
         renderer = Renderer(place.path, known.server_name, self._title, self._templates)
         cookies = Cookies(place, known.keys, instance)
         forms = Forms(place, known.keys)
-        access = Access(self.identity, known.interactions, place, cookies, forms, renderer, FailureLimit(), self._clock)
+        access = Access(
+            *(self.identity, known.interactions, place, cookies, forms, renderer, FailureLimit(), self._clock),
+            *(known.store, known.vault),
+        )
         attach = getattr(self.identity, "attach", None)
         if attach is not None:
             attach(access)
