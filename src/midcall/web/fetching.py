@@ -12,6 +12,7 @@ import socket
 import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from ipaddress import IPv6Address, IPv6Network, ip_address
@@ -103,7 +104,8 @@ class Reach:
             return found
         kinds: set[Kind] = {"public"}
         if any(kind_of(each) != "public" for each in found):
-            kinds |= {kind_of(each) for each in await _resolve(own)}
+            with suppress(httpx2.ConnectError):  # an issuer that can't be found isn't anywhere
+                kinds |= {kind_of(each) for each in await _resolve(own)}
         if allowed := [each for each in found if kind_of(each) in kinds]:
             return allowed
         raise _Refused(_explain("it", host, kind_of(found[0])))
