@@ -956,8 +956,16 @@ PROVIDER_TIMEOUT_SECONDS: Final = _portal.add(
     "PROVIDER_TIMEOUT_SECONDS",
     10.0,
     "s",
-    "Wait for an issuer or an OAuth provider to answer.",
+    "Wait for an issuer or an OAuth provider to answer, to its last byte.",
     then="The page says that the issuer or provider can't be reached, with 503.",
+)
+PROVIDER_BYTES: Final = _portal.add(
+    "PROVIDER_BYTES",
+    1_000_000,
+    "bytes",
+    "The longest answer of an issuer or an OAuth provider.",
+    then="It counts as unusable: the page says so, with 503, and the log says why.",
+    where="web",
 )
 PROVIDER_FRESH_SECONDS: Final = _portal.add(
     "PROVIDER_FRESH_SECONDS",
@@ -965,13 +973,23 @@ PROVIDER_FRESH_SECONDS: Final = _portal.add(
     "s",
     "Keep what an issuer or a provider publishes this long.",
     then="It's fetched again when it's next needed.",
+    where="web",
 )
-ISSUER_KEYS_AGAIN_SECONDS: Final = _portal.add(
-    "ISSUER_KEYS_AGAIN_SECONDS",
+PROVIDER_AGAIN_SECONDS: Final = _portal.add(
+    "PROVIDER_AGAIN_SECONDS",
     10.0,
     "s",
-    "Fetch an issuer's keys again for an unknown key, at most this often.",
-    then="Until then, a token with an unknown key is refused.",
+    "Fetch it again after a failure, or for a token with an unknown key, at most this often.",
+    then="Until then, the failure stands, and such a token is refused.",
+    where="web",
+)
+_portal.add(
+    "INTERNAL_HOSTS",
+    None,
+    "",
+    "Hosts on this machine or in a private network that the metadata of an issuer elsewhere may name.",
+    argument="Oidc(internal=), Provider.discover(internal=)",
+    otherwise="none",
 )
 CONSENT_SECONDS: Final = _portal.add(
     "CONSENT_SECONDS",

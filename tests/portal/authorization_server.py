@@ -42,6 +42,7 @@ class AuthorizationServer:
     token_answer: Callable[[], Awaitable[Response]] | None = None
     """Instead of what the token endpoint would say."""
     metadata: dict[str, object] = field(default_factory=dict)
+    metadata_requests: int = 0
     at_token: asyncio.Event = field(default_factory=asyncio.Event)
     gate: asyncio.Event = field(default_factory=asyncio.Event)
     """Closed, the token endpoint takes requests and does not answer."""
@@ -72,6 +73,7 @@ class AuthorizationServer:
         )
 
     async def _metadata(self, request: Request) -> Response:
+        self.metadata_requests += 1
         said: dict[str, object] = {
             "issuer": self.url,
             "authorization_endpoint": f"{self.url}/authorize",

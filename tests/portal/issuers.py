@@ -141,9 +141,9 @@ def _part(value: dict[str, Any]) -> str:
 
 
 @asynccontextmanager
-async def issuing(**how: Any) -> AsyncIterator[Issuer]:
+async def issuing(kind: type[Issuer] = Issuer, **how: Any) -> AsyncIterator[Any]:
     where = bind("127.0.0.1", 0)
-    issuer = Issuer(f"http://127.0.0.1:{where.getsockname()[1]}", **how)
+    issuer = kind(f"http://127.0.0.1:{where.getsockname()[1]}", **how)
     listening = LocalServer(issuer.app(), where)
     try:
         yield issuer

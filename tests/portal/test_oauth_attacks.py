@@ -255,6 +255,10 @@ async def test_a_code_from_another_flow_is_rejected_by_the_verifier(here: Replic
         ({"token_endpoint": "http://plain.example/token"}, "no usable token_endpoint"),
         ({"authorization_endpoint": "javascript:alert(1)"}, "no usable authorization_endpoint"),
         ({"authorization_endpoint": 7}, "no usable authorization_endpoint"),
+        ({"token_endpoint": "https://169.254.169.254/latest"}, "token_endpoint is at 169.254.169.254"),
+        ({"token_endpoint": "https://10.0.0.1/token"}, "in a private network"),
+        ({"authorization_endpoint": "https://[fe80::1]/"}, "authorization_endpoint is at fe80::1"),
+        ({"revocation_endpoint": "https://192.168.0.1/"}, "revocation_endpoint is at"),
         ({"revocation_endpoint": "http://plain.example/revoke"}, "no usable revocation_endpoint"),
         ({"code_challenge_methods_supported": ["plain"]}, "PKCE"),
         ({"token_endpoint_auth_methods_supported": ["private_key_jwt"]}, "private_key_jwt only"),
@@ -266,6 +270,35 @@ async def test_invalid_metadata_is_rejected(
     acme.metadata = published
     with pytest.raises(ProviderFailed, match=said):
         await here.begin()
+
+
+async def test_a_token_endpoint_that_redirects_gets_no_further(here: Replica, acme: AuthorizationServer) -> None:
+    async with authorization_server() as inner:
+
+        async def away() -> Response:
+            return RedirectResponse(f"{inner.url}/token", 307)
+
+        acme.token_answer = away
+        with pytest.raises(ProviderFailed):
+            await here.connect()
+        assert inner.token_requests == []
+
+
+async def test_a_token_response_that_is_too_long_is_not_read(here: Replica, acme: AuthorizationServer) -> None:
+    async def long() -> Response:
+        return JSONResponse({"access_token": "x" * 2_000_000, "token_type": "bearer"})
+
+    acme.token_answer = long
+    with pytest.raises(ProviderFailed):
+        await here.connect()
+    assert await here.vault.names(OWNER) == []
+
+
+async def test_of_many_users_who_connect_at_once_one_fetches_the_metadata(
+    here: Replica, acme: AuthorizationServer
+) -> None:
+    await asyncio.gather(*(here.begin() for _ in range(10)))
+    assert acme.metadata_requests == 1
 
 
 async def test_metadata_is_fetched_once_an_hour(here: Replica, acme: AuthorizationServer, clock: Clock) -> None:

@@ -16,6 +16,8 @@ from midcall.language import _
 from midcall.portal.identity.base import Identity, Loopback, Nobody
 from midcall.portal.logs import logger
 from midcall.portal.pages.rendering import Renderer
+from midcall.portal.vault import Vault
+from midcall.stores.base import Store
 from midcall.stores.interactions import Ending, Interaction, Interactions, short
 from midcall.web.cookies import Cookies
 from midcall.web.public_url import Place
@@ -57,6 +59,8 @@ class Access:
     renderer: Renderer
     failures: FailureLimit
     clock: Callable[[], float]
+    store: Store
+    vault: Vault
     server: str = ""
     audit: Audit | None = None
 
@@ -117,9 +121,14 @@ class Access:
 
     def _reject_user(self, request: Request, id: str) -> Response:
         """Say nothing about the interaction. Anyone with two accounts may switch to the other."""
-        switch = f"/i/{id}" if _SIGN_OUT in {route.path for route in self.identity.routes} else ""
+        switch = f"/i/{id}" if self.has_sign_out else ""
         who = self.name(request, "somebody")
         return self.renderer.notice("wrong_user", 403, who=who, switch=switch, headers=LEAVING if switch else None)
+
+    @property
+    def has_sign_out(self) -> bool:
+        """Whether users can sign out here."""
+        return _SIGN_OUT in {route.path for route in self.identity.routes}
 
     def refuse(self, why: str, id: str = "", key: str | None = None, about: Interaction | None = None) -> None:
         """Write into the audit trail that somebody was refused."""

@@ -278,9 +278,9 @@ class Portal:
         renderer = Renderer(place.path, known.server_name, self._title, self._templates)
         cookies = Cookies(place, known.keys, instance)
         forms = Forms(place, known.keys)
-        limit, server = FailureLimit(), known.server_name
         access = Access(
-            self.identity, known.interactions, place, cookies, forms, renderer, limit, self._clock, server, self.audit
+            *(self.identity, known.interactions, place, cookies, forms, renderer, FailureLimit(), self._clock),
+            *(known.store, known.vault, known.server_name, self.audit),
         )
         attach = getattr(self.identity, "attach", None)
         if attach is not None:

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias, cast
 
-import httpx2
 from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
-from midcall.settings import ISSUER_KEYS_AGAIN_SECONDS, PROVIDER_FRESH_SECONDS, PROVIDER_TIMEOUT_SECONDS
-from midcall.web.certificates import describe_fault, fault_of
+from midcall.settings import PROVIDER_AGAIN_SECONDS
+from midcall.web.fetching import Kept, Reach, Unavailable, fetch
 
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Signatures that only the issuer can make: not "none", and none with a shared secret."""
 
 Decoded: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
 """The claims of a token, and its header."""
-
-
-class Unavailable(Exception):
-    """Something that has to be fetched is not available now."""
 
 
 class InvalidToken(Exception):
@@ -35,12 +29,14 @@ class Keys:
     Args:
         url: Their URL.
         given: The keys themselves, as a JWK set.
+        reach: Where the URL may lead, if the issuer's metadata names it.
     """
 
-    def __init__(self, url: str | None = None, *, given: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, url: str = "", *, given: Mapping[str, Any] | None = None, reach: Reach | None = None) -> None:
         self._url = url
+        self._reach = reach
         self._given = _key_set(given) if given is not None else None
-        self._fetched: tuple[float, KeySet] | None = None
+        self._fetched = Kept(self._fetch)
 
     async def claims(self, token: str, *, algorithms: Sequence[str] = ALGORITHMS) -> Decoded:
         """The claims and the header of this token, if one of the keys signed it.
@@ -49,22 +45,19 @@ class Keys:
             InvalidToken: None has.
             Unavailable: The keys cannot be fetched.
         """
-        try:
-            return _decode(token, await self._keys(PROVIDER_FRESH_SECONDS), algorithms)
-        except InvalidToken:
-            if self._given is not None or self._age() < ISSUER_KEYS_AGAIN_SECONDS:
-                raise
-            return _decode(token, await self._keys(ISSUER_KEYS_AGAIN_SECONDS), algorithms)
-
-    async def _keys(self, fresh: float) -> KeySet:
         if self._given is not None:
-            return self._given
-        if self._fetched is None or self._age() > fresh:
-            self._fetched = (time.monotonic(), _key_set(await fetch(self._url or "")))
-        return self._fetched[1]
+            return _decode(token, self._given, algorithms)
+        keys = await self._fetched.get()
+        try:
+            return _decode(token, keys, algorithms)
+        except InvalidToken:
+            latest = await self._fetched.get(PROVIDER_AGAIN_SECONDS)
+            if latest is keys:
+                raise
+            return _decode(token, latest, algorithms)
 
-    def _age(self) -> float:
-        return time.monotonic() - self._fetched[0] if self._fetched is not None else 0.0
+    async def _fetch(self) -> KeySet:
+        return _key_set(await fetch(self._url, self._reach))
 
 
 def describe_problem(exc: Exception) -> str:
@@ -76,29 +69,9 @@ def describe_problem(exc: Exception) -> str:
 def _decode(token: str, keys: KeySet, algorithms: Sequence[str]) -> Decoded:
     try:
         found = jwt.decode(token, keys, algorithms=list(algorithms))
-    except (JoseError, ValueError, TypeError, KeyError) as exc:
+    except (JoseError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as exc:  # anything can be sent
         raise InvalidToken(type(exc).__name__) from None
     return found.claims, found.header
-
-
-async def fetch(url: str) -> dict[str, Any]:
-    """Fetch a JSON object.
-
-    Raises:
-        Unavailable: It can't be fetched, or isn't a JSON object. The text has the address and the problem.
-    """
-    try:
-        async with httpx2.AsyncClient(timeout=PROVIDER_TIMEOUT_SECONDS) as http:
-            answer = (await http.get(url, headers={"accept": "application/json"})).raise_for_status()
-            found: object = answer.json()
-    except httpx2.HTTPStatusError as exc:
-        raise Unavailable(f"{url}: {exc.response.status_code}") from None
-    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as exc:
-        fault = fault_of(exc)
-        raise Unavailable(f"{url}: {describe_fault(fault) if fault else type(exc).__name__}") from None
-    if not isinstance(found, dict):
-        raise Unavailable(f"{url}: not a JSON object")
-    return cast("dict[str, Any]", found)
 
 
 def _key_set(given: Mapping[str, Any]) -> KeySet:

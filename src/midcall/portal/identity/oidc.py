@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
+from urllib.parse import urlencode
 
 import httpx2
 from authlib.common.errors import AuthlibBaseError
 from authlib.integrations.httpx_client import AsyncOAuth2Client
 from authlib.oidc.core import CodeIDToken
 from joserfc.errors import JoseError
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from midcall.errors import InstallError
 from midcall.portal.identity.base import Caller, Key, caller_key, key_of
-from midcall.portal.identity.jwt import ALGORITHMS, InvalidToken, Keys, Unavailable, describe_problem, fetch
+from midcall.portal.identity.jwt import ALGORITHMS, InvalidToken, Keys, describe_problem
+from midcall.portal.identity.sessions import Sessions
 from midcall.portal.logs import logger
 from midcall.settings import PROVIDER_TIMEOUT_SECONDS, SESSION_SECONDS, SIGN_IN_SECONDS, TOKEN_LEEWAY_SECONDS
+from midcall.web.fetching import Fence, Kept, Reach, Unavailable, fetch
 from midcall.web.public_url import place_at
-from midcall.web.security import read_posted
+from midcall.web.security import TooLarge, read_posted
 
 if TYPE_CHECKING:
     from midcall.portal.access import Access
 
 _BACK: Final = "/signed-in"
+_OUT: Final = "/signed-out"
 _OURS: Final = re.compile(r"/mine|/i/[A-Za-z0-9_\-]{1,200}")
 
 
@@ -42,6 +48,10 @@ class _Issuer:
     keys: Keys
     algorithms: tuple[str, ...]
     auth: str
+    sends_issuer: bool
+    """Whether it always names itself when it sends the browser back (RFC 9207)."""
+    end_session: str
+    """Where users sign out; empty if it doesn't say."""
 
 
 class Oidc:
@@ -49,12 +59,15 @@ class Oidc:
 
     Args:
         issuer: The issuer, exactly as its tokens name it.
-        client_id: The portal's own registration there, with `<base_url>/signed-in` as its redirect URI.
+        client_id: The portal's own registration there, with `<base_url>/signed-in` as its redirect URI, and
+            `<base_url>/signed-out` as its post-logout redirect URI.
         client_secret: Its secret; without one it is a public client, which PKCE protects.
         key: Makes the identity key from the claims of the id token and of the MCP access token, if issuer and
             subject will not do: `key=lambda claims: claims["oid"]` for Entra, whose subjects differ by client.
         scopes: What to request at sign-in.
         session: For how many seconds a sign-in is valid.
+        internal: Hosts on this machine or in a private network that the issuer's metadata may name, though the issuer
+            is elsewhere.
     """
 
     def __init__(
@@ -66,6 +79,7 @@ class Oidc:
         key: Key | None = None,
         scopes: Sequence[str] = ("openid", "profile", "email"),
         session: float = SESSION_SECONDS,
+        internal: Sequence[str] = (),
     ) -> None:
         place_at(issuer, what="An issuer")  # https, or loopback
         if not client_id or "openid" not in scopes or not session > 0:
@@ -76,20 +90,27 @@ class Oidc:
         self._key = key
         self._scopes = " ".join(scopes)
         self._session = session
-        self._known: _Issuer | None = None
+        self._reach = Reach(issuer, tuple(internal))
+        self._metadata = Kept(self._discover)
         self._portal: Access
+        self._sessions: Sessions
         self.routes: Sequence[Route] = (
             Route(_BACK, self._finish),
             Route("/sign-out", self._sign_out, methods=["POST"]),
+            Route(_OUT, self._signed_out),
         )
 
     def attach(self, portal: Access) -> None:
         self._portal = portal
+        self._sessions = Sessions(portal.store, portal.vault, portal.clock)
 
     # --- who it is ------------------------------------------------------------------------------
 
     async def visitor(self, request: Request) -> str | None:
-        return self._session_of(request).get("key")
+        session = self._session_of(request)
+        if not session or not await self._sessions.is_open(session["id"], session["key"]):
+            return None
+        return session["key"]
 
     def name(self, request: Request) -> str:
         return self._session_of(request).get("name", "")
@@ -109,7 +130,7 @@ class Oidc:
     async def trouble(self) -> str | None:
         """Why nobody can sign in now; None if the issuer's metadata is fine. For `midcall doctor`."""
         try:
-            await self._discover()
+            await self._metadata.get()
         except Unavailable as exc:
             return _issuer_away(str(exc))
         return None
@@ -128,7 +149,7 @@ class Oidc:
         return response
 
     async def _authorize_url(self, started: Mapping[str, str], *, again: bool) -> str:
-        issuer = await self._discover()
+        issuer = await self._metadata.get()
         more = {"prompt": "login"} if again else {}
         async with self._client(issuer) as client:
             url, _ = client.create_authorization_url(
@@ -149,18 +170,30 @@ class Oidc:
                 "with other keys or another clock"
             )
             return self._notice("sign_in_lost", 400, drop=True)
-        said = request.query_params
-        if "code" not in said or said.get("iss", self._issuer) != self._issuer:
-            logger.info(f"the issuer rejected a sign-in: {said.get('error', 'no code')[:40]}")
-            return self._notice("sign_in_refused", 403, drop=True, again=started["back"])
         try:
-            claims = await self._exchange(said["code"], started)
+            issuer = await self._metadata.get()
+            if (why := self._why_not(request.query_params, issuer)) is not None:
+                logger.info(f"a sign-in was rejected: {why}")
+                return self._notice("sign_in_refused", 403, drop=True, again=started["back"])
+            id_token, claims = await self._exchange(issuer, request.query_params["code"], started)
         except Unavailable as exc:
             return self._unavailable(str(exc))
         except InvalidToken as exc:
             logger.warning(f"an id token was rejected: {exc}")
             return self._notice("sign_in_refused", 403, drop=True, again=started["back"])
-        return self._welcome(claims, started["back"])
+        return await self._welcome(id_token, claims, started["back"])
+
+    def _why_not(self, said: QueryParams, issuer: _Issuer) -> str | None:
+        """Why this response isn't a sign-in at our issuer (RFC 9207); None if it is."""
+        if any(len(said.getlist(name)) > 1 for name in ("code", "state", "iss", "error")):
+            return "it has a parameter twice"
+        if issuer.sends_issuer and "iss" not in said:
+            return "it does not name its issuer, as this one always does"
+        if said.get("iss", self._issuer) != self._issuer:
+            return "it comes from another issuer"
+        if "error" in said or not said.get("code"):
+            return f"the issuer says {said.get('error', 'nothing')[:40]!r}"
+        return None
 
     def _sign_in_of(self, request: Request) -> dict[str, str] | None:
         """The sign-in that this browser started, if it is the one that comes back."""
@@ -170,21 +203,21 @@ class Oidc:
         found, state = cast("dict[str, str]", started), request.query_params.get("state", "")
         return found if hmac.compare_digest(found["state"].encode(), state.encode("utf-8", "replace")) else None
 
-    async def _exchange(self, code: str, started: Mapping[str, str]) -> Mapping[str, Any]:
-        issuer = await self._discover()
+    async def _exchange(self, issuer: _Issuer, code: str, started: Mapping[str, str]) -> tuple[str, Mapping[str, Any]]:
+        """The id token for this code, and its claims."""
         try:
-            async with self._client(issuer) as client:
+            async with asyncio.timeout(PROVIDER_TIMEOUT_SECONDS), self._client(issuer) as client:
                 tokens = await client.fetch_token(issuer.token, code=code, code_verifier=started["verifier"])
-        except httpx2.HTTPError as exc:
-            raise Unavailable(type(exc).__name__) from None
-        except (AuthlibBaseError, ValueError, KeyError) as exc:
+        except (httpx2.HTTPError, TimeoutError) as exc:
+            raise Unavailable(f"{issuer.token}: {str(exc) or type(exc).__name__}") from None
+        except Exception as exc:  # an issuer can respond with anything, and Authlib can fail on it in any way
             raise InvalidToken(type(exc).__name__) from None
-        claims, header = await issuer.keys.claims(str(tokens.get("id_token", "")), algorithms=issuer.algorithms)
-        return self._verify(claims, header, started["nonce"], str(tokens.get("access_token", "")))
+        id_token = str(tokens.get("id_token", ""))
+        claims, header = await issuer.keys.claims(id_token, algorithms=issuer.algorithms)
+        self._verify(claims, header, started["nonce"], str(tokens.get("access_token", "")))
+        return id_token, claims
 
-    def _verify(
-        self, claims: dict[str, Any], header: dict[str, Any], nonce: str, access_token: str
-    ) -> Mapping[str, Any]:
+    def _verify(self, claims: dict[str, Any], header: dict[str, Any], nonce: str, access_token: str) -> None:
         wanted = {
             "iss": {"essential": True, "value": self._issuer},
             "aud": {"essential": True, "value": self._client_id},
@@ -195,54 +228,79 @@ class Oidc:
             token.validate(leeway=TOKEN_LEEWAY_SECONDS)
         except (AuthlibBaseError, JoseError, ValueError) as exc:
             raise InvalidToken(describe_problem(exc)) from None
-        return claims
 
-    def _welcome(self, claims: Mapping[str, Any], back: str) -> Response:
+    async def _welcome(self, id_token: str, claims: Mapping[str, Any], back: str) -> Response:
         key = key_of(claims, self._key)
         if not key:
             logger.error("the id token has no identity key: see key= of Oidc")
             return self._notice("sign_in_refused", 403, drop=True)
         name = str(claims.get("email") or claims.get("preferred_username") or claims.get("name") or claims["sub"])
         response = RedirectResponse(f"{self._portal.place.path}{back}", 303)
-        session = {"key": key, "name": name[:200], "at": self._at()}
+        id = await self._sessions.begin(key, id_token, self._session)
+        session = {"id": id, "key": key, "name": name[:200], "at": self._at()}
         self._portal.cookies.set(response, "session", session, seconds=self._session)
         self._portal.cookies.drop(response, "signing-in")
         return response
 
     async def _sign_out(self, request: Request) -> Response:
-        """End the session of this browser with us, but not the one with the issuer."""
+        """End the session here, and at the issuer; with a page to go back to, sign in again as somebody else."""
         if not self._portal.place.is_from_page(request.headers):
             return self._notice("not_from_page", 403)
-        back = (await read_posted(request)).last("back")
-        there = f"{self._portal.place.path}{back}?again=1"
-        response = (
-            RedirectResponse(there, 303) if _OURS.fullmatch(back) else self._portal.renderer.notice("signed_out", 200)
-        )
+        try:
+            back = (await read_posted(request)).last("back")
+        except TooLarge:
+            return self._notice("too_large", 413)
+        session = self._session_of(request)
+        id_token = await self._sessions.end(session["id"], session["key"]) if session else ""
+        if _OURS.fullmatch(back):
+            there = f"{self._portal.place.path}{back}?again=1"
+        else:
+            there = await self._end_session_url(id_token) or f"{self._portal.place.path}{_OUT}"
+        response = RedirectResponse(there, 303, {"clear-site-data": '"cache"'})  # and what "back" would show
         self._portal.cookies.drop(response, "session")
         return response
+
+    async def _end_session_url(self, id_token: str) -> str:
+        """Where the issuer signs the user out (OpenID Connect RP-Initiated Logout); empty if it doesn't offer that."""
+        try:
+            issuer = await self._metadata.get()
+        except Unavailable:  # the session here has ended all the same
+            return ""
+        if not issuer.end_session or not id_token:
+            return ""
+        back = f"{self._portal.place.url}{_OUT}"
+        said = {"id_token_hint": id_token, "client_id": self._client_id, "post_logout_redirect_uri": back}
+        return f"{issuer.end_session}{'&' if '?' in issuer.end_session else '?'}{urlencode(said)}"
+
+    async def _signed_out(self, request: Request) -> Response:
+        return self._notice("signed_out", 200)
 
     # --- the issuer -----------------------------------------------------------------------------
 
     async def _discover(self) -> _Issuer:
-        if self._known is None:
-            self._known = self._read_metadata(
-                await fetch(f"{self._issuer.rstrip('/')}/.well-known/openid-configuration")
-            )
-        return self._known
+        url = f"{self._issuer.rstrip('/')}/.well-known/openid-configuration"
+        return self._read_metadata(await fetch(url, self._reach))
 
     def _read_metadata(self, said: Mapping[str, Any]) -> _Issuer:
         if said.get("issuer") != self._issuer:
             named = str(said.get("issuer"))[:200]
             raise Unavailable(f"its metadata names the issuer {named!r}, not {self._issuer!r}: they must match exactly")
-        try:
-            endpoints = [str(said[name]) for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")]
-            for each in endpoints:
-                place_at(each.partition("?")[0])
-        except (KeyError, InstallError):
-            raise Unavailable("its metadata is incomplete") from None
+        required = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+        authorize, token, keys = (self._reach.check(said.get(name), name) for name in required)
+        ends = said.get("end_session_endpoint")
         offered = said.get("id_token_signing_alg_values_supported") or ["RS256"]
-        algorithms = tuple(each for each in ALGORITHMS if each in offered)
-        return _Issuer(endpoints[0], endpoints[1], Keys(endpoints[2]), algorithms, self._auth(said))
+        algorithms = tuple(each for each in ALGORITHMS if isinstance(offered, list) and each in offered)
+        if not algorithms:
+            raise Unavailable("it signs id tokens in no way that proves who signed them")
+        return _Issuer(
+            authorize,
+            token,
+            Keys(keys, reach=self._reach),
+            algorithms,
+            self._auth(said),
+            sends_issuer=said.get("authorization_response_iss_parameter_supported") is True,
+            end_session=self._reach.check(ends, "end_session_endpoint") if ends else "",
+        )
 
     def _auth(self, said: Mapping[str, Any]) -> str:
         if self._client_secret is None:
@@ -260,6 +318,8 @@ class Oidc:
             token_endpoint_auth_method=issuer.auth,
             code_challenge_method="S256",
             timeout=PROVIDER_TIMEOUT_SECONDS,
+            transport=Fence(self._reach),
+            follow_redirects=False,
         )
 
     # --- notices --------------------------------------------------------------------------------

@@ -12,9 +12,10 @@ from starlette.requests import Request
 
 from midcall.errors import InstallError
 from midcall.portal.identity.base import Caller, Key, WithoutSignIn, caller_key, key_of
-from midcall.portal.identity.jwt import ALGORITHMS, InvalidToken, Keys, Unavailable, describe_problem
+from midcall.portal.identity.jwt import ALGORITHMS, InvalidToken, Keys, describe_problem
 from midcall.portal.logs import logger
 from midcall.settings import TOKEN_LEEWAY_SECONDS
+from midcall.web.fetching import Unavailable
 from midcall.web.public_url import place_at
 
 _REQUIRED: Final = "ProxyJwt(...) needs a header, an issuer, an audience, and either jwks_url= or keys= with a JWK set."
@@ -55,7 +56,7 @@ class ProxyJwt(WithoutSignIn):
         self._header = header.lower()
         self._issuer, self._audience = issuer, audience
         try:
-            self._keys = Keys(jwks_url, given=keys)
+            self._keys = Keys(jwks_url or "", given=keys)
         except Unavailable:
             raise InstallError(_REQUIRED) from None
         self._key = key

@@ -15,9 +15,10 @@ from authlib.oauth2.client import OAuth2Client
 from midcall.errors import ProviderFailed
 from midcall.language import _
 from midcall.portal.oauth.errors import TRY_LATER, GrantRefused, unreachable, unreadable
-from midcall.portal.oauth.metadata import Directory, Endpoints, trust
+from midcall.portal.oauth.metadata import Directory, Endpoints
 from midcall.portal.oauth.provider import Provider
 from midcall.portal.oauth.tokens import Tokens
+from midcall.web.fetching import Fence
 
 _REFUSED: Final = frozenset({"invalid_grant", "bad_refresh_token", "bad_verification_code"})
 """The code or the refresh token is not valid, or no longer; the last two are GitHub's names for it."""
@@ -127,7 +128,8 @@ class Endpoint:
             token_endpoint_auth_method=endpoints.token_auth,
             revocation_endpoint_auth_method=endpoints.token_auth,
             timeout=self._timeout,
-            verify=trust(),
+            transport=Fence(provider.reach if provider.uses_discovery else None),
+            follow_redirects=False,
         )
         return cast("_Client", client)
 

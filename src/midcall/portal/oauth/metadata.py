@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import ssl
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
-import httpx2
-
-from midcall.core.urls import is_safe
 from midcall.errors import ProviderFailed
 from midcall.portal.oauth.errors import unreachable, unreadable
 from midcall.portal.oauth.provider import Provider, TokenAuth
-from midcall.settings import PROVIDER_FRESH_SECONDS
+from midcall.web.fetching import Kept, Unavailable, fetch
+
+logger = logging.getLogger("midcall.portal.oauth")
 
 _CHECK_ISSUER: Final = "Check issuer=, or describe the provider with authorize_url= and token_url=."
-
-
-@cache
-def trust() -> ssl.SSLContext:
-    """The certificates that we trust, loaded once: loading takes as long as a request."""
-    return httpx2.create_ssl_context()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,35 +36,28 @@ class Directory:
     def __init__(self, clock: Callable[[], float], timeout: float) -> None:
         self._clock = clock
         self._timeout = timeout
-        self._known: dict[Provider, tuple[float, Endpoints]] = {}
+        self._known: dict[Provider, Kept[Endpoints]] = {}
 
     async def of(self, provider: Provider) -> Endpoints:
         """Raises `ProviderFailed` if they cannot be fetched, or are invalid."""
         if not provider.uses_discovery:
             return _from_settings(provider)
-        read, endpoints = self._known.get(provider, (0.0, None))
-        if endpoints is None or self._clock() - read > PROVIDER_FRESH_SECONDS:
-            endpoints = _from_metadata(provider, await self._read(provider))
-            self._known[provider] = (self._clock(), endpoints)
-        return endpoints
+        if provider not in self._known:
+            self._known[provider] = Kept(lambda: self._read(provider), self._clock)
+        return await self._known[provider].get()
 
-    async def _read(self, provider: Provider) -> Mapping[str, Any]:
+    async def _read(self, provider: Provider) -> Endpoints:
         for url in _well_known(provider.issuer or ""):
-            answer = await self._get(provider, url)
-            if answer.status_code == 200:
-                return _object(provider, answer)
-            if answer.status_code >= 500:
-                raise unreachable(provider.title)
+            try:
+                return _from_metadata(provider, await fetch(url, provider.reach, timeout=self._timeout))
+            except Unavailable as exc:
+                if exc.status is None or exc.status >= 500:
+                    logger.warning("%s cannot be used: %s", provider.name, exc)
+                    raise unreachable(provider.title) from None
+                if exc.status == 200:
+                    raise unreadable(provider.title, _CHECK_ISSUER) from None
         missing = f"{provider.title} publishes no metadata at {provider.issuer}."
         raise ProviderFailed(missing, advice=_CHECK_ISSUER)
-
-    async def _get(self, provider: Provider, url: str) -> httpx2.Response:
-        try:
-            http = httpx2.AsyncClient(timeout=self._timeout, verify=trust())
-            async with asyncio.timeout(self._timeout), http:
-                return await http.get(url, headers={"Accept": "application/json"})
-        except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError):
-            raise unreachable(provider.title) from None
 
 
 def _well_known(issuer: str) -> tuple[str, str]:
@@ -84,16 +68,6 @@ def _well_known(issuer: str) -> tuple[str, str]:
         f"{issuer.rstrip('/')}/.well-known/openid-configuration",
         f"{parts.scheme}://{parts.netloc}/.well-known/oauth-authorization-server{path}",
     )
-
-
-def _object(provider: Provider, answer: httpx2.Response) -> Mapping[str, Any]:
-    try:
-        content: object = answer.json()
-    except ValueError:
-        content = None
-    if not isinstance(content, dict):
-        raise unreadable(provider.title, _CHECK_ISSUER)
-    return cast("dict[str, Any]", content)
 
 
 def _from_settings(provider: Provider) -> Endpoints:
@@ -129,10 +103,10 @@ def _from_metadata(provider: Provider, metadata: Mapping[str, Any]) -> Endpoints
 
 
 def _endpoint(provider: Provider, metadata: Mapping[str, Any], name: str) -> str:
-    url = metadata.get(name)
-    if not isinstance(url, str) or not is_safe(url):
-        raise ProviderFailed(f"The metadata of {provider.title} has no usable {name}: it must be an https URL.")
-    return url
+    try:
+        return provider.reach.check(metadata.get(name), name)
+    except Unavailable as exc:
+        raise ProviderFailed(f"{provider.title} can't be used: {exc}.") from None
 
 
 def _token_auth(provider: Provider, metadata: Mapping[str, Any]) -> TokenAuth:

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from midcall.core.urls import is_safe
 from midcall.errors import InstallError
+from midcall.web.fetching import Reach
 
 TokenAuth: TypeAlias = Literal["client_secret_basic", "client_secret_post", "none"]
 """How we authenticate at the token endpoint."""
@@ -53,6 +54,8 @@ class Provider:
     """More parameters of the authorization request, such as `audience` or `access_type`."""
     token_auth: TokenAuth | None = field(default=None, kw_only=True)
     """Default: what the provider publishes, or `client_secret_basic`; `none` without a secret."""
+    internal: Sequence[str] = field(default=(), kw_only=True)
+    """Hosts on this machine or in a private network that its metadata may name, though the issuer is elsewhere."""
 
     def __post_init__(self) -> None:
         _check_name(self)
@@ -60,6 +63,7 @@ class Provider:
         _check_client(self)
         _check_request(self)
         object.__setattr__(self, "scopes", tuple(self.scopes))
+        object.__setattr__(self, "internal", tuple(self.internal))
         object.__setattr__(self, "extra", dict(self.extra))
         object.__setattr__(self, "title", self.title or self.name)
 
@@ -79,6 +83,7 @@ class Provider:
         resource: str | None = None,
         extra: Mapping[str, str] | None = None,
         token_auth: TokenAuth | None = None,
+        internal: Sequence[str] = (),
     ) -> Provider:
         """A provider that publishes its endpoints (OpenID Connect Discovery, RFC 8414).
 
@@ -94,6 +99,7 @@ class Provider:
             resource=resource,
             extra=extra or {},
             token_auth=token_auth,
+            internal=internal,
         )
 
     @classmethod
@@ -116,6 +122,11 @@ class Provider:
     def uses_discovery(self) -> bool:
         """Whether its endpoints come from its metadata."""
         return self.authorize_url is None
+
+    @property
+    def reach(self) -> Reach:
+        """Where its metadata may point."""
+        return Reach(self.issuer or "", self.internal)
 
     @property
     def grantor(self) -> str:

@@ -16,7 +16,7 @@ from midcall.portal.pages.interaction_kinds import Reader
 from midcall.portal.pages.rendering import format_moment
 from midcall.portal.vault import Vault, VaultLocked
 from midcall.web.forms import excerpt
-from midcall.web.security import TooLarge, read_posted
+from midcall.web.security import LEAVING, TooLarge, read_posted
 
 _ACCESS: Final = "oauth:"
 
@@ -106,6 +106,8 @@ class AccountPage:
             token=self.access.forms.token(browser, _purpose(owner)),
             deleted=None if deleted is None else [self._title(name) for name in deleted],
             not_revoked=[self._title(name) for name in not_revoked],
+            sign_out=self.access.has_sign_out,
+            headers=LEAVING if self.access.has_sign_out else None,
         )
         page.raw_headers.extend(pair for pair in carrier.raw_headers if pair[0] == b"set-cookie")
         return page
