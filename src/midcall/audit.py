@@ -148,7 +148,7 @@ class Audit:
         self.answers = answers
         self._sinks = [_open(target) for target in targets]
 
-    def write(self, name: Name, **facts: Any) -> None:
+    def write(self, name: Name, /, **facts: Any) -> None:
         """Give this event to all sinks. Never raises, and never waits."""
         try:
             event = _make(name, facts)

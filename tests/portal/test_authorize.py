@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import httpx2
 import pytest
@@ -14,12 +15,12 @@ from tests.portal.sites import ADA, BASE, BOB, Site, Visitor, site, visiting
 
 
 @asynccontextmanager
-async def with_acme() -> AsyncIterator[tuple[Site, AuthorizationServer]]:
+async def with_acme(**how: Any) -> AsyncIterator[tuple[Site, AuthorizationServer]]:
     async with authorization_server() as acme:
         provider = Provider.discover(
             "acme", issuer=acme.url, client_id=CLIENT[0], client_secret=CLIENT[1], scopes=["issues.read"], title="ACME"
         )
-        yield site(providers=[provider]), acme
+        yield site(providers=[provider], **how), acme
 
 
 async def returned(visitor: Visitor, id: str) -> str:

@@ -262,7 +262,7 @@ class Call:
         """Names the call in the audit trail, on every replica. It opens nothing."""
         return digest("call", self.name)
 
-    def audit(self, event: Name, identity: str = "", **facts: Any) -> None:
+    def audit(self, event: Name, identity: str = "", /, **facts: Any) -> None:
         """Write an event of this call, and of one of its questions, into the audit trail, if there is one."""
         if self.installation.audit is not None:
             known = self._audit_facts
