@@ -493,6 +493,9 @@ KEY_LOCK_SECONDS: Final = _stores.add(
 ID_BYTES: Final = _stores.add(
     "ID_BYTES", 1024, "bytes", "The longest id, owner or name; an index of PostgreSQL holds two of them."
 )
+LOGGED_RECORDS: Final = _stores.add(
+    "LOGGED_RECORDS", 1_000, "records", "Log this many refused records; after that, they are only refused."
+)
 
 # --- Web -------------------------------------------------------------------------------------------
 
