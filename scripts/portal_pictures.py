@@ -15,6 +15,7 @@ from playwright.async_api import Page, async_playwright
 from starlette.applications import Starlette
 from starlette.requests import Request
 
+from midcall.core.caller import ServerIdentity
 from midcall.core.forms.fields import Choice, Flag, Number, Text
 from midcall.core.forms.form import Form
 from midcall.portal.app import Portal
@@ -165,7 +166,12 @@ async def take(into: Path, wanted: Callable[[str], bool]) -> None:
         providers=[calendar],
         checks={"checked": refuse},
     )
-    portal.bind(store=Memory(), server_name="Travel desk", keys=["k" * 32])
+    portal.bind(
+        store=Memory(),
+        identity=ServerIdentity("Travel desk"),
+        server_name="Travel desk",
+        keys=["k key of the tests: 0123456789abcdef"],
+    )
     app = Starlette()
     app.mount("/midcall", portal)
     listening, at = LocalServer(app, where), Set(portal)

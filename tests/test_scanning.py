@@ -36,7 +36,7 @@ async def id(request):
 @pytest.fixture
 async def value(request):
     value = f"hush-hush of {request.node.name}"
-    await Vault(Memory(), ["k" * 32]).keep("ada", "github", {"value": value}, now=1.0)
+    await Vault(Memory(), ["k key of the tests: 0123456789abcdef"]).keep("ada", "github", {"value": value}, now=1.0)
     return value
 
 """

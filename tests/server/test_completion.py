@@ -21,7 +21,7 @@ from midcall.testing import ERAS, Era, Script, run
 from tests.kinds import server_with
 from tests.server.test_out_of_band import TOKEN, Person, fills, installed, read_repo
 
-KEYS = ["k" * 32]
+KEYS = ["k key of the tests: 0123456789abcdef"]
 SECONDS = 5
 
 

@@ -22,7 +22,7 @@ from tests.kinds import bare_server
 from tests.rounds import accept, raw_call, text
 from tests.server.test_store import code_of, go_on, shown
 
-KEYS = ["k" * 32]
+KEYS = ["k key of the tests: 0123456789abcdef"]
 
 
 async def page() -> str:

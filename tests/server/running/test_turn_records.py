@@ -25,7 +25,7 @@ NO = Given({"q": {"action": "decline"}})
 
 @asynccontextmanager
 async def replica(store: Memory) -> AsyncGenerator[Handover]:
-    installation = midcall.install(MCPServer("test"), keys="k" * 32, store=store)
+    installation = midcall.install(MCPServer("test"), keys="k key of the tests: 0123456789abcdef", store=store)
     handover = installation.runs.handover
     assert handover is not None
     async with asyncio.timeout(10):
