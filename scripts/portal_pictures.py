@@ -167,7 +167,8 @@ async def take(into: Path, wanted: Callable[[str], bool]) -> None:
         checks={"checked": refuse},
     )
     identity = ServerIdentity("Travel desk")
-    portal.bind(store=Memory(), identity=identity, server_name=identity.name, keys=["k" * 32])
+    key = "a key of the tests: 0123456789abcdef"
+    portal.bind(store=Memory(), identity=identity, server_name=identity.name, keys=[key])
     app = Starlette()
     app.mount("/midcall", portal)
     listening, at = LocalServer(app, where), Set(portal)

@@ -24,7 +24,7 @@ import midcall
 from midcall.portal import Portal
 
 def install(server, **how):
-    midcall.install(server, keys=["k" * 32], portal=Portal(), **how)
+    midcall.install(server, keys=["a key of the tests: 0123456789abcdef"], portal=Portal(), **how)
 """
 
 

@@ -39,6 +39,7 @@ from midcall.server.sealing import Key, Principal, Seal, Whose, given_keys, mach
 from midcall.settings import DOUBT_SECONDS, HEARTBEAT_SECONDS, MAX_LIVE, MAX_ROUNDS
 from midcall.stores import open_store
 from midcall.stores.memory import Memory
+from midcall.stores.seal import SealedStore
 from midcall.web.security import why_not_local
 
 if TYPE_CHECKING:
@@ -184,9 +185,9 @@ def install(
         principal=principal,
         knows_callers=True if principal is not None else _has_authorization(server),
     )
-    if portal is not None and kept is not None:
+    if portal is not None and kept is not None and installation.records is not None:
         portal.bind(
-            store=kept,
+            store=installation.records,
             identity=identity,
             server_name=installation.server_title,
             keys=portal_keys(given or of_here, kept),
@@ -223,6 +224,7 @@ class Installation:
     not_secret: str | None
     answers_ahead: bool
     store: Store | None
+    """As it was given. `records` is how it is used: everything there is bound to this server and its keys."""
     portal: Portal | None
     audit: Audit | None
     relay: bool
@@ -250,7 +252,8 @@ class Installation:
     """By digest, the fields of adopted forms that ask for a secret: for `doctor`."""
 
     def __post_init__(self) -> None:
-        self.keeping = None if self.store is None else Keeping(self.store, self.state_ttl)
+        self.records = None if self.store is None else SealedStore(self.store, self.codec, self.identity.of_records)
+        self.keeping = None if self.records is None else Keeping(self.records, self.state_ttl)
         self.visits = Visits(self.keeping or Keeping(Memory(), self.state_ttl))
         handover = None if self.keeping is None else Handover(self.keeping, self.codec, self.state_ttl)
         self.runs = Runs(live=self.live, most=self.max_live, seconds=self.state_ttl, handover=handover)
