@@ -155,7 +155,7 @@ def _loosen(prop: Property) -> Property:
         known["type"] = "string"  # a choice of texts, even if the schema doesn't say so
     if known.get("type") == "string" and isinstance(known.get("const"), str):
         known.setdefault("enum", [known["const"]])
-    if known.get("format") not in FORMATS:
+    if not isinstance(known.get("format"), str) or known["format"] not in FORMATS:
         known.pop("format", None)
     if "pattern" in known and not _can_run(known["pattern"], known.get("maxLength")):
         del known["pattern"]
