@@ -274,6 +274,16 @@ ATTEMPTS: Final = _calls.add(
     argument="ask(attempts=)",
     where="core",
 )
+PATTERN_CHARACTERS: Final = _calls.add(
+    "PATTERN_CHARACTERS", 2_000, "characters", "The longest pattern of a field.", where="core"
+)
+PATTERN_STEPS: Final = _calls.add(
+    "PATTERN_STEPS",
+    50_000_000,
+    "steps",
+    "The size of a pattern times the length of a text, at most; longer answers are refused. It takes a second or less.",
+    where="core",
+)
 STATE_BYTES: Final = _calls.add(
     "STATE_BYTES",
     64 * 1024,

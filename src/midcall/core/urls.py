@@ -119,11 +119,13 @@ def _invalid(why: str, advice: str = "") -> InvalidQuestion:
 def find_links(*texts: str | None) -> tuple[str, ...]:
     """The links in these texts, each once, in order: a form must not lead the user anywhere."""
     found = (_trim(link) for text in texts if text for link in _LINK.findall(text))
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(link for link in found if link))
 
 
 def _trim(link: str) -> str:
     """Drop the punctuation of the sentence around a link; a bracket stays if it closes one inside."""
-    while link[-1:] in _TRAILING or (link.endswith(")") and link.count(")") > link.count("(")):
-        link = link[:-1]
-    return link
+    end, unmatched = len(link), link.count(")") - link.count("(")
+    while end and (link[end - 1] in _TRAILING or (link[end - 1] == ")" and unmatched > 0)):
+        end -= 1
+        unmatched -= link[end] == ")"
+    return link[:end]

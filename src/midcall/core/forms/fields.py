@@ -5,14 +5,13 @@ A field is checked when it's made. One that can't be asked raises `InvalidForm`,
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from math import ceil, floor
 from typing import Any, TypeAlias, cast
 
 from midcall.core.forms.formats import FORMATS, Format
-from midcall.core.forms.patterns import compile_pattern, find_python_only
+from midcall.core.forms.patterns import BadPattern, compile_pattern
 from midcall.core.forms.rules import (
     Rule,
     choice_rule,
@@ -255,18 +254,13 @@ def _check_sizes(name: str, what: str, least: int | None, most: int | None) -> N
 def _check_pattern(name: str, pattern: str | None) -> None:
     if pattern is None:
         return
-    if _is_text(pattern):
-        _check_sendable(name, "the pattern", pattern)
+    if not _is_text(pattern):
+        raise InvalidForm(f"pattern {pattern!r} is not text", path=name)
+    _check_sendable(name, "the pattern", pattern)
     try:
         compile_pattern(pattern)
-    except (re.error, TypeError, RecursionError, OverflowError) as error:
-        raise InvalidForm(f"pattern {pattern!r} cannot be read: {error}", path=name) from None
-    if (piece := find_python_only(pattern)) is not None:
-        raise InvalidForm(
-            f"pattern {pattern!r} uses {piece!r}, which clients do not support",
-            path=name,
-            advice="Write it in the dialect of JSON Schema: ^ and $ for the ends, no flags and no named groups.",
-        )
+    except BadPattern as error:
+        raise InvalidForm(f"pattern {pattern!r} {error}", path=name, advice=error.advice) from None
 
 
 def _normalize_number(name: str, what: str, value: Any) -> int | float | None:

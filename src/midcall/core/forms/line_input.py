@@ -59,7 +59,7 @@ def search(field: Field, value: Any) -> list[str] | None:
 
 def _number(line: str) -> int | float | str:
     """Numbers need a decimal point in every locale: 2,5 could also be two numbers."""
-    if not _NUMBER.fullmatch(line) or len(line) > _LONGEST_NUMBER:
+    if len(line) > _LONGEST_NUMBER or not _NUMBER.fullmatch(line):
         return line
     try:
         return int(line)

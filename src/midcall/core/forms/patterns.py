@@ -1,117 +1,228 @@
-"""Patterns of JSON Schema in Python: what they mean, and which ones of other people are safe to run.
+"""Patterns of JSON Schema: what they mean, and how they run.
 
-Their dialect is JavaScript's, and most clients run it there.
+Their dialect is JavaScript's, and most clients run it there. Here they run in pydantic's engine, which takes linear
+time on any text. So it has no look-around and no back-references; look-ahead at the start is a pattern of its own.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any, Final, cast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import isqrt
+from typing import Any, Final, TypeAlias
 
-# Skips escapes and character classes; the groups that are left are Python's own.
-_PYTHON_ONLY: Final = re.compile(r"\\[AZz]|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?[P#(>aiLmsux-]|[*+?}]\+", re.DOTALL)
+from pydantic_core import SchemaError, SchemaValidator, core_schema
 
-_PIECES: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[$.]", re.DOTALL)
-_ESCAPES: Final = re.compile(r"\\.", re.DOTALL)
+from midcall.settings import PATTERN_CHARACTERS, PATTERN_STEPS
+
+Tokens: TypeAlias = Sequence[str]
+
+_LARGEST: Final = isqrt(PATTERN_STEPS)
+"""A pattern that counts to `n` has at least the size `n`, and can be run on texts of `n` characters."""
+
+_TOKEN: Final = re.compile(
+    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?(?:[:=!]|<[=!]|.)|\{(?:[0-9]+,?[0-9]*|,[0-9]*)\}|.", re.DOTALL
+)
+_COUNT: Final = re.compile(r"\{([0-9]+)(,?)([0-9]*)\}")
+_IN_SET: Final = re.compile(r"\\.|[\[&~|]|--", re.DOTALL)
+_LOOK_AHEAD: Final = ("(?=", "(?!")
+_GROUPS: Final = ("(", "(?:", *_LOOK_AHEAD, "(?<=", "(?<!")
+_WIDE: Final = re.compile(r"\.|\\[sSDW]|\[\^.*|\[.*(?:\\[sSDWux]|[^ -~]).*", re.DOTALL)
+"""What matches characters beyond ASCII, of one to four bytes."""
+
 _SPACES: Final = r" \t\n\r\f\v\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+_WORD: Final = "0-9A-Za-z_"
 _TRANSLATIONS: Final = {
-    "$": r"\Z",  # Python's `$` also matches before a final line break
+    "$": r"\z",
     ".": r"[^\n\r\u2028\u2029]",
     r"\s": f"[{_SPACES}]",
     r"\S": f"[^{_SPACES}]",
+    r"\d": "[0-9]",
+    r"\D": "[^0-9]",
+    r"\w": f"[{_WORD}]",
+    r"\W": f"[^{_WORD}]",
+    r"\b": r"(?-u:\b)",
+    r"\B": r"(?-u:\B)",
+    "{": r"\{",
 }
-
-_SHORT: Final = 1000
-"""Texts up to this length may be searched with two open repeats, and from anywhere."""
-_OPEN_END: Final = 100
-"""A longer repeat counts as open."""
-_NESTED_SET: Final = re.compile(r"\[\^?\]?[^\]]*(\[|--|&&|~~|\|\|)")
-"""Python warns about these, since their meaning may change: `[[a]b]`, `[a--b]`."""
-_UNSAFE: Final = frozenset({"GROUPREF", "GROUPREF_EXISTS", "ASSERT", "ASSERT_NOT"})
+_IN_SET_TRANSLATIONS: Final = _TRANSLATIONS | {r"\b": r"\x08"}
 
 
-def compile_pattern(pattern: str) -> re.Pattern[str]:
+class BadPattern(ValueError):
+    """A pattern that can't be used. Its text completes "pattern '...' ", and `advice` says what to do."""
+
+    def __init__(self, why: str, advice: str = "") -> None:
+        super().__init__(why)
+        self.advice = advice
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A pattern, ready to run."""
+
+    matches: Callable[[str], bool]
+    """Whether it matches anywhere in a text."""
+    size: int
+    """How long it takes for one character of a text, at most."""
+
+    @property
+    def longest(self) -> int:
+        """The longest text that it's run on."""
+        return PATTERN_STEPS // self.size
+
+
+@lru_cache(maxsize=32)
+def compile_pattern(pattern: str) -> Pattern:
     """Compile a pattern to match as in JavaScript: `\\d` and `\\w` are ASCII, and `$` is the very end.
 
     Raises:
-        re.error, RecursionError, OverflowError: It isn't a valid pattern.
+        BadPattern: It isn't valid, or clients don't support it, or it could take long.
     """
-    return re.compile(_PIECES.sub(_translate, pattern), re.ASCII)
-
-
-def _translate(piece: re.Match[str]) -> str:
-    text = piece[0]
-    if text[0] == "[":
-        return text[0] + _ESCAPES.sub(lambda escape: _SPACES if escape[0] == r"\s" else escape[0], text[1:])
-    return _TRANSLATIONS.get(text, text)
-
-
-def find_python_only(pattern: str) -> str | None:
-    """The first piece that JavaScript reads differently or not at all: `\\Z` would match a letter Z there."""
-    for piece in _PYTHON_ONLY.findall(pattern):
-        if piece in (r"\A", r"\Z", r"\z") or piece[0] in "(*+?}":
-            return piece
-    return None
-
-
-def is_portable(pattern: Any) -> bool:
-    """Whether this is a pattern that both we and clients can run."""
+    if len(pattern) > PATTERN_CHARACTERS:
+        raise BadPattern(f"has more than {PATTERN_CHARACTERS:,} characters")
+    tokens = [_escape_in_set(token) for token in _TOKEN.findall(pattern)]
+    if "[" in tokens:
+        raise BadPattern("cannot be read: it has a set without an end")
     try:
-        compile_pattern(pattern)
-    except (re.error, TypeError, RecursionError, OverflowError):
-        return False
-    return find_python_only(pattern) is None
+        re.compile("".join(tokens))
+    except (re.error, RecursionError, OverflowError) as error:
+        raise BadPattern(f"cannot be read: {error}") from None
+    _refuse_python_only(tokens)
+    if (size := _measure(tokens)) > _LARGEST:
+        raise BadPattern(
+            "takes too long on some texts, because it repeats so much",
+            "Limit the length of a text with max_length, and keep the counts in its pattern small.",
+        )
+    parts = [(wanted, _compile_linear(part)) for wanted, part in _split(tokens)]
+    return Pattern(_combine(parts), size)
 
 
-def is_safe(pattern: str, longest: int | None) -> bool:
-    """Whether this pattern is fast on any text of at most this many characters.
-
-    A server's pattern runs in the client, on what the user types, and some patterns never finish on thirty letters.
-    This rejects more than it must: the server checks every answer anyway.
-    """
-    if _NESTED_SET.search(_ESCAPES.sub("x", pattern)):
-        return False
+def can_compile(pattern: Any) -> bool:
+    """Whether this is a pattern that both we and clients can run, on any text."""
     try:
-        nodes = list(_nodes(cast("Any", re)._parser.parse(pattern), ()))
-    except (re.error, RecursionError, OverflowError, AttributeError):
+        return isinstance(pattern, str) and bool(compile_pattern(pattern))
+    except BadPattern:
         return False
-    if any(name in _UNSAFE or _is_nested(name, parents) for name, parents in nodes):
-        return False
-    repeats = sum(name == "OPEN_REPEAT" for name, _ in nodes)
-    if longest is not None and longest <= _SHORT:
-        return repeats <= 2
-    return repeats == 0 or (repeats == 1 and pattern.startswith("^"))
 
 
-def _is_nested(name: str, parents: tuple[str, ...]) -> bool:
-    """A repeat inside a repeat, or a choice inside an open one: the ways to match a text multiply."""
-    if name in ("OPEN_REPEAT", "REPEAT"):
-        return bool({"OPEN_REPEAT", "REPEAT"} & set(parents)) or (name == "OPEN_REPEAT" and "FIXED" in parents)
-    return name == "BRANCH" and "OPEN_REPEAT" in parents
+def _combine(parts: Sequence[tuple[bool, Callable[[str], bool]]]) -> Callable[[str], bool]:
+    if len(parts) == 1:
+        return parts[0][1]
+    return lambda text: all(matches(text) is wanted for wanted, matches in parts)
 
 
-def _nodes(parsed: Iterable[Any], parents: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Every node of a pattern, with the names of its parents."""
-    for code, argument in parsed:
-        name = str(code)
-        if name in ("MAX_REPEAT", "MIN_REPEAT"):
-            least, most = int(argument[0]), int(argument[1])
-            name = "OPEN_REPEAT" if most > _OPEN_END else "FIXED" if least == most else "REPEAT"
-        yield name, parents
-        for child in _children(name, argument):
-            yield from _nodes(child, (*parents, name))
+# --- what is refused -------------------------------------------------------------------------
 
 
-def _children(name: str, argument: Any) -> list[Iterable[Any]]:
-    match name:
-        case "OPEN_REPEAT" | "REPEAT" | "FIXED":
-            return [argument[2]]
-        case "BRANCH":
-            return list(argument[1])
-        case "SUBPATTERN":
-            return [argument[3]]
-        case "ATOMIC_GROUP":
-            return [argument]
-        case _:
-            return []
+def _refuse_python_only(tokens: Tokens) -> None:
+    if (piece := next(_find_python_only(tokens), None)) is not None:
+        raise BadPattern(
+            f"uses {piece!r}, which clients do not support",
+            "Write it in the dialect of JSON Schema: ^ and $ for the ends, no flags and no named groups.",
+        )
+
+
+def _find_python_only(tokens: Tokens) -> Iterator[str]:
+    """The pieces that JavaScript reads differently or not at all: `\\Z` would match a letter Z there."""
+    for before, token in zip(("", *tokens), tokens, strict=False):
+        if token in (r"\A", r"\Z", r"\z") or token[:2] == "{," or (token[:2] == "(?" and token not in _GROUPS):
+            yield token
+        elif token == "+" and _is_repeat(before):
+            yield before[-1] + token
+
+
+def _is_repeat(token: str) -> bool:
+    return token in ("*", "+", "?") or _COUNT.fullmatch(token) is not None
+
+
+def _measure(tokens: Tokens) -> int:
+    """The size of a pattern with its repeats written out."""
+    totals, last = [1], 0
+    for token in tokens:
+        if token in _GROUPS:
+            totals.append(0)
+            last = 1
+        elif token == ")":
+            last = totals.pop() + 1
+        elif count := _COUNT.fullmatch(token):
+            last *= max(int(count[1]) + bool(count[2]), int(count[3] or 0)) - 1
+        else:
+            last = 7 if _WIDE.fullmatch(token) else 1
+        totals[-1] += max(last, 0)
+    return totals[0]
+
+
+# --- the linear engine -----------------------------------------------------------------------
+
+
+def _split(tokens: Tokens) -> Iterator[tuple[bool, Tokens]]:
+    """The patterns that must match, and those that must not: `^(?=a)(?!b)c` is `^a`, not `^b`, and `^c`."""
+    rest = list(tokens)
+    while rest[:1] == ["^"] and rest[1:2] and rest[1] in _LOOK_AHEAD and not _has_choice(rest):
+        end = _find_end(rest, 1)
+        if _is_repeat("".join(rest[end + 1 : end + 2])):
+            break
+        yield rest[1] == "(?=", ["^", "(?:", *rest[2 : end + 1]]
+        rest[1 : end + 1] = []
+    yield True, rest
+
+
+def _has_choice(tokens: Tokens) -> bool:
+    """Whether it has alternatives that are in no group."""
+    return any(token == "|" and depth == 0 for token, depth in _depths(tokens))
+
+
+def _find_end(tokens: Tokens, start: int) -> int:
+    """Where the group that starts here ends."""
+    places = enumerate(_depths(tokens[start:]), start)
+    return next(place for place, (token, depth) in places if token == ")" and depth == 0)
+
+
+def _depths(tokens: Tokens) -> Iterator[tuple[str, int]]:
+    """Each token, and how many groups it is in; the bracket that ends a group is outside."""
+    depth = 0
+    for token in tokens:
+        depth -= token == ")"
+        yield token, depth
+        depth += token in _GROUPS
+
+
+def _compile_linear(tokens: Iterable[str]) -> Callable[[str], bool]:
+    schema = core_schema.str_schema(pattern="".join(map(_translate, tokens)), regex_engine="rust-regex")
+    try:
+        return SchemaValidator(schema).isinstance_python
+    except SchemaError:
+        raise BadPattern(
+            "cannot be run in linear time",
+            "Use no back-references and no look-around, except look-ahead right after ^. If the text must meet such a "
+            "condition, check it in the type of the answer, for example with pydantic.AfterValidator.",
+        ) from None
+
+
+def _escape_in_set(token: str) -> str:
+    """Escape what could mean something else in a set: Python warns of `[[a]` and `[a&&b]`."""
+    if token[0] != "[":
+        return token
+    return "[" + _IN_SET.sub(_escape_set_operator, token[1:])
+
+
+def _escape_set_operator(found: re.Match[str]) -> str:
+    if found[0] == "--":
+        raise BadPattern("has -- in a set", r"Write \- for each hyphen that means itself.")
+    return found[0] if found[0][0] == "\\" else f"\\{found[0]}"
+
+
+def _translate(token: str) -> str:
+    if token[0] == "[":
+        return "[" + _IN_SET.sub(lambda found: _translate_escape(found[0], _IN_SET_TRANSLATIONS), token[1:])
+    return _translate_escape(token, _TRANSLATIONS)
+
+
+def _translate_escape(text: str, table: dict[str, str]) -> str:
+    if text in table:
+        return table[text]
+    if text[0] == "\\" and not (text[1].isascii() and text[1].isalnum()):
+        return f"\\x{{{ord(text[1]):x}}}"  # `\<` would be the start of a word
+    return text

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NoReturn, TypeAlias, cast
 
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.formats import FORMATS
-from midcall.core.forms.patterns import is_portable, is_safe
+from midcall.core.forms.patterns import BadPattern, compile_pattern
 from midcall.core.forms.rules import is_number
 from midcall.core.wire import escape_halves
 from midcall.errors import InvalidForm
+from midcall.settings import PATTERN_STEPS
 
 Property: TypeAlias = Mapping[str, Any]
 
@@ -29,6 +30,8 @@ _SHAPE: Final = {
     "array": frozenset({"type", "items"}),
 }
 _STRUCTURE: Final = ("properties", "$ref", "anyOf", "allOf", "not", "if", "additionalProperties", "patternProperties")
+_SHORT_TEXT: Final = 1_000
+"""A text counts as at least this long when the time for someone else's patterns is estimated."""
 _FLAT: Final = "A form is flat: make each part a field, or ask for it in a separate question."
 
 
@@ -39,9 +42,12 @@ def parse_fields(schema: Mapping[str, Any], *, strict: bool = True) -> tuple[Fie
         _refuse("type", 'must be "object"')
     properties = _mapping(root.get("properties"), "properties")
     required = _parse_required(root.get("required", []), properties)
+    paths = {name: f"properties.{escape_halves(name)}" for name in properties}
+    props = {name: _mapping(prop, paths[name]) for name, prop in properties.items()}
+    if not strict:
+        props = dict(_loosen_all(props))
     fields = tuple(
-        parse_field(name, _mapping(prop, path), name in required, path, strict=strict)
-        for name, prop, path in ((name, prop, f"properties.{escape_halves(name)}") for name, prop in properties.items())
+        parse_field(name, prop, name in required, paths[name], strict=strict) for name, prop in props.items()
     )
     if strict:
         _check_root(root)
@@ -50,8 +56,6 @@ def parse_fields(schema: Mapping[str, Any], *, strict: bool = True) -> tuple[Fie
 
 def parse_field(name: str, prop: Property, required: bool, path: str, *, strict: bool = True) -> Field:
     """The field that one property describes."""
-    if not strict:
-        prop = _loosen(prop)
     _check_flat(prop, path)
     kind = _find_kind(prop, path)
     known = {"type", *_TEXTS, *_KEYWORDS[kind], *_SHAPE.get(kind, ())}
@@ -148,8 +152,31 @@ def _check_keyword(word: str, value: Any, path: str) -> Any:
     return value
 
 
-def _loosen(prop: Property) -> Property:
-    """Drop the keywords that a form can't show, and patterns that we can't run."""
+def _loosen_all(props: Mapping[str, Property]) -> Iterator[tuple[str, Property]]:
+    """Drop what a form can't show, and the patterns that we can't run or that would take long in all.
+
+    The server checks every answer anyway.
+    """
+    left = PATTERN_STEPS
+    for name, prop in props.items():
+        known = _loosen(prop)
+        if isinstance(pattern := known.pop("pattern", None), str) and left > 0:
+            size = _find_size(pattern)
+            default: Any = known.get("default")
+            left -= (size or len(pattern)) * max(_SHORT_TEXT, len(default) if isinstance(default, str) else 0)
+            if size is not None and left >= 0:
+                known["pattern"] = pattern
+        yield name, known
+
+
+def _find_size(pattern: str) -> int | None:
+    try:
+        return compile_pattern(pattern).size
+    except BadPattern:
+        return None
+
+
+def _loosen(prop: Property) -> dict[str, Any]:
     known = {word: value for word, value in _drop_null(prop).items() if value is not None}
     if "type" not in known and _holds_texts(known.get("enum", [known.get("const")])):
         known["type"] = "string"  # a choice of texts, even if the schema doesn't say so
@@ -157,8 +184,6 @@ def _loosen(prop: Property) -> Property:
         known.setdefault("enum", [known["const"]])
     if not isinstance(known.get("format"), str) or known["format"] not in FORMATS:
         known.pop("format", None)
-    if "pattern" in known and not _can_run(known["pattern"], known.get("maxLength")):
-        del known["pattern"]
     if isinstance(items := known.get("items"), Mapping):
         known["items"] = _loosen_items(cast("Property", items))
     return known
@@ -166,12 +191,6 @@ def _loosen(prop: Property) -> Property:
 
 def _holds_texts(values: Any) -> bool:
     return isinstance(values, list) and set(map(type, cast("list[Any]", values))) == {str}
-
-
-def _can_run(pattern: Any, longest: Any) -> bool:
-    """Whether this pattern means the same in Python, and is fast."""
-    tame = isinstance(pattern, str) and is_safe(pattern, longest if type(longest) is int else None)
-    return tame and is_portable(pattern)
 
 
 def _loosen_items(items: Property) -> Property:

@@ -1,4 +1,4 @@
-"""What a value must be: one compile_pattern rule for each kind of field.
+"""What a value must be: one rule for each kind of field.
 
 A rule takes a value and returns all of its faults, or an empty tuple. The same rules check a field's own default and a
 user's answer.
@@ -7,6 +7,7 @@ user's answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from typing import Any, Final, TypeAlias, cast
 
 from midcall.core.forms.formats import FORMATS, Format
@@ -31,19 +32,22 @@ def text_rule(
     pattern: str | None = None,
     format: Format | None = None,
 ) -> Rule:
-    least, most = min_length or 0, max_length if max_length is not None else float("inf")
-    search = compile_pattern(pattern).search if pattern is not None else None
+    least, most = min_length or 0, max_length if max_length is not None else inf
+    matches = None
+    if pattern is not None:
+        compiled = compile_pattern(pattern)
+        matches, most = compiled.matches, min(most, compiled.longest)
     fits = FORMATS[format] if format is not None else None
 
     def faults_of(value: str) -> list[Fault]:
+        if len(value) > most:  # and nothing else: the other checks take longer on a longer text
+            return [("too_long", {"maximum": most})]
         faults: list[Fault] = []
         if find_half_character(value) is not None:
             faults.append(("unicode", {}))
         if len(value) < least:
             faults.append(("too_short", {"minimum": least}))
-        if max_length is not None and len(value) > max_length:
-            faults.append(("too_long", {"maximum": max_length}))
-        if pattern is not None and search is not None and search(value) is None:
+        if pattern is not None and matches is not None and not matches(value):
             faults.append(("pattern", {"pattern": pattern}))
         if format is not None and fits is not None and not fits(value):
             faults.append(("format", {"format": format}))
@@ -52,7 +56,7 @@ def text_rule(
     def rule(value: Any) -> tuple[Fault, ...]:
         if not isinstance(value, str):
             return _NOT_TEXT
-        if least <= len(value) <= most and search is None and fits is None and value.isascii():
+        if least <= len(value) <= most and matches is None and fits is None and value.isascii():
             return _NONE
         return tuple(faults_of(value))
 

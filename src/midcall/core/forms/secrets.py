@@ -77,7 +77,7 @@ _NAMED_SO_FAR = re.compile(
     re.IGNORECASE,
 )
 _MOST_READ: Final = 200
-"""The characters of a message that are read: what asks for a secret says so at once."""
+"""The characters of a message or a name that are read: what asks for a secret does it at once."""
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[^\W\d_]+|\d+")
@@ -186,8 +186,12 @@ def _words(text: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(_CAMEL.sub(" ", text))]
 
 
-@lru_cache(maxsize=4096)
 def _means_secret(text: str) -> bool:
+    return _name_means_secret(text[:_MOST_READ])
+
+
+@lru_cache(maxsize=4096)
+def _name_means_secret(text: str) -> bool:
     words = _words(text)
     return _is_token(words) or _is_pin(words) or any(_says(words, phrase) for phrase in _COMPILED)
 

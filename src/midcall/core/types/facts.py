@@ -17,7 +17,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 from typing_extensions import ReadOnly, TypeAliasType
 
-from midcall.core.forms.patterns import is_portable
+from midcall.core.forms.patterns import can_compile
 from midcall.core.types.refusals import refuse
 from midcall.errors import InvalidForm
 
@@ -102,7 +102,7 @@ class Facts:
         """Pydantic keeps a pattern, and everything else it has no class for, in one bag of attributes."""
         settings: dict[str, Any] = dict(getattr(said, "__dict__", {})) if isinstance(said, at.BaseMetadata) else {}
         pattern = settings.get("pattern")
-        if isinstance(pattern, str) and self.pattern is None and is_portable(pattern):
+        if isinstance(pattern, str) and self.pattern is None and can_compile(pattern):
             self.pattern = settings.pop("pattern")
         elif not settings:
             self.beyond = True

@@ -1,0 +1,85 @@
+"""No text that a stranger sends takes long: every function of `core` that reads text, on long and odd ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import example, given
+
+from midcall.core.forms.check import check
+from midcall.core.forms.fields import Choice, Choices, Number, Text
+from midcall.core.forms.form import Form
+from midcall.core.forms.formats import is_date, is_date_time, is_email, is_uri
+from midcall.core.forms.line_input import read, search
+from midcall.core.forms.patterns import can_compile
+from midcall.core.forms.secrets import message_asks_for_secret, secret_fields, secret_properties
+from midcall.core.question import Question, Visit
+from midcall.core.text import plain, plain_line
+from midcall.core.urls import check_address, find_links, is_loopback, is_safe, is_web_url
+from midcall.core.wire import escape_halves, find_half_character, find_unsendable
+from tests.long_texts import assert_fast, long_texts, some
+
+MANY = Choices("x", ["a", "b, c", "d", *map(str, range(50))])
+EMAIL, PATTERN = Form(Text("x", format="email")), Form(Text("x", pattern="^(a+)+$"))
+
+
+def from_schema(text: str) -> object:
+    prop = {"type": "string", "title": text, "description": text, "pattern": text, "default": text, "format": text}
+    return Form.from_schema({"type": "object", "properties": {text: prop}}, strict=False)
+
+
+FUNCTIONS: dict[str, Callable[[str], object]] = {
+    "plain": plain,
+    "plain_line": plain_line,
+    "find_links": find_links,
+    "is_loopback": is_loopback,
+    "is_safe": is_safe,
+    "is_web_url": is_web_url,
+    "check_address": check_address,
+    "check_address of a path": lambda text: check_address(f"https://a.example/?{text}"),
+    "find_half_character": find_half_character,
+    "escape_halves": escape_halves,
+    "find_unsendable": find_unsendable,
+    "can_compile": can_compile,
+    "can_compile, cut": lambda text: can_compile(text[:2_000]),
+    "message_asks_for_secret": message_asks_for_secret,
+    "secret_fields": lambda text: secret_fields(Form(Text("x", title=text))),
+    "secret_properties": lambda text: secret_properties({"properties": {text: {"type": "string", "title": text}}}),
+    "is_date": is_date,
+    "is_date_time": is_date_time,
+    "is_email": is_email,
+    "is_uri": is_uri,
+    "read a number": lambda text: read(Number("x"), text),
+    "read choices": lambda text: read(MANY, text),
+    "read a choice": lambda text: read(Choice("x", {"a": text, "b": "B"}), "b"),
+    "search choices": lambda text: search(MANY, [text]),
+    "check an email": lambda text: check(EMAIL, {"x": text}),
+    "check a pattern": lambda text: check(PATTERN, {"x": text}),
+    "check choices": lambda text: check(Form(MANY), {"x": list(text)}),
+    "a form": from_schema,
+    "a question": lambda text: Question(text, Form(Text("x", title=text, description=text))),
+    "a visit": lambda text: Visit(text, f"https://a.example/{text}"),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@some
+@given(text=long_texts)
+@example(text="[x](.)")
+@example(text="http://a" + ")" * 80_000)
+@example(text="https://a/" + "(" * 50_000 + ")" * 50_000)
+@example(text="www." * 25_000)
+def test_a_long_odd_text_is_read_in_bounded_time(name: str, text: str) -> None:
+    assert_fast(FUNCTIONS[name], text)
+
+
+def test_the_empty_target_of_a_link_is_not_a_link() -> None:
+    assert find_links("[x](.)", "[y](!!)") == ()
+
+
+def test_the_brackets_around_a_link_are_not_part_of_it() -> None:
+    assert find_links("(see https://a.example/b_(c)), https://d.example/)).") == (
+        "https://a.example/b_(c)",
+        "https://d.example/",
+    )

@@ -1,0 +1,61 @@
+"""Long and odd texts, such as a stranger could send, and a limit for the time that reading one takes."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+
+from hypothesis import Phase, settings
+from hypothesis import strategies as st
+
+SECONDS = 2.0
+"""Of processor time, for one text. Each takes a few milliseconds; a quadratic function takes minutes."""
+CHARACTERS = 60_000
+
+_PIECES = st.sampled_from(
+    [
+        *("[x](", "](", ".", ")", "(", "]", "[", "{", "}", "<", "a", "A", "-", "_", " ", "\n", "\r", "\t", "@", "%"),
+        *("%41", "/", ":", "://", "http://", "www.", "mailto:", "a.b/", "1", "9", "+", "\\", "^", "$", "*", "(?:"),
+        *(
+            "{1,9}",
+            '"',
+            "'",
+            "`",
+            ",",
+            ";",
+            "=",
+            "&",
+            "#",
+            "|",
+            "~",
+            "xn--",
+            "token",
+            "apiKey",
+            "Enter ",
+        ),
+        *("\x00", "\x1b", "\x1b[", "\x1b]", "\x9b", "\x9d", "\x07", "\u202e", "\u200d", "\u0301", "\u180b", "\u4e2d"),
+        *("\ud800", "\U0001f600", "\u00df", "\u0130", "\ufdfa", "\u3002", "2026-07-28T09:30:00."),
+    ]
+)
+_PARTS = st.lists(_PIECES, max_size=3).map("".join)
+
+
+def _repeat(start: str, part: str, end: str) -> str:
+    return start + part * (CHARACTERS // len(part)) + end
+
+
+long_texts = st.builds(_repeat, _PARTS, st.lists(_PIECES, min_size=1, max_size=4).map("".join), _PARTS)
+some = settings(
+    max_examples=max(1, int(os.environ.get("MIDCALL_FUZZ", 48)) // 4),
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],  # to shrink a text of this length takes minutes
+)
+
+
+def assert_fast(read_text: Callable[[str], object], text: str) -> None:
+    start = time.process_time()
+    try:
+        read_text(text)
+    except ValueError:
+        pass  # refused, in time
+    assert time.process_time() - start < SECONDS
