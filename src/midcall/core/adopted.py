@@ -26,7 +26,8 @@ class OpaqueForm:
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._schema = dict(schema)
-        self.names: tuple[str, ...] = tuple(schema.get("properties") or ())
+        properties: Any = schema.get("properties")
+        self.names: tuple[str, ...] = tuple(properties) if isinstance(properties, Mapping) else ()  # pyright: ignore[reportUnknownArgumentType]
         text = json.dumps(self._schema, sort_keys=True, separators=(",", ":"), default=str)
         self.digest = urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:9]).decode()
 
@@ -71,10 +72,14 @@ class AdoptedQuestion(Question[dict[str, Any]]):
     @property
     def required_defaults(self) -> dict[str, Any]:
         """The defaults of fields that are nevertheless required."""
-        schema: Mapping[str, Any] = self.params["requestedSchema"]
-        properties: Mapping[str, Any] = schema.get("properties") or {}
-        named = ((name, properties.get(name)) for name in schema.get("required") or ())
-        return {name: prop["default"] for name, prop in named if isinstance(prop, Mapping) and "default" in prop}
+        match self.params["requestedSchema"]:
+            case {"properties": {**properties}, "required": [*required]}:
+                named = ((name, properties.get(name)) for name in required if isinstance(name, str))
+                return {
+                    name: prop["default"] for name, prop in named if isinstance(prop, Mapping) and "default" in prop
+                }
+            case _:
+                return {}
 
     def _check_message(self, message: str) -> None:
         """The SDK allows an empty message."""

@@ -327,10 +327,10 @@ def _encode(value: Any) -> str:
 
 
 def _decode(text: str) -> Any:
-    """Likewise; it does not take what is nested deeper than 200 times."""
+    """Likewise; it does not take what is nested deeper than 200 times, nor half a character."""
     try:
         return from_json(text)
-    except ValueError:
+    except (ValueError, TypeError):
         return json.loads(text)
 
 

@@ -16,6 +16,9 @@ from midcall.core.text import plain_line
 _FLAGS: Final = {"yes": True, "y": True, "true": True, "no": False, "n": False, "false": False}
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,300}")
 _NUMBER: Final = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
+_REFERENCES: Final = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+_MOST_REFERENCES: Final = 20
+"""Twenty can multiply to some thousand ways through a schema."""
 _ANNOTATIONS: Final = frozenset({"type", "title", "description", "default", "$schema"})
 
 
@@ -50,7 +53,7 @@ def _split(text: str) -> Given:
 def _contents(name: str, path: str) -> str:
     try:
         return Path(path).read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # not text, or not even a path
         why = error.strerror if isinstance(error, OSError) and error.strerror else "it is not text in UTF-8"
         raise BadArgument(
             f"{name}: the file {path!r} cannot be read ({why}). For a text that starts with @, write {name}:='\"@...\"'"
@@ -173,9 +176,9 @@ def _guess(text: str) -> Any:
 
 def _check(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
     """Check what the schema requires beyond types: required arguments, bounds, patterns."""
-    required: Any = schema.get("required") or ()
-    missing = [str(name) for name in cast("Iterable[Any]", required) if name not in arguments]
-    if missing:
+    required: Any = schema.get("required")
+    names = cast("list[Any]", required) if isinstance(required, list) else []
+    if missing := [name for name in names if isinstance(name, str) and name not in arguments]:
         kinds = kinds_of(schema)
         raise BadArgument(_missing_arguments({name: describe(kinds.get(name, Kind())) for name in missing}))
     if not _is_plain(arguments, schema) and (problem := _problem(arguments, schema)) is not None:
@@ -198,14 +201,18 @@ def _has_plain_type(value: Any, part: Any) -> bool:
 
 
 def _problem(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str | None:
+    """What is wrong with the arguments. Skips patterns and references that multiply: they could take for ever."""
     from jsonschema import SchemaError, exceptions
-    from jsonschema.validators import validator_for
+    from jsonschema.validators import extend, validator_for
     from referencing import Registry
     from referencing.exceptions import Unresolvable
 
+    if _count_references(schema) > _MOST_REFERENCES:
+        return None
     try:
-        kind: Any = validator_for(dict(schema))
-        kind.check_schema(schema)
+        found: Any = validator_for(dict(schema))
+        kind: Any = extend(found, {"pattern": _skip, "patternProperties": _skip})  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+        found.check_schema(schema)
         nothing_fetched: Any = Registry()  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         errors = kind(schema, registry=nothing_fetched).iter_errors(dict(arguments))
         error = cast("Any", exceptions.best_match(errors))  # pyright: ignore[reportUnknownMemberType]
@@ -215,6 +222,22 @@ def _problem(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str | N
         return None
     place = ".".join(str(step) for step in cast("Iterable[Any]", error.absolute_path))
     return _does_not_fit(place, str(error.message)[:300])
+
+
+def _skip(*_: Any) -> None:
+    """The server checks it."""
+
+
+def _count_references(schema: Any) -> int:
+    """How many references a schema has, at any depth."""
+    parts, count = [schema], 0
+    for part in parts:  # it grows while it is read
+        if isinstance(part, Mapping):
+            count += sum(word in _REFERENCES for word in cast("Mapping[str, Any]", part))
+            parts += cast("Mapping[str, Any]", part).values()
+        elif isinstance(part, list):
+            parts += cast("list[Any]", part)
+    return count
 
 
 def _wrong_type(name: str, expected: str, text: str) -> str:

@@ -24,32 +24,46 @@ def kinds_of(schema: Mapping[str, Any]) -> dict[str, Kind]:
     properties: Any = schema.get("properties")
     if not isinstance(properties, Mapping):
         return {}
-    return {name: kind_of(value, schema) for name, value in cast("Mapping[str, Any]", properties).items()}
+    kinds = _Kinds(schema)
+    return {name: kinds.read(value) for name, value in cast("Mapping[str, Any]", properties).items()}
 
 
-def kind_of(schema: Any, root: Mapping[str, Any], depth: int = 0) -> Kind:
-    """What a value may be. A schema that we don't understand allows anything."""
-    if not isinstance(schema, Mapping) or depth > _DEEPEST:
-        return Kind()
-    part = cast("Mapping[str, Any]", schema)
-    if isinstance(reference := part.get("$ref"), str):
-        return kind_of(_resolve(reference, root), root, depth + 1)
-    for way in ("anyOf", "oneOf", "allOf"):
-        if isinstance(branches := part.get(way), list):
-            return _merge(kind_of(branch, root, depth + 1) for branch in cast("list[Any]", branches))
-    options = _as_tuple(part.get("enum")) or ((part["const"],) if "const" in part else ())
-    types = _as_tuple(part.get("type")) or tuple(dict.fromkeys(map(type_of, options)))
-    items = kind_of(part["items"], root, depth + 1) if "items" in part else None
-    return Kind(tuple(each for each in types if isinstance(each, str)), options, items)
+class _Kinds:
+    """Reads the kinds in one schema, and follows each reference once: they can multiply, or lead to themselves."""
+
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self._root = root
+        self._known: dict[str, Kind] = {}
+
+    def read(self, schema: Any, depth: int = 0) -> Kind:
+        """What a value may be. A schema that we don't understand allows anything."""
+        if not isinstance(schema, Mapping) or depth > _DEEPEST:
+            return Kind()
+        part = cast("Mapping[str, Any]", schema)
+        if isinstance(reference := part.get("$ref"), str):
+            return self._follow(reference, depth + 1)
+        for way in ("anyOf", "oneOf", "allOf"):
+            if isinstance(branches := part.get(way), list):
+                return _merge(self.read(branch, depth + 1) for branch in cast("list[Any]", branches))
+        options = _as_tuple(part.get("enum")) or ((part["const"],) if "const" in part else ())
+        types = _as_tuple(part.get("type")) or tuple(dict.fromkeys(map(type_of, options)))
+        items = self.read(part["items"], depth + 1) if "items" in part else None
+        return Kind(tuple(each for each in types if isinstance(each, str)), options, items)
+
+    def _follow(self, reference: str, depth: int) -> Kind:
+        if reference not in self._known:
+            self._known[reference] = Kind()  # if it leads back to itself
+            self._known[reference] = self.read(_resolve(reference, self._root), depth)
+        return self._known[reference]
 
 
 def _merge(kinds: Iterable[Kind]) -> Kind:
     found = list(kinds)
     types = tuple(dict.fromkeys(each for kind in found for each in kind.types))
     open_ended = any(not kind.options and kind.types != ("null",) for kind in found)
-    options = () if open_ended else tuple(option for kind in found for option in kind.options)
+    options = {json.dumps(option): option for kind in found for option in kind.options}
     items = next((kind.items for kind in found if kind.items is not None), None)
-    return Kind(types, options, items)
+    return Kind(types, () if open_ended else tuple(options.values()), items)
 
 
 def _resolve(reference: str, root: Mapping[str, Any]) -> Any:

@@ -168,7 +168,7 @@ class Choices(_WithOptions):
         if (self.min_items or 0) > len(self.values):
             raise InvalidForm(f"min_items {self.min_items} is more than there are options", path=self.name)
         if self.default is not None:
-            if isinstance(self.default, str):
+            if isinstance(self.default, str) or not isinstance(self.default, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise InvalidForm("default must be a list of options", path=self.name)
             _set(self, "default", tuple(self.default))
             _check_default(self, list(self.default))

@@ -182,7 +182,7 @@ def _loosen(prop: Property) -> dict[str, Any]:
         known["type"] = "string"  # a choice of texts, even if the schema doesn't say so
     if known.get("type") == "string" and isinstance(known.get("const"), str):
         known.setdefault("enum", [known["const"]])
-    if known.get("format") not in FORMATS:
+    if not isinstance(known.get("format"), str) or known["format"] not in FORMATS:
         known.pop("format", None)
     if isinstance(items := known.get("items"), Mapping):
         known["items"] = _loosen_items(cast("Property", items))

@@ -181,10 +181,12 @@ async def serve(
         result, ours = await call_tool(installation, ctx)
         result = Call(installation, ctx).stamp(result, "complete")
         return {**result, "_meta": {**result.get("_meta", {}), **ours}}
+    if not isinstance(name, str):  # the server refuses it
+        return None
     if name not in installation.own_apps and shows_apps(installation, ctx.session.client_capabilities):
         await _learn(installation, ctx, call_next)
         if len(installation.own_apps) < MAX_SEEN_TOOLS:
-            installation.own_apps.setdefault(str(name), True)  # no host knows an App for a tool that isn't listed
+            installation.own_apps.setdefault(name, True)  # no host knows an App for a tool that isn't listed
     return None
 
 

@@ -1,0 +1,10 @@
+"""Everything that strangers can send something to."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.fuzz import data, texts, wire
+from tests.fuzz.fuzzer import Target
+
+TARGETS: Final[dict[str, Target]] = {target.name: target for module in (texts, data, wire) for target in module.TARGETS}
