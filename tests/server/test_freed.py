@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +15,9 @@ from mcp.server.mcpserver import MCPServer
 
 import midcall
 from midcall import ask
-from midcall.testing import run
+from midcall.server.call import current_call
+from midcall.testing import connect, run
+from tests.calling import begin, finish
 from tests.kinds import KINDS, Kind, server_with
 
 
@@ -39,3 +42,26 @@ async def test_a_server_whose_tools_have_asked_is_freed(kind: Kind) -> None:
     del server
     gc.collect()
     assert freed() is None
+
+
+@pytest.mark.parametrize("live", [True, False])
+async def test_a_call_is_freed_when_it_has_ended_without_the_garbage_collector(live: bool) -> None:
+    calls: list[ref[Any]] = []
+
+    async def tool() -> str:
+        calls.append(ref(current_call.get()))
+        return await ask("Who?", str)
+
+    server = MCPServer("test")
+    midcall.install(server, live=live)
+    server.add_tool(tool)
+    async with connect(server) as client:
+        first = await begin(client, "tool")
+        gc.collect()
+        gc.disable()
+        try:
+            assert await finish(client, first, {"Who?": "Ada"}) == "Ada"
+            await asyncio.sleep(0)
+            assert [call() for call in calls] == [None] * (1 if live else 2)
+        finally:
+            gc.enable()

@@ -98,7 +98,9 @@ def called_by_a_tool() -> Any:
 
 
 def with_secret(kind: Kind) -> Any:
-    return server_with(read_repo, kind=kind, keys=["a key of the tests: 0123456789abcdef"], store=Memory(), portal=Portal())
+    return server_with(
+        read_repo, kind=kind, keys=["a key of the tests: 0123456789abcdef"], store=Memory(), portal=Portal()
+    )
 
 
 STREAMABLE: dict[str, Callable[[], Any]] = {

@@ -26,7 +26,7 @@ from midcall.core.wire import spell
 from midcall.errors import MidcallError, Misuse, NoCall, ReplayMismatch
 from midcall.protocol import FORMS_SINCE, URLS_SINCE, has_visit_errors
 from midcall.server import model_text
-from midcall.server.frameworks.session import AskingSession, is_cancelled
+from midcall.server.frameworks.session import AskingSession, connection_of, is_cancelled
 from midcall.server.running.run import Run
 from midcall.settings import TOGETHER_SECONDS
 
@@ -75,6 +75,8 @@ class Call:
     """The author's mistake that ends the call, even if its tool returns a result."""
     ended = False
     """Whether the run is over, or is being ended."""
+    progress: float = 0
+    """The most that its tool has reported."""
     is_between_requests = False
     """Whether its request has returned, or is lost, and the next one has not come yet."""
     suspension: Suspension | None = None
@@ -108,14 +110,18 @@ class Call:
         self.run = run = Run(self.called, current_call, self)
         self.thread = get_ident()
         self.around = current_call.get()
-        self.asking_session = AskingSession(self, self.ctx.session._connection)  # pyright: ignore[reportPrivateUsage]
-        ctx = with_session(ctx, self.asking_session)
+        self.connection = connection = connection_of(self.ctx.session)
+        ctx = with_session(ctx, AskingSession(self, connection))
         self.followers.append(ctx)
-        running = self.installation.runs.running
-        run.on_end = partial(running.discard, self)
+        run.on_end = self._let_tool_go
         run.start(partial(call_next, ctx))
-        if not run.done:
-            running.add(self)
+        if not run.task.done():
+            self.installation.runs.running.add(self)
+
+    def _let_tool_go(self) -> None:
+        """The tool has ended: hold nothing that holds the call, so that it's freed at once."""
+        self.installation.runs.running.discard(self)
+        self.followers.clear()
 
     def again(self) -> Call:
         """The same call, to be run again from what was recorded, within the same request."""
@@ -161,6 +167,11 @@ class Call:
     def session(self) -> ServerSession:
         """The SDK's session of this request."""
         return self.ctx.session
+
+    @property
+    def asking_session(self) -> AskingSession:
+        """The session that the tool sees. It knows the call and not the other way round: no cycle keeps them alive."""
+        return AskingSession(self, self.connection)
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:

@@ -1,4 +1,4 @@
-"""What midcall adds to a server's middleware: it starts the run of a call, and continues it."""
+"""What midcall adds to a server: middleware that starts a call's run, continues it, and returns what it comes to."""
 
 from __future__ import annotations
 
@@ -8,33 +8,45 @@ import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, cast
 
 import anyio
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp.shared.exceptions import MCPError
+from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
 from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, ErrorData
-from mcp_types.methods import INPUT_REQUIRED_METHODS
+from mcp_types import INTERNAL_ERROR, ErrorData, InputRequiredResult
+from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
 from opentelemetry import trace
 
-from midcall.core.journal import Foreign, Head, Journal, decode, read_head
+from midcall.core.journal import Foreign, Head, Journal, decode, encode, read_head
 from midcall.core.replay import Replay
-from midcall.errors import InvalidJournal, MalformedAnswer, MidcallError, StoreError
+from midcall.errors import InvalidJournal, JournalTooLarge, MalformedAnswer, MidcallError, StoreError, TooManyRounds
 from midcall.protocol import ANSWER, CONTINUE
+from midcall.server import model_text
 from midcall.server.call import Call, hand_down, with_params
 from midcall.server.channels import telemetry
 from midcall.server.channels.apps import requests as apps
 from midcall.server.channels.push import take_back
-from midcall.server.frameworks.errors import protocol_error
-from midcall.server.results import AGAIN, finish, leave
+from midcall.server.channels.required import check_required, leave_with_visits
+from midcall.server.frameworks.errors import Ours, ending, find_ours, protocol_error
 from midcall.server.resuming import codes
 from midcall.server.resuming.codes import forget_request
 from midcall.server.resuming.storage import Keeping, is_kept
 from midcall.server.running.handover import Claim, Handover
-from midcall.server.running.run import CANCELLED, STOPPED
-from midcall.server.running.turns import PAST, REFUSALS, WAS_CANCELLED, Given, Outcome, OwnState, Turn
-from midcall.settings import BRANCH_POLL_SECONDS, BRANCH_POLLS, GRACE_SECONDS
+from midcall.server.running.run import ROUND, STOPPED
+from midcall.server.running.turns import (
+    REFUSALS,
+    Given,
+    Outcome,
+    OwnState,
+    Turn,
+    cancel,
+    cancel_unless_joined,
+    cancellation,
+    conclude,
+    publish,
+)
+from midcall.settings import BRANCH_POLL_SECONDS, BRANCH_POLLS, GRACE_SECONDS, STATE_BYTES
 
 if TYPE_CHECKING:
     from midcall.server.install import Installation
@@ -157,7 +169,7 @@ class Calls:
             head = read_head(state)
         except InvalidJournal as exc:
             raise protocol_error(exc, None) from None
-        turn = self._runs.turns.join(head.call, head.turn, given)
+        turn = self._runs.join(head, given)
         turn.waiting += 1
         try:
             async with turn.lock:
@@ -190,20 +202,20 @@ class Calls:
             if handover is None:
                 return self._resume_live(request) or await self._replay(request)
             self._check(request)
-            claim = await handover.claim(head, request.given, here=self._live(head) is not None)
+            claim = await handover.claim(head, request.given, here=self._runs.at(head) is not None)
             if isinstance(claim, Outcome):
-                self._runs.turns.settle(turn, claim)
+                self._runs.settle(turn, claim)
                 return None
             return await self._run_claimed(request, handover, claim)
         except MidcallError as exc:
-            self._runs.turns.forget(head.call, head.turn)
+            self._runs.forget(head)
             raise protocol_error(exc, None) from None
         except MCPError:
-            self._runs.turns.forget(head.call, head.turn)
+            self._runs.forget(head)
             raise
         except asyncio.CancelledError:
             if turn.waiting == 1:
-                self._runs.turns.forget(head.call, head.turn)
+                self._runs.forget(head)
             raise
 
     def _check(self, request: _Request) -> None:
@@ -220,22 +232,9 @@ class Calls:
         call.claim = claim
         return call
 
-    def _live(self, head: Head) -> Call | None:
-        """The call of this turn, if its run waits here. A run at an older turn was continued elsewhere.
-
-        Raises:
-            MCPError: Its run is past this turn, and only this process could know what that came to.
-        """
-        call = self._runs.find(head.call)
-        if call is None or call.journal.turn == head.turn:
-            return call
-        if self._runs.handover is None and call.journal.turn > head.turn:
-            raise MCPError(INVALID_PARAMS, PAST)
-        return None
-
     def _resume_live(self, request: _Request) -> Call | None:
         """The run is here: its questions take their answers, and it continues."""
-        call = self._live(request.head)
+        call = self._runs.at(request.head)
         if call is None:
             return None
         ours = self._answer(call, request.given)
@@ -313,19 +312,12 @@ class Calls:
             raise
         except Exception as exc:
             call = turn.joined or call
-            outcome = Outcome(error=_cancellation() if turn.cancelled else _error_data(exc))
-            await self._conclude(call, turn, outcome)
+            outcome = Outcome(error=cancellation() if turn.cancelled else _error_data(exc))
+            await conclude(self._runs, call, turn, outcome)
             if turn.outcome is outcome:
                 raise
             return
-        await self._conclude(call, turn, Outcome(result))
-
-    async def _conclude(self, call: Call, turn: Turn, outcome: Outcome) -> None:
-        """Settle the turn, even if the request is gone by then."""
-        if call.claim is None:
-            self._runs.turns.settle(turn, outcome)
-        else:
-            await asyncio.shield(self._runs.aside(self._settle(call, outcome, turn)))
+        await conclude(self._runs, call, turn, Outcome(result))
 
     async def _come_to(self, call: Call, turn: Turn | None = None) -> tuple[Call, HandlerResult]:
         """What the call comes to: its result, or its next round. It may have been run again meanwhile."""
@@ -335,41 +327,12 @@ class Calls:
                 await _catch_up(call)
             call.run.hand_back()
             over = call.run.task.done() or call.run.abandoned
-            result = await (finish(call) if over else leave(call))
-            if result is not AGAIN:
+            result = await (_finish(call) if over else _leave(call))
+            if result is not _AGAIN:
                 return call, result
             call = call.again()
             if turn is not None:
                 turn.joined = call
-
-    async def _settle(self, call: Call, outcome: Outcome, turn: Turn | None = None) -> None:
-        """Write the outcome where all replicas see it, before answering anyone. If that fails, end the run.
-
-        Raises:
-            MCPError: The store can't be reached.
-        """
-        claim, handover = call.claim, self._runs.handover
-        stopped = call.run.ending == STOPPED and call.run.task.cancelled()  # then the claim is given back
-        try:
-            won = stopped or claim is None or handover is None or await handover.settle(claim, outcome)
-        except StoreError as exc:
-            await self._give_up(call, turn, "lost")
-            raise protocol_error(exc, None) from None
-        if not won:
-            await self._give_up(call, turn, "continued elsewhere")
-            return
-        if not stopped:
-            call.claim = None
-        if turn is not None:
-            self._runs.turns.settle(turn, outcome)
-
-    async def _give_up(self, call: Call, turn: Turn | None, why: str) -> None:
-        """The turn isn't this run's to settle."""
-        call.claim = None
-        if turn is not None:
-            turn.joined = None
-        self._runs.take(call)
-        await call.end(why)
 
     async def drive(self, call: Call, claim: Claim) -> None:
         """Continue a run for a request that another replica got."""
@@ -382,7 +345,7 @@ class Calls:
         except Exception as exc:
             outcome = Outcome(error=_error_data(exc))
         try:
-            await self._settle(call, outcome)
+            await publish(self._runs, call, outcome)
         except MCPError as exc:
             logger.warning("Could not write what a call came to: %s", exc)
 
@@ -395,10 +358,10 @@ class Calls:
             call.let_go()
             if call.claim is not None and turn.waiting == 1:
                 self._runs.aside(self._attend_alone(call, turn))
-            call.run.loop.call_later(GRACE_SECONDS, self._end_unless_joined, call, turn)
+            call.run.loop.call_later(GRACE_SECONDS, cancel_unless_joined, self._runs, call, turn)
             return
         with anyio.CancelScope(shield=True):
-            await self._cancel(call, turn)
+            await cancel(self._runs, call, turn)
 
     async def _attend_alone(self, call: Call, turn: Turn) -> None:
         """Keep going without a request: a retry may reach another replica, which needs the outcome."""
@@ -406,27 +369,6 @@ class Calls:
             if turn.joined is call:
                 with suppress(Exception):  # it is the outcome of the turn
                     await self._attend(call, turn)
-
-    def _end_unless_joined(self, call: Call, turn: Turn) -> None:
-        if turn.waiting == 0 and turn.outcome is None and not call.run.done:
-            self._runs.aside(self._cancel_unless_joined(call, turn))
-
-    async def _cancel_unless_joined(self, call: Call, turn: Turn) -> None:
-        claim, handover = call.claim, self._runs.handover
-        with suppress(StoreError):
-            if claim is None or handover is None or not await handover.is_joined(claim):
-                await self._cancel(call, turn)
-
-    async def _cancel(self, call: Call, turn: Turn | None) -> None:
-        """End the run, and refuse its state from now on."""
-        if turn is not None:
-            turn.cancelled = True
-        await call.end(CANCELLED)
-        if call.run.sending:
-            await take_back(call)
-        if turn is not None and call.claim is not None and turn.outcome is None:
-            with suppress(MCPError):
-                await self._settle(call, Outcome(error=_cancellation()), turn)
 
 
 async def _catch_up(call: Call) -> None:
@@ -463,10 +405,6 @@ def _decode(state: str) -> Journal:
     return decode(state)
 
 
-def _cancellation() -> ErrorData:
-    return ErrorData(code=INVALID_PARAMS, message=WAS_CANCELLED)
-
-
 def _error_data(error: Exception) -> ErrorData:
     known = handler_exception_to_error_data(error)
     return known or ErrorData(code=INTERNAL_ERROR, message="Internal server error")
@@ -483,3 +421,133 @@ def _foreign(kept: Foreign | None, responses: Mapping[str, Any], ours: Collectio
 
 def _hand_down(ctx: ServerRequestContext[Any, Any], journal: Journal) -> ServerRequestContext[Any, Any]:
     return with_params(ctx, hand_down(ctx.params or {}, journal))
+
+
+# --- what a request returns ---------------------------------------------------------------------
+
+_AGAIN: Final[dict[str, Any]] = {}
+"""Returned instead of a result if the required visits are done: run the tool again."""
+
+
+async def _finish(call: Call) -> HandlerResult:
+    """The tool has ended: with a result, its own round, or an error."""
+    task = call.run.task
+    call.ended = True
+    if call.run.sending:
+        await take_back(call)
+    if call.failed is not None:
+        return ending(call.failed, call)
+    if task.cancelled() or not task.done():
+        stopped = call.run.ending == STOPPED
+        raise MCPError(INTERNAL_ERROR, "The server is stopping." if stopped else "The tool was cancelled.")
+    error = task.exception()
+    if error is None:
+        if call.recalls and (unused := call.leftover()) is not None:
+            return ending(unused, call)
+        result = task.result()
+        return await _wrap_round(call, result) if _is_round(result) else result
+    ours = find_ours(error) if isinstance(error, Exception) else None
+    if ours is None:
+        raise error
+    return await _end_with(call, ours)
+
+
+async def _end_with(call: Call, error: Ours) -> HandlerResult:
+    """End the call with an error that the tool didn't catch."""
+    if isinstance(error, MidcallError):
+        return ending(error, call)
+    try:
+        if call.modern:
+            requests = await leave_with_visits(call, error)
+            return _AGAIN if requests is None else await _round(call, requests)
+        raise await check_required(call, error)
+    except MidcallError as refused:
+        return ending(refused, call)
+
+
+async def _leave(call: Call) -> HandlerResult:
+    """The tool has asked and gone quiet: the result that asks, or the one with a resume code.
+
+    The run stays and waits, or is ended before the round leaves.
+    """
+    if call.recalls and (changed := call.drift()) is not None:
+        await call.end("failed")
+        return ending(changed, call)
+    if not call.installation.visits.stopping and await call.installation.runs.can_stay(call):
+        try:
+            return await _result(call, {key: each.request for key, each in call.run.open.items()})
+        finally:
+            if not call.ended:
+                call.let_go()
+                call.installation.runs.wait(call)
+    requests = call.run.requests()
+    await call.end(ROUND)
+    if call.failed is not None:
+        return ending(call.failed, call)
+    return await _result(call, requests)
+
+
+async def _result(call: Call, requests: Mapping[str, Mapping[str, Any]]) -> HandlerResult:
+    try:
+        return await _round(call, requests)
+    except UrlElicitationRequiredError as exc:
+        raise await check_required(call, exc) from None
+    except MidcallError as exc:
+        if not call.ended:
+            await call.end("failed")
+        return ending(exc, call)
+
+
+async def _round(call: Call, requests: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    if call.suspension is not None and call.suspension.later:
+        return await codes.finish_later(call, call.suspension.later)
+    limit = call.installation.max_rounds
+    if limit is not None and call.journal.rounds >= limit:
+        return await _too_many(call, limit)
+    call.journal.holds += not requests
+    # go-sdk takes a round without `inputRequests` for an empty success, and mcp-go refuses a tool's without `content`.
+    result: dict[str, Any] = {"requestState": await _state(call), "inputRequests": requests}
+    if call.method == "tools/call":
+        result["content"] = []
+    return call.stamp(result, "input_required")
+
+
+async def _too_many(call: Call, limit: int) -> dict[str, Any]:
+    """Clients give up after this many rounds: end the call with a resume code, if it can have one."""
+    if call.can_give_code:
+        return await codes.finish_later(call, model_text.MORE_QUESTIONS, now=True)
+    raise TooManyRounds(limit)
+
+
+async def _wrap_round(call: Call, result: InputRequiredResult | dict[str, Any]) -> HandlerResult:
+    """Put our journal around the state of the handler's own round, if anything is recorded."""
+    if not call.journal:
+        return result
+    if isinstance(result, InputRequiredResult):
+        result = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+    call.journal.foreign = Foreign(result.get("requestState"), None)
+    return {**result, "requestState": await _state(call)}
+
+
+async def _state(call: Call) -> str:
+    """The journal as it travels; only its first line if it's too large, and the run is still here."""
+    journal = call.journal
+    journal.rounds += 1
+    journal.turn += 1
+    journal.owner = "" if call.installation.runs.handover is None else call.installation.runs.owner_of(call)
+    journal.left = time.time() if call.installation.doubt else None
+    text = encode(journal)
+    if len(text) <= STATE_BYTES:
+        return OwnState(text)
+    if call.installation.keeping is not None:
+        return OwnState(await call.installation.keeping.put_journal(call, text))
+    if not call.ended:
+        return OwnState(text.partition("\n")[0])
+    raise JournalTooLarge(len(text), STATE_BYTES)
+
+
+def _is_round(result: HandlerResult) -> TypeGuard[InputRequiredResult | dict[str, Any]]:
+    """Whether the handler made its own round. Nearly every result is a dict: check that first."""
+    if isinstance(result, dict):
+        return result.get("resultType") == "input_required"
+    return is_input_required(result)

@@ -8,7 +8,7 @@ call; between two requests it drops notifications, because there is nobody to he
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import anyio
@@ -61,6 +61,11 @@ def outbound_of(session: ServerSession) -> Any:
     return session._request_outbound  # pyright: ignore[reportPrivateUsage]
 
 
+def connection_of(session: ServerSession) -> Connection:
+    """The connection to the client, for as long as there is one."""
+    return session._connection  # pyright: ignore[reportPrivateUsage]
+
+
 def is_cancelled(session: ServerSession) -> bool:
     """Whether the client has given up on the request of this session, if the connection can tell."""
     event: anyio.Event | None = getattr(outbound_of(session), "cancel_requested", None)
@@ -74,8 +79,6 @@ class AskingSession(ServerSession):
     _call: Call
     _connection: Connection
     """The client of the first request, for as long as it is connected."""
-
-    _progress: float = field(default=0, init=False)
 
     def __getattr__(self, name: str) -> Any:
         """Whatever else the SDK's session of the newest request knows."""
@@ -155,7 +158,7 @@ class AskingSession(ServerSession):
             await super().send_notification(notification, related_request_id)
 
     async def report_progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
-        self._progress = max(self._progress, progress)
+        self._call.progress = max(self._call.progress, progress)
         await super().report_progress(progress, total, message)
 
     async def send_progress_notification(
@@ -167,9 +170,9 @@ class AskingSession(ServerSession):
         related_request_id: str | None = None,
     ) -> None:
         if progress_token == self._call.progress_token:
-            self._progress = max(self._progress, progress)
+            self._call.progress = max(self._call.progress, progress)
         await super().send_progress_notification(progress_token, progress, total, message, related_request_id)
 
     async def beat(self, message: str) -> None:
         """A heartbeat on the caller's progress token, while a person thinks."""
-        await self.report_progress(self._progress + _BEAT, message=message)
+        await self.report_progress(self._call.progress + _BEAT, message=message)

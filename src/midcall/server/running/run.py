@@ -11,6 +11,7 @@ import logging
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from contextvars import Context, ContextVar, copy_context
 from typing import Any, Final, NamedTuple, cast
 
@@ -112,7 +113,7 @@ class Run:
         self._later: dict[ContextVar[Any], Any] = {}
         """What newer requests brought instead."""
         self._own = var
-        self.context.run(var.set, value)
+        self._token = self.context.run(var.set, value)
         self._scope = anyio.CancelScope()
         self.open: dict[str, Waiting] = {}
         """The pending questions, by the key under which they leave."""
@@ -144,6 +145,7 @@ class Run:
             raise
         finally:
             self._finish()
+            self._own.reset(self._token)  # else the context keeps the call alive, and the call its context
 
     def _on_cancel(self, _: asyncio.Task[Any]) -> None:
         """The task was cancelled before its first step."""
@@ -157,6 +159,7 @@ class Run:
             self._fail_open()
         self._ring()
         self.on_end()
+        del self.on_end
 
     @property
     def done(self) -> bool:
@@ -398,6 +401,7 @@ class Run:
                 self.task.cancel()
                 await asyncio.sleep(0)
                 if self.task.done():  # as nearly always: a question has no cleanup
+                    _retrieve(self.task)
                     return
             self.ending = self.ending or why
             self._end_task = self.loop.create_task(self._end())
@@ -505,8 +509,8 @@ def _is_running(loop: asyncio.AbstractEventLoop) -> bool:
 
 
 def _retrieve(task: asyncio.Task[Any]) -> None:
-    """The request that returns the error may come later, or never."""
-    if not task.cancelled():
+    """Take the error from the task: nobody may ask for it, and its traceback would keep everything alive."""
+    with suppress(asyncio.CancelledError):
         task.exception()
 
 

@@ -1,10 +1,10 @@
-"""The runs of one installation: those between two requests, and those that have to make room."""
+"""The unfinished calls of one installation: the runs between two requests, and the turns that continue them."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
+from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import Context, ContextVar
@@ -13,13 +13,16 @@ from weakref import WeakMethod
 
 import anyio
 import anyio.to_thread
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
 
+from midcall.core.journal import Head
 from midcall.errors import StoreError
 from midcall.server.running import handover as beating
 from midcall.server.running.handover import Claim, Handover
 from midcall.server.running.run import STOPPED
-from midcall.server.running.turns import Turns
-from midcall.settings import MAX_ENDED_RUNS
+from midcall.server.running.turns import FORGOTTEN, PAST, Given, Outcome, Turn
+from midcall.settings import MAX_ENDED_RUNS, MAX_TURN_OUTCOMES, MAX_TURNS
 from midcall.stores.base import Record
 
 if TYPE_CHECKING:
@@ -51,7 +54,9 @@ class Runs:
             handover.present = self.beat_first
         self._most = most
         self._seconds = seconds
-        self.turns = Turns()
+        self._turns: OrderedDict[tuple[str, int], Turn] = OrderedDict()
+        """The turns that this process has continued, by call and number."""
+        self._settled: deque[Turn] = deque()
         self.running: set[Call] = set()
         """The calls whose tools have not ended."""
         self._waiting: dict[str, tuple[Call, float]] = {}
@@ -77,6 +82,48 @@ class Runs:
         """Whether runs stay in memory between two requests."""
         chosen = chosen_live.get()
         return self._live if chosen is None else chosen
+
+    # --- one turn -----------------------------------------------------------------------------
+
+    def join(self, head: Head, given: Given) -> Turn:
+        """The turn that this state continues; if other requests do the same, it's the same turn.
+
+        Raises:
+            MCPError: It was continued with other answers, or cancelled.
+        """
+        key = head.call, head.turn
+        if (turn := self._turns.get(key)) is not None:
+            turn.check(given)
+            return turn
+        turn = self._turns[key] = Turn(given)
+        if len(self._turns) > MAX_TURNS:
+            self._turns.popitem(last=False)
+        return turn
+
+    def at(self, head: Head) -> Call | None:
+        """The call of this turn, if its run waits here. A run at an older turn was continued elsewhere.
+
+        Raises:
+            MCPError: Its run is past this turn, and only this process could know what that came to.
+        """
+        call = self.find(head.call)
+        if call is None or call.journal.turn == head.turn:
+            return call
+        if self.handover is None and call.journal.turn > head.turn:
+            raise MCPError(INVALID_PARAMS, PAST)
+        return None
+
+    def settle(self, turn: Turn, outcome: Outcome) -> None:
+        """What this turn came to. Only the newest outcomes are kept, for requests that are sent twice."""
+        turn.outcome, turn.joined = outcome, None
+        self._settled.append(turn)
+        if len(self._settled) > MAX_TURN_OUTCOMES:
+            oldest = self._settled.popleft()
+            oldest.outcome, oldest.given = FORGOTTEN, None
+
+    def forget(self, head: Head) -> None:
+        """This turn wasn't continued after all."""
+        self._turns.pop((head.call, head.turn), None)
 
     # --- one run ------------------------------------------------------------------------------
 

@@ -7,18 +7,23 @@ joins it and gets the same outcome; other answers to a turn that was continued a
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict, deque
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ErrorData
 from pydantic import BaseModel
 
-from midcall.settings import MAX_TURN_OUTCOMES, MAX_TURNS
+from midcall.errors import StoreError
+from midcall.server.channels.push import take_back
+from midcall.server.frameworks.errors import protocol_error
+from midcall.server.running.run import CANCELLED, STOPPED
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
+    from midcall.server.running.runs import Runs
 
 
 class OwnState(str):
@@ -84,22 +89,20 @@ _OWN: Final = "own"
 FORGOTTEN: Final = Outcome(error=ErrorData(code=INVALID_PARAMS, message=PAST))
 
 
+@dataclass(slots=True, eq=False)
 class Turn:
     """One continuation of a call."""
 
-    __slots__ = ("cancelled", "given", "joined", "lock", "outcome", "waiting")
-
-    def __init__(self, given: Given) -> None:
-        self.given: Given | None = given
-        """The answers that continued the call, as long as its outcome is kept."""
-        self.lock = asyncio.Lock()
-        """Held by the request that serves the turn; the others wait for it."""
-        self.outcome: Outcome | None = None
-        self.waiting = 0
-        """How many requests wait for the outcome."""
-        self.cancelled = False
-        self.joined: Call | None = None
-        """The call, once it is being continued: if its request breaks off, another one can join it."""
+    given: Given | None
+    """The answers that continued the call, as long as its outcome is kept."""
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held by the request that serves the turn; the others wait for it."""
+    outcome: Outcome | None = None
+    waiting: int = 0
+    """How many requests wait for the outcome."""
+    cancelled: bool = False
+    joined: Call | None = None
+    """The call, once it is being continued: if its request breaks off, another one can join it."""
 
     def check(self, given: Given) -> None:
         """Refuse other answers, and a call that its client has cancelled.
@@ -113,35 +116,69 @@ class Turn:
             raise MCPError(INVALID_PARAMS, WAS_CANCELLED)
 
 
-class Turns:
-    """The turns that this process has continued, by call and number."""
+async def conclude(runs: Runs, call: Call, turn: Turn, outcome: Outcome) -> None:
+    """Settle the turn, even if the request is gone by then."""
+    if call.claim is None:
+        runs.settle(turn, outcome)
+    else:
+        await asyncio.shield(runs.aside(publish(runs, call, outcome, turn)))
 
-    def __init__(self) -> None:
-        self._turns: OrderedDict[tuple[str, int], Turn] = OrderedDict()
-        self._settled: deque[Turn] = deque()
 
-    def join(self, call: str, number: int, given: Given) -> Turn:
-        """Continue the call, or join the request that does.
+async def publish(runs: Runs, call: Call, outcome: Outcome, turn: Turn | None = None) -> None:
+    """Write the outcome where all replicas see it, before answering anyone. If that fails, end the run.
 
-        Raises:
-            MCPError: It was continued with other answers, or cancelled.
-        """
-        if (turn := self._turns.get((call, number))) is not None:
-            turn.check(given)
-            return turn
-        turn = self._turns[call, number] = Turn(given)
-        if len(self._turns) > MAX_TURNS:
-            self._turns.popitem(last=False)
-        return turn
+    Raises:
+        MCPError: The store can't be reached.
+    """
+    claim, handover = call.claim, runs.handover
+    stopped = call.run.ending == STOPPED and call.run.task.cancelled()  # then the claim is given back
+    try:
+        won = stopped or claim is None or handover is None or await handover.settle(claim, outcome)
+    except StoreError as exc:
+        await _give_up(runs, call, turn, "lost")
+        raise protocol_error(exc, None) from None
+    if not won:
+        await _give_up(runs, call, turn, "continued elsewhere")
+        return
+    if not stopped:
+        call.claim = None
+    if turn is not None:
+        runs.settle(turn, outcome)
 
-    def settle(self, turn: Turn, outcome: Outcome) -> None:
-        """What this turn came to. Only the newest outcomes are kept, for requests that are sent twice."""
-        turn.outcome, turn.joined = outcome, None
-        self._settled.append(turn)
-        if len(self._settled) > MAX_TURN_OUTCOMES:
-            oldest = self._settled.popleft()
-            oldest.outcome, oldest.given = FORGOTTEN, None
 
-    def forget(self, call: str, number: int) -> None:
-        """This turn wasn't continued after all."""
-        self._turns.pop((call, number), None)
+async def _give_up(runs: Runs, call: Call, turn: Turn | None, why: str) -> None:
+    """The turn isn't this run's to settle."""
+    call.claim = None
+    if turn is not None:
+        turn.joined = None
+    runs.take(call)
+    await call.end(why)
+
+
+async def cancel(runs: Runs, call: Call, turn: Turn | None) -> None:
+    """End the run, and refuse its state from now on."""
+    if turn is not None:
+        turn.cancelled = True
+    await call.end(CANCELLED)
+    if call.run.sending:
+        await take_back(call)
+    if turn is not None and call.claim is not None and turn.outcome is None:
+        with suppress(MCPError):
+            await publish(runs, call, Outcome(error=cancellation()), turn)
+
+
+def cancel_unless_joined(runs: Runs, call: Call, turn: Turn) -> None:
+    """Nobody has sent the request again, which broke off."""
+    if turn.waiting == 0 and turn.outcome is None and not call.run.done:
+        runs.aside(_cancel_unless_joined(runs, call, turn))
+
+
+async def _cancel_unless_joined(runs: Runs, call: Call, turn: Turn) -> None:
+    claim, handover = call.claim, runs.handover
+    with suppress(StoreError):
+        if claim is None or handover is None or not await handover.is_joined(claim):
+            await cancel(runs, call, turn)
+
+
+def cancellation() -> ErrorData:
+    return ErrorData(code=INVALID_PARAMS, message=WAS_CANCELLED)
