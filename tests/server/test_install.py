@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -367,12 +369,24 @@ def test_a_server_is_identified_by_its_name_and_its_namespace_on_every_replica(k
 
 def test_a_local_vault_is_named_by_the_place_of_its_server_too() -> None:
     here = midcall.install(bare_server("mcpserver", name="shop")).identity
-    assert Path(here.place) == Path(__file__).resolve()
     elsewhere = replace(here, place="/elsewhere/server.py")
     assert here.of_vault(local=True) != elsewhere.of_vault(local=True)
     assert here.of_vault(local=False) == elsewhere.of_vault(local=False)
     shared = [replace(each, namespace="mine").of_vault(local=True) for each in (here, elsewhere)]
     assert shared[0] == shared[1]
+
+
+@pytest.mark.parametrize("how", ["the file", "a launcher"])
+def test_the_place_of_a_server_is_the_file_of_its_program(how: str, tmp_path: Path) -> None:
+    program = tmp_path / "shop.py"
+    program.write_text(
+        "import midcall\nfrom mcp.server import MCPServer\nmcp = MCPServer('shop')\n"
+        "print(midcall.install(mcp).identity.place)\n"
+    )
+    launcher = "import runpy, sys; runpy.run_path(sys.argv[1].removesuffix(':mcp'))"
+    words = [str(program)] if how == "the file" else ["-c", launcher, f"{program}:mcp"]
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.strip() == str(program.resolve())
 
 
 def test_a_name_that_fastmcp_made_up_does_not_count() -> None:

@@ -214,9 +214,8 @@ def _problem(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str | N
         kind: Any = extend(found, {"pattern": _skip, "patternProperties": _skip})  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
         found.check_schema(schema)
         nothing_fetched: Any = Registry()  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-        validator: Any = kind(schema, registry=nothing_fetched)
-        errors: Any = validator.iter_errors(dict(arguments))
-        error = cast("Any", exceptions.best_match(errors))  # pyright: ignore[reportUnknownMemberType]
+        validator = cast("Any", kind(schema, registry=nothing_fetched))
+        error = cast("Any", exceptions.best_match(validator.iter_errors(dict(arguments))))  # pyright: ignore[reportUnknownMemberType]
     except (SchemaError, Unresolvable, RecursionError):
         return None  # the server has the last word on its own schema
     if error is None:
