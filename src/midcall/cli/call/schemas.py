@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
 _DEEPEST: Final = 20
+_MOST_PARTS: Final = 2_000
+"""Read this many parts of a schema. One that refers to itself twice would never end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,22 +26,23 @@ def kinds_of(schema: Mapping[str, Any]) -> dict[str, Kind]:
     properties: Any = schema.get("properties")
     if not isinstance(properties, Mapping):
         return {}
-    return {name: kind_of(value, schema) for name, value in cast("Mapping[str, Any]", properties).items()}
+    parts = iter(range(_MOST_PARTS))
+    return {name: _kind_of(value, schema, parts) for name, value in cast("Mapping[str, Any]", properties).items()}
 
 
-def kind_of(schema: Any, root: Mapping[str, Any], depth: int = 0) -> Kind:
+def _kind_of(schema: Any, root: Mapping[str, Any], parts: Iterator[int], depth: int = 0) -> Kind:
     """What a value may be. A schema that we don't understand allows anything."""
-    if not isinstance(schema, Mapping) or depth > _DEEPEST:
+    if not isinstance(schema, Mapping) or depth > _DEEPEST or next(parts, None) is None:
         return Kind()
     part = cast("Mapping[str, Any]", schema)
     if isinstance(reference := part.get("$ref"), str):
-        return kind_of(_resolve(reference, root), root, depth + 1)
+        return _kind_of(_resolve(reference, root), root, parts, depth + 1)
     for way in ("anyOf", "oneOf", "allOf"):
         if isinstance(branches := part.get(way), list):
-            return _merge(kind_of(branch, root, depth + 1) for branch in cast("list[Any]", branches))
+            return _merge(_kind_of(branch, root, parts, depth + 1) for branch in cast("list[Any]", branches))
     options = _as_tuple(part.get("enum")) or ((part["const"],) if "const" in part else ())
     types = _as_tuple(part.get("type")) or tuple(dict.fromkeys(map(type_of, options)))
-    items = kind_of(part["items"], root, depth + 1) if "items" in part else None
+    items = _kind_of(part["items"], root, parts, depth + 1) if "items" in part else None
     return Kind(tuple(each for each in types if isinstance(each, str)), options, items)
 
 
