@@ -3,7 +3,7 @@
 The SDK's client rejects a whole round for one malformed question, a whole list for one malformed tool, and any
 result without `resultType`. It answers a malformed pushed question itself, and nobody hears of it. This transport
 replaces a malformed question with an empty one that carries a mark, so that only it is refused; leaves malformed
-tools out of lists; and adds a missing `resultType`.
+tools out of lists; drops the patterns of output schemas, which could hang the SDK; and adds a missing `resultType`.
 """
 
 from __future__ import annotations
@@ -34,6 +34,9 @@ _log: Final = logging.getLogger("midcall.client")
 
 _MOST_REPORTED: Final = 100
 _LONGEST_REASON: Final = 200
+
+_DATA: Final = frozenset({"const", "default", "enum", "examples"})
+"""The values of these keywords aren't schemas."""
 
 UNREADABLE: Final = "midcall/unreadable"
 """The mark in the `_meta` of a question: why it could not be read."""
@@ -84,6 +87,7 @@ class Intake(Around):
                 self._version = str(result.get("protocolVersion"))
             case "tools/list":
                 result, unusable = usable_tools(result, self._version)
+                result = drop_output_patterns(result)
                 self._leave_out(unusable)
             case _:
                 pass
@@ -156,6 +160,48 @@ def usable_tools(result: dict[str, Any], version: str) -> tuple[dict[str, Any], 
         else:
             good.append(tool)
     return {**result, "tools": good}, bad
+
+
+def drop_output_patterns(result: dict[str, Any]) -> dict[str, Any]:
+    """A list of tools without the patterns in their output schemas.
+
+    The SDK's client would run them in Python's engine, on what the same server returns: some never finish.
+    """
+    tools: Any = result.get("tools")
+    if not isinstance(tools, list):
+        return result
+    return {**result, "tools": [_drop_output_patterns(tool) for tool in cast("list[Any]", tools)]}
+
+
+def _drop_output_patterns(tool: Any) -> Any:
+    if not isinstance(tool, Mapping) or "outputSchema" not in tool:
+        return cast("Any", tool)
+    kept = dict(cast("Mapping[str, Any]", tool))
+    try:
+        kept["outputSchema"] = _drop_patterns(kept["outputSchema"])
+    except _NamedByPattern:
+        del kept["outputSchema"]
+    return kept
+
+
+class _NamedByPattern(Exception):
+    """The schema has `patternProperties`, and other parts of it depend on them."""
+
+
+def _drop_patterns(schema: Any) -> Any:
+    """Only a keyword has a text as its value: a property that is named `pattern` has a schema."""
+    if isinstance(schema, list):
+        return [_drop_patterns(part) for part in cast("list[Any]", schema)]
+    if not isinstance(schema, Mapping):
+        return schema
+    parts = cast("Mapping[str, Any]", schema)
+    if "patternProperties" in parts:
+        raise _NamedByPattern
+    return {
+        word: part if word in _DATA else _drop_patterns(part)
+        for word, part in parts.items()
+        if not (word == "pattern" and isinstance(part, str))
+    }
 
 
 def _fault(tools: Iterable[Any], version: str) -> str:
