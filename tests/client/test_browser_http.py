@@ -269,6 +269,21 @@ async def test_another_user_of_this_machine_who_reads_the_address_first_is_refus
         assert await soon(task) == Accepted({"branch": "main"})
 
 
+async def test_a_cookie_of_many_backslashes_does_not_hang_the_page_and_hides_no_other() -> None:
+    async with desk() as at:
+        at.ask(short())
+        address = await at.address()
+        async with httpx2.AsyncClient() as http:
+            entered = await http.get(address)
+            ours = entered.headers["set-cookie"].partition(";")[0]
+        async with httpx2.AsyncClient() as http:
+            start = time.process_time()
+            cookies = f'a="{chr(92) * 50_000}"; {ours}; b=c'
+            page = await http.get(address.partition("/open/")[0] + "/", headers={"cookie": cookies})
+            assert time.process_time() - start < 2
+            assert (page.status_code, "Which branch" in page.text) == (200, True)
+
+
 async def test_a_request_that_was_forwarded_is_refused() -> None:
     async with desk() as at:
         at.ask(short())

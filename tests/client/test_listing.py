@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp.server.lowlevel import Server
+from mcp_types import CallToolResult, ListToolsResult, Tool
 
 from midcall.client import connect
-from midcall.client.transport.intake import usable_tools
+from midcall.client.transport.intake import drop_output_patterns, usable_tools
 from midcall.testing import ERAS
 from tests.client.answerers import Answers
 from tests.warm import PYTHON
@@ -50,3 +53,46 @@ def test_what_else_is_wrong_with_a_list_costs_no_tool() -> None:
         {"tools": [GOOD], "nextCursor": 7},
         {"bad": "inputSchema: Field required"},
     )
+
+
+def evil(output_schema: dict[str, Any]) -> Server[Any]:
+    """A server whose tool returns a text on which its own pattern never finishes."""
+
+    async def list_tools(ctx: Any, params: Any) -> ListToolsResult:
+        tool = Tool(name="x", input_schema={"type": "object"}, output_schema={"type": "object", **output_schema})
+        return ListToolsResult(tools=[tool])
+
+    async def call_tool(ctx: Any, params: Any) -> CallToolResult:
+        return CallToolResult(content=[], structured_content={"v": "a" * 30 + "!", "a" * 30 + "!": 1})
+
+    return Server("evil", on_list_tools=list_tools, on_call_tool=call_tool)
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize(
+    "output_schema",
+    [
+        {"properties": {"v": {"type": "string", "pattern": "^(a+)+$"}}},
+        {"properties": {"v": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"allOf": [{"pattern": "^(a|a)*$"}]}}},
+        {"patternProperties": {"^(a+)+$": {}}, "additionalProperties": False},
+    ],
+)
+async def test_the_pattern_of_an_output_schema_does_not_hang_the_client(
+    era: Any, output_schema: dict[str, Any]
+) -> None:
+    async with connect(evil(output_schema), Answers(), era=era) as client:
+        for listed_before in (False, True):
+            start = time.process_time()
+            if listed_before:
+                await client.list_tools()
+            result = await client.call_tool("x", {})
+            assert result.structured_content is not None
+            assert time.process_time() - start < 5
+
+
+def test_only_patterns_are_dropped_from_an_output_schema() -> None:
+    data = {"const": {"pattern": "^a"}, "default": {"pattern": "b"}, "pattern": "c", "minLength": 1}
+    schema = {"type": "object", "properties": {"pattern": {"type": "string"}, "v": data}, "required": ["pattern"]}
+    [tool] = drop_output_patterns({"tools": [{**GOOD, "outputSchema": schema}]})["tools"]
+    del data["pattern"]
+    assert tool == {**GOOD, "outputSchema": schema}

@@ -102,6 +102,7 @@ class Guard:
 
         if scope["type"] != "http":
             return
+        scope = {**scope, "headers": [_drop_escaped_cookies(*header) for header in scope["headers"]]}
         headers = Headers(scope=scope)
         is_for_us = self._place.is_host(headers) or scope["path"].endswith(self._public)
         app = self._app if is_for_us else self._wrong_host(headers.get("host", ""))
@@ -112,48 +113,11 @@ class Guard:
                 raise
 
 
-# --- the user of this machine ------------------------------------------------------------------
-
-_AUTHORITY: Final = re.compile(
-    r"(?:localhost\.?|(?P<four>[0-9]{1,3}(?:\.[0-9]{1,3}){3})|\[(?P<six>[0-9a-f:]{2,39})\])(?::[0-9]{1,5})?"
-)
-_ORIGIN: Final = re.compile(r"https?://")
-_OWN_SITES: Final = frozenset({"same-origin", "same-site", "none"})
-
-
-def why_not_local(request: HTTPConnection) -> str | None:
-    """Why this request doesn't count as this machine's user; None if it does.
-
-    A web page that the user has open can send requests to loopback, through a name that resolves to it (DNS rebinding).
-    The browser, which is the user's own program, then names that host, or the page's origin.
-    """
-    host, origin, site = (request.headers.getlist(name) for name in ("host", "origin", "sec-fetch-site"))
-    if len(host) != 1:
-        return "it has no Host header" if not host else "it has several Host headers"
-    if not _is_loopback(host[0]):
-        return f"its Host header is {host[0][:100]!r}, which is not a loopback address such as localhost or 127.0.0.1"
-    if foreign := [each for each in origin if not _is_loopback_origin(each)]:
-        return f"its Origin header is {foreign[0][:100]!r}: a web page from elsewhere has sent it"
-    if not _OWN_SITES.issuperset(each.lower() for each in site):
-        return "the browser reports that another site has sent it (Sec-Fetch-Site)"
-    return None if peer.is_own(request) else "another user, another machine or a proxy has sent it"
-
-
-def _is_loopback(authority: str) -> bool:
-    """Whether this Host is `localhost` or a loopback address. Anyone can have another name resolve to loopback."""
-    found = _AUTHORITY.fullmatch(authority.lower())
-    if found is None:
-        return False
-    address = found["four"] or found["six"]
-    try:
-        return address is None or ip_address(address).is_loopback
-    except ValueError:
-        return False
-
-
-def _is_loopback_origin(origin: str) -> bool:
-    scheme = _ORIGIN.match(origin.lower())
-    return scheme is not None and _is_loopback(origin[scheme.end() :])
+def _drop_escaped_cookies(name: bytes, value: bytes) -> tuple[bytes, bytes]:
+    """Ours have no backslashes, and older versions of Python take seconds to read thousands of them."""
+    if name != b"cookie" or b"\\" not in value:
+        return name, value
+    return name, b";".join(cookie for cookie in value.split(b";") if b"\\" not in cookie)
 
 
 # --- forms -----------------------------------------------------------------------------------
@@ -281,3 +245,47 @@ def network(host: str) -> str:
     if isinstance(address, IPv6Address):
         return str(address.ipv4_mapped or IPv6Address(int(address) >> 64 << 64))
     return host
+
+
+# --- the user of this machine ------------------------------------------------------------------
+
+_AUTHORITY: Final = re.compile(
+    r"(?:localhost\.?|(?P<four>[0-9]{1,3}(?:\.[0-9]{1,3}){3})|\[(?P<six>[0-9a-f:]{2,39})\])(?::[0-9]{1,5})?"
+)
+_ORIGIN: Final = re.compile(r"https?://")
+_OWN_SITES: Final = frozenset({"same-origin", "same-site", "none"})
+
+
+def why_not_local(request: HTTPConnection) -> str | None:
+    """Why this request doesn't count as this machine's user; None if it does.
+
+    A web page that the user has open can send requests to loopback, through a name that resolves to it (DNS rebinding).
+    The browser, which is the user's own program, then names that host, or the page's origin.
+    """
+    host, origin, site = (request.headers.getlist(name) for name in ("host", "origin", "sec-fetch-site"))
+    if len(host) != 1:
+        return "it has no Host header" if not host else "it has several Host headers"
+    if not _is_loopback(host[0]):
+        return f"its Host header is {host[0][:100]!r}, which is not a loopback address such as localhost or 127.0.0.1"
+    if foreign := [each for each in origin if not _is_loopback_origin(each)]:
+        return f"its Origin header is {foreign[0][:100]!r}: a web page from elsewhere has sent it"
+    if not _OWN_SITES.issuperset(each.lower() for each in site):
+        return "the browser reports that another site has sent it (Sec-Fetch-Site)"
+    return None if peer.is_own(request) else "another user, another machine or a proxy has sent it"
+
+
+def _is_loopback(authority: str) -> bool:
+    """Whether this Host is `localhost` or a loopback address. Anyone can have another name resolve to loopback."""
+    found = _AUTHORITY.fullmatch(authority.lower())
+    if found is None:
+        return False
+    address = found["four"] or found["six"]
+    try:
+        return address is None or ip_address(address).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_loopback_origin(origin: str) -> bool:
+    scheme = _ORIGIN.match(origin.lower())
+    return scheme is not None and _is_loopback(origin[scheme.end() :])

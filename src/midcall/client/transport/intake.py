@@ -3,7 +3,8 @@
 The SDK's client rejects a whole round for one malformed question, a whole list for one malformed tool, and any
 result without `resultType`. It answers a malformed pushed question itself, and nobody hears of it. This transport
 replaces a malformed question with an empty one that carries a mark, so that only it is refused; leaves malformed
-tools out of lists; adds a missing `resultType`; and takes the `content` out of a round.
+tools out of lists; drops the patterns of output schemas, which could hang the SDK; adds a missing `resultType`; and
+takes the `content` out of a round.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ _log: Final = logging.getLogger("midcall.client")
 
 _MOST_REPORTED: Final = 100
 _LONGEST_REASON: Final = 200
+
+_DATA: Final = frozenset({"const", "default", "enum", "examples"})
+"""The values of these keywords aren't schemas."""
 
 UNREADABLE: Final = "midcall/unreadable"
 """The mark in the `_meta` of a question: why it could not be read."""
@@ -84,6 +88,7 @@ class Intake(Around):
                 self._version = str(result.get("protocolVersion"))
             case "tools/list":
                 result, unusable = usable_tools(result, self._version)
+                result = drop_output_patterns(result)
                 self._leave_out(unusable)
             case _:
                 pass
@@ -157,21 +162,63 @@ def usable_tools(result: dict[str, Any], version: str) -> tuple[dict[str, Any], 
     """Split a result of `tools/list`: the result with usable tools only, and what's wrong with the others, by name."""
     listed: Any = result.get("tools")
     tools = cast("list[Any]", listed) if isinstance(listed, list) else []
-    if not _fault(result, tools, version):
+    if not _fault(tools, version):
         return result, {}
     good: list[Any] = []
     bad: dict[str, str] = {}
     for number, tool in enumerate(tools, 1):
-        if why := _fault(result, [tool], version):
+        if why := _fault([tool], version):
             bad[_name(tool, number)] = why
         else:
             good.append(tool)
     return {**result, "tools": good}, bad
 
 
-def _fault(result: dict[str, Any], tools: Iterable[Any], version: str) -> str:
-    """What's wrong with these tools, if anything. Ignores faults in other parts of the result."""
-    listed = {**result, "tools": tools}
+def drop_output_patterns(result: dict[str, Any]) -> dict[str, Any]:
+    """A list of tools without the patterns in their output schemas.
+
+    The SDK's client would run them in Python's engine, on what the same server returns: some never finish.
+    """
+    tools: Any = result.get("tools")
+    if not isinstance(tools, list):
+        return result
+    return {**result, "tools": [_drop_output_patterns(tool) for tool in cast("list[Any]", tools)]}
+
+
+def _drop_output_patterns(tool: Any) -> Any:
+    if not isinstance(tool, Mapping) or "outputSchema" not in tool:
+        return cast("Any", tool)
+    kept = dict(cast("Mapping[str, Any]", tool))
+    try:
+        kept["outputSchema"] = _drop_patterns(kept["outputSchema"])
+    except _NamedByPattern:
+        del kept["outputSchema"]
+    return kept
+
+
+class _NamedByPattern(Exception):
+    """The schema has `patternProperties`, and other parts of it depend on them."""
+
+
+def _drop_patterns(schema: Any) -> Any:
+    """Only a keyword has a text as its value: a property that is named `pattern` has a schema."""
+    if isinstance(schema, list):
+        return [_drop_patterns(part) for part in cast("list[Any]", schema)]
+    if not isinstance(schema, Mapping):
+        return schema
+    parts = cast("Mapping[str, Any]", schema)
+    if "patternProperties" in parts:
+        raise _NamedByPattern
+    return {
+        word: part if word in _DATA else _drop_patterns(part)
+        for word, part in parts.items()
+        if not (word == "pattern" and isinstance(part, str))
+    }
+
+
+def _fault(tools: Iterable[Any], version: str) -> str:
+    """What's wrong with these tools, if anything. Ignores the other parts of their result."""
+    listed = {"resultType": "complete", "tools": tools}
     try:
         methods.validate_server_result("tools/list", version, listed)
         ListToolsResult.model_validate(listed, by_name=False)
