@@ -6,11 +6,12 @@ PEERS := peers/node_modules/.installed
 BENCH_ARGS ?=
 PYTEST_ARGS ?=
 SUITES_ARGS ?=
+AUDIT_ARGS ?=
 ROUNDS ?= 20
 PROGRAMS ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test quick proofs check bench conformance everywhere peers chaos fuzz hostile suites messages settings services browser docs pictures wheel clean
+.PHONY: help venv demo test quick proofs check bench conformance everywhere peers chaos fuzz hostile suites messages settings services browser docs pictures wheel audit clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -80,11 +81,14 @@ pictures: $(VENV) ## Redraw the pictures in the docs: forms, line prompts and pa
 	$(BIN)/python -m scripts.terminal_picture
 	$(BIN)/python -m scripts.browser_picture
 
-wheel: $(VENV) ## Build the sdist and the wheel into dist/
-	$(BIN)/python -m build --no-isolation --outdir dist .
+wheel: $(VENV) ## Build the sdist and the wheel into dist/, with tools whose hashes are known
+	$(BIN)/python -m scripts.audit --build
+
+audit: $(VENV) ## Check dependencies for known holes, the lowest versions, the build, and logs for secrets (AUDIT_ARGS=--short)
+	$(BIN)/python -m scripts.audit $(AUDIT_ARGS)
 
 clean: ## Remove everything that was built or installed here
-	rm -rf .venv .suites dist build peers/node_modules .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .suites .audit dist build peers/node_modules .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV): pyproject.toml constraints.txt

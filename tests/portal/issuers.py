@@ -81,6 +81,8 @@ class Issuer:
     asked: list[dict[str, str]] = field(default_factory=list)
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
     fetches: int = 0
+    is_out: bool = False
+    """Whether the user has signed out here, too."""
 
     def app(self) -> Starlette:
         return Starlette(
@@ -89,6 +91,7 @@ class Issuer:
                 Route("/authorize", self._authorize),
                 Route("/token", self._token, methods=["POST"]),
                 Route("/keys", self._keys),
+                Route("/logout", self._logout),
             ]
         )
 
@@ -105,10 +108,17 @@ class Issuer:
     async def _authorize(self, request: Request) -> Response:
         asked = dict(request.query_params)
         self.asked.append(asked)
+        if self.is_out:
+            return Response("Please sign in")
         code = f"code-{len(self.asked)}"
         self.codes[code] = asked
         back = {"code": code, "state": asked["state"]} | self.sent_back
         return RedirectResponse(f"{asked['redirect_uri']}?{urlencode(back)}", 303)
+
+    async def _logout(self, request: Request) -> Response:
+        jwt.decode(request.query_params["id_token_hint"], KeySet([self.key]))
+        self.is_out = True
+        return RedirectResponse(request.query_params["post_logout_redirect_uri"], 303)
 
     async def _token(self, request: Request) -> Response:
         said = dict(parse_qsl((await request.body()).decode()))

@@ -28,7 +28,7 @@ from midcall.settings import FAILED_OPENS
 from midcall.stores.interactions import Kind
 from midcall.web.local_server import LocalServer, bind
 from tests.portal.authorization_server import CLIENT, authorization_server
-from tests.portal.issuers import provider_mock
+from tests.portal.issuers import issuing, provider_mock
 from tests.portal.sites import ADA, BOB, SECONDS, Site, served, site
 from tests.skips import chromium, needs_chromium
 
@@ -377,6 +377,28 @@ async def test_sign_in_and_switch_accounts_with_a_real_provider(browser: Any) ->
             assert await seen.press("Approve") == 200
             assert [error for error in seen.errors if "Content Security Policy" in error] == []
         assert await at.action(id) == "accept"
+
+
+async def test_after_signing_out_the_back_button_shows_nothing(browser: Any) -> None:
+    """Chrome would also stop the redirect to the issuer, if the page's policy kept forms on our own site."""
+    async with (
+        issuing(claims={"email": "ada@example.com"}) as issuer,
+        served(identity=Oidc(issuer.url, "portal")) as at,
+    ):
+        issuer.metadata = {"end_session_endpoint": f"{issuer.url}/logout"}
+        id = await at.begin("approve", owner=at.portal.owner_of(Caller(issuer.url, "ada")))
+        async with looking(browser, None) as seen:
+            assert await seen.go(at.portal.address(id)) == 200
+            assert "ACME" in await seen.page.content()
+            await seen.go(f"{at.portal.url}/mine")
+            await seen.page.get_by_role("button", name="Sign out").click()
+            await seen.page.get_by_role("heading", name="You are signed out").wait_for()
+            assert issuer.is_out
+            for _ in range(2):
+                await seen.page.go_back()
+                assert await seen.page.inner_text("body") == "Please sign in"
+            assert [error for error in seen.errors if "Content Security Policy" in error] == []
+        assert await at.action(id) is None
 
 
 async def test_connecting_an_account_leads_to_the_provider_and_back(browser: Any) -> None:
