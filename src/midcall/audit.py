@@ -43,6 +43,8 @@ from midcall.settings import (
     MAX_AUDIT_EVENTS,
 )
 
+__all__ = ["Audit", "Event", "OpenTelemetry"]
+
 logger = logging.getLogger("midcall.audit")
 
 Name: TypeAlias = Literal[
