@@ -76,6 +76,7 @@ Name: TypeAlias = Literal[
     "state.refused",
     "call.replayed",
     "call.failed",
+    "record.refused",
     "audit.lost",
 ]
 """What happened. A name that ends with `refused` is an attempt that midcall stopped."""

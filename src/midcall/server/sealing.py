@@ -14,7 +14,6 @@ import os
 import struct
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeGuard, cast
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -30,8 +29,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
 
-from midcall.core.journal import read_head
-from midcall.errors import InstallError, InvalidJournal
+from midcall.errors import InstallError
 from midcall.server.frameworks.session import with_params
 from midcall.server.running.turns import OwnState
 from midcall.settings import SDK_STATE_TTL_SECONDS, STATE_TTL_SECONDS
@@ -149,8 +147,7 @@ class Seal:
 
     def _refuse(self, ctx: ServerRequestContext[Any, Any], outcome: str, why: str, opened: str = "") -> MCPError:
         """Log why. The client gets the SDK's words and no more."""
-        with suppress(InvalidJournal):
-            self.installation.note(ctx, "state.refused", outcome=outcome, call=opened and read_head(opened).call)
+        self.installation.note(ctx, "state.refused", outcome=outcome, state=opened)
         logger.warning(
             f"Refused the state of a call on {ctx.method}: {why}. States live for "
             f"{self.installation.state_ttl / 60:g} minutes, and replicas need the same keys: install(..., "
