@@ -386,6 +386,14 @@ async def test_a_forged_or_changed_state_is_refused(kind: Kind) -> None:
     assert (await trail.told())[1:] == ["state.refused changed"] * 4
 
 
+async def test_a_state_that_the_sdk_refuses_is_in_the_trail_too() -> None:
+    trail = Trail()
+    async with connect(server_with(name, audit=trail.audit)) as client:
+        with pytest.raises(MCPError, match="Invalid or expired requestState"):
+            await raw_call(client, "name", {}, state="written by hand", answers={})
+    assert await trail.told() == ["state.refused unknown"]
+
+
 async def test_an_expired_state_and_one_of_another_call_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     trail = Trail()
     async with connect(server_with(name, audit=trail.audit)) as client:

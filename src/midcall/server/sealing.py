@@ -48,6 +48,8 @@ _HEADER: Final = struct.Struct(">B16sd32s")
 """In front of a state: the version of this layout, a salt, when it expires, and the digest of what it's bound to."""
 _VERSION: Final = 1
 _SURROGATES: Final = "surrogatepass"
+_REFUSED: Final = {"reason": "invalid_request_state"}
+"""What the SDK says of a state that it refuses, too."""
 
 _canonical: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
@@ -85,7 +87,12 @@ class Seal:
             opened = self._open(ctx, state[len(_MARK) :], binding)
             result = await call_next(with_params(ctx, {**(ctx.params or {}), "requestState": OwnState(opened)}))
         elif state is not None and self._theirs is not None:
-            result, is_sealed = await _seal_around(self._theirs, ctx, call_next)
+            try:
+                result, is_sealed = await _seal_around(self._theirs, ctx, call_next)
+            except MCPError as exc:
+                if exc.data == _REFUSED:
+                    self.installation.note(ctx, "state.refused", outcome="unknown")
+                raise
             if is_sealed:
                 return result
         else:
@@ -153,7 +160,7 @@ class Seal:
             f"{self.installation.state_ttl / 60:g} minutes, and replicas need the same keys: install(..., "
             "state_ttl=..., keys=...)."
         )
-        return MCPError(INVALID_PARAMS, "Invalid or expired requestState", data={"reason": "invalid_request_state"})
+        return MCPError(INVALID_PARAMS, "Invalid or expired requestState", data=dict(_REFUSED))
 
 
 def _fail(ctx: ServerRequestContext[Any, Any], outcome: str, why: str) -> MCPError:
