@@ -43,6 +43,8 @@ from midcall.settings import (
     MAX_AUDIT_EVENTS,
 )
 
+__all__ = ["Audit", "Event", "OpenTelemetry"]
+
 logger = logging.getLogger("midcall.audit")
 
 Name: TypeAlias = Literal[
@@ -74,6 +76,7 @@ Name: TypeAlias = Literal[
     "state.refused",
     "call.replayed",
     "call.failed",
+    "record.refused",
     "audit.lost",
 ]
 """What happened. A name that ends with `refused` is an attempt that midcall stopped."""

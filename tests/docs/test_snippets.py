@@ -34,13 +34,17 @@ from mcp.server.mcpserver import MCPServer
 from mcp.shared.exceptions import MCPError
 from mcp_types import ElicitRequestURLParams, ElicitResult, InputRequiredResult
 from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
 
 import midcall
 from midcall import Cancelled, Declined
 from midcall.client.connection.connect import connect as client_connect
 from midcall.portal import Caller
+from midcall.server.install import installation_on
 from midcall.stores import StoreError
 from midcall.testing import ERAS, Answers, Asked, Era, NotReplayable, Script, connect, replayed, run
+from tests.auditing import exported
 from tests.mistakes import BROKEN, logged_mistake
 from tests.portal.authorization_server import CLIENT, authorization_server
 from tests.portal.sites import Visitor as PageVisitor
@@ -704,6 +708,65 @@ async def test_the_log_of_questions_holds_no_word_of_them(caplog: pytest.LogCapt
     told = [record.getMessage() for record in caplog.records if record.name == "midcall.questions"]
     assert len(told) == 3
     assert not any("phone" in line or "12 34" in line for line in told)
+
+
+# --- the audit trail ------------------------------------------------------------------------------
+
+
+async def close_account(module: ModuleType, era: Era) -> None:
+    """Decline to close the account, with this snippet, and let its sinks take the events."""
+    assert (await run(module.mcp, "close_account", {}, [Declined()], era=era)).text == "Nothing was done."
+    await flushed(module)
+
+
+async def flushed(module: ModuleType) -> None:
+    installation = installation_on(module.mcp)
+    assert installation is not None
+    assert installation.audit is not None
+    assert await installation.audit.flush()
+
+
+@shows("audit_file")
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_audit_trail_is_a_file_of_json_lines(
+    era: Era, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    await close_account(another("audit_file"), era)
+    events = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text().splitlines()]
+    assert [event["event"] for event in events] == ["question.asked", "question.declined"]
+    page = next(json.loads(line) for line in (ROOT / "docs" / "audit.md").read_text().splitlines() if line[:1] == "{")
+    shown = {name: value for name, value in page.items() if name != "user"}  # nobody is signed in here
+    assert (events[1].keys(), events[1]["details"], events[1]["tool"]) == (shown.keys(), page["details"], page["tool"])
+
+
+@shows("audit_siem")
+async def test_refusals_and_approvals_are_forwarded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    got: list[dict[str, Any]] = []
+
+    async def siem(scope: Any, receive: Any, send: Any) -> None:
+        got.append(await Request(scope, receive).json())
+        await Response(status_code=201)(scope, receive, send)
+
+    module = another("audit_siem")
+    module.siem = httpx2.AsyncClient(transport=httpx2.ASGITransport(siem), base_url="https://siem.example.com")
+    await close_account(module, "2026-07-28")
+    async with connect(module.mcp) as client:
+        with refused("Invalid or expired requestState"):
+            await client.session.call_tool("close_account", {}, request_state="midcall.forged", input_responses={})
+    await flushed(module)
+    assert [(event["event"], event["outcome"]) for event in got] == [("state.refused", "changed")]
+    assert len((tmp_path / "audit.jsonl").read_text().splitlines()) == 3
+
+
+@shows("audit_otel")
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_audit_trail_is_on_spans(era: Era) -> None:
+    spans = exported()
+    await close_account(another("audit_otel"), era)
+    names = [event.name for span in spans.get_finished_spans() for event in span.events]
+    assert {"midcall.question.asked", "midcall.question.declined"} <= set(names)
 
 
 # --- the portal -----------------------------------------------------------------------------------

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from mcp import MCPError
-from mcp_types import ElicitResult
+from mcp_types import INVALID_PARAMS, ElicitResult
 
 from midcall import Declined, Question, approve, ask, ask_all, authorize, choose, confirm, secret
 from midcall.audit import Audit, Event
+from midcall.core import journal
 from midcall.core.caller import Caller
 from midcall.errors import InvalidAnswer, TimedOut
+from midcall.portal.app import Portal
 from midcall.portal.oauth import Provider
-from midcall.server import sealing
+from midcall.server import results, sealing
 from midcall.server.running import handover
 from midcall.stores import open_store
 from midcall.stores.interactions import short
@@ -383,6 +386,14 @@ async def test_a_forged_or_changed_state_is_refused(kind: Kind) -> None:
     assert (await trail.told())[1:] == ["state.refused changed"] * 4
 
 
+async def test_a_state_that_the_sdk_refuses_is_in_the_trail_too() -> None:
+    trail = Trail()
+    async with connect(server_with(name, audit=trail.audit)) as client:
+        with pytest.raises(MCPError, match="Invalid or expired requestState"):
+            await raw_call(client, "name", {}, state="written by hand", answers={})
+    assert await trail.told() == ["state.refused unknown"]
+
+
 async def test_an_expired_state_and_one_of_another_call_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     trail = Trail()
     async with connect(server_with(name, audit=trail.audit)) as client:
@@ -420,6 +431,60 @@ async def test_other_answers_to_a_continued_state_are_refused() -> None:
         "question.answered round accept",
     ]
     await trail.call()
+
+
+async def test_a_state_of_another_version_is_refused_as_it_is_without_an_audit_trail(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    trail = Trail()
+    async with connect(server_with(name, audit=trail.audit)) as client:
+        monkeypatch.setattr(journal, "_MARK", f"midcall/{journal.VERSION + 1} ")
+        state: str = (await raw_call(client, "name", {}))["requestState"]
+        monkeypatch.undo()
+        for arguments in ({}, {"other": "arguments"}):
+            with pytest.raises(MCPError) as caught:
+                await raw_call(client, "name", arguments, state=state, answers={})
+            assert caught.value.code == INVALID_PARAMS
+    assert (await trail.told())[1:] == ["state.refused InvalidJournal", "state.refused foreign"]
+
+
+async def test_other_answers_to_a_state_in_the_store_are_refused_for_its_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "STATE_BYTES", 100)
+    trail = Trail()
+    async with connect(server_with(name, store=Memory(), audit=trail.audit)) as client:
+        first = await begin(client, "name")
+        assert await finish(client, first, {"Name?": "Ada"}) == "Ada"
+        with pytest.raises(MCPError, match="already continued"):
+            await retry(client, first, {"Name?": "Bob"})
+    assert (await trail.told())[-1] == "state.refused continued"
+    await trail.call()
+
+
+async def test_a_record_that_was_sealed_with_other_keys_is_refused() -> None:
+    store, trail = Memory(), Trail()
+    async with installed(name, store=store) as (server, _), connect(server, modes=NOTHING) as client:
+        first = await client.call_tool("name", {})
+    portal = Portal(audit=trail.audit)
+    theirs = server_with(name, store=store, keys="another key, which is long enough to be one", portal=portal)
+    async with connect(theirs, modes=NOTHING) as client:
+        with pytest.raises(MCPError, match="cannot be read here"):
+            await go_on(client, first)
+    assert await trail.told() == ["record.refused", "code.refused InvalidJournal"]
+
+
+async def test_a_secret_that_was_moved_to_another_name_ends_the_call() -> None:
+    async def tool() -> str:
+        return await secret("github", "A token")
+
+    trail, store = Trail(), Memory()
+    async with installed(tool, store=store, audit=trail.audit) as (server, portal):
+        async with connect(server, Person(fills(TOKEN))) as client:
+            await client.call_tool("tool", {})
+            me = portal.owner_of(Caller())
+            [value] = await store.values(me)
+            await store.put(replace(value, sealed=portal.vault.seal(me, "another", {"value": TOKEN}).encode()))
+            assert (await client.call_tool("tool", {})).is_error
+    assert (await trail.told())[-1] == "call.failed VaultLocked"
 
 
 async def test_an_answer_that_cannot_be_read_is_refused() -> None:

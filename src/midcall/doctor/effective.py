@@ -88,6 +88,7 @@ def _arguments(site: Site) -> Iterator[tuple[str, Value]]:
     yield "STORE", None if installation.store is None or is_default else mask(repr(installation.store).strip("<>"))
     yield "NAMESPACE", installation.identity.namespace or None
     yield "PRINCIPAL", None if installation.principal is None else _HIDDEN
+    yield "AUDIT", None if installation.audit is None else _HIDDEN
     yield "PORTAL", None if portal is None else _HIDDEN
     if portal is not None:
         yield "PORTAL_URL", address_of(portal)

@@ -24,9 +24,10 @@ from mcp.shared.exceptions import MCPError
 
 from midcall.audit import Audit, Name, Target, digest, open_audit
 from midcall.core.caller import Caller, ServerIdentity
+from midcall.core.journal import read_head
 from midcall.core.question import MISSING, Missing
 from midcall.environment import flag, number, text, whole
-from midcall.errors import InstallError
+from midcall.errors import InstallError, InvalidJournal
 from midcall.server.call import audit_tool, current_call
 from midcall.server.frameworks.errors import look_inside
 from midcall.server.middleware import Calls
@@ -292,13 +293,12 @@ class Installation:
             )
         return why_not is None
 
-    def note(self, ctx: ServerRequestContext[Any, Any], event: Name, *, call: str = "", **facts: Any) -> None:
-        """Write an event of this request into the audit trail, if there is one."""
+    def note(self, ctx: ServerRequestContext[Any, Any], event: Name, *, state: str = "", **facts: Any) -> None:
+        """Write an event of this request into the audit trail, if there is one. It may be about the call of a state."""
         if self.audit is not None:
             params = ctx.params or {}
             tool = audit_tool(params.get("name") or params.get("uri"))
-            named = call and digest("call", call)
-            self.audit.write(event, **self.audit_facts(ctx), **{"tool": tool, "call": named, **facts})
+            self.audit.write(event, **self.audit_facts(ctx), tool=tool, call=_call_of(state), **facts)
 
     def audit_facts(self, ctx: ServerRequestContext[Any, Any]) -> dict[str, str]:
         """What an event says of a request: server, client and user."""
@@ -363,6 +363,14 @@ class Installation:
             return False
         self._warned.add(what)
         return True
+
+
+def _call_of(state: str) -> str:
+    """The call of this state, as the audit trail names it; empty if it can't be read."""
+    try:
+        return digest("call", read_head(state).call)
+    except InvalidJournal:
+        return ""
 
 
 def _caller() -> Caller:

@@ -155,8 +155,10 @@ class Calls:
             if why is None and isinstance(exc.__context__, (InvalidJournal, MalformedAnswer, StoreError)):
                 why = type(exc.__context__).__name__
             if why is not None:
-                call = "" if is_kept(state) else read_head(state).call
-                self._installation.note(ctx, "state.refused", call=call, outcome=why)
+                if self._installation.keeping is not None and is_kept(state):
+                    with suppress(MCPError):
+                        state = await self._load(self._installation.keeping, state)
+                self._installation.note(ctx, "state.refused", state=state, outcome=why)
             raise
 
     async def _continue(
@@ -281,13 +283,15 @@ class Calls:
         try:
             taken = await codes.take(self._installation, ctx, code)
         except MalformedAnswer as exc:
+            self._installation.note(ctx, "code.refused", outcome=type(exc).__name__)
             return codes.refuse_answer(Call(self._installation, ctx), exc)
         except MidcallError as exc:
+            self._installation.note(ctx, "code.refused", outcome=type(exc).__name__)
             raise protocol_error(exc, None) from exc
         if taken is None:
             self._installation.note(ctx, "code.refused")
             return codes.refuse_code(Call(self._installation, ctx))
-        self._installation.note(ctx, "code.used", call=read_head(taken).call)
+        self._installation.note(ctx, "code.used", state=taken)
         return await self._continue_or_note(ctx, call_next, taken, Given({}, codes.answer_in(ctx)))
 
     # --- a request waits for its run ----------------------------------------------------------

@@ -14,7 +14,6 @@ import os
 import struct
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeGuard, cast
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -30,8 +29,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
 
-from midcall.core.journal import read_head
-from midcall.errors import InstallError, InvalidJournal
+from midcall.errors import InstallError
 from midcall.server.call import with_params
 from midcall.server.running.turns import OwnState
 from midcall.settings import SDK_STATE_TTL_SECONDS, STATE_TTL_SECONDS
@@ -50,6 +48,8 @@ _HEADER: Final = struct.Struct(">B16sd32s")
 """In front of a state: the version of this layout, a salt, when it expires, and the digest of what it's bound to."""
 _VERSION: Final = 1
 _SURROGATES: Final = "surrogatepass"
+_REFUSED: Final = {"reason": "invalid_request_state"}
+"""What the SDK says of a state that it refuses, too."""
 
 _canonical: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
@@ -87,7 +87,12 @@ class Seal:
             opened = self._open(ctx, state[len(_MARK) :], binding)
             result = await call_next(with_params(ctx, {**(ctx.params or {}), "requestState": OwnState(opened)}))
         elif state is not None and self._theirs is not None:
-            result, is_sealed = await _seal_around(self._theirs, ctx, call_next)
+            try:
+                result, is_sealed = await _seal_around(self._theirs, ctx, call_next)
+            except MCPError as exc:
+                if exc.data == _REFUSED:
+                    self.installation.note(ctx, "state.refused", outcome="unknown")
+                raise
             if is_sealed:
                 return result
         else:
@@ -150,14 +155,13 @@ class Seal:
 
     def _refuse(self, ctx: ServerRequestContext[Any, Any], outcome: str, why: str, opened: str = "") -> MCPError:
         """Log why. The client gets the SDK's words and no more."""
-        with suppress(InvalidJournal):
-            self.installation.note(ctx, "state.refused", outcome=outcome, call=opened and read_head(opened).call)
+        self.installation.note(ctx, "state.refused", outcome=outcome, state=opened)
         logger.warning(
             f"Refused the state of a call on {ctx.method}: {why}. States live for "
             f"{self.installation.state_ttl / 60:g} minutes, and replicas need the same keys: install(..., "
             "state_ttl=..., keys=...)."
         )
-        return MCPError(INVALID_PARAMS, "Invalid or expired requestState", data={"reason": "invalid_request_state"})
+        return MCPError(INVALID_PARAMS, "Invalid or expired requestState", data=dict(_REFUSED))
 
 
 def _fail(ctx: ServerRequestContext[Any, Any], outcome: str, why: str) -> MCPError:
