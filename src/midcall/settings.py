@@ -605,6 +605,12 @@ VISIT_SECONDS: Final = _client.add(
 )
 VISIT_RETRIES: Final = _client.add("VISIT_RETRIES", 3, "times", "Repeat a call that failed with -32042 this often.")
 MAX_CLIENT_VISITS: Final = _client.add("MAX_CLIENT_VISITS", 256, "visits", "Remember this many visits.")
+DEFAULT_CHARACTERS: Final = _client.add(
+    "DEFAULT_CHARACTERS",
+    10_000,
+    "characters",
+    "A longer default isn't offered in a terminal: nobody would see all of it before it is sent.",
+)
 MAX_PENDING: Final = _client.add(
     "MAX_PENDING",
     100,

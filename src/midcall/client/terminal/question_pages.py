@@ -13,7 +13,7 @@ from textual.widgets.option_list import Option
 
 from midcall.client.asked import Asked
 from midcall.client.lines.display import format_turned_away
-from midcall.client.lines.excerpt import server_name, shorten, shorten_paragraphs
+from midcall.client.lines.excerpt import one_line, server_name, shorten, shorten_paragraphs
 from midcall.client.terminal.flow import NOBODY, Behind, Flow, Step
 from midcall.client.terminal.widgets.entries import GoOn
 from midcall.client.terminal.widgets.field_box import FieldBox, needs_answer
@@ -21,12 +21,14 @@ from midcall.client.terminal.widgets.frame import Act, Bar, Page
 from midcall.client.urls.consent import Address, look
 from midcall.core.forms.fields import Field
 from midcall.core.outcome import Accepted, Declined
+from midcall.core.text import reveal
 from midcall.hints import format_value
 from midcall.language import _, ngettext
 
 FIELDS: Final = 40
 """Longer forms are shown in portions, because every field is several widgets."""
-_REVIEWED: Final = 200
+_REVIEWED: Final = 2_000
+"""The review shows this much of a label."""
 _LONG: Final = 400
 """Longer messages can have the focus, so that they can be scrolled without a mouse."""
 
@@ -266,12 +268,7 @@ def _lines(step: Step) -> Iterator[tuple[str, Content]]:
 def _values(step: Step) -> Iterator[tuple[str, Content]]:
     assert step.draft is not None
     fields = step.draft.form.fields
-    labels = [shorten(field.label, 40) for field in fields[:_REVIEWED]]
-    widest = max(map(len, labels))
-    for field, label in zip(fields, labels, strict=False):
+    for field in fields:
         value = step.draft.value(field)
-        shown = shorten(format_value(field, value), 200)
-        yield field.name, Content.assemble(f"    {label:<{widest}}  ", (shown, "dim" if value is None else "bold"))
-    if len(fields) > _REVIEWED:
-        more = _("and {count:,} more").format(count=len(fields) - _REVIEWED)
-        yield "", Content.assemble("    ", (more, "dim"))
+        shown = (format_value(field, value), "dim" if value is None else "bold")
+        yield field.name, Content.assemble("    ", (one_line(field.label, _REVIEWED, reveal), "dim"), "  ", shown)
