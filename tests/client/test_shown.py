@@ -107,3 +107,17 @@ def test_a_page_says_what_is_sent_if_an_input_cannot_show_it(value: str) -> None
 def test_a_page_says_nothing_about_a_value_that_an_input_shows() -> None:
     [shown] = inputs(Form(Text("to", default="ACME, Zürich\n  and more")))
     assert shown.note == ""
+
+
+async def test_a_value_in_the_review_of_a_terminal_cannot_pose_as_another_line() -> None:
+    async def person(hands: Hands) -> None:
+        await hands.press("ctrl+s")
+        await hands.press("ctrl+s")
+        lines = hands.screen.splitlines()
+        assert [line for line in lines if line.strip().startswith("2 Eve")], "it begins a line"
+        assert not any(re.match(r" {,4}2 Eve", line) for line in lines)
+        await hands.press("ctrl+s")
+
+    desk = Desk(person, size=(80, 70))
+    values = [Text(f"f{length}", default=f"{'x' * length} 2 Eve: pay") for length in range(58, 74)]
+    await desk.answer(form(*values), form(Text("b", default="B")))

@@ -7,6 +7,8 @@ from typing import Final
 
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.geometry import Spacing
+from textual.visual import Padding, Visual
 from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
@@ -233,9 +235,9 @@ class ReviewPage(Page):
         for step in self._flow.steps:
             self._add(step, "", _headline(self._flow.number(step), step))
             for name, line in _lines(step):
-                self._add(step, name, line)
+                self._add(step, name, Padding(line, Spacing(left=4)))  # no part of a value looks like a headline
 
-    def _add(self, step: Step, name: str, line: Content) -> None:
+    def _add(self, step: Step, name: str, line: Visual) -> None:
         self._places.append((step, name))
         self._list.add_option(Option(line))
 
@@ -256,19 +258,18 @@ def _headline(number: int, step: Step) -> Content:
 def _lines(step: Step) -> Iterator[tuple[str, Content]]:
     if not isinstance(step.outcome, Accepted):
         decision = _("declined") if isinstance(step.outcome, Declined) else _("cancelled")
-        yield "", Content.assemble(("    ✗ ", "$error"), decision)
+        yield "", Content.assemble(("✗ ", "$error"), decision)
     elif step.asked.url is not None:
-        yield "", Content.assemble(("    ✓ ", "$success"), _("open {url}").format(url=step.asked.url))
+        yield "", Content.assemble(("✓ ", "$success"), _("open {url}").format(url=reveal(step.asked.url)))
     elif step.draft is None:
-        yield "", Content.assemble(("    ✓ ", "$success"), _("agreed"))
+        yield "", Content.assemble(("✓ ", "$success"), _("agreed"))
     else:
         yield from _values(step)
 
 
 def _values(step: Step) -> Iterator[tuple[str, Content]]:
     assert step.draft is not None
-    fields = step.draft.form.fields
-    for field in fields:
+    for field in step.draft.form.fields:
         value = step.draft.value(field)
         shown = (format_value(field, value), "dim" if value is None else "bold")
-        yield field.name, Content.assemble("    ", (one_line(field.label, _REVIEWED, reveal), "dim"), "  ", shown)
+        yield field.name, Content.assemble((one_line(field.label, _REVIEWED, reveal), "dim"), "  ", shown)
