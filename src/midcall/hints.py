@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
-from midcall.core.text import plain_line
+from midcall.core.text import plain_line, reveal
 from midcall.language import _, ngettext
+from midcall.settings import DEFAULT_CHARACTERS
+
+_TITLE: Final = 2_000
+"""The title of an option names what is sent. Longer ones are cut."""
 
 
 def list_hints(field: Field) -> list[str]:
@@ -19,7 +23,7 @@ def list_hints(field: Field) -> list[str]:
 
 
 def format_value(field: Field, value: Any) -> str:
-    """A value as the user would say it."""
+    """A value as the user would say it, in full: they see every character that is sent."""
     if value is None:
         return _("(left empty)")
     match field:
@@ -31,11 +35,18 @@ def format_value(field: Field, value: Any) -> str:
             labels = field.labels
             return ", ".join(_title(labels, item) for item in value) or _("(none)")
         case Text() | Number():
-            return plain_line(str(value))
+            return reveal(str(value)) or _("(empty text)")
+
+
+def offered_default(field: Field) -> Any:
+    """The default, unless it is so long that nobody would see all of it before it is sent."""
+    default = field.default
+    return None if isinstance(default, str) and len(default) > DEFAULT_CHARACTERS else default
 
 
 def _title(labels: Mapping[str, str], value: str) -> str:
-    return plain_line(labels.get(value, value))
+    title = labels.get(value, value)
+    return reveal(title) if len(title) <= _TITLE else f"{reveal(title[:_TITLE])}…"
 
 
 def _constraints(field: Field) -> Iterator[str]:

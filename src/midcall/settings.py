@@ -1089,6 +1089,13 @@ MAX_CLIENT_VISITS: Final = _client.add(
     "Remember this many visits.",
     then="The oldest is forgotten: a report that came early has no effect.",
 )
+DEFAULT_CHARACTERS: Final = _client.add(
+    "DEFAULT_CHARACTERS",
+    10_000,
+    "characters",
+    "The longest default that a terminal offers: nobody would see all of a longer one before it is sent.",
+    then="The field is empty.",
+)
 MAX_PENDING: Final = _client.add(
     "MAX_PENDING",
     100,

@@ -64,7 +64,10 @@ def answered(text: str) -> dict[str, int]:
     return {kind: int(count) for kind, _, count in (each.rpartition(" ") for each in said.split(", "))}
 
 
-ACTS = re.compile(r"\x1b[]PX^_c]|[\x00\x07\x08\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\ufeff]|777m|1049l")
+ACTS = re.compile(
+    r"\x1b[]PX^_c]|[\x00\x07\x08\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\ufeff]"
+    r"|(?:\x1b\[|\x9b)[0-9;?]*(?:777m|1049l)"
+)
 """What neither Textual nor we write, and the server does."""
 POINTER = re.compile(r"\x1b]22;\w+\x07")
 """How Textual shapes the mouse pointer."""

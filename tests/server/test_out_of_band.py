@@ -99,7 +99,7 @@ def fills(*values: str) -> Act:
 async def installed(
     *tools: Callable[..., Any], kind: Kind = "mcpserver", store: Memory | None = None, **how: Any
 ) -> AsyncIterator[tuple[Any, Portal]]:
-    installing = {name: how.pop(name) for name in ("relay", "doubt") if name in how}
+    installing = {name: how.pop(name) for name in ("relay", "doubt", "live") if name in how}
     portal = Portal(**how)
     server = server_with(*tools, kind=kind, keys=KEYS, store=store or Memory(), portal=portal, **installing)
     try:
@@ -395,6 +395,10 @@ async def test_an_approval_is_a_decision_on_exactly_these_details(
         ([], "must be a mapping of labels to values, not list"),
         ("12 EUR", "must be a mapping of labels to values, not str"),
         ({"amount": object()}, "must be plain data: Object of type object"),
+        ({1: "to Ada", "1": "to Eve"}, "the label '1' appears twice"),
+        ({"rows": [{True: 1, "true": 2}]}, "the label 'true' appears twice"),
+        ({"amount": float("nan")}, "must be plain data"),
+        ({"memo": "x" * 100_001}, "more than anybody reads"),
     ],
 )
 async def test_details_that_cannot_be_shown_are_told_before_anybody_is_asked(

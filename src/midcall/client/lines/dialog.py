@@ -13,6 +13,7 @@ from midcall.core.forms.check import check
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Text
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Cancelled, Declined
+from midcall.hints import offered_default
 from midcall.language import _
 
 Order: TypeAlias = Literal["send", "decline", "cancel"] | int
@@ -46,7 +47,7 @@ class Dialog:
     async def _ask_field(self, form: Form, index: int, content: dict[str, Any]) -> None:
         """Ask for one field until the answer is valid. If it was answered before, that is the default."""
         field = form.fields[index]
-        current = content.get(field.name, field.default)
+        current = content.get(field.name, offered_default(field))
         clearable = field.name in content and not field.required and field.default is None
         self._sheet.field(form, index, clearable=clearable)
         value = await self._ask_value(field, current, clearable)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, Final, TypeAlias
 
 from midcall.client.answerer import Waiting
@@ -15,7 +16,7 @@ from midcall.core.forms import line_input
 from midcall.core.forms.fields import Choice, Choices, Field
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
-from midcall.core.text import plain
+from midcall.core.text import plain, reveal
 from midcall.hints import format_value, list_hints
 from midcall.language import _, ngettext
 from midcall.problems import Problem
@@ -35,6 +36,7 @@ _WIDEST: Final = 100
 _MOST_TEXT: Final = 6_000
 _MOST_LINES: Final = 80
 _MOST_LABEL: Final = 200
+_MOST_REVIEWED: Final = 2_000
 _MOST_OPTIONS: Final = 20
 
 
@@ -162,7 +164,8 @@ class Sheet:
     # --- the review ---------------------------------------------------------------------------
 
     def value(self, field: Field, value: Any) -> str:
-        return clip(format_value(field, value), _MOST_LABEL)
+        """The value in full: it is what is sent."""
+        return format_value(field, value)
 
     def review(self, filled: Iterable[tuple[Asked, Form, Mapping[str, Any]]]) -> None:
         """Show all answers, numbered consecutively, under the message of their question if there are several."""
@@ -177,13 +180,16 @@ class Sheet:
             number += len(form)
 
     def _values(self, form: Form, content: Mapping[str, Any], before: int, digits: int) -> None:
-        labels = [one_line(field.label) for field in form.fields]
+        labels = [one_line(field.label, _MOST_REVIEWED, reveal) for field in form.fields]
         widest = min(max(map(cell_len, labels)), self._width // 2)
+        room = max(10, self._width - widest - digits - 8)
         for number, (field, label) in enumerate(zip(form.fields, labels, strict=True), before + 1):
             value = content.get(field.name)
-            shown = self.value(field, value)
-            mark, space = self.ink.accent(f"{number:>{digits}}"), " " * (widest - cell_len(label))
-            self.write(f"    {mark}  {label}{space}  {self.ink.dim(shown) if value is None else shown}\n")
+            mark = self.ink.accent(f"{number:>{digits}}")
+            for name, line in zip_longest(_wrap(label, widest), _wrap(self.value(field, value), room), fillvalue=""):
+                shown = self.ink.dim(line) if value is None else line
+                self.write(f"    {mark}  {name}{' ' * (widest - cell_len(name))}  {shown}\n")
+                mark = " " * digits
 
     # --- lines --------------------------------------------------------------------------------
 

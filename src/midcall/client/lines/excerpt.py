@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from midcall.core.text import plain, plain_line
@@ -13,9 +14,9 @@ _MESSAGE: Final = 20_000
 _PARAGRAPHS: Final = 400
 
 
-def one_line(text: str, most: int = _LINE) -> str:
+def one_line(text: str, most: int = _LINE, show: Callable[[str], str] = plain_line) -> str:
     """The text on one line. If it's too long, say how much is missing."""
-    return clip(plain_line(text[: 20 * most]), most, max(0, len(text) - 20 * most))
+    return clip(show(text[: 20 * most]), most, max(0, len(text) - 20 * most))
 
 
 def clip(text: str, most: int, missing: int = 0) -> str:

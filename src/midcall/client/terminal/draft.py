@@ -9,7 +9,8 @@ from midcall.core.forms import line_input
 from midcall.core.forms.check import check
 from midcall.core.forms.fields import Choices, Field, Number, Text
 from midcall.core.forms.form import Form
-from midcall.hints import format_value
+from midcall.core.text import conceal, reveal
+from midcall.hints import offered_default
 from midcall.problems import Problem
 
 Entry: TypeAlias = str | bool | Sequence[str] | None
@@ -32,10 +33,11 @@ class Draft:
         return field.name in self._entries
 
     def text(self, field: Text | Number) -> str:
-        """The text in the input of this field."""
+        """The text in the input of this field. A default is shown with marks, which stand for what they name."""
         if field.name in self._entries:
             return str(self._entries[field.name])
-        return "" if field.default is None else format_value(field, field.default)
+        default = offered_default(field)
+        return "" if default is None else reveal(str(default))
 
     def choice(self, field: Field) -> Entry:
         """What is chosen in a field without an input."""
@@ -53,8 +55,10 @@ class Draft:
 
     def _read_text(self, field: Text | Number) -> Any:
         if field.name not in self._entries:
-            return field.default
-        line = self.text(field).strip()
+            return offered_default(field)
+        line, default = self.text(field).strip(), offered_default(field)
+        if default is not None and reveal(str(default)) != str(default):
+            line = conceal(line)
         return line_input.read(field, line) if line else None
 
     def _choices(self, field: Choices) -> list[str] | None:

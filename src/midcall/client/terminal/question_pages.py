@@ -7,13 +7,15 @@ from typing import Final
 
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.geometry import Spacing
+from textual.visual import Padding, Visual
 from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from midcall.client.asked import Asked
 from midcall.client.lines.display import format_turned_away
-from midcall.client.lines.excerpt import server_name, shorten, shorten_paragraphs
+from midcall.client.lines.excerpt import one_line, server_name, shorten, shorten_paragraphs
 from midcall.client.terminal.flow import NOBODY, Behind, Flow, Step
 from midcall.client.terminal.widgets.entries import GoOn
 from midcall.client.terminal.widgets.field_box import FieldBox, needs_answer
@@ -21,12 +23,14 @@ from midcall.client.terminal.widgets.frame import Act, Bar, Page
 from midcall.client.urls.consent import Address, look
 from midcall.core.forms.fields import Field
 from midcall.core.outcome import Accepted, Declined
+from midcall.core.text import reveal
 from midcall.hints import format_value
 from midcall.language import _, ngettext
 
 FIELDS: Final = 40
 """Longer forms are shown in portions, because every field is several widgets."""
-_REVIEWED: Final = 200
+_REVIEWED: Final = 2_000
+"""The review shows this much of a label."""
 _LONG: Final = 400
 """Longer messages can have the focus, so that they can be scrolled without a mouse."""
 
@@ -231,9 +235,9 @@ class ReviewPage(Page):
         for step in self._flow.steps:
             self._add(step, "", _headline(self._flow.number(step), step))
             for name, line in _lines(step):
-                self._add(step, name, line)
+                self._add(step, name, Padding(line, Spacing(left=4)))  # no part of a value looks like a headline
 
-    def _add(self, step: Step, name: str, line: Content) -> None:
+    def _add(self, step: Step, name: str, line: Visual) -> None:
         self._places.append((step, name))
         self._list.add_option(Option(line))
 
@@ -254,24 +258,18 @@ def _headline(number: int, step: Step) -> Content:
 def _lines(step: Step) -> Iterator[tuple[str, Content]]:
     if not isinstance(step.outcome, Accepted):
         decision = _("declined") if isinstance(step.outcome, Declined) else _("cancelled")
-        yield "", Content.assemble(("    ✗ ", "$error"), decision)
+        yield "", Content.assemble(("✗ ", "$error"), decision)
     elif step.asked.url is not None:
-        yield "", Content.assemble(("    ✓ ", "$success"), _("open {url}").format(url=step.asked.url))
+        yield "", Content.assemble(("✓ ", "$success"), _("open {url}").format(url=reveal(step.asked.url)))
     elif step.draft is None:
-        yield "", Content.assemble(("    ✓ ", "$success"), _("agreed"))
+        yield "", Content.assemble(("✓ ", "$success"), _("agreed"))
     else:
         yield from _values(step)
 
 
 def _values(step: Step) -> Iterator[tuple[str, Content]]:
     assert step.draft is not None
-    fields = step.draft.form.fields
-    labels = [shorten(field.label, 40) for field in fields[:_REVIEWED]]
-    widest = max(map(len, labels))
-    for field, label in zip(fields, labels, strict=False):
+    for field in step.draft.form.fields:
         value = step.draft.value(field)
-        shown = shorten(format_value(field, value), 200)
-        yield field.name, Content.assemble(f"    {label:<{widest}}  ", (shown, "dim" if value is None else "bold"))
-    if len(fields) > _REVIEWED:
-        more = _("and {count:,} more").format(count=len(fields) - _REVIEWED)
-        yield "", Content.assemble("    ", (more, "dim"))
+        shown = (format_value(field, value), "dim" if value is None else "bold")
+        yield field.name, Content.assemble((one_line(field.label, _REVIEWED, reveal), "dim"), "  ", shown)

@@ -206,10 +206,14 @@ async def _visit_page(
         expires = now + portal.ttl
         page = Interaction(kind, call.owner, title, call.client_name, message, now, expires, about, call.digest)
         await portal.interactions.begin(id, page)
-        call.replay.mark(identity, kind, [page.expires, page.digest])
         until, digest = page.expires, page.digest
     else:
-        until, digest = cast("tuple[float, str]", begun.value)
+        until, digest, visited = cast("tuple[float, str, str]", begun.value)
+        if call.journal.entry(mark_name("visited", id)) is not None:
+            visit.base = visited
+        elif time.time() < until and await portal.interactions.look(id) is None:
+            raise _decided_elsewhere(kind)
+    call.replay.mark(identity, kind, [until, digest, visit.base])
     value_of(await put(call, visit))
     ending = await wait_for_ending(call, id, timeout, until)
     if ending.action != "accept":
@@ -228,11 +232,7 @@ async def _use(call: Call, portal: Portal, identity: str, kind: Kind, digest: st
     if call.replay.find_mark(used) is not None:
         if await portal.interactions.was_used(id, digest):
             return
-        raise OnceUnknown(
-            f"This {kind} was made in another store, or too long ago",
-            advice="Servers that share keys must share a store, too: install(server, store=...).",
-            for_model=model_text.DECISION_UNKNOWN,
-        )
+        raise _decided_elsewhere(kind)
     again = kind in _IN_THE_VAULT  # nothing is done twice if a replay reads them again
     turn, now = call.journal.turn, time.time()
     if not await portal.interactions.use(id, digest, owner=call.owner, turn=turn, again=again, now=now):
@@ -244,6 +244,14 @@ async def _use(call: Call, portal: Portal, identity: str, kind: Kind, digest: st
     call.replay.mark(used, "used", True)
     if kind == "approve":
         call.audit("approval.used", digest=digest)
+
+
+def _decided_elsewhere(kind: Kind) -> OnceUnknown:
+    return OnceUnknown(
+        f"The page of this {kind} is in another store, or was used too long ago",
+        advice="Servers that share keys must share a store, too: install(server, store=...).",
+        for_model=model_text.DECISION_UNKNOWN,
+    )
 
 
 def _plain_details(details: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from midcall.core.forms import line_input
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.form import Form
 from midcall.core.forms.formats import is_date
-from midcall.core.text import plain
+from midcall.core.text import plain, reveal
 from midcall.hints import describe_amount, describe_format, describe_length, describe_number, describe_pattern
 from midcall.language import _, ngettext
 from midcall.problems import Problem
@@ -169,6 +169,17 @@ def _control(field: Field, value: Any, zone: str) -> dict[str, Any]:
 
 
 def _text(field: Text, value: str, zone: str) -> dict[str, Any]:
+    return {**_line(field, value, zone), "note": _explain_hidden(value)}
+
+
+def _explain_hidden(value: str) -> str:
+    """What is sent, if an input can't show all of it."""
+    shown = reveal(value, layout=True)
+    hidden = shown.replace("⇥", "\t") != value
+    return _("This will be sent: {value}").format(value=shown) if hidden else ""
+
+
+def _line(field: Text, value: str, zone: str) -> dict[str, Any]:
     match field.format:
         case "email" | "uri" as format:
             return {"control": "line", "value": value, "type": "email" if format == "email" else "url"}

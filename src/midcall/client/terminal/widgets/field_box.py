@@ -15,6 +15,7 @@ from midcall.client.lines.excerpt import shorten, shorten_paragraphs
 from midcall.client.terminal.draft import Draft
 from midcall.client.terminal.widgets.entries import LONG, Entered, Finder, Picks, TextBox, YesNo
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
+from midcall.core.text import reveal
 from midcall.hints import describe_amount, format_value, list_hints
 from midcall.language import _
 
@@ -58,8 +59,16 @@ class FieldBox(Vertical):
         problems = self._draft.problems_of(self.field)
         self.set_class(bool(problems) and not gently, "-wrong")
         text = "; ".join(shorten(problem.message) for problem in problems)
-        self._note.update(Content(f"{'…' if gently else '✗'} {text}" if problems else ""))
+        self._note.update(Content(f"{'…' if gently else '✗'} {text}" if problems else self._explain_hidden()))
         return not problems
+
+    def _explain_hidden(self) -> str:
+        """What is sent, if the input can't show all of it."""
+        value = self._draft.value(self.field)
+        if not isinstance(self.field, Text) or not isinstance(value, str):
+            return ""
+        shown = reveal(value)
+        return "" if shown in (value, self._draft.text(self.field)) else _("sent as: {value}").format(value=shown)
 
 
 def _entry(field: Field, draft: Draft) -> Widget:

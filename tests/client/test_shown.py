@@ -1,0 +1,123 @@
+"""What the user reviews is exactly what is sent: nothing is cut, and nothing is hidden."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from textual.events import Paste
+
+from midcall.client.terminal.draft import Draft
+from midcall.core.forms.fields import Choice, Text
+from midcall.core.forms.form import Form
+from midcall.core.outcome import Accepted
+from midcall.core.text import conceal, reveal
+from midcall.settings import DEFAULT_CHARACTERS
+from midcall.web.forms.inputs import inputs, read
+from tests.client.test_lines import Session, fill, form_asked
+from tests.core.test_reveal import ANYTHING
+from tests.terminals import Desk, Hands, form
+
+HIDDEN = ["AC\u200bME", "exe.\u202egpj", " two  spaces ", "one\nTo: Eve", "p\u0430ypal", "a\ufe0f", "\x1b[2Jgone"]
+LONG = " ".join(f"word{number}" for number in range(600))
+
+
+def joined(screen: str) -> str:
+    """A screen without the line ends and margins that wrapping added."""
+    return re.sub(r"\s+", "", screen)
+
+
+@pytest.mark.parametrize("value", [*HIDDEN, LONG])
+async def test_line_prompts_show_a_whole_default_before_it_is_sent(value: str) -> None:
+    outcome, screen = await fill(Form(Text("to", default=value)), "", "")
+    assert outcome == Accepted({"to": value})
+    assert joined(screen).count(joined(reveal(value))) == 2, "in brackets, and once more before it is sent"
+
+
+@pytest.mark.parametrize("value", [*HIDDEN, LONG])
+async def test_line_prompts_review_everything_that_is_sent(value: str) -> None:
+    label, title = f"Label {value}", f"Title {value}"
+    answers = Form(Text("to", title=label, default=value), Choice("c", {"a": title, "b": "B"}, title="Option"))
+    outcome, screen = await fill(answers, "", "1", "")
+    assert outcome == Accepted({"to": value, "c": "a"})
+    rows = screen.partition("Your answers")[2].splitlines()
+    numbered = [row for row in rows if re.match(r"    \d  ", row)]
+    assert len(numbered) == 2, "no value looks like another row"
+    words = sorted(word for row in rows for word in row.split())
+    for shown in (reveal(value), reveal(title), reveal(label)):
+        assert all(len(word) > 20 or word in words for word in shown.split()), shown
+
+
+async def test_line_prompts_offer_no_default_that_nobody_would_see_whole() -> None:
+    session = Session(["", "mine", ""])
+    long = "x" * (DEFAULT_CHARACTERS + 1)
+    outcome = await session.answer(form_asked(Form(Text("to", default=long, required=True))))
+    assert outcome == Accepted({"to": "mine"})
+
+
+@given(ANYTHING.filter(lambda text: not re.search("[\ud800-\udfff]", text)))
+def test_a_draft_sends_what_its_input_shows(value: str) -> None:
+    field = Text("to", default=value)
+    draft = Draft(Form(field))
+    assert draft.text(field) == reveal(value)
+    assert draft.value(field) == value
+    assert conceal(reveal(value)) == value
+    draft.put(field, f"{draft.text(field)}!")
+    assert draft.value(field) == f"{value}!"
+
+
+@pytest.mark.parametrize("value", [*HIDDEN, LONG])
+async def test_the_review_of_a_terminal_shows_everything_that_is_sent(value: str) -> None:
+    async def person(hands: Hands) -> None:
+        await hands.press("ctrl+s")
+        await hands.press("ctrl+s")
+        assert joined(reveal(value)) in joined(hands.screen)
+        await hands.press("ctrl+s")
+
+    desk = Desk(person, size=(100, 70))
+    first, second = await desk.answer(form(Text("to", default=value)), form(Text("b", default="B")))
+    assert first == Accepted({"to": value}, first.via)
+    assert second == Accepted({"b": "B"}, second.via)
+
+
+async def test_a_terminal_says_what_is_sent_if_an_input_cannot_show_it() -> None:
+    seen: list[str] = []
+
+    async def person(hands: Hands) -> None:
+        assert hands.app.screen.focused is not None
+        hands.app.screen.focused.post_message(Paste("a\ufe0fb"))
+        await hands.pilot.pause()
+        seen.append(hands.screen)
+        await hands.press("ctrl+s")
+
+    desk = Desk(person)
+    [outcome] = await desk.answer(form(Text("to")))
+    assert outcome == Accepted({"to": "a\ufe0fb"}, outcome.via)
+    assert "sent as: a⟨U+FE0F⟩b" in seen[0]
+
+
+@pytest.mark.parametrize("value", ["AC\u200dME", "a\ufe0f", "p\u0430ypal"])
+def test_a_page_says_what_is_sent_if_an_input_cannot_show_it(value: str) -> None:
+    [shown] = inputs(Form(Text("to", default=value)))
+    assert read(Form(Text("to")), [("f0", shown.value)]) == {"to": shown.value}
+    assert shown.note == f"This will be sent: {reveal(shown.value)}"
+
+
+def test_a_page_says_nothing_about_a_value_that_an_input_shows() -> None:
+    [shown] = inputs(Form(Text("to", default="ACME, Zürich\n  and more")))
+    assert shown.note == ""
+
+
+async def test_a_value_in_the_review_of_a_terminal_cannot_pose_as_another_line() -> None:
+    async def person(hands: Hands) -> None:
+        await hands.press("ctrl+s")
+        await hands.press("ctrl+s")
+        lines = hands.screen.splitlines()
+        assert [line for line in lines if line.strip().startswith("2 Eve")], "it begins a line"
+        assert not any(re.match(r" {,4}2 Eve", line) for line in lines)
+        await hands.press("ctrl+s")
+
+    desk = Desk(person, size=(80, 70))
+    values = [Text(f"f{length}", default=f"{'x' * length} 2 Eve: pay") for length in range(58, 74)]
+    await desk.answer(form(*values), form(Text("b", default="B")))
