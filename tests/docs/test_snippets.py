@@ -39,8 +39,9 @@ import midcall
 from midcall import Cancelled, Declined
 from midcall.client.connection.connect import connect as client_connect
 from midcall.portal import Caller
+from midcall.server.install import installation_on
 from midcall.stores import StoreError
-from midcall.testing import ERAS, Answers, Asked, Era, NotReplayable, Script, connect, replayed, run
+from midcall.testing import ERAS, Answers, Asked, Era, NotReplayable, Script, connect, fill_vault, replayed, run
 from tests.mistakes import BROKEN, logged_mistake
 from tests.portal.authorization_server import CLIENT, authorization_server
 from tests.portal.sites import Visitor as PageVisitor
@@ -818,6 +819,18 @@ async def test_an_account_has_two_fields() -> None:
     done = await run(module.mcp, "count_mails", {}, Person(fills("ada", "hidden")))
     assert done.text == "Signed in as ada, with 6 characters."
     await module.portal.close()
+
+
+@shows("secrets_namespace")
+@pytest.mark.usefixtures("portal_settings")
+async def test_servers_with_one_namespace_share_secrets() -> None:
+    module = another("secrets_namespace")
+    await fill_vault(module.issues, secrets={"github": "ghp_12"})
+    installation = installation_on(module.repositories)
+    assert installation is not None
+    portal = installation.portal
+    assert portal is not None
+    assert await portal.vault.get(portal.owner_of(Caller()), "github") == {"value": "ghp_12"}
 
 
 @shows("secrets_authorize")
