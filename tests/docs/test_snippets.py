@@ -823,14 +823,15 @@ async def test_an_account_has_two_fields() -> None:
 
 @shows("secrets_namespace")
 @pytest.mark.usefixtures("portal_settings")
-async def test_servers_with_one_namespace_share_secrets() -> None:
+async def test_servers_with_one_namespace_share_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIDCALL_STORE", f"sqlite://{tmp_path}/store.db")
     module = another("secrets_namespace")
     await fill_vault(module.issues, secrets={"github": "ghp_12"})
-    installation = installation_on(module.repositories)
-    assert installation is not None
-    portal = installation.portal
-    assert portal is not None
+    installations = [installation_on(server) for server in (module.issues, module.repositories)]
+    portal: Any = installations[1].portal  # pyright: ignore[reportOptionalMemberAccess]
     assert await portal.vault.get(portal.owner_of(Caller()), "github") == {"value": "ghp_12"}
+    for each in installations:
+        await each.close()  # pyright: ignore[reportOptionalMemberAccess]
 
 
 @shows("secrets_authorize")
