@@ -7,7 +7,7 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +24,7 @@ from mcp.shared.exceptions import MCPError
 
 from midcall.core.caller import Caller, ServerIdentity
 from midcall.core.question import MISSING, Missing
+from midcall.core.remembered import Remembered, shorten
 from midcall.environment import flag, number, text, whole
 from midcall.errors import InstallError
 from midcall.server.frameworks.errors import look_inside
@@ -33,7 +34,7 @@ from midcall.server.resuming.visits import Visits
 from midcall.server.running.handover import Handover
 from midcall.server.running.runs import Runs
 from midcall.server.sealing import Key, Principal, Seal, Whose, given_keys, machine_keys, portal_keys, seal_for
-from midcall.settings import DOUBT_SECONDS, HEARTBEAT_SECONDS, MAX_LIVE, MAX_ROUNDS
+from midcall.settings import DOUBT_SECONDS, HEARTBEAT_SECONDS, MAX_LIVE, MAX_ROUNDS, MAX_SEEN_TOOLS
 from midcall.stores import open_store
 from midcall.stores.memory import Memory
 from midcall.stores.seal import SealedStore
@@ -236,9 +237,11 @@ class Installation:
     principal: Principal | None
     on_ask: Callable[[Call], None] | None = None
     """Called when a tool asks by the framework's own means."""
-    own_apps: dict[str, bool] = field(default_factory=dict[str, bool])
-    """By tool, whether it has its own App."""
-    secret_forms: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    own_apps: MutableMapping[str, bool] = field(default_factory=lambda: Remembered[bool](MAX_SEEN_TOOLS))
+    """By tool, whether it has its own App. Clients call tools that don't exist, too."""
+    secret_forms: MutableMapping[str, tuple[str, ...]] = field(
+        default_factory=lambda: Remembered[tuple[str, ...]](_WARNINGS)
+    )
     """By digest, the fields of adopted forms that ask for a secret: for `doctor`."""
 
     def __post_init__(self) -> None:
@@ -319,6 +322,7 @@ class Installation:
 
     def is_new(self, what: str) -> bool:
         """Whether this was not logged yet. After many warnings nothing counts as new."""
+        what = shorten(what)
         if what in self._warned or len(self._warned) >= _WARNINGS:
             return False
         self._warned.add(what)
