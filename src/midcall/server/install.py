@@ -41,8 +41,6 @@ from midcall.stores.seal import SealedStore
 from midcall.web import peer
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from fastmcp import FastMCP
 
     from midcall.server.call import Call
@@ -134,7 +132,7 @@ def install(
     namespace = text("MIDCALL_NAMESPACE") if namespace is None else namespace
     if namespace is not None and not (isinstance(namespace, str) and namespace.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InstallError(f'namespace={namespace!r} must be a name, as text: namespace="shop-staging".')
-    identity = ServerIdentity(_own_name(lowlevel), namespace or "", _place_of(inspect.currentframe()))
+    identity = ServerIdentity(_own_name(lowlevel), namespace or "", _find_place())
     if principal is not None and not callable(principal):
         raise InstallError(
             "principal= must be a function that takes the request's context and names the user, not "
@@ -390,11 +388,10 @@ def _own_name(server: Server[Any]) -> str:
     return re.sub(r"^FastMCP-[0-9a-f]{4}$", "FastMCP", server.name)
 
 
-def _place_of(frame: FrameType | None) -> str:
+def _find_place() -> str:
     """The file whose code called `install`; empty if it isn't in a file."""
-    caller = None if frame is None else frame.f_back
-    path = None if caller is None else Path(caller.f_code.co_filename)
-    return str(path.resolve()) if path is not None and path.is_file() else ""
+    path = Path(inspect.stack(context=0)[2].filename)
+    return str(path.resolve()) if path.is_file() else ""
 
 
 def _has_authorization(server: object) -> bool | None:

@@ -85,7 +85,10 @@ class HostedForm:
 
     def __init__(self, pages: Pages) -> None:
         self._pages = pages
-        self._empty = _cached(lambda schema: pages.form(_read(schema)))
+        self._empty = _cached(self._draw)
+
+    def _draw(self, schema: str) -> str:
+        return self._pages.form(_read(schema))
 
     def context(self, interaction: Interaction, problems: Mapping[str, Any] | None) -> dict[str, Any]:
         form = _form(interaction)
