@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 import os
 import re
@@ -50,6 +49,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger("midcall")
 
 _WARNINGS: Final = 100
+_LAUNCHERS: Final = ("fastmcp", "mcp", "midcall")
+"""Programs that run the server in a file."""
 
 
 def install(
@@ -113,7 +114,7 @@ def install(
             Default: `MIDCALL_MAX_LIVE`, else 1,000.
         namespace: Tells this server from others with the same name that use the same store; the same on all replicas.
             Servers with one namespace share the user's secrets. Default: `MIDCALL_NAMESPACE`, else none: the server's
-            name counts, and for secrets on the user's own machine also the file that calls `install`.
+            name counts, and for secrets on the user's own machine also its program's file.
 
     Raises:
         InstallError: It isn't a server, midcall is installed already, or a setting is wrong.
@@ -132,7 +133,7 @@ def install(
     namespace = text("MIDCALL_NAMESPACE") if namespace is None else namespace
     if namespace is not None and not (isinstance(namespace, str) and namespace.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InstallError(f'namespace={namespace!r} must be a name, as text: namespace="shop-staging".')
-    identity = ServerIdentity(_own_name(lowlevel), namespace or "", _find_place())
+    identity = ServerIdentity(_own_name(lowlevel), namespace or "", find_place(sys.argv))
     if principal is not None and not callable(principal):
         raise InstallError(
             "principal= must be a function that takes the request's context and names the user, not "
@@ -388,9 +389,11 @@ def _own_name(server: Server[Any]) -> str:
     return re.sub(r"^FastMCP-[0-9a-f]{4}$", "FastMCP", server.name)
 
 
-def _find_place() -> str:
-    """The file whose code called `install`; empty if it isn't in a file."""
-    path = Path(inspect.stack(context=0)[2].filename)
+def find_place(command: Sequence[str]) -> str:
+    """The file of the program that this command runs; of a launcher, the file that it is to run."""
+    program, *arguments = command or [""]
+    named = [Path(each.partition(":")[0]) for each in arguments if Path(program).stem in _LAUNCHERS]
+    path = next((each for each in named if each.suffix == ".py" and each.is_file()), Path(program))
     return str(path.resolve()) if path.is_file() else ""
 
 
