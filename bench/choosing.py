@@ -50,7 +50,9 @@ async def _seconds(turns: int, era: Era, modes: tuple[Any, ...] | None, expected
 
     server: MCPServer[Any] = MCPServer("choosing")
     server.add_tool(tool)
-    installation = midcall.install(server, keys=["k" * 32], store=Memory(), portal=Portal(), relay=True)
+    installation = midcall.install(
+        server, keys=["k key of the tests: 0123456789abcdef"], store=Memory(), portal=Portal(), relay=True
+    )
     extensions = [_APPS] if expected == "app" else []
     async with connect(server, era=era, modes=modes, extensions=extensions) as client:
         result = await client.call_tool("tool", {})

@@ -166,8 +166,12 @@ async def take(into: Path, wanted: Callable[[str], bool]) -> None:
         providers=[calendar],
         checks={"checked": refuse},
     )
-    identity = ServerIdentity("Travel desk")
-    portal.bind(store=Memory(), identity=identity, server_name=identity.name, keys=["k" * 32])
+    portal.bind(
+        store=Memory(),
+        identity=ServerIdentity("Travel desk"),
+        server_name="Travel desk",
+        keys=["k key of the tests: 0123456789abcdef"],
+    )
     app = Starlette()
     app.mount("/midcall", portal)
     listening, at = LocalServer(app, where), Set(portal)

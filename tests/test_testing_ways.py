@@ -53,7 +53,9 @@ async def test_the_choice_of_one_call_does_not_affect_another(installed: bool) -
 async def test_the_call_chooses_with_a_store_too() -> None:
     for installed, live, runs in ((False, True, 1), (True, False, 3)):
         tool = Counting()
-        server = server_with(tool.book, live=installed, keys=["k" * 32], store="memory://")
+        server = server_with(
+            tool.book, live=installed, keys=["k key of the tests: 0123456789abcdef"], store="memory://"
+        )
         assert (await run(server, "book", {}, ANSWERS, live=live)).text == "Oslo May"
         assert tool.runs == runs
 

@@ -23,6 +23,8 @@
     │   ├── NotRecordable        a `once` result that JSON cannot hold (also a TypeError)
     │   └── OnceUnknown          nobody knows whether a `once` has run
     ├── StoreError               the store cannot be reached, or refuses
+    │   ├── RecordRefused        somebody without the keys wrote, changed or moved a record
+    │   └── StoreFull            this caller, or all of them, have too much in the store
     ├── VaultLocked              there is a secret, but its key is missing
     ├── OAuthError               an account could not be connected or used
     │   ├── CallbackRefused      a browser came back with an answer that is not accepted
@@ -77,10 +79,12 @@ __all__ = [
     "OAuthError",
     "OnceUnknown",
     "ProviderFailed",
+    "RecordRefused",
     "ReplayError",
     "ReplayMismatch",
     "SecretInForm",
     "StoreError",
+    "StoreFull",
     "TimedOut",
     "TooManyRounds",
     "UserCancelled",
@@ -406,6 +410,35 @@ class StoreError(MidcallError):
     for_model = (
         "This server cannot reach its database. That is not the user's fault, and nothing is lost. Call the tool "
         "again in a few minutes."
+    )
+
+
+class RecordRefused(StoreError):
+    """Somebody without the keys of this server wrote, changed or moved a record in the store. It counts for nothing."""
+
+    advice = (
+        "Replicas of a server need the same keys, name and namespace; keep an earlier key in MIDCALL_KEYS until its "
+        "calls have ended. If yours do, someone else writes to your store: find out who. Nothing was deleted."
+    )
+    for_model = (
+        "This server does not trust what its database says about this call, so the call was stopped. Tell the user "
+        "that the operator of the server has to look into it. Do not try again now."
+    )
+
+    def __init__(self, kind: str, **texts: Any) -> None:
+        super().__init__(
+            f"A record in the store ({kind[:20]!r}) was not written with the keys of this server, or was changed or "
+            "moved since.",
+            **texts,
+        )
+
+
+class StoreFull(StoreError):
+    """This caller, or all callers together, have as much in the store as they may."""
+
+    for_model = (
+        "This server keeps too many unfinished calls, so it cannot start another question now. Nothing is lost. Finish "
+        "or wait for the calls that are open, and try again later."
     )
 
 

@@ -680,6 +680,9 @@ ID_BYTES: Final = _stores.add(
     "The longest id, owner or name; an index of PostgreSQL holds two of them.",
     then="The operation fails, and names the text that is too long.",
 )
+LOGGED_RECORDS: Final = _stores.add(
+    "LOGGED_RECORDS", 1_000, "records", "Log this many refused records; after that, they are only refused."
+)
 
 # --- Web -------------------------------------------------------------------------------------------
 

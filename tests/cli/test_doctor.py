@@ -10,7 +10,7 @@ from tests.serving import ROOT, serving
 from tests.warm import command_of
 
 EVERYWHERE = ROOT / "examples/everywhere.py"
-HOW = {"MIDCALL_STORE": "memory://", "MIDCALL_KEYS": "k" * 32}
+HOW = {"MIDCALL_STORE": "memory://", "MIDCALL_KEYS": "k key of the tests: 0123456789abcdef"}
 COMMAND = command_of(EVERYWHERE)
 
 PLAIN = """
@@ -169,7 +169,11 @@ def test_its_help_says_what_a_target_is() -> None:
 
 
 def test_settings_are_printed_with_their_values_and_sources_and_without_secrets() -> None:
-    given = {"MIDCALL_KEYS": "hush-" * 8, "MIDCALL_STORE": "redis://ada:hush-hush@db/0", "MIDCALL_MAX_LIVE": "50"}
+    given = {
+        "MIDCALL_KEYS": "hush-hush-0123456789-hush-abcdefghij",
+        "MIDCALL_STORE": "redis://ada:hush-hush@db/0",
+        "MIDCALL_MAX_LIVE": "50",
+    }
     done = here("doctor", "--settings", "--json", **given)
     rows = {row["name"]: row for row in json.loads(done.stdout)}
     assert (done.returncode, done.stderr) == (0, "")

@@ -15,7 +15,7 @@ from midcall.stores.sqlite import SQLite
 from tests.certificates import certificate, page_behind
 from tests.cli.shell import here, midcall
 
-OLD, NEW = "old-key-" * 5, "new-key-" * 5
+OLD, NEW = "old key of the tests: 0123456789abcdef", "new key of the tests: 0123456789abcdef"
 SERVER = '["server", "repos"]'
 VALUE = "a-value-that-nobody-may-see"
 PORTAL = """

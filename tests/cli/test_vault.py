@@ -14,7 +14,7 @@ from midcall.stores import Record, open_store
 from midcall.stores.postgres import schema_sql
 from tests.cli.shell import here, midcall, screen
 
-OLD, NEW = "o" * 32, "n" * 32
+OLD, NEW = "o key of the tests: 0123456789abcdef", "n key of the tests: 0123456789abcdef"
 ADA, EVE = "https://id.example.com ada", "local:1000"
 SERVER, OTHER = '["server", "repos"]', '["server", "calendar", "/srv/calendar.py"]'
 TOKEN = {"value": "hidden-hunter2"}
@@ -164,6 +164,7 @@ def test_without_keys_of_the_environment_those_of_this_machine_are_used(tmp_path
 @pytest.mark.parametrize(
     ("arguments", "keys", "code", "said"),
     [
+        (["vault", "rotate", "--store", "sqlite:///{}/x.db"], "k" * 64, 2, "Key 1 (of keys=, or MIDCALL_KEYS) is easy"),
         (["vault", "rotate", "--store", "sqlite:///{}/x.db"], "short", 2, "Key 1 (of keys=, or MIDCALL_KEYS) has 5"),
         (["vault", "rotate", "--store", "redis://127.0.0.1:1/0"], NEW, 4, "cannot be reached"),
         (["vault", "list", "--store", "mysql://ann:hunter2@db/x"], NEW, 2, "no store for mysql://"),

@@ -12,7 +12,7 @@ import midcall
 from midcall import ask
 
 mcp = MCPServer("travel", log_level="ERROR")
-installed = midcall.install(mcp, keys=["0" * 32])
+installed = midcall.install(mcp, keys=["0 key of the tests: 0123456789abcdef"])
 finished: set[str] = set()
 
 

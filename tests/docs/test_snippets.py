@@ -714,7 +714,7 @@ async def test_the_log_of_questions_holds_no_word_of_them(caplog: pytest.LogCapt
 def portal_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {
         "MIDCALL_STORE": "memory://",
-        "MIDCALL_KEYS": "k" * 32,
+        "MIDCALL_KEYS": "k key of the tests: 0123456789abcdef",
         "PORTAL_CLIENT_SECRET": "hush",
     }.items():
         monkeypatch.setenv(name, value)

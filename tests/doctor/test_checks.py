@@ -34,7 +34,7 @@ from midcall.web.local_server import LocalServer, bind
 from tests.kinds import KINDS, Kind, server_with
 from tests.portal.issuers import issuing
 
-KEYS = ["k" * 32]
+KEYS = ["k key of the tests: 0123456789abcdef"]
 AT_HOME = Surroundings()
 
 

@@ -16,7 +16,7 @@ from midcall.portal.vault import Vault, rotate_keys
 from midcall.stores.sqlite import SQLite
 from tests.doctor.test_checks import by_name, look
 
-OLD, NEW = "old-key-" * 5, "new-key-" * 5
+OLD, NEW = "old key of the tests: 0123456789abcdef", "new key of the tests: 0123456789abcdef"
 SERVER = '["server", "repos"]'
 VALUE = "a-value-that-nobody-may-see"
 

@@ -73,7 +73,7 @@ def app() -> Any:
     server: MCPServer[Any] = MCPServer("Travel desk", log_level="WARNING")
     for tool in (book, two, together, quiet):
         server.add_tool(tool)
-    midcall.install(server, store=Memory(), keys=["k" * 32])
+    midcall.install(server, store=Memory(), keys=["k key of the tests: 0123456789abcdef"])
     served = server.streamable_http_app()
     served.router.routes += [
         Route("/", lambda request: FileResponse(PEERS / "app_host.html")),

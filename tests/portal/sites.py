@@ -23,7 +23,7 @@ from midcall.stores.memory import Memory
 from midcall.web.local_server import LocalServer, bind
 from tests.web.submitting import Page
 
-KEY = "k" * 40
+KEY = "k key of the tests: 0123456789abcdef"
 ADA, BOB = "https://id.example.com ada", "https://id.example.com bob"
 HOME = "https://mcp.example.com"
 BASE = f"{HOME}/midcall"

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import os
+import secrets
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import keyring
 import pytest
 from keyring.backend import KeyringBackend
 from keyring.backends import fail
 from keyring.errors import KeyringLocked, PasswordSetError
+from mcp.server.mcpserver import MCPServer
 
+import midcall
+from midcall.core.caller import ServerIdentity
 from midcall.errors import InstallError
-from midcall.stores.keys import derive, find_keys, load_machine_keys
+from midcall.portal.app import Portal
+from midcall.portal.vault import Vault
+from midcall.portal.webhooks import Callbacks
+from midcall.stores.keys import check_keys, derive, find_keys, load_machine_keys
+from midcall.stores.memory import Memory
 from tests.serving import environment
 
 LONG = "a key that is long enough to be one"
@@ -118,6 +127,47 @@ def test_invalid_keys_are_rejected_without_being_shown(keys: list[str], said: st
         derive(keys, "vault")
     assert "short" not in str(caught.value).replace("too short", "")
     assert "tiny" not in str(caught.value)
+
+
+WEAK = [
+    "k" * 32,
+    b"\0" * 64,
+    "ab" * 16,
+    "secret-key-" * 4,
+    "0123456789abcdef" * 2,
+    "1111111111111111222222222222222233333333",
+]
+ENTRANCES: dict[str, Callable[[Any], object]] = {
+    "install": lambda key: midcall.install(MCPServer("t"), keys=key),
+    "install, several": lambda key: midcall.install(MCPServer("t"), keys=[LONG, key]),
+    "install with a portal": lambda key: midcall.install(MCPServer("t"), keys=[key], store=Memory(), portal=Portal()),
+    "portal": lambda key: Portal().bind(
+        store=Memory(), identity=ServerIdentity("t"), server_name="t", keys=[LONG, key]
+    ),
+    "vault": lambda key: Vault(Memory(), [key]),
+    "callbacks": lambda key: Callbacks(key),
+    "commands": lambda key: find_keys([key]),
+}
+
+
+@pytest.mark.parametrize("key", [*WEAK, "too short"], ids=repr)
+@pytest.mark.parametrize("entrance", ENTRANCES)
+def test_a_key_that_is_easy_to_guess_is_refused_wherever_keys_enter(entrance: str, key: str | bytes) -> None:
+    with pytest.raises(InstallError, match=r"Key \d .*(easy to guess|at least 32).*secrets\.token_hex\(32\)") as caught:
+        ENTRANCES[entrance](key)
+    assert str(key) not in str(caught.value)
+
+
+@pytest.mark.parametrize("key", [key for key in WEAK if isinstance(key, str)])
+def test_an_operators_key_that_is_easy_to_guess_is_refused(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    monkeypatch.setenv("MIDCALL_KEYS", f"{LONG},{key}")
+    with pytest.raises(InstallError, match=r"Key 2 .*easy to guess"):
+        midcall.install(MCPServer("t"))
+
+
+def test_random_keys_are_never_refused() -> None:
+    for _ in range(2000):
+        assert check_keys([secrets.token_hex(32), secrets.token_hex(16), secrets.token_bytes(32)])
 
 
 # --- what is made of them --------------------------------------------------------------------

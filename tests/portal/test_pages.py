@@ -487,7 +487,7 @@ async def test_the_address_holds_only_the_id_under_the_base_url() -> None:
 async def test_a_page_from_one_replica_can_be_answered_at_another() -> None:
     """Also after a restart, and while the keys are being rotated."""
     store = Memory()
-    one, two = site(store=store), site(store=store, keys=["new" * 20, KEY])
+    one, two = site(store=store), site(store=store, keys=["new key of the tests: 0123456789abcdef", KEY])
     for kind in ("secret", "approve", "form"):
         id = await one.begin(kind)
         async with visiting(one) as there:

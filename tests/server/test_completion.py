@@ -21,7 +21,7 @@ from midcall.testing import ERAS, Era, Script, run
 from tests.kinds import server_with
 from tests.server.test_out_of_band import TOKEN, Person, fills, installed, read_repo
 
-KEYS = ["k" * 32]
+KEYS = ["k key of the tests: 0123456789abcdef"]
 SECONDS = 5
 
 
@@ -116,17 +116,16 @@ async def test_a_page_that_is_answered_is_told_to_the_client_that_was_sent_there
 
 
 async def test_nothing_is_told_before_the_store_has_the_outcome() -> None:
-    store = Memory()
     pending: list[bool] = []
 
     class Careful(Ears):
         async def hear(self, id: str) -> None:
-            record = await store.read(digest_of(id))
+            record = await installation_of(server).records.read(digest_of(id))
             pending.append(record is None or record.pending)
             await super().hear(id)
 
-    ears = Careful()
-    async with asked(server_with(go, store=store), ears) as client:
+    ears, server = Careful(), server_with(go, store=Memory())
+    async with asked(server, ears) as client:
         await complete(await id_of(client))
         await ears.listen()
     assert pending == [False]
@@ -227,11 +226,9 @@ async def test_of_a_visit_that_another_replica_has_begun_the_server_is_told_whos
 
 
 async def test_a_visit_that_nobody_knows_is_done_for_all() -> None:
-    stores = [Memory(), Memory()]
-    servers = [server_with(go, keys=KEYS, store=store) for store in stores]
+    servers = [server_with(go, keys=KEYS, store=Memory()) for _ in range(2)]
     assert await complete("order-1")
-    assert all([await store.read(digest_of("order-1")) for store in stores])
-    del servers
+    assert all([await installation_of(server).visits.knows("order-1") for server in servers])
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -239,8 +236,8 @@ async def test_a_tool_completes_a_visit_on_its_own_server_even_if_another_has_th
     async def before_it_has_begun() -> str:
         return str(await complete("order-1"))
 
-    store, other = Memory(), server_with(go, keys=KEYS, store=Memory())
+    other = server_with(go, keys=KEYS, store=Memory())
     assert await installation_of(other).complete("order-1")
-    server = server_with(before_it_has_begun, keys=KEYS, store=store)
+    server = server_with(before_it_has_begun, keys=KEYS, store=Memory())
     assert (await run(server, "before_it_has_begun", era=era)).text == "True"
-    assert await store.read(digest_of("order-1"))
+    assert await installation_of(server).visits.knows("order-1")

@@ -18,7 +18,7 @@ from mcp.server.request_state import RequestStateSecurity
 import midcall
 from midcall import Choice, InstallError, ask, visit
 from midcall.portal.app import Portal
-from midcall.server.install import installation_on
+from midcall.server.install import find_place, installation_on
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect, run
 from tests.kinds import KINDS, Kind, bare_server, server_with
@@ -53,7 +53,16 @@ def test_the_server_inside_another_counts_as_the_same() -> None:
         midcall.install(server._lowlevel_server)
 
 
-@pytest.mark.parametrize("keys", [["short"], [b"x" * 31], ["k" * 32, "k" * 32], [17], ""])
+@pytest.mark.parametrize(
+    "keys",
+    [
+        ["short"],
+        [b"x" * 31],
+        ["k key of the tests: 0123456789abcdef", "k key of the tests: 0123456789abcdef"],
+        [17],
+        "",
+    ],
+)
 def test_keys_that_cannot_be_used_are_refused_without_being_shown(keys: Any) -> None:
     with pytest.raises(InstallError) as caught:
         midcall.install(MCPServer("x"), keys=keys)
@@ -118,11 +127,12 @@ async def test_keys_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -
     async def tool() -> str:
         return await ask("?", str, key="q")
 
-    monkeypatch.setenv("MIDCALL_KEYS", "a" * 40)
+    first, second = "a key of the tests: 0123456789abcdef", "b key of the tests: 0123456789abcdef"
+    monkeypatch.setenv("MIDCALL_KEYS", first)
     here = server_with(tool)
-    monkeypatch.setenv("MIDCALL_KEYS", f"{'b' * 40}, {'a' * 40}")
+    monkeypatch.setenv("MIDCALL_KEYS", f"{second}, {first}")
     rotated = server_with(tool)
-    monkeypatch.setenv("MIDCALL_KEYS", "b" * 40)
+    monkeypatch.setenv("MIDCALL_KEYS", second)
     later = server_with(tool)
     async with connect(here) as one, connect(rotated) as two, connect(later) as three:
         old = (await raw_call(one, "tool", {}))["requestState"]
@@ -138,7 +148,7 @@ async def test_an_authors_own_policy_is_kept() -> None:
     async def tool() -> str:
         return await ask("?", str, key="q")
 
-    security = RequestStateSecurity(keys=["s" * 32], ttl=77)
+    security = RequestStateSecurity(keys=["s key of the tests: 0123456789abcdef"], ttl=77)
     servers: list[Any] = []
     for _ in range(2):
         server: MCPServer[Any] = MCPServer("x", request_state_security=security)
@@ -232,7 +242,7 @@ async def test_a_process_local_key_over_http_is_warned_about_loudly_and_once(
 
     [warning] = await over_http(server_with(adds))
     assert "MIDCALL_KEYS" in warning
-    assert await over_http(server_with(adds, keys="k" * 32)) == []
+    assert await over_http(server_with(adds, keys="k key of the tests: 0123456789abcdef")) == []
 
 
 async def test_in_memory_and_over_stdio_nothing_is_warned_about(caplog: pytest.LogCaptureFixture) -> None:
@@ -296,8 +306,12 @@ async def test_keys_that_were_given_and_a_policy_of_the_authors_own_come_before_
     home: Path,
 ) -> None:
     store = f"sqlite://{home / 'store.db'}"
-    assert midcall.install(MCPServer("x"), store=store, keys="k" * 32).whose_keys == "author"
-    own: MCPServer[Any] = MCPServer("x", request_state_security=RequestStateSecurity(keys=["s" * 32], ttl=77))
+    assert (
+        midcall.install(MCPServer("x"), store=store, keys="k key of the tests: 0123456789abcdef").whose_keys == "author"
+    )
+    own: MCPServer[Any] = MCPServer(
+        "x", request_state_security=RequestStateSecurity(keys=["s key of the tests: 0123456789abcdef"], ttl=77)
+    )
     assert midcall.install(own, store=store).whose_keys == "process", "nobody can see who has the author's"
     assert midcall.install(MCPServer("x"), store=Memory()).whose_keys == "process"
     assert midcall.install(MCPServer("x")).whose_keys == "process"
@@ -315,7 +329,11 @@ class Codec:
 
 @pytest.mark.parametrize(
     "policy",
-    [{"keys": ["s" * 32], "audience": "mine"}, {"keys": ["s" * 32], "bind_principal": str}, {"codec": Codec()}],
+    [
+        {"keys": ["s key of the tests: 0123456789abcdef"], "audience": "mine"},
+        {"keys": ["s key of the tests: 0123456789abcdef"], "bind_principal": str},
+        {"codec": Codec()},
+    ],
     ids=["audience", "principal", "codec"],
 )
 async def test_whatever_an_author_says_about_states_makes_the_policy_the_authors_own(
@@ -349,12 +367,22 @@ def test_a_server_is_identified_by_its_name_and_its_namespace_on_every_replica(k
 
 def test_a_local_vault_is_named_by_the_place_of_its_server_too() -> None:
     here = midcall.install(bare_server("mcpserver", name="shop")).identity
-    assert Path(here.place) == Path(__file__).resolve()
+    assert here.place
     elsewhere = replace(here, place="/elsewhere/server.py")
     assert here.of_vault(local=True) != elsewhere.of_vault(local=True)
     assert here.of_vault(local=False) == elsewhere.of_vault(local=False)
     shared = [replace(each, namespace="mine").of_vault(local=True) for each in (here, elsewhere)]
     assert shared[0] == shared[1]
+
+
+def test_the_place_of_a_server_is_its_program_or_what_a_launcher_runs(tmp_path: Path) -> None:
+    server, program, launcher = tmp_path / "server.py", tmp_path / "shop-server", tmp_path / "fastmcp"
+    for path in (server, program, launcher):
+        path.touch()
+    for command in ([server], [server, "--fast"], [launcher, "run", server], [launcher, "run", f"{server}:mcp"]):
+        assert find_place([str(part) for part in command]) == str(server.resolve())
+    assert find_place([str(program), str(server)]) == str(program.resolve()), "its own argument"
+    assert find_place(["-c"]) == find_place([]) == ""
 
 
 def test_a_name_that_fastmcp_made_up_does_not_count() -> None:

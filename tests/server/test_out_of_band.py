@@ -37,7 +37,7 @@ from tests.server.test_store import code_of, shown
 from tests.serving import serving
 
 WITH_URLS: tuple[Era, ...] = ("2025-11-25", "2026-07-28")
-KEYS = ["k" * 32]
+KEYS = ["k key of the tests: 0123456789abcdef"]
 TOKEN = "ghp_not_for_the_client"
 WITHIN = 30.0
 

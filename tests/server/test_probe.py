@@ -28,7 +28,7 @@ ANSWERS: dict[str, Any] = {
     "animals": ["c", "h"],
     "city": FILLED,
 }
-KEYS = ["k" * 32]
+KEYS = ["k key of the tests: 0123456789abcdef"]
 
 
 async def hello() -> str:

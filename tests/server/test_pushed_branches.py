@@ -31,7 +31,7 @@ from tests.rounds import text
 from tests.server.test_required import served
 
 SECONDS = 20
-KEYS = "k" * 32
+KEYS = "k key of the tests: 0123456789abcdef"
 
 Where = Literal["memory", "http"]
 Tool = Callable[[], Awaitable[str]]

@@ -29,7 +29,7 @@ from tests.rounds import accept, raw_call, text
 
 pytestmark = pytest.mark.usefixtures("replaying")
 
-KEYS = ["k" * 32]
+KEYS = ["k key of the tests: 0123456789abcdef"]
 REFUSED = "Invalid or expired requestState"
 """What the SDK says about a state that it does not take."""
 

@@ -47,7 +47,7 @@ from tests.portal.authorization_server import CLIENT, authorization_server
 from tests.portal.people import Act, Attentive, Person, Surfer, presses
 from tests.server.test_store import code_of, go_on, shown
 
-KEYS = ["k" * 32]
+KEYS = ["k key of the tests: 0123456789abcdef"]
 TOKEN = "ghp_not_for_the_client"
 ENTERS = presses("accept", s0=TOKEN)
 ERA: Era = "2025-11-25"

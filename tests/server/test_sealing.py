@@ -43,7 +43,7 @@ async def test_our_states_are_marked_and_sealed(kind: Kind) -> None:
 
 # --- states of others ------------------------------------------------------------------------
 
-SHARED = RequestStateSecurity(keys=["s" * 32])
+SHARED = RequestStateSecurity(keys=["s key of the tests: 0123456789abcdef"])
 
 
 async def own_rounds(ctx: Context) -> str | InputRequiredResult:
@@ -83,7 +83,7 @@ def with_boundary_after() -> Server[Any]:
 def with_policy() -> MCPServer[Any]:
     server: MCPServer[Any] = MCPServer("test", request_state_security=SHARED)
     server.add_tool(own_rounds)
-    midcall.install(server, keys="k" * 32)
+    midcall.install(server, keys="k key of the tests: 0123456789abcdef")
     return server
 
 
@@ -139,7 +139,7 @@ async def test_our_state_without_its_mark_is_not_the_tools() -> None:
 # --- our envelope ----------------------------------------------------------------------------
 
 REFUSED = "Invalid or expired requestState"
-KEY = "k" * 32
+KEY = "k key of the tests: 0123456789abcdef"
 NAMES: dict[str, Any] = {"first": {"action": "accept", "content": {"answer": "Ada"}}}
 
 

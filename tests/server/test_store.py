@@ -24,7 +24,7 @@ from midcall.testing import ERAS, Era, connect, run
 from tests.kinds import KINDS, Kind, server_with
 from tests.rounds import accept, raw_call, text
 
-KEYS = ["k" * 32]
+KEYS = ["k key of the tests: 0123456789abcdef"]
 
 
 def shown(result: CallToolResult) -> str:

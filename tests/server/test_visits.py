@@ -466,7 +466,9 @@ async def test_a_stateless_server_can_still_require_a_visit() -> None:
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
-    app = server_with(required_tool(), keys="k" * 32).streamable_http_app(stateless_http=True, json_response=True)
+    app = server_with(required_tool(), keys="k key of the tests: 0123456789abcdef").streamable_http_app(
+        stateless_http=True, json_response=True
+    )
     async with app.router.lifespan_context(app):
         http = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1:8000")
         transport = streamable_http_client("http://127.0.0.1:8000/mcp", http_client=http)

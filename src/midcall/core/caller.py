@@ -27,7 +27,7 @@ class ServerIdentity:
     namespace: str = ""
     """What its author or operator calls it, to tell apart servers with one name; or to let several share a vault."""
     place: str = ""
-    """The file that installs it. Replicas may differ in it, so it counts only on the user's own machine."""
+    """The file of its program. Replicas may differ in it, so it counts only on the user's own machine."""
 
     @property
     def of_records(self) -> str:

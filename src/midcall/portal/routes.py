@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from midcall.errors import StoreError
+from midcall.errors import RecordRefused, StoreError
 from midcall.portal.logs import logger
 from midcall.portal.oauth import OAuth
 from midcall.portal.pages.account import AccountPage
@@ -77,10 +77,11 @@ class _WrongHost:
         self._logged: set[str] = set()
 
     def __call__(self, host: str) -> Response:
+        host = host[:100]
         if host not in self._logged and len(self._logged) < _LOGGED_HOSTS:
             self._logged.add(host)
             logger.warning(
-                f"rejected a request for the host {host[:100]!r} (421): the portal answers to "
+                f"rejected a request for the host {host!r} (421): the portal answers to "
                 f"{', '.join(sorted(self._place.hosts))}. If a proxy changes the name, add it to Portal(hosts=[...])"
             )
         return self._renderer.notice("wrong_host", 421)
@@ -92,6 +93,10 @@ def _error_handlers(renderer: Renderer) -> dict[Any, Callable[[Request, Exceptio
     def on_store_error(request: Request, exc: Exception) -> Response:
         logger.error(f"the store cannot be reached: {exc!s}")  # the text names the store, and no value
         return renderer.notice("store_away", 503, headers={"retry-after": "10"})
+
+    def on_refused(request: Request, exc: Exception) -> Response:
+        logger.error(f"a page was rejected: {exc!s}")
+        return renderer.notice("refused", 409)
 
     def on_error(request: Request, exc: Exception) -> Response:
         logger.error(f"a page failed with {type(exc).__name__}")
@@ -108,6 +113,7 @@ def _error_handlers(renderer: Renderer) -> dict[Any, Callable[[Request, Exceptio
         return renderer.notice("not_understood", 405)
 
     return {
+        RecordRefused: on_refused,
         StoreError: on_store_error,
         VaultLocked: on_error,
         404: on_missing,

@@ -110,7 +110,8 @@ class Seal:
         params = ctx.params or {}
         called: tuple[Any, Any] = (params.get("name"), params.get("arguments") or {})
         called = (params.get("uri"), None) if ctx.method == "resources/read" else called
-        return _canonical((self._audience, principal, ctx.method, *called)).encode()
+        server = (self._audience, self.installation.identity.namespace)
+        return _canonical((server, principal, ctx.method, *called)).encode()
 
     def _close(self, ctx: ServerRequestContext[Any, Any], state: str, binding: bytes) -> str:
         """Seal this state."""

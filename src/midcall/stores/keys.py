@@ -27,6 +27,7 @@ from midcall.stores.sqlite import default_file
 Key: TypeAlias = str | bytes
 
 LEAST: Final = 32
+_LEAST_VARIETY: Final = 8
 SERVICE: Final = "midcall"
 ACCOUNT: Final = "vault key"
 FILE: Final = "midcall.key"
@@ -38,14 +39,14 @@ def derive(keys: Sequence[Key], purpose: str) -> list[bytes]:
     """Derive a 32-byte key for this purpose from each key, in the same order.
 
     Raises:
-        InstallError: `keys` is empty, or a key is too short.
+        InstallError: `keys` is empty, or a key is too short or easy to guess.
     """
     info = b"midcall/" + purpose.encode()
     return [HKDF(algorithm=SHA256(), length=32, salt=None, info=info).derive(key) for key in check_keys(keys)]
 
 
 def check_keys(keys: Sequence[Key | bytearray]) -> list[bytes]:
-    """The keys as bytes, if all are long enough."""
+    """The keys as bytes, if all are long enough and none is easy to guess."""
     if not keys:
         raise InstallError("There is no key to encrypt with.", advice=_NO_KEYS)
     return [_bytes(key, position) for position, key in enumerate(keys, 1)]
@@ -60,7 +61,19 @@ def _bytes(key: Key | bytearray, position: int) -> bytes:
             f"Key {position} (of keys=, or MIDCALL_KEYS) has {len(raw)} bytes, and a key needs at least {LEAST}.",
             advice=f"Do not lengthen it: {_MAKE_ONE}.",
         )
+    if _is_weak(raw):
+        raise InstallError(
+            f"Key {position} (of keys=, or MIDCALL_KEYS) is easy to guess: it repeats itself, or has fewer than "
+            f"{_LEAST_VARIETY} different characters.",
+            advice=f"A key is random: {_MAKE_ONE}.",
+        )
     return raw
+
+
+def _is_weak(key: bytes) -> bool:
+    """Whether a key is long only by repetition. (A random one has 12 different characters or more, even in hex.)"""
+    period = (key + key).index(key, 1)
+    return period < len(key) or len(set(key)) < _LEAST_VARIETY
 
 
 def find_keys(given: Sequence[Key] = (), *, shared: bool = False, directory: Path | None = None) -> list[Key]:

@@ -14,7 +14,7 @@ from midcall.stores import Store
 from midcall.testing import connect
 from tests.calling import Elicit, Means, asking
 
-KEYS = ["k" * 32]
+KEYS = ["k key of the tests: 0123456789abcdef"]
 Body = Callable[[str, Elicit], Awaitable[str]]
 """A tool that is told at which replica it runs."""
 

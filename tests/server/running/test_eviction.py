@@ -17,7 +17,7 @@ from tests.calling import MEANS, Elicit, Means, asking, bare_asking, begin, fini
 from tests.kinds import server_with
 
 ANSWERS = {"a?": "1", "b?": "2"}
-KEYS = ["k" * 32]
+KEYS = ["k key of the tests: 0123456789abcdef"]
 
 
 class Runs:

@@ -15,7 +15,7 @@ from midcall.testing import connect
 from tests.calling import MEANS, Elicit, Means, asking, begin, finish, proceed
 
 ANSWERS = {"a?": "1", "b?": "2", "c?": "3"}
-KEYS = ["k" * 32]
+KEYS = ["k key of the tests: 0123456789abcdef"]
 
 
 @pytest.mark.parametrize("means", MEANS)

@@ -26,7 +26,7 @@ from tests.serving import serving, stdio
 
 SERVER = Path(charging.__file__)
 ANSWERS = {"a?": "1", "b?": "2"}
-KEYS = ["k" * 32]
+KEYS = ["k key of the tests: 0123456789abcdef"]
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -14,7 +14,7 @@ from tests.calling import MEANS, Elicit, Means, asking, begin, finish, proceed
 from tests.kinds import server_with
 
 ANSWERS = {"a?": "1", "b?": "2"}
-KEYS = ["k" * 32]
+KEYS = ["k key of the tests: 0123456789abcdef"]
 REPLAYING = [{"live": False}, {"keys": KEYS}]
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from midcall.core.forms.fields import Field, Number, Text
 from midcall.core.forms.form import Form
+from midcall.core.remembered import cache_short
 from midcall.errors import InvalidQuestion, SecretInForm
 
 _PHRASES: Final = (
@@ -186,7 +187,7 @@ def _words(text: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(_CAMEL.sub(" ", text))]
 
 
-@lru_cache(maxsize=4096)
+@cache_short(4096, _MOST_READ)
 def _means_secret(text: str) -> bool:
     words = _words(text)
     return _is_token(words) or _is_pin(words) or any(_says(words, phrase) for phrase in _COMPILED)

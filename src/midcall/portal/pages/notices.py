@@ -12,6 +12,11 @@ def heading_and_hint(what: str) -> tuple[str, str]:
             return _("There is no such page"), _(
                 "The link may be incomplete, or it expired long ago. Go back to where you found it and ask again."
             )
+        case "refused":
+            return _("This page cannot be trusted"), _(
+                "Somebody may have changed it in the server's database, so nothing is shown, and nothing was done. "
+                "Tell the person who runs this server."
+            )
         case "expired":
             return _("This page has expired"), _(
                 "Nothing was done. Go back to where you came from and ask for a new link."

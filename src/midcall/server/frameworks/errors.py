@@ -35,6 +35,7 @@ from midcall.errors import (
     NoCall,
     NoChannel,
     NotAnswered,
+    RecordRefused,
     ReplayError,
     ReplayMismatch,
     StoreError,
@@ -54,6 +55,7 @@ _CLOSED: Final = (  # these end the call, even if the tool catches them
     InvalidJournal,
     JournalTooLarge,
     TooManyRounds,
+    RecordRefused,
 )
 _WRAPPERS: Final = (
     "Error executing tool ",

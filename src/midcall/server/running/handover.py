@@ -38,7 +38,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, ErrorData
 
 from midcall.core.journal import Head
-from midcall.errors import StoreError
+from midcall.errors import RecordRefused, StoreError, StoreFull
 from midcall.server.running.turns import CONTINUED, Given, Outcome
 from midcall.settings import BEAT_SECONDS, LATE_BEATS, SILENT_BEATS, UNCLAIMED_BEATS
 from midcall.stores.base import Record, Store
@@ -246,6 +246,9 @@ class Handover:
             self._held.add(record.id)
         try:
             found, ours = await store.create(record)
+        except (RecordRefused, StoreFull):  # it was not created
+            self._held.discard(record.id)
+            raise
         except StoreError:
             found = await self._read_again(store, record, turn)
             if found is None:
@@ -278,6 +281,8 @@ class Handover:
         changed = replace(record, data=turn.text(), outcome=outcome)
         try:
             found, won = await store.change(changed, record.version)
+        except RecordRefused:
+            raise
         except StoreError:  # the reply may have been lost: the data shows whose change it was
             found = await self._read_again(store, changed, turn)
             won = found is not None and (found.data, found.outcome) == (changed.data, outcome)
@@ -409,9 +414,10 @@ class Handover:
     async def _pay(self, store: Store) -> None:
         """Write what could not be written, if the turn is still as our claim has left it."""
         for id, (mine, owed) in list(self._owed.items()):
-            found = await store.read(id)
-            if found is not None and found.outcome is None and found.data == mine:
-                await store.change(owed, found.version)
+            with suppress(RecordRefused):
+                found = await store.read(id)
+                if found is not None and found.outcome is None and found.data == mine:
+                    await store.change(owed, found.version)
             self._owed.pop(id, None)
             self._held.discard(id)
 

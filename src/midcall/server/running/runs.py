@@ -14,12 +14,13 @@ from weakref import WeakMethod
 import anyio
 import anyio.to_thread
 
+from midcall.core.remembered import Remembered
 from midcall.errors import StoreError
 from midcall.server.running import handover as beating
 from midcall.server.running.handover import Claim, Handover
 from midcall.server.running.run import STOPPED
 from midcall.server.running.turns import Turns
-from midcall.settings import MAX_ENDED_RUNS
+from midcall.settings import MAX_ENDED_RUNS, MAX_SEEN_TOOLS
 from midcall.stores.base import Record
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ class Runs:
         self._beating: asyncio.Task[None] | None = None
         self._ended: dict[str, str] = {}
         """Why a run was ended, by call."""
-        self._told: set[object] = set()
+        self._told: Remembered[None] = Remembered(MAX_SEEN_TOOLS)
+        """The tools and resources whose replay was logged. Clients choose the addresses of resources."""
         self._lifespans: list[object] = []
 
     @property
@@ -259,9 +261,9 @@ class Runs:
 
     def tell_replay(self, name: object, call: str) -> None:
         """Say once per tool that a call is replayed, and why."""
-        if name in self._told:
+        if str(name) in self._told:
             return
-        self._told.add(name)
+        self._told[str(name)] = None
         why = self._ended.get(call) or ("another replica, or a restart" if self.live else "live runs are off")
         logger.info(
             "Replaying a call of %r (%s): its code runs again from the top, with the recorded answers. "

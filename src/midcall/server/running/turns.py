@@ -7,6 +7,8 @@ joins it and gets the same outcome; other answers to a turn that was continued a
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 from collections import OrderedDict, deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
@@ -88,8 +90,8 @@ class Turn:
     __slots__ = ("cancelled", "given", "joined", "lock", "outcome", "waiting")
 
     def __init__(self, given: Given) -> None:
-        self.given: Given | None = given
-        """The answers that continued the call, as long as its outcome is kept."""
+        self.given: bytes | None = _fingerprint(given)
+        """Names the answers that continued the call, as long as its outcome is kept. Answers may be large."""
         self.lock = asyncio.Lock()
         """Held by the request that serves the turn; the others wait for it."""
         self.outcome: Outcome | None = None
@@ -105,10 +107,14 @@ class Turn:
         Raises:
             MCPError: This can't be continued.
         """
-        if self.given is not None and given != self.given:
+        if self.given is not None and _fingerprint(given) != self.given:
             raise MCPError(INVALID_PARAMS, CONTINUED)
         if self.cancelled:
             raise MCPError(INVALID_PARAMS, WAS_CANCELLED)
+
+
+def _fingerprint(given: Given) -> bytes:
+    return hashlib.sha256(json.dumps(list(given), sort_keys=True).encode()).digest()
 
 
 class Turns:
