@@ -36,8 +36,8 @@ async def id(request):
 @pytest.fixture
 async def value(request):
     value = f"hush-hush of {request.node.name}"
-    key = "a key of the tests: 0123456789abcdef"
-    await Vault(Memory(), [key], '["server", "s"]').keep("ada", "github", {"value": value}, now=1.0)
+    vault = Vault(Memory(), ["k key of the tests: 0123456789abcdef"], '["server", "s"]')
+    await vault.keep("ada", "github", {"value": value}, now=1.0)
     return value
 
 """

@@ -909,6 +909,14 @@ SECRET_CHARACTERS: Final = _portal.add(
     "The longest secret that the portal accepts.",
     then="The page says that the secret is too long, and stores nothing.",
 )
+SECRET_NAME_BYTES: Final = _portal.add(
+    "SECRET_NAME_BYTES",
+    400,
+    "bytes",
+    "The longest name of a secret.",
+    then="`secret` raises `InvalidQuestion`, before anyone is asked.",
+    where="server/verbs",
+)
 VAULT_NAMESPACE_BYTES: Final = _portal.add(
     "VAULT_NAMESPACE_BYTES",
     512,

@@ -297,4 +297,4 @@ async def test_ids_that_nobody_knows_are_not_kept_without_end() -> None:
     visits = Visits()
     for number in range(10_000):
         await visits.complete(f"rubbish {number}")
-    assert len(visits._early._ids) <= 256
+    assert len(visits._early) <= 256

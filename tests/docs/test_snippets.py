@@ -43,7 +43,7 @@ from midcall.client.connection.connect import connect as client_connect
 from midcall.portal import Caller
 from midcall.server.install import installation_on
 from midcall.stores import StoreError
-from midcall.testing import ERAS, Answers, Asked, Era, NotReplayable, Script, connect, replayed, run
+from midcall.testing import ERAS, Answers, Asked, Era, NotReplayable, Script, connect, fill_vault, replayed, run
 from tests.auditing import exported
 from tests.mistakes import BROKEN, logged_mistake
 from tests.portal.authorization_server import CLIENT, authorization_server
@@ -881,6 +881,19 @@ async def test_an_account_has_two_fields() -> None:
     done = await run(module.mcp, "count_mails", {}, Person(fills("ada", "hidden")))
     assert done.text == "Signed in as ada, with 6 characters."
     await module.portal.close()
+
+
+@shows("secrets_namespace")
+@pytest.mark.usefixtures("portal_settings")
+async def test_servers_with_one_namespace_share_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIDCALL_STORE", f"sqlite://{tmp_path}/store.db")
+    module = another("secrets_namespace")
+    await fill_vault(module.issues, secrets={"github": "ghp_12"})
+    installations = [installation_on(server) for server in (module.issues, module.repositories)]
+    portal: Any = installations[1].portal  # pyright: ignore[reportOptionalMemberAccess]
+    assert await portal.vault.get(portal.owner_of(Caller()), "github") == {"value": "ghp_12"}
+    for each in installations:
+        await each.close()  # pyright: ignore[reportOptionalMemberAccess]
 
 
 @shows("secrets_authorize")

@@ -144,7 +144,7 @@ ENTRANCES: dict[str, Callable[[Any], object]] = {
     "portal": lambda key: Portal().bind(
         store=Memory(), identity=ServerIdentity("t"), server_name="t", keys=[LONG, key]
     ),
-    "vault": lambda key: Vault(Memory(), [key]),
+    "vault": lambda key: Vault(Memory(), [key], ""),
     "callbacks": lambda key: Callbacks(key),
     "commands": lambda key: find_keys([key]),
 }

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +18,7 @@ from mcp.server.request_state import RequestStateSecurity
 import midcall
 from midcall import Choice, InstallError, ask, visit
 from midcall.portal.app import Portal
-from midcall.server.install import installation_on
+from midcall.server.install import find_place, installation_on
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect, run
 from tests.kinds import KINDS, Kind, bare_server, server_with
@@ -369,24 +367,21 @@ def test_a_server_is_identified_by_its_name_and_its_namespace_on_every_replica(k
 
 def test_a_local_vault_is_named_by_the_place_of_its_server_too() -> None:
     here = midcall.install(bare_server("mcpserver", name="shop")).identity
-    elsewhere = replace(here, place="/elsewhere/server.py")
+    here, elsewhere = (replace(here, place=place) for place in ("/here/server.py", "/elsewhere/server.py"))
     assert here.of_vault(local=True) != elsewhere.of_vault(local=True)
     assert here.of_vault(local=False) == elsewhere.of_vault(local=False)
     shared = [replace(each, namespace="mine").of_vault(local=True) for each in (here, elsewhere)]
     assert shared[0] == shared[1]
 
 
-@pytest.mark.parametrize("how", ["the file", "a launcher"])
-def test_the_place_of_a_server_is_the_file_of_its_program(how: str, tmp_path: Path) -> None:
-    program = tmp_path / "shop.py"
-    program.write_text(
-        "import midcall\nfrom mcp.server import MCPServer\nmcp = MCPServer('shop')\n"
-        "print(midcall.install(mcp).identity.place)\n"
-    )
-    launcher = "import runpy, sys; runpy.run_path(sys.argv[1].removesuffix(':mcp'))"
-    words = [str(program)] if how == "the file" else ["-c", launcher, f"{program}:mcp"]
-    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout.strip() == str(program.resolve())
+def test_the_place_of_a_server_is_its_program_or_what_a_launcher_runs(tmp_path: Path) -> None:
+    server, program, launcher = tmp_path / "server.py", tmp_path / "shop-server", tmp_path / "fastmcp"
+    for path in (server, program, launcher):
+        path.touch()
+    for command in ([server], [server, "--fast"], [launcher, "run", server], [launcher, "run", f"{server}:mcp"]):
+        assert find_place([str(part) for part in command]) == str(server.resolve())
+    assert find_place([str(program), str(server)]) == str(program.resolve()), "its own argument"
+    assert find_place(["-c"]) == find_place([]) == ""
 
 
 def test_a_name_that_fastmcp_made_up_does_not_count() -> None:

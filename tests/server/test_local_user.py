@@ -28,6 +28,7 @@ from midcall.stores.memory import Memory
 from midcall.testing import connect, fill_vault
 from midcall.web.local_server import bind
 from tests.kinds import Kind, server_with
+from tests.server.test_out_of_band import KEYS
 
 TOKEN = "ghp_only_for_the_user_of_this_machine"
 WITHIN = 30.0
@@ -98,9 +99,7 @@ def called_by_a_tool() -> Any:
 
 
 def with_secret(kind: Kind) -> Any:
-    return server_with(
-        read_repo, kind=kind, keys=["a key of the tests: 0123456789abcdef"], store=Memory(), portal=Portal()
-    )
+    return server_with(read_repo, kind=kind, keys=KEYS, store=Memory(), portal=Portal())
 
 
 STREAMABLE: dict[str, Callable[[], Any]] = {

@@ -353,6 +353,18 @@ async def test_a_secret_cannot_be_called_like_a_connected_account_or_nothing(
     assert person.asked == []
 
 
+async def test_a_name_that_is_longer_than_stores_take_is_the_authors_mistake(caplog: pytest.LogCaptureFixture) -> None:
+    async def tool(name: str) -> str:
+        return str(len(await secret(name, "A token")))
+
+    person = Person(fills(TOKEN))
+    async with installed(tool) as (server, _), connect(server, person) as client:
+        assert shown(await client.call_tool("tool", {"name": "é" * 201})) == BROKEN
+        assert "has 402 bytes, and 400 is the limit" in logged_mistake(caplog)
+        assert person.asked == []
+        assert shown(await client.call_tool("tool", {"name": "é" * 200})) == str(len(TOKEN))
+
+
 # --- approve ---------------------------------------------------------------------------------
 
 

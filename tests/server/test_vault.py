@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import runpy
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import midcall
 from midcall import secret
 from midcall.core.caller import Caller
 from midcall.portal.app import Portal
-from midcall.server.install import installation_on
 from midcall.testing import Era, connect
 from tests.kinds import KINDS, Kind, bare_server
 from tests.portal.sites import Visitor
-from tests.server.test_out_of_band import TOKEN, WITH_URLS, WITHIN, Person, fills, installed
+from tests.server.test_out_of_band import KEYS, TOKEN, WITH_URLS, WITHIN, Person, fills, installed
 from tests.server.test_store import shown
-
-INSTALLS = """
-import midcall
-from midcall.portal import Portal
-
-def install(server, **how):
-    midcall.install(server, keys=["a key of the tests: 0123456789abcdef"], portal=Portal(), **how)
-"""
 
 
 async def read_repo() -> str:
@@ -33,19 +25,20 @@ async def read_repo() -> str:
 
 
 class Servers:
-    """Programs of one user on one machine, with one store. The file that installs midcall is where a server is."""
+    """Programs of one user on one machine, with one store."""
 
-    def __init__(self, folder: Path, kind: Kind) -> None:
+    def __init__(self, folder: Path, kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
         self._folder = folder
         self._kind: Kind = kind
+        self._monkeypatch = monkeypatch
 
     async def ask(self, file: str, name: str = "repos", *, enters: str, **how: Any) -> str:
-        """What the tool of this server gets, if the user enters this when they're asked."""
-        (self._folder / file).write_text(INSTALLS)
+        """What the tool of this server gets, if the user enters this when they're asked. `file` is its program."""
+        (self._folder / file).touch()
+        self._monkeypatch.setattr(sys, "argv", [str(self._folder / file)])
         server = bare_server(self._kind, read_repo, name=name)
-        runpy.run_path(str(self._folder / file))["install"](server, store=f"sqlite://{self._folder}/store.db", **how)
-        installation = installation_on(server)
-        assert installation is not None
+        store = f"sqlite://{self._folder}/store.db"
+        installation = midcall.install(server, keys=KEYS, store=store, portal=Portal(), **how)
         try:
             async with asyncio.timeout(WITHIN), connect(server, Person(fills(enters))) as client:
                 return shown(await client.call_tool("read_repo", {}))
@@ -54,8 +47,10 @@ class Servers:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_server_cannot_read_what_the_user_gave_another_one(kind: Kind, tmp_path: Path) -> None:
-    servers = Servers(tmp_path, kind)
+async def test_a_server_cannot_read_what_the_user_gave_another_one(
+    kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    servers = Servers(tmp_path, kind, monkeypatch)
     assert await servers.ask("a.py", enters="for a") == "for a"
     assert await servers.ask("a.py", enters="nobody asks") == "for a", "the same server, started again"
     assert await servers.ask("b.py", enters="for b") == "for b", "the same name, installed elsewhere"
@@ -63,8 +58,10 @@ async def test_a_server_cannot_read_what_the_user_gave_another_one(kind: Kind, t
     assert await servers.ask("a.py", enters="nobody asks") == "for a"
 
 
-async def test_servers_share_secrets_only_if_both_have_the_same_namespace(tmp_path: Path) -> None:
-    servers = Servers(tmp_path, "mcpserver")
+async def test_servers_share_secrets_only_if_both_have_the_same_namespace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    servers = Servers(tmp_path, "mcpserver", monkeypatch)
     assert await servers.ask("a.py", enters="alone") == "alone"
     assert await servers.ask("a.py", enters="together", namespace="team") == "together"
     assert await servers.ask("b.py", "other", enters="nobody asks", namespace="team") == "together"

@@ -15,6 +15,7 @@ from typing import Any
 
 from midcall.client.asked import Asked
 from midcall.core.outcome import Cancelled, Outcome
+from midcall.core.remembered import Remembered
 from midcall.settings import MAX_PENDING, MAX_RATED_SERVERS
 
 
@@ -44,7 +45,7 @@ class Queue:
         self.in_all = in_all
         self._entries: dict[Entry, None] = {}
         self._by_server: Counter[str] = Counter()
-        self._overrun: dict[str, None] = {}
+        self._overrun: Remembered[None] = Remembered(MAX_RATED_SERVERS)
 
     @contextmanager
     def join(self, asked: Asked) -> Generator[Entry]:
@@ -65,8 +66,6 @@ class Queue:
         """Note a refusal. Returns whether it's the first one since no question of this server was waiting."""
         first = server not in self._overrun
         self._overrun[server] = None
-        if len(self._overrun) > MAX_RATED_SERVERS:
-            del self._overrun[next(iter(self._overrun))]
         return first
 
     def leave(self, entry: Entry) -> None:

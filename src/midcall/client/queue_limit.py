@@ -12,7 +12,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from time import monotonic
 
-from midcall.settings import BURST, BURST_OVER_SECONDS, BURST_POLL_SECONDS, MAX_PENDING
+from midcall.core.remembered import Remembered
+from midcall.settings import BURST, BURST_OVER_SECONDS, BURST_POLL_SECONDS, MAX_PENDING, MAX_RATED_SERVERS
 
 
 class Crowd:
@@ -30,7 +31,7 @@ class Crowd:
         self._clock = clock
         self._waiting: Counter[str] = Counter()
         self._overrun: set[str] = set()
-        self._hushed: dict[str, float] = {}
+        self._hushed: Remembered[float] = Remembered(MAX_RATED_SERVERS)
 
     @contextmanager
     def one_more(self, server: str) -> Generator[bool]:

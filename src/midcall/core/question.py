@@ -20,6 +20,7 @@ from midcall.core.forms.form import Form
 from midcall.core.forms.secrets import refuse_secrets
 from midcall.core.journal import question_name
 from midcall.core.outcome import Via
+from midcall.core.remembered import cache_short
 from midcall.core.types import TypedForm, Unfit, is_value, spell_type, typed_form
 from midcall.core.urls import check_address, find_links
 from midcall.core.wire import (
@@ -55,16 +56,10 @@ _CHANNELS: Final[frozenset[str]] = frozenset(get_args(Via))
 _KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}\Z")
 
 
+@cache_short(4096, _LONG)
 def _digest(kind: str, message: str, detail: str) -> str:
-    return (_make_digest if len(message) > _LONG else _kept_digest)(kind, message, detail)
-
-
-def _make_digest(kind: str, message: str, detail: str) -> str:
     raw = hashlib.sha256(f"{kind}\0{message}\0{detail}".encode("utf-8", "surrogatepass")).digest()
     return urlsafe_b64encode(raw[:9]).decode()
-
-
-_kept_digest = lru_cache(maxsize=4096)(_make_digest)
 
 
 def check_channels(via: Collection[Via]) -> frozenset[Via]:

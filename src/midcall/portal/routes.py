@@ -77,10 +77,11 @@ class _WrongHost:
         self._logged: set[str] = set()
 
     def __call__(self, host: str) -> Response:
+        host = host[:100]
         if host not in self._logged and len(self._logged) < _LOGGED_HOSTS:
             self._logged.add(host)
             logger.warning(
-                f"rejected a request for the host {host[:100]!r} (421): the portal answers to "
+                f"rejected a request for the host {host!r} (421): the portal answers to "
                 f"{', '.join(sorted(self._place.hosts))}. If a proxy changes the name, add it to Portal(hosts=[...])"
             )
         self._access.refuse("wrong_host")

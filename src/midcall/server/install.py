@@ -6,7 +6,7 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -26,6 +26,7 @@ from midcall.audit import Audit, Name, Target, digest, open_audit
 from midcall.core.caller import Caller, ServerIdentity
 from midcall.core.journal import read_head
 from midcall.core.question import MISSING, Missing
+from midcall.core.remembered import Remembered, shorten
 from midcall.environment import flag, number, text, whole
 from midcall.errors import InstallError, InvalidJournal
 from midcall.server.call import audit_tool, current_call
@@ -36,7 +37,7 @@ from midcall.server.resuming.visits import Visits
 from midcall.server.running.handover import Handover
 from midcall.server.running.runs import Runs
 from midcall.server.sealing import Key, Principal, Seal, Whose, given_keys, machine_keys, portal_keys, seal_for
-from midcall.settings import DOUBT_SECONDS, HEARTBEAT_SECONDS, MAX_LIVE, MAX_ROUNDS
+from midcall.settings import DOUBT_SECONDS, HEARTBEAT_SECONDS, MAX_LIVE, MAX_ROUNDS, MAX_SEEN_TOOLS
 from midcall.stores import open_store
 from midcall.stores.memory import Memory
 from midcall.stores.seal import SealedStore
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger("midcall")
 
 _WARNINGS: Final = 100
+_LAUNCHERS: Final = ("fastmcp", "mcp", "midcall")
+"""Programs that run the server in a file."""
 
 
 def install(
@@ -119,7 +122,7 @@ def install(
             Default: `MIDCALL_MAX_LIVE`, else 1,000.
         namespace: Tells this server from others with the same name that use the same store; the same on all replicas.
             Servers with one namespace share the user's secrets. Default: `MIDCALL_NAMESPACE`, else none: the server's
-            name counts, and for secrets on the user's own machine also the file that calls `install`.
+            name counts, and for secrets on the user's own machine also its program's file.
 
     Raises:
         InstallError: It isn't a server, midcall is installed already, or a setting is wrong.
@@ -138,7 +141,7 @@ def install(
     namespace = text("MIDCALL_NAMESPACE") if namespace is None else namespace
     if namespace is not None and not (isinstance(namespace, str) and namespace.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InstallError(f'namespace={namespace!r} must be a name, as text: namespace="shop-staging".')
-    identity = ServerIdentity(_own_name(lowlevel), namespace or "", _find_place())
+    identity = ServerIdentity(_own_name(lowlevel), namespace or "", find_place(sys.argv))
     if principal is not None and not callable(principal):
         raise InstallError(
             "principal= must be a function that takes the request's context and names the user, not "
@@ -244,9 +247,11 @@ class Installation:
     principal: Principal | None
     on_ask: Callable[[Call], None] | None = None
     """Called when a tool asks by the framework's own means."""
-    own_apps: dict[str, bool] = field(default_factory=dict[str, bool])
-    """By tool, whether it has its own App."""
-    secret_forms: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    own_apps: MutableMapping[str, bool] = field(default_factory=lambda: Remembered[bool](MAX_SEEN_TOOLS))
+    """By tool, whether it has its own App. Clients call tools that don't exist, too."""
+    secret_forms: MutableMapping[str, tuple[str, ...]] = field(
+        default_factory=lambda: Remembered[tuple[str, ...]](_WARNINGS)
+    )
     """By digest, the fields of adopted forms that ask for a secret: for `doctor`."""
 
     def __post_init__(self) -> None:
@@ -359,6 +364,7 @@ class Installation:
 
     def is_new(self, what: str) -> bool:
         """Whether this was not logged yet. After many warnings nothing counts as new."""
+        what = shorten(what)
         if what in self._warned or len(self._warned) >= _WARNINGS:
             return False
         self._warned.add(what)
@@ -442,14 +448,12 @@ def _own_name(server: Server[Any]) -> str:
     return re.sub(r"^FastMCP-[0-9a-f]{4}$", "FastMCP", server.name)
 
 
-def _find_place() -> str:
-    """The program of this server: the first Python file on the command line, else that of the main module."""
-    named = (Path(re.sub(r":\w+$", "", word)) for word in sys.argv)
-    main = getattr(sys.modules.get("__main__"), "__file__", None)
-    for path in (*(path for path in named if path.suffix == ".py"), *([Path(main)] if main else ())):
-        if path.is_file():
-            return str(path.resolve())
-    return ""
+def find_place(command: Sequence[str]) -> str:
+    """The file of the program that this command runs; of a launcher, the file that it is to run."""
+    program, *arguments = command or [""]
+    named = [Path(each.partition(":")[0]) for each in arguments if Path(program).stem in _LAUNCHERS]
+    path = next((each for each in named if each.suffix == ".py" and each.is_file()), Path(program))
+    return str(path.resolve()) if path.is_file() else ""
 
 
 def _has_authorization(server: object) -> bool | None:

@@ -10,7 +10,7 @@ import hmac
 import re
 import secrets
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from ipaddress import IPv6Address, ip_address
 from typing import Final
@@ -21,6 +21,7 @@ from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from midcall.core.remembered import Remembered
 from midcall.settings import (
     COOKIE_SKEW_SECONDS,
     CSRF_SECONDS,
@@ -215,18 +216,15 @@ class FailureLimit:
     ) -> None:
         self._limit = limit
         self._period = period
-        self._sources = sources
-        self._failures: OrderedDict[str, deque[float]] = OrderedDict()
+        self._failures: Remembered[deque[float]] = Remembered(sources)
 
     def __len__(self) -> int:
         return len(self._failures)
 
     def note(self, source: str, now: float) -> None:
-        times = self._failures.setdefault(source, deque(maxlen=self._limit))
+        times = self._failures.get(source) or deque(maxlen=self._limit)
         times.append(now)
-        self._failures.move_to_end(source)
-        while len(self._failures) > self._sources:
-            self._failures.popitem(last=False)
+        self._failures[source] = times
 
     def wait(self, source: str, now: float) -> float:
         """For how many seconds this source has to wait; 0 if it need not."""

@@ -12,6 +12,7 @@ from mcp.client.session import IncomingMessage, MessageHandlerFnT
 from mcp_types import ElicitCompleteNotification
 
 from midcall.client.answerer import Waiting
+from midcall.core.remembered import Remembered
 from midcall.settings import MAX_CLIENT_VISITS
 
 OnComplete: TypeAlias = Callable[[str], Awaitable[None] | None]
@@ -30,13 +31,13 @@ class Visits:
     def __init__(self, listeners: Sequence[OnComplete] = ()) -> None:
         self._listeners = tuple(listeners)
         self._open: set[str] = set()
-        self._early = _Last(MAX_CLIENT_VISITS)
-        self._done = _Last(MAX_CLIENT_VISITS)
+        self._early: Remembered[None] = Remembered(MAX_CLIENT_VISITS)
+        self._done: Remembered[None] = Remembered(MAX_CLIENT_VISITS)
         self._waiting: list[Waiting] = []
 
     async def begin(self, id: str) -> None:
         """Expect this visit to be reported as done."""
-        self._done.discard(id)
+        self._done.pop(id, None)
         self._open.add(id)
         if id in self._early:
             await self.complete(id)
@@ -44,7 +45,7 @@ class Visits:
     def forget(self, id: str) -> None:
         """The user doesn't make this visit: ignore reports about it."""
         self._open.discard(id)
-        self._done.add(id)
+        self._done[id] = None
 
     @contextmanager
     def follow(self, waiting: Waiting) -> Generator[None]:
@@ -59,11 +60,11 @@ class Visits:
         """The server reports that this visit is done."""
         if id not in self._open:
             if id not in self._done:
-                self._early.add(id)
+                self._early[id] = None
             return
         self._open.discard(id)
-        self._early.discard(id)
-        self._done.add(id)
+        self._early.pop(id, None)
+        self._done[id] = None
         for waiting in self._waiting:
             waiting.complete(id)
         for listener in self._listeners:
@@ -79,25 +80,6 @@ class Visits:
                 await before(message)
 
         return handler
-
-
-class _Last:
-    """The last few ids, so that a server can't fill the memory."""
-
-    def __init__(self, most: int) -> None:
-        self._ids: dict[str, None] = {}
-        self._most = most
-
-    def __contains__(self, id: str) -> bool:
-        return id in self._ids
-
-    def add(self, id: str) -> None:
-        self._ids[id] = None
-        if len(self._ids) > self._most:
-            del self._ids[next(iter(self._ids))]
-
-    def discard(self, id: str) -> None:
-        self._ids.pop(id, None)
 
 
 async def _notify(listener: OnComplete, id: str) -> None:

@@ -23,6 +23,7 @@ from midcall.client.lines.excerpt import server_name
 from midcall.client.queue import Queue
 from midcall.client.urls.consent import look
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
+from midcall.core.remembered import Remembered
 from midcall.language import _
 from midcall.settings import GUARD_PENDING, GUARD_PENDING_IN_ALL
 
@@ -84,7 +85,7 @@ class Guard:
         self._audit = None if audit is None else open_audit(audit)
         self._tell = tell or _log.warning
         self._clock = clock
-        self._told: dict[str, None] = {}
+        self._told: Remembered[None] = Remembered(_MOST_TOLD)
 
     async def answer(self, asked: Asked) -> Outcome[Any]:
         """Let the question pass, or cancel it."""
@@ -147,8 +148,6 @@ class Guard:
         if sentence not in self._told:
             self._say(sentence)
         self._told[sentence] = None
-        if len(self._told) > _MOST_TOLD:
-            del self._told[next(iter(self._told))]
 
     def _say(self, sentence: str) -> None:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from midcall.core.remembered import Remembered
 from midcall.settings import MAX_RATED_SERVERS, RATE_SECONDS
 
 
@@ -45,7 +46,7 @@ class Rates:
 
     def __init__(self, rate: Rate | None) -> None:
         self._rate = _check_rate(rate)
-        self._buckets: dict[str, _Bucket] = {}
+        self._buckets: Remembered[_Bucket] = Remembered(MAX_RATED_SERVERS)
 
     def allow(self, server: str, now: float) -> bool:
         """Take one question from this server's bucket. Returns False if it's empty."""
@@ -69,6 +70,4 @@ class Rates:
         if bucket.left >= rate.count:  # quiet for long enough: the next question starts a new burst
             bucket.stopped = 0
         self._buckets[server] = bucket
-        if len(self._buckets) > MAX_RATED_SERVERS:
-            del self._buckets[next(iter(self._buckets))]
         return bucket

@@ -6,19 +6,19 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Final, Protocol, TypeAlias, cast
 
 from midcall.core.caller import ServerIdentity
 from midcall.core.forms.check import check
 from midcall.core.forms.form import Form
+from midcall.core.remembered import cache_short
 from midcall.core.text import reveal
 from midcall.errors import Misuse
 from midcall.language import _
 from midcall.portal.access import Visitor
 from midcall.portal.logs import logger
 from midcall.portal.vault import Entered
-from midcall.settings import SECRET_CHARACTERS, SECRET_CHECK_SECONDS
+from midcall.settings import CACHED_PAGE_CHARACTERS, SECRET_CHARACTERS, SECRET_CHECK_SECONDS
 from midcall.stores.interactions import Interaction
 from midcall.web.forms import Pages, excerpt, read, too_large
 from midcall.web.secret_checks import ONE, Check
@@ -26,6 +26,7 @@ from midcall.web.security import Posted
 
 _CACHED: Final = 64
 """How many forms to cache: the same tool asks the same thing again and again."""
+_cached: Final = cache_short(_CACHED, CACHED_PAGE_CHARACTERS // 10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,10 @@ class HostedForm:
 
     def __init__(self, pages: Pages) -> None:
         self._pages = pages
-        self._empty = lru_cache(_CACHED)(pages.form)
+        self._empty = _cached(self._draw)
+
+    def _draw(self, schema: str) -> str:
+        return self._pages.form(_read(schema))
 
     def context(self, interaction: Interaction, problems: Mapping[str, Any] | None) -> dict[str, Any]:
         form = _form(interaction)
@@ -96,7 +100,7 @@ class HostedForm:
             return {"fields": None, "needs": False}
         needs = any(field.required for field in form)
         if problems is None:
-            return {"fields": self._empty(form), "needs": needs}
+            return {"fields": self._empty(_schema(interaction)), "needs": needs}
         values = cast("Mapping[str, Any]", problems["content"])
         return {"fields": self._pages.form(form, values, check(form, values)), "needs": needs}
 
@@ -109,10 +113,14 @@ class HostedForm:
 
 
 def _form(interaction: Interaction) -> Form:
-    return _read(json.dumps(interaction.about["schema"]))
+    return _read(_schema(interaction))
 
 
-@lru_cache(_CACHED)
+def _schema(interaction: Interaction) -> str:
+    return json.dumps(interaction.about["schema"])
+
+
+@_cached
 def _read(schema: str) -> Form:
     return Form.from_schema(json.loads(schema), strict=False)
 

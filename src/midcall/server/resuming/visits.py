@@ -13,12 +13,12 @@ import asyncio
 import json
 import logging
 import time
-from collections import OrderedDict
 from dataclasses import asdict, replace
 from math import inf
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 from weakref import WeakSet
 
+from midcall.core.remembered import Remembered
 from midcall.errors import StoreError, TimedOut
 from midcall.protocol import has_visit_errors
 from midcall.server import model_text
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("midcall.visits")
 
-T = TypeVar("T")
-
 
 class NotHeld(Exception):
     """The process is stopping, so no request is held any more."""
@@ -48,8 +46,8 @@ class Visits:
     def __init__(self, keeping: Keeping) -> None:
         self._keeping = keeping
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._known: OrderedDict[str, None] = OrderedDict()
-        self._askers: OrderedDict[str, WeakSet[Connection]] = OrderedDict()
+        self._known: Remembered[None] = Remembered(MAX_VISITS)
+        self._askers: Remembered[WeakSet[Connection]] = Remembered(MAX_VISITS)
         """The clients that were sent to each visit: several, if its author gives it one id for all."""
         self._watching: dict[str, asyncio.Task[None]] = {}
         self._held: set[asyncio.Future[Record | None]] = set()
@@ -68,7 +66,7 @@ class Visits:
             return
         askers = self._askers.get(id) or WeakSet()
         askers.add(call.asking_session.connection)
-        _remember(self._askers, id, askers)
+        self._askers[id] = askers
         if (watching := self._watching.get(id)) is None or watching.done():
             self._watching[id] = task = asyncio.create_task(self._watch(id))
             task.add_done_callback(lambda ended: self._end_watch(id, ended))
@@ -76,7 +74,7 @@ class Visits:
     def remember(self, id: str) -> None:
         """Remember that a call in this process has this visit."""
         self._loop = asyncio.get_running_loop()
-        _remember(self._known, id, None)
+        self._known[id] = None
 
     def remembers(self, id: str) -> bool:
         return id in self._known
@@ -134,7 +132,7 @@ class Visits:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._complete(id), loop))
 
     async def _complete(self, id: str) -> bool:
-        _remember(self._known, id, None)
+        self._known[id] = None
         now = time.time()
         store = await self._keeping.store()
         known = await store.read(digest_of(id))
@@ -173,12 +171,6 @@ class Visits:
                     await self.notify(id)
         except StoreError as error:
             logger.warning("Could not watch a visit any longer: %s", error)
-
-
-def _remember(kept: OrderedDict[str, T], id: str, value: T) -> None:
-    kept[id] = value
-    while len(kept) > MAX_VISITS:
-        kept.popitem(last=False)
 
 
 # --- holding a request -------------------------------------------------------------------------

@@ -17,12 +17,13 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
 from midcall.core.journal import Head
+from midcall.core.remembered import Remembered
 from midcall.errors import StoreError
 from midcall.server.running import handover as beating
 from midcall.server.running.handover import Claim, Handover
 from midcall.server.running.run import STOPPED
-from midcall.server.running.turns import FORGOTTEN, PAST, Given, Outcome, Turn
-from midcall.settings import MAX_ENDED_RUNS, MAX_TURN_OUTCOMES, MAX_TURNS
+from midcall.server.running.turns import FORGOTTEN, PAST, Given, Outcome, Turn, fingerprint
+from midcall.settings import MAX_ENDED_RUNS, MAX_SEEN_TOOLS, MAX_TURN_OUTCOMES, MAX_TURNS
 from midcall.stores.base import Record
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ class Runs:
         self._beating: asyncio.Task[None] | None = None
         self._ended: dict[str, str] = {}
         """Why a run was ended, by call."""
-        self._told: set[object] = set()
+        self._told: Remembered[None] = Remembered(MAX_SEEN_TOOLS)
+        """The tools and resources whose replay was logged. Clients choose the addresses of resources."""
         self._lifespans: list[object] = []
 
     @property
@@ -95,7 +97,7 @@ class Runs:
         if (turn := self._turns.get(key)) is not None:
             turn.check(given)
             return turn
-        turn = self._turns[key] = Turn(given)
+        turn = self._turns[key] = Turn(fingerprint(given))
         if len(self._turns) > MAX_TURNS:
             self._turns.popitem(last=False)
         return turn
@@ -306,9 +308,9 @@ class Runs:
 
     def tell_replay(self, name: object, call: str) -> None:
         """Say once per tool that a call is replayed, and why."""
-        if name in self._told:
+        if str(name) in self._told:
             return
-        self._told.add(name)
+        self._told[str(name)] = None
         why = self._ended.get(call) or ("another replica, or a restart" if self.live else "live runs are off")
         logger.info(
             "Replaying a call of %r (%s): its code runs again from the top, with the recorded answers. "

@@ -7,6 +7,8 @@ joins it and gets the same outcome; other answers to a turn that was continued a
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -93,8 +95,8 @@ FORGOTTEN: Final = Outcome(error=ErrorData(code=INVALID_PARAMS, message=PAST))
 class Turn:
     """One continuation of a call."""
 
-    given: Given | None
-    """The answers that continued the call, as long as its outcome is kept."""
+    given: bytes | None
+    """Names the answers that continued the call, as long as its outcome is kept. Answers may be large."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held by the request that serves the turn; the others wait for it."""
     outcome: Outcome | None = None
@@ -110,10 +112,15 @@ class Turn:
         Raises:
             MCPError: This can't be continued.
         """
-        if self.given is not None and given != self.given:
+        if self.given is not None and fingerprint(given) != self.given:
             raise MCPError(INVALID_PARAMS, CONTINUED)
         if self.cancelled:
             raise MCPError(INVALID_PARAMS, WAS_CANCELLED)
+
+
+def fingerprint(given: Given) -> bytes:
+    """Names these answers."""
+    return hashlib.sha256(json.dumps(list(given), sort_keys=True).encode()).digest()
 
 
 async def conclude(runs: Runs, call: Call, turn: Turn, outcome: Outcome) -> None:

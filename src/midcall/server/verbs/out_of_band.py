@@ -23,7 +23,7 @@ from midcall.server import model_text
 from midcall.server.ask import put
 from midcall.server.channels.required import Recognised
 from midcall.server.resuming.visits import wait_for_ending
-from midcall.settings import APPROVAL_CHARACTERS
+from midcall.settings import APPROVAL_CHARACTERS, SECRET_NAME_BYTES
 from midcall.stores.interactions import Ending, Interaction, Kind
 from midcall.web.secret_checks import Check
 
@@ -78,6 +78,11 @@ def _check_name(name: str) -> None:
     """Names of connected accounts, in the same vault, are reserved."""
     if not name.strip():
         raise InvalidQuestion("A secret needs a name.")
+    if (size := len(name.encode("utf-8", "replace"))) > SECRET_NAME_BYTES:
+        raise InvalidQuestion(
+            f"The name of this secret has {size:,} bytes, and {SECRET_NAME_BYTES} is the limit. Use a short name, such "
+            'as "github", and put what the secret is for into the message.'
+        )
     if name.strip().lower().startswith(ACCOUNTS):
         raise InvalidQuestion(
             f"A secret cannot be called {name!r}: names that begin with oauth: are reserved for connected accounts. "

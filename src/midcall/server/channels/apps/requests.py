@@ -21,7 +21,7 @@ from midcall.protocol import ANSWER, APP, CONTINUE
 from midcall.server import model_text
 from midcall.server.call import Call
 from midcall.server.channels.apps.tool import call_tool
-from midcall.settings import MAX_SEEN_TOOLS, MAX_TOOL_PAGES
+from midcall.settings import MAX_TOOL_PAGES
 
 if TYPE_CHECKING:
     from midcall.server.install import Installation
@@ -120,8 +120,8 @@ def _tools(installation: Installation, result: dict[str, Any]) -> dict[str, Any]
 
 def _remember_apps(installation: Installation, tools: Iterable[Mapping[str, Any]]) -> None:
     """Remember which tools have their own App. Those that resume a call have none."""
-    installation.own_apps |= {CONTINUE: False, ANSWER: False}
-    installation.own_apps |= {tool["name"]: _has_own_app(tool) for tool in tools}
+    installation.own_apps.update({CONTINUE: False, ANSWER: False})
+    installation.own_apps.update({tool["name"]: _has_own_app(tool) for tool in tools})
 
 
 def _has_own_app(tool: Mapping[str, Any]) -> bool:
@@ -185,8 +185,7 @@ async def serve(
         return None
     if name not in installation.own_apps and shows_apps(installation, ctx.session.client_capabilities):
         await _learn(installation, ctx, call_next)
-        if len(installation.own_apps) < MAX_SEEN_TOOLS:
-            installation.own_apps.setdefault(name, True)  # no host knows an App for a tool that isn't listed
+        installation.own_apps.setdefault(name, True)  # no host knows an App for a tool that isn't listed
     return None
 
 
