@@ -180,6 +180,38 @@ _install.add(
     env="MIDCALL_NAMESPACE",
     otherwise="none: the server's name",
 )
+MAX_CALLER_RECORDS: Final = _install.add(
+    "MAX_CALLER_RECORDS",
+    50_000,
+    "records",
+    "One caller may have this many records in the store: a user, or an address if nobody is signed in.",
+    argument="install(max_caller_records=)",
+    env="MIDCALL_MAX_CALLER_RECORDS",
+)
+MAX_CALLER_MB: Final = _install.add(
+    "MAX_CALLER_MB",
+    256,
+    "MB",
+    "These records may have this many megabytes.",
+    argument="install(max_caller_mb=)",
+    env="MIDCALL_MAX_CALLER_MB",
+)
+MAX_STORE_RECORDS: Final = _install.add(
+    "MAX_STORE_RECORDS",
+    1_000_000,
+    "records",
+    "All callers of this server together may have this many records in the store.",
+    argument="install(max_store_records=)",
+    env="MIDCALL_MAX_STORE_RECORDS",
+)
+MAX_STORE_MB: Final = _install.add(
+    "MAX_STORE_MB",
+    4_000,
+    "MB",
+    "All these records may have this many megabytes.",
+    argument="install(max_store_mb=)",
+    env="MIDCALL_MAX_STORE_MB",
+)
 _install.add("PORTAL", None, "", "The web pages of this server.", argument="install(portal=)", otherwise="none")
 _install.add(
     "ADOPT",
@@ -492,6 +524,28 @@ KEY_LOCK_SECONDS: Final = _stores.add(
 )
 ID_BYTES: Final = _stores.add(
     "ID_BYTES", 1024, "bytes", "The longest id, owner or name; an index of PostgreSQL holds two of them."
+)
+QUOTA_BATCH: Final = _stores.add(
+    "QUOTA_BATCH", 16, "records", "A process writes down what it has counted after this many records."
+)
+QUOTA_BATCH_BYTES: Final = _stores.add("QUOTA_BATCH_BYTES", 1_000_000, "bytes", "Or after this many bytes.")
+QUOTA_FRESH_SECONDS: Final = _stores.add(
+    "QUOTA_FRESH_SECONDS", 1.0, "s", "A caller who has too much in the store is counted again after this long."
+)
+QUOTA_PERIOD_SECONDS: Final = _stores.add(
+    "QUOTA_PERIOD_SECONDS", 300.0, "s", "Records that expire within this time are counted together."
+)
+QUOTA_LOG_SECONDS: Final = _stores.add(
+    "QUOTA_LOG_SECONDS", 60.0, "s", "Between two log lines about a full store, at least."
+)
+LONGEST_COUNT_SECONDS: Final = _stores.add(
+    "LONGEST_COUNT_SECONDS", 315_360_000.0, "s", "A record counts this long, even if it never expires."
+)
+MAX_COUNTED_CALLERS: Final = _stores.add(
+    "MAX_COUNTED_CALLERS", 10_000, "callers", "A process remembers what this many callers have in the store."
+)
+RECORD_BYTES: Final = _stores.add(
+    "RECORD_BYTES", 500, "bytes", "What a record counts in addition to its data: its names, times and indexes."
 )
 LOGGED_RECORDS: Final = _stores.add(
     "LOGGED_RECORDS", 1_000, "records", "Log this many refused records; after that, they are only refused."
