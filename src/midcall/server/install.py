@@ -287,9 +287,10 @@ class Installation:
             Usage(self.max_store_records, self.max_store_mb * 1_000_000),
         )
         server = self.identity.of_records
-        self.records = None if self.store is None else SealedStore(self.store, self.codec, server, limits)
+        records = SealedStore(self.store or Memory(), self.codec, server, limits)
+        self.records = None if self.store is None else records
         self.keeping = None if self.records is None else Keeping(self.records, self.state_ttl)
-        self.visits = Visits(self.keeping or Keeping(Memory(), self.state_ttl))
+        self.visits = Visits(self.keeping or Keeping(records, self.state_ttl))
         handover = None if self.keeping is None else Handover(self.keeping, self.codec, self.state_ttl)
         self.runs = Runs(live=self.live, most=self.max_live, seconds=self.state_ttl, handover=handover)
         self.server.lifespan = self.runs.within(self.server.lifespan)
