@@ -9,7 +9,7 @@ import pytest
 from mcp import MCPError
 
 import midcall
-from midcall import StoreFull, ask, once
+from midcall import StoreFull, ask, once, visit
 from midcall.doctor.checks.store import check_store
 from midcall.doctor.site import Site
 from midcall.errors import InstallError
@@ -99,3 +99,16 @@ def test_quotas_come_from_arguments_then_from_the_environment(monkeypatch: pytes
 def test_a_quota_is_a_whole_number(name: str, wrong: Any) -> None:
     with pytest.raises(InstallError, match=f"{name}=.* must be a whole number from 1"):
         midcall.install(bare_server("mcpserver"), **{name: wrong})
+
+
+async def test_visits_of_a_server_without_a_store_are_counted_too(caplog: pytest.LogCaptureFixture) -> None:
+    async def sign_in() -> str:
+        await visit("Sign in.", "https://example.com/sign-in")
+        return "opened"
+
+    server = server_with(sign_in, keys=KEYS, max_caller_records=3)
+    async with connect(server, lambda asked: "go", era="2025-11-25") as client:
+        said = [shown(await client.call_tool("sign_in", {})) for _ in range(5)]
+    assert said[:3] == ["opened"] * 3
+    assert TOO_MANY in said[-1]
+    caplog.clear()
