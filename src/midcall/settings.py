@@ -208,6 +208,42 @@ _install.add(
     env="MIDCALL_AUDIT",
     otherwise="nowhere",
 )
+MAX_CALLER_RECORDS: Final = _install.add(
+    "MAX_CALLER_RECORDS",
+    50_000,
+    "records",
+    "One caller may have this many records in the store: a user, or an address if nobody is signed in.",
+    then="What needs another one is refused with `StoreFull`.",
+    argument="install(max_caller_records=)",
+    env="MIDCALL_MAX_CALLER_RECORDS",
+)
+MAX_CALLER_MB: Final = _install.add(
+    "MAX_CALLER_MB",
+    256,
+    "MB",
+    "These records may have this many megabytes.",
+    then="What needs another one is refused with `StoreFull`.",
+    argument="install(max_caller_mb=)",
+    env="MIDCALL_MAX_CALLER_MB",
+)
+MAX_STORE_RECORDS: Final = _install.add(
+    "MAX_STORE_RECORDS",
+    1_000_000,
+    "records",
+    "All callers of this server together may have this many records in the store.",
+    then="What needs another one is refused with `StoreFull`.",
+    argument="install(max_store_records=)",
+    env="MIDCALL_MAX_STORE_RECORDS",
+)
+MAX_STORE_MB: Final = _install.add(
+    "MAX_STORE_MB",
+    4_000,
+    "MB",
+    "All these records may have this many megabytes.",
+    then="What needs another one is refused with `StoreFull`.",
+    argument="install(max_store_mb=)",
+    env="MIDCALL_MAX_STORE_MB",
+)
 _install.add("PORTAL", None, "", "The web pages of this server.", argument="install(portal=)", otherwise="none")
 _install.add(
     "ADOPT",
@@ -314,7 +350,12 @@ ATTEMPTS: Final = _calls.add(
     where="core",
 )
 PATTERN_CHARACTERS: Final = _calls.add(
-    "PATTERN_CHARACTERS", 2_000, "characters", "The longest pattern of a field.", where="core"
+    "PATTERN_CHARACTERS",
+    2_000,
+    "characters",
+    "The longest pattern of a field.",
+    where="core",
+    then="It is refused with `InvalidForm`, or left to the server that sent it.",
 )
 PATTERN_STEPS: Final = _calls.add(
     "PATTERN_STEPS",
@@ -322,6 +363,7 @@ PATTERN_STEPS: Final = _calls.add(
     "steps",
     "The size of a pattern times the length of a text, at most; longer answers are refused. It takes a second or less.",
     where="core",
+    then="A longer answer is refused as too long.",
 )
 STATE_BYTES: Final = _calls.add(
     "STATE_BYTES",
@@ -613,8 +655,8 @@ MAX_SEEN_TOOLS: Final = _resuming.add(
     10_000,
     "tools",
     "Remember of this many tools whether they have an App.",
-    then="midcall remembers no more, and reads the list of tools each time.",
-    where="server/channels",
+    then="The oldest is forgotten, and the list of tools is read again.",
+    where="server",
 )
 MAX_APP_FIELDS: Final = _resuming.add(
     "MAX_APP_FIELDS",
@@ -763,8 +805,68 @@ ID_BYTES: Final = _stores.add(
     "The longest id, owner or name; an index of PostgreSQL holds two of them.",
     then="The operation fails, and names the text that is too long.",
 )
+QUOTA_BATCH: Final = _stores.add(
+    "QUOTA_BATCH",
+    16,
+    "records",
+    "A process writes down what it has counted after this many records.",
+    then="The count is written, and read again by all replicas.",
+)
+QUOTA_BATCH_BYTES: Final = _stores.add(
+    "QUOTA_BATCH_BYTES",
+    1_000_000,
+    "bytes",
+    "Or after this many bytes.",
+    then="The count is written, and read again by all replicas.",
+)
+QUOTA_FRESH_SECONDS: Final = _stores.add(
+    "QUOTA_FRESH_SECONDS",
+    1.0,
+    "s",
+    "A caller who has too much in the store is counted again after this long.",
+    then="Their next write reads the count again.",
+)
+QUOTA_PERIOD_SECONDS: Final = _stores.add(
+    "QUOTA_PERIOD_SECONDS",
+    300.0,
+    "s",
+    "Records that expire within this time are counted together.",
+    then="The next records are counted apart.",
+)
+QUOTA_LOG_SECONDS: Final = _stores.add(
+    "QUOTA_LOG_SECONDS",
+    60.0,
+    "s",
+    "Between two log lines about a full store, at least.",
+    interval=True,
+)
+LONGEST_COUNT_SECONDS: Final = _stores.add(
+    "LONGEST_COUNT_SECONDS",
+    315_360_000.0,
+    "s",
+    "A record counts this long, even if it never expires.",
+    then="It no longer counts.",
+)
+MAX_COUNTED_CALLERS: Final = _stores.add(
+    "MAX_COUNTED_CALLERS",
+    10_000,
+    "callers",
+    "A process remembers what this many callers have in the store.",
+    then="The oldest is forgotten, and counted again when needed.",
+)
+RECORD_BYTES: Final = _stores.add(
+    "RECORD_BYTES",
+    500,
+    "bytes",
+    "What a record counts in addition to its data: its names, times and indexes.",
+    then="It counts towards the quota of its caller.",
+)
 LOGGED_RECORDS: Final = _stores.add(
-    "LOGGED_RECORDS", 1_000, "records", "Log this many refused records; after that, they are only refused."
+    "LOGGED_RECORDS",
+    1_000,
+    "records",
+    "Log this many refused records; after that, they are only refused.",
+    then="Further ones are refused without a line in the log.",
 )
 
 # --- Web -------------------------------------------------------------------------------------------
@@ -1103,6 +1205,7 @@ DEFAULT_CHARACTERS: Final = _client.add(
     "characters",
     "The longest default that a terminal offers: nobody would see all of a longer one before it is sent.",
     then="The field is empty.",
+    where=".",
 )
 MAX_PENDING: Final = _client.add(
     "MAX_PENDING",

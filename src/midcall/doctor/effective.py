@@ -26,7 +26,7 @@ _ATTRIBUTES: Final = {
         name: name.lower()
         for name in (
             *("MAX_LIVE", "MAX_ROUNDS", "REQUIRED", "ADOPT", "STRICT", "NOT_SECRET", "ANSWERS_AHEAD", "RELAY"),
-            *("APPS", "PROBE"),
+            *("APPS", "PROBE", "MAX_CALLER_RECORDS", "MAX_CALLER_MB", "MAX_STORE_RECORDS", "MAX_STORE_MB"),
         )
     },
 }

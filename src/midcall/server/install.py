@@ -37,11 +37,22 @@ from midcall.server.resuming.visits import Visits
 from midcall.server.running.handover import Handover
 from midcall.server.running.runs import Runs
 from midcall.server.sealing import Key, Principal, Seal, Whose, given_keys, machine_keys, portal_keys, seal_for
-from midcall.settings import DOUBT_SECONDS, HEARTBEAT_SECONDS, MAX_LIVE, MAX_ROUNDS, MAX_SEEN_TOOLS
+from midcall.settings import (
+    DOUBT_SECONDS,
+    HEARTBEAT_SECONDS,
+    MAX_CALLER_MB,
+    MAX_CALLER_RECORDS,
+    MAX_LIVE,
+    MAX_ROUNDS,
+    MAX_SEEN_TOOLS,
+    MAX_STORE_MB,
+    MAX_STORE_RECORDS,
+)
 from midcall.stores import open_store
 from midcall.stores.memory import Memory
+from midcall.stores.quotas import Limits, Usage, name_user
 from midcall.stores.seal import SealedStore
-from midcall.web.security import why_not_local
+from midcall.web.security import network, why_not_local
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
@@ -81,6 +92,10 @@ def install(
     live: bool | None = None,
     max_live: int | None = None,
     namespace: str | None = None,
+    max_caller_records: int | None = None,
+    max_caller_mb: int | None = None,
+    max_store_records: int | None = None,
+    max_store_mb: int | None = None,
 ) -> Installation:
     """Let the tools, prompts and resources of this server ask the user.
 
@@ -123,6 +138,12 @@ def install(
         namespace: Tells this server from others with the same name that use the same store; the same on all replicas.
             Servers with one namespace share the user's secrets. Default: `MIDCALL_NAMESPACE`, else none: the server's
             name counts, and for secrets on the user's own machine also its program's file.
+        max_caller_records: How many records one caller may have in the store: a user, or an address if nobody is signed
+            in. Default: `MIDCALL_MAX_CALLER_RECORDS`, else 50,000.
+        max_caller_mb: How many megabytes these may have. Default: `MIDCALL_MAX_CALLER_MB`, else 256.
+        max_store_records: How many records all callers together may have in the store. Default:
+            `MIDCALL_MAX_STORE_RECORDS`, else 1,000,000.
+        max_store_mb: How many megabytes these may have. Default: `MIDCALL_MAX_STORE_MB`, else 4,000.
 
     Raises:
         InstallError: It isn't a server, midcall is installed already, or a setting is wrong.
@@ -135,7 +156,15 @@ def install(
     doubt = (number("MIDCALL_DOUBT", zero=True) or DOUBT_SECONDS) if doubt is None else doubt
     state_ttl = number("MIDCALL_STATE_TTL") if state_ttl is None else state_ttl
     max_live = (whole("MIDCALL_MAX_LIVE", least=1) or MAX_LIVE) if max_live is None else max_live
-    _check_numbers(heartbeat=heartbeat, doubt=doubt, state_ttl=state_ttl, max_rounds=max_rounds, max_live=max_live)
+    limits = {
+        "max_caller_records": _count(max_caller_records, "MIDCALL_MAX_CALLER_RECORDS", MAX_CALLER_RECORDS),
+        "max_caller_mb": _count(max_caller_mb, "MIDCALL_MAX_CALLER_MB", MAX_CALLER_MB),
+        "max_store_records": _count(max_store_records, "MIDCALL_MAX_STORE_RECORDS", MAX_STORE_RECORDS),
+        "max_store_mb": _count(max_store_mb, "MIDCALL_MAX_STORE_MB", MAX_STORE_MB),
+    }
+    _check_numbers(
+        heartbeat=heartbeat, doubt=doubt, state_ttl=state_ttl, max_rounds=max_rounds, max_live=max_live, **limits
+    )
     if portal is not None and (isinstance(portal, type) or not hasattr(portal, "bind")):
         raise InstallError(f"portal= must be a Portal, not {_describe(portal)}: install(server, portal=Portal(...)).")
     namespace = text("MIDCALL_NAMESPACE") if namespace is None else namespace
@@ -182,6 +211,10 @@ def install(
         live=live,
         why_live=why_live,
         max_live=max_live,
+        max_caller_records=limits["max_caller_records"],
+        max_caller_mb=limits["max_caller_mb"],
+        max_store_records=limits["max_store_records"],
+        max_store_mb=limits["max_store_mb"],
         required=bool(flag("MIDCALL_REQUIRED") if required is None else required),
         principal=principal,
         knows_callers=True if principal is not None else _has_authorization(server),
@@ -238,6 +271,10 @@ class Installation:
     why_live: str
     """Why they do, or don't."""
     max_live: int
+    max_caller_records: int
+    max_caller_mb: int
+    max_store_records: int
+    max_store_mb: int
     required: bool
     """Whether every client is known to call again after the error -32042."""
     whose_keys: Whose
@@ -255,9 +292,15 @@ class Installation:
     """By digest, the fields of adopted forms that ask for a secret: for `doctor`."""
 
     def __post_init__(self) -> None:
-        self.records = None if self.store is None else SealedStore(self.store, self.codec, self.identity.of_records)
+        limits = Limits(
+            Usage(self.max_caller_records, self.max_caller_mb * 1_000_000),
+            Usage(self.max_store_records, self.max_store_mb * 1_000_000),
+        )
+        server = self.identity.of_records
+        records = SealedStore(self.store or Memory(), self.codec, server, limits)
+        self.records = None if self.store is None else records
         self.keeping = None if self.records is None else Keeping(self.records, self.state_ttl)
-        self.visits = Visits(self.keeping or Keeping(Memory(), self.state_ttl))
+        self.visits = Visits(self.keeping or Keeping(records, self.state_ttl))
         handover = None if self.keeping is None else Handover(self.keeping, self.codec, self.state_ttl)
         self.runs = Runs(live=self.live, most=self.max_live, seconds=self.state_ttl, handover=handover)
         self.server.lifespan = self.runs.within(self.server.lifespan)
@@ -315,6 +358,13 @@ class Installation:
             logger.exception("The audit trail cannot name the user of a call")
             user = ""
         return {"server": self.server_title, "client": named, "user": user}
+
+    def caller(self, ctx: ServerRequestContext[Any, Any]) -> str:
+        """Names who makes the current request, to count what they keep: its user, or its address."""
+        if owner := self.owner(ctx):
+            return name_user(owner)
+        client = None if ctx.request is None else ctx.request.client
+        return "" if client is None else f"address {network(client.host)}"
 
     def stop(self) -> None:
         """The server is stopping: let requests waiting for a person return, to continue elsewhere.
@@ -461,6 +511,10 @@ def _has_authorization(server: object) -> bool | None:
     if isinstance(server, Server):
         return None
     return (getattr(server, "_token_verifier", None) or getattr(server, "auth", None)) is not None
+
+
+def _count(given: int | None, variable: str, default: int) -> int:
+    return (whole(variable, least=1) or default) if given is None else given
 
 
 def _check_numbers(**numbers: Any) -> None:

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
+from functools import partial
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, cast
 
@@ -47,6 +48,7 @@ from midcall.server.running.turns import (
     publish,
 )
 from midcall.settings import BRANCH_POLL_SECONDS, BRANCH_POLLS, GRACE_SECONDS, STATE_BYTES
+from midcall.stores.quotas import caller
 
 if TYPE_CHECKING:
     from midcall.server.install import Installation
@@ -109,6 +111,7 @@ class Calls:
     async def _route(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Route a request that brings a state or a code, or any request to a server with a store."""
         installation = self._installation
+        caller.set(partial(installation.caller, ctx))
         if installation.keeping is not None and (ours := await apps.serve(installation, ctx, call_next)) is not None:
             return ours
         state, responses = _input_of(ctx.params or {})

@@ -18,8 +18,8 @@ from typing import Any, Final, TypeVar, cast
 
 from midcall.errors import StoreError
 from midcall.settings import EXPIRED_KEEP_SECONDS, REDIS_PING_SECONDS, STORE_BATCH, STORE_POOL, STORE_TIMEOUT_SECONDS
-from midcall.stores import redis_scripts as scripts
 from midcall.stores.address import Address, wrong_option
+from midcall.stores.backend import redis_scripts as scripts
 from midcall.stores.backend.connected import Connected
 from midcall.stores.backend.failures import fail, import_driver, malformed_url, unknown_option
 from midcall.stores.backend.rows import OLDEST, check_names, escape, missing_steps, unescape

@@ -25,6 +25,7 @@ from midcall.errors import Misuse, RecordRefused, VaultLocked
 from midcall.settings import LOGGED_RECORDS
 from midcall.stores.base import Completion, Record, Store, Value, verdict
 from midcall.stores.keys import Key, derive
+from midcall.stores.quotas import Limits, Quotas
 
 logger = logging.getLogger("midcall.store")
 
@@ -123,11 +124,19 @@ class SealedStore:
     outcome, a record has a seal of everything that it says: server, id, kind, owner, when it expires, version, data,
     and for an outcome the data that it decides about. The first key seals, and all keys open.
 
+    Args:
+        store: Where the records are.
+        codec: Has the keys.
+        server: Names the server.
+        limits: How much it may keep for its callers.
+
     Raises:
+        StoreFull: From `create`, if a caller or all of them have too much in the store.
         RecordRefused: From every method that returns a record or decides by one, if the seal doesn't fit.
     """
 
-    def __init__(self, store: Store, codec: Codec, server: str) -> None:
+    def __init__(self, store: Store, codec: Codec, server: str, limits: Limits | None = None) -> None:
+        self.quotas = None if limits is None else Quotas(self, limits)
         self._store = store
         self._codec = codec
         self._server = server
@@ -144,11 +153,22 @@ class SealedStore:
 
     async def create(self, record: Record) -> tuple[Record, bool]:
         new = replace(record, version=1)
-        found, ours = await self._store.create(self._close(new))
+        if self.quotas is None:
+            found, ours = await self._store.create(self._close(new))
+        else:
+            await self.quotas.admit(new)
+            ours = False
+            try:
+                found, ours = await self._store.create(self._close(new))
+            finally:
+                if not ours:
+                    self.quotas.return_(new)
         return (new, True) if ours else (self._open(record.id, found), False)
 
     async def change(self, record: Record, version: int) -> tuple[Record | None, bool]:
         found, ours = await self._store.change(self._close(replace(record, version=version + 1)), version)
+        if ours and self.quotas is not None and record.outcome is not None:
+            self.quotas.add_outcome(record, record.outcome)
         return (None if found is None else self._open(record.id, found)), ours
 
     async def read(self, id: str) -> Record | None:
@@ -174,7 +194,10 @@ class SealedStore:
         if record is None or completion != "done":
             return completion
         sealed = self._close_outcome(replace(record, outcome=outcome, version=record.version + 1))
-        return await self._store.complete(self._id(id), sealed, owner=owner, now=now)
+        done = await self._store.complete(self._id(id), sealed, owner=owner, now=now)
+        if done == "done" and self.quotas is not None:
+            self.quotas.add_outcome(record, sealed)
+        return done
 
     async def consume(self, id: str, *, owner: str | None, now: float) -> Record | None:
         found = await self._store.consume(self._id(id), owner=owner, now=now)

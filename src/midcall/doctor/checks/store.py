@@ -11,6 +11,7 @@ from midcall.doctor.site import Site
 from midcall.errors import StoreError
 from midcall.settings import CHECK_SECONDS, CHECK_VAULT_VALUES
 from midcall.stores.memory import Memory
+from midcall.stores.quotas import Usage
 from midcall.stores.sqlite import SQLite
 
 if TYPE_CHECKING:
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
 ADD_STORE: Final = "Use install(..., store='sqlite://'), or 'postgresql://...' or 'redis://...' for several replicas."
 _CHECK: Final = "`midcall store check URL` checks a store alone, and waits as long as a server would."
+_RAISE_QUOTA: Final = (
+    "Nearly full: then calls that need the store fail. If that is your users, set MIDCALL_MAX_STORE_RECORDS and "
+    "MIDCALL_MAX_STORE_MB. If it is strangers, let callers sign in."
+)
 _LOST: Final = "If it is lost, `midcall vault forget OWNER NAME` lets users enter their values again."
 
 
@@ -39,7 +44,7 @@ async def check_store(site: Site) -> list[Finding]:
         why = "another process holds the file, or its disk hangs" if local else "it hangs, or something drops packets"
         return [Finding("store", "broken", f"No answer within {CHECK_SECONDS:g} s: {why}. {before.text}", _CHECK)]
     answered = Finding("store", before.state, f"It responds. {before.text}", before.advice)
-    return [answered, *await _check_vault(site, store, until)]
+    return [answered, *await _check_quota(site, until), *await _check_vault(site, store, until)]
 
 
 def _describe(site: Site) -> Finding:
@@ -58,6 +63,23 @@ def _describe(site: Site) -> Finding:
         text = f"{name}: for all processes in this container, and lost with it unless the file is on a volume."
         return Finding("store", "ok", text)
     return Finding("store", "ok", f"{name}: for all processes on this machine.")
+
+
+async def _check_quota(site: Site, until: float) -> list[Finding]:
+    """How much this server keeps, of what it may."""
+    records = site.installation.records
+    if records is None or records.quotas is None:
+        return []
+    most = records.quotas.limits
+    try:
+        async with asyncio.timeout_at(until):
+            used = await records.quotas.used()
+    except (StoreError, TimeoutError):
+        return [Finding("quota", "doubtful", "It could not be counted in time.")]
+    text = f"This server keeps {used}, of at most {most.all}, and {most.caller} for one caller."
+    if Usage(used.records * 5 // 4, used.size * 5 // 4).exceeds(most.all):
+        return [Finding("quota", "doubtful", text, _RAISE_QUOTA)]
+    return [Finding("quota", "ok", text)]
 
 
 # --- the vault -----------------------------------------------------------------------------------
