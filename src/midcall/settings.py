@@ -438,7 +438,7 @@ MAX_EQUAL_APPS: Final = _resuming.add(
     "MAX_EQUAL_APPS", 32, "calls", "Tell apart this many equal calls whose Apps are open.", where="server/channels"
 )
 MAX_SEEN_TOOLS: Final = _resuming.add(
-    "MAX_SEEN_TOOLS", 10_000, "tools", "Remember of this many tools whether they have an App.", where="server/channels"
+    "MAX_SEEN_TOOLS", 10_000, "tools", "Remember of this many tools whether they have an App.", where="server"
 )
 MAX_APP_FIELDS: Final = _resuming.add(
     "MAX_APP_FIELDS", 50_000, "pairs", "Read this many pairs of name and value from an App.", where="server/channels"
