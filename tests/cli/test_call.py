@@ -159,7 +159,7 @@ def test_a_page_elsewhere_outlives_the_server_that_the_command_started(tmp_path:
     script.write_text(
         PAYS.format(
             how=f"portal={portal}, principal=lambda ctx: 'https://id.example.com ada', "
-            "keys='k key of the tests: 0123456789abcdef'"
+            "keys='a key of the tests: 0123456789abcdef'"
         )
     )
     waits = here("call", command_of(script), "pay", "--era", "2025-06-18")

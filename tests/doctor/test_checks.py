@@ -83,6 +83,7 @@ async def test_with_everything_installed_every_channel_is_there() -> None:
     assert {name: finding.state for name, finding in found.items()} == {
         "keys": "ok",
         "store": "doubtful",
+        "quota": "ok",
         "vault": "ok",
         "runs": "ok",
         "portal": "ok",

@@ -143,7 +143,8 @@ class Quotas:
 
     def _refuse(self, name: str, most: Usage) -> StoreFull:
         whose, what = ("All callers together have", "store") if name == ALL else ("One caller has", "caller")
-        variables = f"MIDCALL_MAX_{what.upper()}_RECORDS and MIDCALL_MAX_{what.upper()}_MB"
+        of_all = "MIDCALL_MAX_STORE_RECORDS and MIDCALL_MAX_STORE_MB"
+        variables = of_all if name == ALL else "MIDCALL_MAX_CALLER_RECORDS and MIDCALL_MAX_CALLER_MB"
         error = StoreFull(
             f"{whose} {self._known_of(name)} in the store, of at most {most}",
             advice=(
