@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.fuzz import data, texts, wire
+from tests.fuzz import client, data, pages, terminal, texts, wire
 from tests.fuzz.fuzzer import Target
 
-TARGETS: Final[dict[str, Target]] = {target.name: target for module in (texts, data, wire) for target in module.TARGETS}
+TARGETS: Final[dict[str, Target]] = {
+    target.name: target for module in (texts, data, wire, pages, client, terminal) for target in module.TARGETS
+}

@@ -202,16 +202,16 @@ def _has_plain_type(value: Any, part: Any) -> bool:
 
 def _problem(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str | None:
     """What is wrong with the arguments. Skips patterns and references that multiply: they could take for ever."""
-    from jsonschema import SchemaError, exceptions
-    from jsonschema.validators import extend, validator_for
+    from jsonschema import SchemaError, exceptions, validators
     from referencing import Registry
     from referencing.exceptions import Unresolvable
 
     if _count_references(schema) > _MOST_REFERENCES:
         return None
     try:
-        found: Any = validator_for(dict(schema))
-        kind: Any = extend(found, {"pattern": _skip, "patternProperties": _skip})  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+        make: Any = validators
+        found = make.validator_for(dict(schema))
+        kind = make.extend(found, {"pattern": _skip, "patternProperties": _skip})
         found.check_schema(schema)
         nothing_fetched: Any = Registry()  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         errors = kind(schema, registry=nothing_fetched).iter_errors(dict(arguments))
