@@ -112,7 +112,7 @@ async def _open_portal() -> AsyncIterator[Take]:
         kind, asked = made
         page = await opened(kind)
         method, path, headers, body = _fill_in(asked, page)
-        status, answered, text = await request(at.app, method, path, headers, body)
+        status, answered, _ = await request(at.app, method, path, headers, body)
         if path.startswith("/midcall/"):  # the rest is the app's around it
             _check_response(status, answered)
         action = await at.action(page["$ID"])

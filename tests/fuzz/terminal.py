@@ -104,7 +104,7 @@ def _make_acts(random: Random) -> tuple[tuple[str, Any, str], list[Act]]:
             case 0:
                 acts.append(("paste", mutate_text(random, random.choice((*TYPED, *PIECES)))))
             case 1:
-                acts.append(("bytes", mutate_text(random, "".join(random.choices(PIECES, k=5)))[:500]))
+                acts.append(("bytes", mutate_text(random, "".join(random.choices(PIECES, k=5)))[:100]))
             case 2:
                 acts.append(("resize", (random.choice((1, 2, 20, 80, 300)), random.choice((1, 2, 5, 24, 100)))))
             case _:

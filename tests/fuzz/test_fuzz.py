@@ -147,6 +147,10 @@ FOUND: Final[dict[str, tuple[str, Any]]] = {
         "schemas",
         ({"type": "object", "properties": {"a": {"type": "string"}}, "required": [{}]}, {}, ""),
     ),
+    "a client that hangs up in the middle of its request": (
+        "socket",
+        b"POST /midcall/x HTTP/1.1\r\nhost: 127.0.0.1:8000\r\ncontent-length: 87\r\n\r\ntoken=",
+    ),
     "a tool name that isn't text, from a client with Apps": (
         "stdio",
         ("store", "2026-07-28", [_message(name=[]), _message(name={"a": 1}), _message(name=None)]),
