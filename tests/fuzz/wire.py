@@ -647,7 +647,7 @@ async def request(
 
 
 def _learn(seen: Seen, text: str) -> None:
-    lines = [line[6:] for line in text.splitlines() if line.startswith("data: ")] or [text]
+    lines = [line[6:] for line in text.split("\n") if line.startswith("data: ")] or [text]
     for line in lines:
         if line.startswith("{"):
             seen.note(line)
