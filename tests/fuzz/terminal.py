@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
+import warnings
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from random import Random
@@ -17,8 +19,9 @@ from midcall.core.forms.check import check
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted
 from midcall.errors import InvalidForm
+from tests.cli.shell import here
 from tests.client.test_lines import TRIP, Session
-from tests.fuzz.fuzzer import CPU_SECONDS, REJECTED, Finding, Take, Target
+from tests.fuzz.fuzzer import CPU_SECONDS, REJECTED, Finding, Take, Target, check_output
 from tests.fuzz.mutation import PIECES, mutate_data, mutate_text
 from tests.terminals import Desk, Hands
 
@@ -153,7 +156,46 @@ async def _act(hands: Hands, what: str, given: Any) -> None:
     await hands.pilot.pause()
 
 
+# --- the command line --------------------------------------------------------------------------
+
+NOWHERE: Final = "http://127.0.0.1:9/mcp"
+"""Nothing listens there: what a command does before and after is what is tried."""
+COMMANDS: Final = (
+    ["call", NOWHERE, "book", "destination=Oslo", "days:=4", "--era", "2025-11-25", "--json", "--timeout", "2"],
+    ["call", NOWHERE, "book", "--header", "Authorization: Bearer x", "-v", "text=@/nonexistent"],
+    ["call", NOWHERE, "book", "--answers", "/nonexistent.yaml"],
+    ["tools", NOWHERE, "--era", "auto", "--json"],
+    ["explain", "NoChannel"],
+    ["call", "--help"],
+)
+
+
+def _make_command(random: Random) -> list[str]:
+    """A command with a few changes; never another server, since that may be a program to start."""
+    command = list(random.choice(COMMANDS))
+    places = [at for at, each in enumerate(command) if each != NOWHERE and at]
+    for _ in range(random.choice((0, 1, 1, 2))):
+        at = random.choice(places)
+        command[at] = mutate_text(random, command[at]).replace("\0", "")
+    return [each.encode("utf-8", "replace").decode() for each in command]
+
+
+@asynccontextmanager
+async def _open_commands() -> AsyncIterator[Take]:
+    async def take(command: list[str]) -> str:
+        with warnings.catch_warnings():
+            done = await asyncio.to_thread(here, *command)
+        said = done.stdout + done.stderr
+        check_output(said)
+        if "unexpectedly" in said or done.returncode not in (0, 1, 2, 3, 4):
+            raise Finding(f"exit code {done.returncode}: {said[-1000:]}")
+        return REJECTED if done.returncode == 2 else f"exit code {done.returncode}"
+
+    yield take
+
+
 TARGETS: Final = (
     Target("lines", _make_lines, _open_lines, short=600, share=40),
-    Target("forms", _make_acts, _open_forms, short=60, share=5, seconds=30.0),
+    Target("forms", _make_acts, _open_forms, short=60, share=2, seconds=30.0),
+    Target("commands", _make_command, _open_commands, short=60, share=2),
 )
