@@ -136,8 +136,8 @@ def survive(target: Target, made: Any) -> None:
         with listening() as said:
             async with target.open() as take:
                 failure = await _try(take, made, said, Report(target.name), target.seconds)
-        if failure is not None:
-            raise Finding(failure[1])
+        if failure is not None or said:
+            raise Finding(failure[1] if failure is not None else said[0])
 
     asyncio.run(run())
 
@@ -161,6 +161,8 @@ async def _fuzz(
                     failure = await _try(take, made, said, report, target.seconds)
                     report.seconds = time.process_time() - begun
                     number += 1
+            if failure is None and said:  # about one of the last inputs
+                failure = said[0], said.pop(0)
             if failure is not None:
                 kind, why = failure
                 found = Failure(target.name, seed, number - 1, made, why, kind)

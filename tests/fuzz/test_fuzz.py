@@ -147,9 +147,9 @@ FOUND: Final[dict[str, tuple[str, Any]]] = {
         "schemas",
         ({"type": "object", "properties": {"a": {"type": "string"}}, "required": [{}]}, {}, ""),
     ),
-    "a client that hangs up in the middle of its request": (
+    "a client that sends the rest of its request in a wrong way": (
         "socket",
-        b"POST /midcall/x HTTP/1.1\r\nhost: 127.0.0.1:8000\r\ncontent-length: 87\r\n\r\ntoken=",
+        b"GET /midcall/health HTTP/1.1\r\nhost: 127.0.0.1:8000\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
     ),
     "a tool name that isn't text, from a client with Apps": (
         "stdio",
