@@ -27,6 +27,7 @@ from midcall.core.forms.fields import Choices, Text
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined
 from tests.client.browsing import Desk, a_visit, desk, short, soon, trip
+from tests.web.other_user import ASK, another_user, linux, root
 from tests.web.submitting import Page, Pairs
 
 
@@ -248,6 +249,47 @@ async def test_a_guess_and_a_head_request_let_nobody_in_and_spend_nothing() -> N
             assert (await http.head(address)).status_code == 403
             origin = "{0.scheme}://{0.netloc}".format(urlsplit(address))
             assert (await http.get(origin)).status_code == 404
+            assert (await http.get(address)).status_code == 200
+
+
+@linux
+@root
+async def test_another_user_of_this_machine_who_reads_the_address_first_is_refused_and_spends_nothing() -> None:
+    async with desk() as at:
+        [task] = at.ask(short())
+        address = await at.address()
+        assert await another_user(ASK, address, "Which branch") == "403 False"
+        async with httpx2.AsyncClient() as http:
+            assert (await http.get(address)).status_code == 200
+            visitor = Visitor(http, address.partition("/open/")[0] + "/")
+            assert "Which branch" in await visitor.see()
+            for path in ("", "events", "static/style.css"):
+                assert await another_user(ASK, visitor.home + path, "Which branch") == "403 False"
+            await visitor.press("short", "send", {"f0": "main"})
+        assert await soon(task) == Accepted({"branch": "main"})
+
+
+async def test_a_cookie_of_many_backslashes_does_not_hang_the_page_and_hides_no_other() -> None:
+    async with desk() as at:
+        at.ask(short())
+        address = await at.address()
+        async with httpx2.AsyncClient() as http:
+            entered = await http.get(address)
+            ours = entered.headers["set-cookie"].partition(";")[0]
+        async with httpx2.AsyncClient() as http:
+            start = time.process_time()
+            cookies = f'a="{chr(92) * 50_000}"; {ours}; b=c'
+            page = await http.get(address.partition("/open/")[0] + "/", headers={"cookie": cookies})
+            assert time.process_time() - start < 2
+            assert (page.status_code, "Which branch" in page.text) == (200, True)
+
+
+async def test_a_request_that_was_forwarded_is_refused() -> None:
+    async with desk() as at:
+        at.ask(short())
+        address = await at.address()
+        async with httpx2.AsyncClient() as http:
+            assert (await http.get(address, headers={"x-forwarded-for": "192.0.2.1"})).status_code == 403
             assert (await http.get(address)).status_code == 200
 
 

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import builtins
+import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 from midcall.client.urls import hosts
 from midcall.client.urls.consent import look, open_in_browser
 from midcall.settings import URL_CHARACTERS
+from scripts.peers import node
 
 HOST_TEXT = st.text(st.sampled_from("abz019.-xn@:[]/?#%\\ \u0430\u3002\u202e\uff0e\u05d0é𝐚"), max_size=30)
 WEB_LIKE = st.builds("{}://{}{}".format, st.sampled_from(["http", "https", "HTTPS", "ftp"]), HOST_TEXT, st.text())
@@ -64,6 +67,54 @@ def test_names_are_compared_in_plain_letters() -> None:
     address = look("https://Shop.MÜNCHEN.de/")
     assert (address.host, address.registrable) == ("shop.xn--mnchen-3ya.de", "xn--mnchen-3ya.de")
     assert look("https://shop.xn--mnchen-3ya.de/").host == address.host
+
+
+# Nothing, a dot, a digit, other letters: what browsers make of some characters.
+ODD = (
+    *"\u00ad\u034f\u180b\u180c\u180d\u180e\u180f\u200b\u2060\ufe0f\ufeff\u115f\u3164\uffa0\U000e0100",
+    *"\u3002\uff0e\uff61\u2024\u33c2\u2488",
+)
+NAMES = [
+    name.format(char)
+    for char in (*ODD, *(chr(code) for code in range(0xA1, 0x30000, 211) if chr(code).isprintable()))
+    for name in ("ev{}il.example", "{}a.example", "\U0001f600{}.example")
+]
+OPENED = """
+const names = JSON.parse(require("fs").readFileSync(0, "utf8"));
+const open = (name) => { try { return new URL(`https://${name}/`).hostname } catch { return null } };
+console.log(JSON.stringify(names.map(open)));
+"""
+
+
+@pytest.mark.skipif(node() is None, reason="no Node.js: make venv")
+def test_a_host_is_the_one_that_a_browser_opens_or_is_not_offered() -> None:
+    done = subprocess.run(
+        [str(node()), "-e", OPENED], input=json.dumps(NAMES), capture_output=True, text=True, timeout=60, check=True
+    )
+    looked = [(look(f"https://{name}/"), opened) for name, opened in zip(NAMES, json.loads(done.stdout), strict=True)]
+    assert [(it.url, it.host, opened) for it, opened in looked if it.openable and opened not in (it.host, None)] == []
+    assert sum(it.openable for it, _ in looked) > len(NAMES) / 2
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "".join(map(chr, range(0x4E00, 0x4E00 + 20_000))),
+        "a" + "\u0301\u0316" * 15_000,
+        "\U0001f600\U0001f601" * 15_000,
+        "a." * 16_000,
+        "1" * 30_000,
+        "@" * 30_000,
+        "\ufdfa" * 250,
+    ],
+)
+@pytest.mark.parametrize(
+    "url", ["https://{}.example/", "https://a.example/{}", "https://{}@a.example/", "https://[{}]/"]
+)
+def test_no_address_takes_long(label: str, url: str) -> None:
+    start = time.process_time()
+    look(url.format(label))
+    assert time.process_time() - start < 2
 
 
 def test_without_the_list_of_suffixes_the_whole_host_is_the_domain(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -204,6 +204,8 @@ async def test_what_is_withdrawn_or_fails_waits_no_longer() -> None:
         ({"deny_servers": ["evil"]}, "travel", True),
         ({"deny_servers": ["evil"]}, "EVIL", False),
         ({"deny_servers": ["evil"]}, "ev\u200bil\x1b[0m ", False),
+        ({"deny_servers": ["evil"]}, "ev\u180bi\ufe0f\u034fl\u3164", False),
+        ({"deny_servers": ["evil"]}, "evil" + " " * 100_000, False),
         ({"servers": ["evil"], "deny_servers": ["evil"]}, "evil", False),
     ],
 )
@@ -241,7 +243,13 @@ async def test_servers_are_allowed_and_denied_by_name(lists: dict[str, Any], ser
         ({"deny_hosts": ["*.evil.org"]}, "https://evil.org/", True),
         ({"deny_hosts": ["*.evil.org"]}, "https://x.evil.org/", False),
         ({"deny_hosts": ["127.0.0.1"]}, "http://0x7f.1/", False),
+        ({"deny_hosts": ["127.0.0.1"]}, "http://[::ffff:127.0.0.1]/", False),
         ({"deny_hosts": ["evil.org"]}, "https://ev%69l.org/", False),
+        ({"deny_hosts": ["evil.org"]}, "https://ev\u180bil.org/", False),
+        ({"deny_hosts": ["evil.org"]}, "https://ev\u180fil.org\u3002/", False),
+        ({"deny_hosts": ["il.org"]}, "https://ev\u33c2il.org/", False),  # ev, a.m., il
+        ({"deny_hosts": ["\U0001f600.org"]}, "https://\U0001f600\u180d.org/", False),
+        ({"deny_hosts": ["faß.org"]}, "https://FA\u1e9e.org/", False),
         ({"hosts": ["example.com"], "deny_hosts": ["login.example.com"]}, "https://login.example.com/", False),
     ],
 )

@@ -21,6 +21,17 @@ KINDS: list[Kind] = ["secret", "authorize", "approve", "form"]
 FILLED = {"f0": "Ada Lovelace", "f1": "4", "s0": "swordfish"}
 
 
+@pytest.mark.parametrize("path", ["/i/{}", "/mine"])
+async def test_a_cookie_of_many_backslashes_does_not_hang_the_portal(path: str) -> None:
+    at = site()
+    id = await at.begin("form", owner=ADA)
+    async with visiting(at, ADA) as ada:
+        cookies = f'a="{chr(92) * 60_000}"; b="{(chr(92) + chr(34)) * 20_000}"'
+        start = time.process_time()
+        assert (await ada.get(path.format(id), headers={"cookie": cookies})).status_code == 200
+        assert time.process_time() - start < 2
+
+
 # --- another user ----------------------------------------------------------------------------
 
 

@@ -6,8 +6,6 @@ import asyncio
 import logging
 import os
 import socket
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -20,11 +18,7 @@ from midcall.errors import InstallError, Misuse
 from midcall.portal.identity import Caller, Loopback
 from midcall.web import peer
 from tests.portal.sites import Site, Visitor, site
-
-linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux says whose program is at the other end")
-root = pytest.mark.skipif(
-    sys.platform == "linux" and os.getuid() != 0, reason="becoming another user needs root: run the tests as root"
-)
+from tests.web.other_user import ASK, another_user, linux, root
 
 
 @asynccontextmanager
@@ -130,16 +124,6 @@ async def test_its_own_server_leaves_the_access_log_of_the_program_alone(caplog:
     assert not [record.getMessage() for record in caplog.records if record.name.startswith("uvicorn")]
 
 
-ASK = """
-import encodings.idna, os, sys, urllib.request, urllib.error  # all of it now: the other user may not read our Python
-os.setgroups([]); os.setgid(65534); os.setuid(65534)
-try:
-    answer = urllib.request.urlopen(sys.argv[1], timeout=10)
-except urllib.error.HTTPError as error:
-    answer = error
-print(answer.status, "ACME" in answer.read().decode())
-"""
-
 LEAVE = """
 import encodings.idna, os, socket, sys
 from urllib.parse import urlsplit
@@ -148,15 +132,6 @@ there = urlsplit(sys.argv[1])
 with socket.create_connection((there.hostname, there.port)) as c:
     c.sendall(f"GET {there.path} HTTP/1.1\\r\\nHost: {there.netloc}\\r\\n\\r\\n".encode())
 """
-
-
-async def another_user(code: str, url: str) -> str:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", code, url, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    out, problem = await asyncio.wait_for(process.communicate(), 20)
-    assert process.returncode == 0, problem.decode()
-    return out.decode().strip()
 
 
 @linux
@@ -168,9 +143,9 @@ async def test_another_user_of_this_machine_is_rejected(host: str) -> None:
         id = await at.begin("approve", owner=me(at))
         open_to_all = await at.begin("form", owner="")
         assert (await visitor.open(id)).status_code == 200
-        assert await another_user(ASK, at.portal.address(id)) == "403 False"
-        assert await another_user(ASK, at.portal.address(open_to_all)) == "403 False"
-        assert await another_user(ASK, f"{at.portal.url}/mine") == "403 False"
+        assert await another_user(ASK, at.portal.address(id), "ACME") == "403 False"
+        assert await another_user(ASK, at.portal.address(open_to_all), "ACME") == "403 False"
+        assert await another_user(ASK, f"{at.portal.url}/mine", "ACME") == "403 False"
 
 
 @linux

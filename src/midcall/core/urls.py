@@ -29,6 +29,8 @@ _LINK = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
+_LONGEST_AUTHORITY = 1_000
+_DROPPED = str.maketrans("", "", "\t\r\n")
 _TRAILING = ".,;:!?'*_`]}>"
 
 
@@ -46,6 +48,10 @@ def parse_url(url: str) -> SplitResult:
     Raises:
         BadUrl: It's something else, or its port isn't a valid number.
     """
+    # `urlsplit` drops these characters, and normalizes a host in other letters, which takes long if it's long.
+    authority = re.split("[/?#]", url.translate(_DROPPED).partition("//")[2], maxsplit=1)[0]
+    if len(authority) > _LONGEST_AUTHORITY and not authority.isascii():
+        raise BadUrl("its host is too long")
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port

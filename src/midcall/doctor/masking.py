@@ -9,7 +9,7 @@ from typing import Final
 
 _HIDDEN: Final = "***"
 _SECRET: Final = re.compile("KEY|TOKEN|SECRET|PASS|CREDENTIAL", re.IGNORECASE)
-_USERINFO: Final = re.compile(r"(?<=://)[^\s@'\"]*@")
+_USERINFO: Final = re.compile(r"://[^\s@'\"]*(@?)")
 _LEAST: Final = 6
 """A shorter value is hardly a secret, and may occur in any sentence."""
 
@@ -18,7 +18,8 @@ def mask(text: str, environ: Mapping[str, str] = os.environ) -> str:
     """The text without credentials in URLs, and without the values of variables that are named like secrets."""
     for secret in sorted(_secrets(environ), key=len, reverse=True):
         text = text.replace(secret, _HIDDEN)
-    return _USERINFO.sub(f"{_HIDDEN}@", text)
+    # What has no @ after it is matched, too, so that it's read once.
+    return _USERINFO.sub(lambda found: f"://{_HIDDEN}@" if found[1] else found[0], text)
 
 
 def _secrets(environ: Mapping[str, str]) -> Iterator[str]:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
 from midcall.cli.call.schemas import Kind, describe, kinds_of, type_of
+from midcall.core.forms.patterns import can_compile, compile_pattern
 from midcall.core.text import plain_line
 
 _FLAGS: Final = {"yes": True, "y": True, "true": True, "no": False, "n": False, "false": False}
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,300}")
 _NUMBER: Final = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
-_REFERENCES: Final = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
-_MOST_REFERENCES: Final = 20
-"""Twenty can multiply to some thousand ways through a schema."""
+_UNCHECKED: Final = frozenset({"$schema", "patternProperties", "unevaluatedProperties", "unevaluatedItems"})
+"""The validator would run patterns in Python's engine for these, or start over with another validator."""
+_MOST_STEPS: Final = 5_000
 _ANNOTATIONS: Final = frozenset({"type", "title", "description", "default", "$schema"})
 
 
@@ -102,7 +103,7 @@ def _value(kind: Kind, values: Sequence[Given]) -> Any:
 def _json(typed: Given) -> Any:
     try:
         return json.loads(typed.text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise BadArgument(f"{typed.name}: this is not JSON") from None
 
 
@@ -167,7 +168,7 @@ def _guess(text: str) -> Any:
     """If the schema has no type: JSON if it parses, else text."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 
@@ -201,43 +202,64 @@ def _has_plain_type(value: Any, part: Any) -> bool:
 
 
 def _problem(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str | None:
-    """What is wrong with the arguments. Skips patterns and references that multiply: they could take for ever."""
-    from jsonschema import SchemaError, exceptions, validators
+    """What the validator says, if it can tell within bounds. The server has the last word on its own schema."""
+    from jsonschema import exceptions
+    from jsonschema.validators import validator_for
     from referencing import Registry
-    from referencing.exceptions import Unresolvable
 
-    if _count_references(schema) > _MOST_REFERENCES:
+    if (_UNCHECKED - {"$schema"}) & schema.keys() or any(_UNCHECKED & part.keys() for part in _parts(schema)):
         return None
+    known = {word: value for word, value in schema.items() if word != "$schema"}
+    nothing_fetched: Any = Registry()  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     try:
-        make: Any = validators
-        found = make.validator_for(dict(schema))
-        kind = make.extend(found, {"pattern": _skip, "patternProperties": _skip})
-        found.check_schema(schema)
-        nothing_fetched: Any = Registry()  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-        errors = kind(schema, registry=nothing_fetched).iter_errors(dict(arguments))
-        error = cast("Any", exceptions.best_match(errors))  # pyright: ignore[reportUnknownMemberType]
-    except (SchemaError, Unresolvable, RecursionError):
-        return None  # the server has the last word on its own schema
+        validator: Any = _bound(validator_for(dict(schema)))(known, registry=nothing_fetched)
+        error = cast("Any", exceptions.best_match(validator.iter_errors(dict(arguments))))  # pyright: ignore[reportUnknownMemberType]
+    except Exception:  # a schema may be wrong in any way, or take too many steps
+        return None
     if error is None:
         return None
     place = ".".join(str(step) for step in cast("Iterable[Any]", error.absolute_path))
     return _does_not_fit(place, str(error.message)[:300])
 
 
-def _skip(*_: Any) -> None:
-    """The server checks it."""
-
-
-def _count_references(schema: Any) -> int:
-    """How many references a schema has, at any depth."""
-    parts, count = [schema], 0
-    for part in parts:  # it grows while it is read
+def _parts(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Every object in a schema, except for the schema itself."""
+    found: list[Any] = list(schema.values())
+    while found:
+        part = found.pop()
         if isinstance(part, Mapping):
-            count += sum(word in _REFERENCES for word in cast("Mapping[str, Any]", part))
-            parts += cast("Mapping[str, Any]", part).values()
+            yield cast("Mapping[str, Any]", part)
+            found += cast("Mapping[str, Any]", part).values()
         elif isinstance(part, list):
-            parts += cast("list[Any]", part)
-    return count
+            found += cast("list[Any]", part)
+
+
+def _bound(kind: Any) -> Any:
+    """This validator, with patterns in linear time, and an end for schemas that refer to themselves many times."""
+    from jsonschema.validators import extend  # pyright: ignore[reportUnknownVariableType]
+
+    steps = iter(range(_MOST_STEPS))
+
+    def count(check: Any) -> Any:
+        def keyword(*about: Any) -> Any:
+            if next(steps, None) is None:
+                raise OverflowError
+            return check(*about)
+
+        return keyword
+
+    checks: dict[str, Any] = {**kind.VALIDATORS, "pattern": _check_pattern}
+    return extend(kind, {word: count(check) for word, check in checks.items()})  # pyright: ignore[reportUnknownVariableType]
+
+
+def _check_pattern(validator: Any, pattern: Any, value: Any, schema: Any) -> Iterator[Exception]:
+    from jsonschema import ValidationError
+
+    if not isinstance(value, str) or not can_compile(pattern):
+        return
+    compiled = compile_pattern(pattern)
+    if len(value) <= compiled.longest and not compiled.matches(value):
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
 
 
 def _wrong_type(name: str, expected: str, text: str) -> str:

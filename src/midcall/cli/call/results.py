@@ -76,7 +76,7 @@ def _without_nulls(value: Any) -> Any:
 def _parse(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

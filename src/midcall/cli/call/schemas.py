@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
 _DEEPEST: Final = 20
+_MOST_PARTS: Final = 2_000
+"""Read this many parts of a schema. One that refers to itself twice would never end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,46 +26,33 @@ def kinds_of(schema: Mapping[str, Any]) -> dict[str, Kind]:
     properties: Any = schema.get("properties")
     if not isinstance(properties, Mapping):
         return {}
-    kinds = _Kinds(schema)
-    return {name: kinds.read(value) for name, value in cast("Mapping[str, Any]", properties).items()}
+    parts = iter(range(_MOST_PARTS))
+    return {name: _kind_of(value, schema, parts) for name, value in cast("Mapping[str, Any]", properties).items()}
 
 
-class _Kinds:
-    """Reads the kinds in one schema, and follows each reference once: they can multiply, or lead to themselves."""
-
-    def __init__(self, root: Mapping[str, Any]) -> None:
-        self._root = root
-        self._known: dict[str, Kind] = {}
-
-    def read(self, schema: Any, depth: int = 0) -> Kind:
-        """What a value may be. A schema that we don't understand allows anything."""
-        if not isinstance(schema, Mapping) or depth > _DEEPEST:
-            return Kind()
-        part = cast("Mapping[str, Any]", schema)
-        if isinstance(reference := part.get("$ref"), str):
-            return self._follow(reference, depth + 1)
-        for way in ("anyOf", "oneOf", "allOf"):
-            if isinstance(branches := part.get(way), list):
-                return _merge(self.read(branch, depth + 1) for branch in cast("list[Any]", branches))
-        options = _as_tuple(part.get("enum")) or ((part["const"],) if "const" in part else ())
-        types = _as_tuple(part.get("type")) or tuple(dict.fromkeys(map(type_of, options)))
-        items = self.read(part["items"], depth + 1) if "items" in part else None
-        return Kind(tuple(each for each in types if isinstance(each, str)), options, items)
-
-    def _follow(self, reference: str, depth: int) -> Kind:
-        if reference not in self._known:
-            self._known[reference] = Kind()  # if it leads back to itself
-            self._known[reference] = self.read(_resolve(reference, self._root), depth)
-        return self._known[reference]
+def _kind_of(schema: Any, root: Mapping[str, Any], parts: Iterator[int], depth: int = 0) -> Kind:
+    """What a value may be. A schema that we don't understand allows anything."""
+    if not isinstance(schema, Mapping) or depth > _DEEPEST or next(parts, None) is None:
+        return Kind()
+    part = cast("Mapping[str, Any]", schema)
+    if isinstance(reference := part.get("$ref"), str):
+        return _kind_of(_resolve(reference, root), root, parts, depth + 1)
+    for way in ("anyOf", "oneOf", "allOf"):
+        if isinstance(branches := part.get(way), list):
+            return _merge(_kind_of(branch, root, parts, depth + 1) for branch in cast("list[Any]", branches))
+    options = _as_tuple(part.get("enum")) or ((part["const"],) if "const" in part else ())
+    types = _as_tuple(part.get("type")) or tuple(dict.fromkeys(map(type_of, options)))
+    items = _kind_of(part["items"], root, parts, depth + 1) if "items" in part else None
+    return Kind(tuple(each for each in types if isinstance(each, str)), options, items)
 
 
 def _merge(kinds: Iterable[Kind]) -> Kind:
     found = list(kinds)
     types = tuple(dict.fromkeys(each for kind in found for each in kind.types))
     open_ended = any(not kind.options and kind.types != ("null",) for kind in found)
-    options = {json.dumps(option): option for kind in found for option in kind.options}
+    options = () if open_ended else tuple(option for kind in found for option in kind.options)
     items = next((kind.items for kind in found if kind.items is not None), None)
-    return Kind(types, () if open_ended else tuple(options.values()), items)
+    return Kind(types, options, items)
 
 
 def _resolve(reference: str, root: Mapping[str, Any]) -> Any:

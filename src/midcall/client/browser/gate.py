@@ -3,7 +3,8 @@
 Any program or user on this machine can reach a port on loopback, and so can every web page that the user has open. So
 the address holds a ticket that works once and is exchanged for a cookie. No other site can make the browser send that
 cookie, and the page's path cannot be guessed, which keeps the cookie from programs on other ports. `web.security`
-checks Host, Origin and the token of each form.
+checks Host, Origin and the token of each form. `web.peer` keeps out other users, who could read the address in the list
+of processes and open it first.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -23,6 +23,7 @@ from midcall.client.pending import DoesNotFit, NotPending
 from midcall.client.urls.consent import look
 from midcall.language import _
 from midcall.settings import BROWSER_POST_BYTES, BROWSER_POST_VALUES, PAGE_EVENT_SECONDS
+from midcall.web import peer
 from midcall.web.forms import read, stylesheet, too_large
 from midcall.web.security import SCRIPTS, Guard, Posted, TooLarge, read_posted
 
@@ -40,7 +41,25 @@ def site(board: Board, gate: Gate, presence: Presence, views: Views) -> ASGIApp:
         Route("/events", _Events(board, gate, presence)),
     ]
     app = Starlette(routes=[Mount(gate.base, routes=inside)])
-    return Guard(app, gate.place, lambda host: _wrong(views, 421), headers=SCRIPTS)
+    return Guard(_OwnUser(app, views), gate.place, lambda host: _wrong(views, 421), headers=SCRIPTS)
+
+
+class _OwnUser:
+    """Refuses the programs of other users of this machine: they can read the address in the browser's command line."""
+
+    def __init__(self, app: ASGIApp, views: Views) -> None:
+        self._app = app
+        self._views = views
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if peer.is_own(HTTPConnection(scope)):
+            await self._app(scope, receive, send)
+        else:
+            title, hint = (
+                _("This page belongs to another user"),
+                _("Only the user of the program that asks can open it."),
+            )
+            await HTMLResponse(self._views.note(title, hint), 403)(scope, receive, send)
 
 
 class _Desk:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection, Iterable
+from ipaddress import IPv6Address
+from typing import Final
 
 from midcall.client.urls.consent import Address
-from midcall.client.urls.hosts import BadHost, read_host
+from midcall.client.urls.hosts import BadHost, is_ignored, read_host
 from midcall.core.text import plain_line
+
+_LONGEST_NAME: Final = 1_000
+"""The characters of a server's name that are compared."""
 
 
 class Servers:
@@ -35,7 +40,7 @@ class Hosts:
         if not address.openable:
             return False
         wildcards = frozenset(_wildcards(address.host))
-        if self._denied & {address.host, *wildcards, *(name[2:] for name in wildcards)}:
+        if self._denied & {address.host, *_mapped(address.host), *wildcards, *(name[2:] for name in wildcards)}:
             return False
         return self._allowed is None or bool(self._allowed & {address.host, address.registrable, *wildcards})
 
@@ -49,6 +54,12 @@ def _wildcards(host: str) -> Iterable[str]:
         yield f"*.{'.'.join(labels[place:])}"
 
 
+def _mapped(host: str) -> Iterable[str]:
+    """The IPv4 address that this IPv6 address leads to: 127.0.0.1 for [::ffff:7f00:1]."""
+    if host.startswith("[") and (address := IPv6Address(host[1:-1]).ipv4_mapped) is not None:
+        yield str(address)
+
+
 def _read_host(entry: str) -> str:
     name = entry.removeprefix("*.")
     try:
@@ -60,7 +71,8 @@ def _read_host(entry: str) -> str:
 
 
 def _normalize(server: str) -> str:
-    return unicodedata.normalize("NFKC", plain_line(server[:10_000])).casefold()
+    seen = "".join(char for char in plain_line(server[:_LONGEST_NAME]) if char.isascii() or not is_ignored(char))
+    return unicodedata.normalize("NFKC", seen).casefold()
 
 
 def _check_list(names: Collection[str]) -> Collection[str]:

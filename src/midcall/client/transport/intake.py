@@ -146,21 +146,21 @@ def usable_tools(result: dict[str, Any], version: str) -> tuple[dict[str, Any], 
     """Split a result of `tools/list`: the result with usable tools only, and what's wrong with the others, by name."""
     listed: Any = result.get("tools")
     tools = cast("list[Any]", listed) if isinstance(listed, list) else []
-    if not _fault(result, tools, version):
+    if not _fault(tools, version):
         return result, {}
     good: list[Any] = []
     bad: dict[str, str] = {}
     for number, tool in enumerate(tools, 1):
-        if why := _fault(result, [tool], version):
+        if why := _fault([tool], version):
             bad[_name(tool, number)] = why
         else:
             good.append(tool)
     return {**result, "tools": good}, bad
 
 
-def _fault(result: dict[str, Any], tools: Iterable[Any], version: str) -> str:
-    """What's wrong with these tools, if anything. Ignores faults in other parts of the result."""
-    listed = {**result, "tools": tools}
+def _fault(tools: Iterable[Any], version: str) -> str:
+    """What's wrong with these tools, if anything. Ignores the other parts of their result."""
+    listed = {"resultType": "complete", "tools": tools}
     try:
         methods.validate_server_result("tools/list", version, listed)
         ListToolsResult.model_validate(listed, by_name=False)

@@ -68,7 +68,7 @@ class Address:
 
 def look(url: str) -> Address:
     """Inspect an untrusted URL. Never raises, and makes no requests."""
-    found = _FORM.fullmatch(url)
+    found = _FORM.fullmatch(url) if len(url) <= URL_CHARACTERS else None
     if why_not := _why_not(url, found):
         return Address(url, (url, "", ""), why_not=why_not)
     assert found is not None, "_why_not refuses everything else"

@@ -24,6 +24,7 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9_.-]*")
 _NUMERIC: Final = re.compile(r"[0-9]+|0[xX][0-9A-Fa-f]*")
 _OWN_NETWORK: Final = ("local", "internal", "lan", "home", "intranet", "corp", "private", "home.arpa")
 _LONGEST: Final = 253
+_LONGEST_LABEL: Final = 63
 
 
 class BadHost(ValueError):
@@ -67,6 +68,8 @@ class Host:
 
 def read_host(text: str) -> Host:
     """Read this host, or raise `BadHost`."""
+    if len(text) > _LONGEST + 1:  # with a dot at the end; to encode a longer one would take long
+        raise BadHost
     if text.startswith("["):
         return _ipv6(text)
     dotted = text.translate(_DOTS).removesuffix(".")
@@ -81,33 +84,37 @@ def read_host(text: str) -> Host:
 
 
 # --- names -----------------------------------------------------------------------------------
+def is_ignored(char: str) -> bool:
+    """Whether this disappears when a browser reads a name (UTS #46), so that two names that differ are the same."""
+    try:
+        return not idna.uts46_remap(char, std3_rules=False)
+    except idna.IDNAError:
+        return False
+
+
 def _encode(label: str) -> str:
     """The label in ASCII, as DNS has it."""
-    if not label or not all(map(_is_allowed, label)):
+    if not all(map(_is_allowed, label)):
         raise BadHost
     try:
         mapped = idna.uts46_remap(label, std3_rules=False)
-        if mapped.isascii():
-            return _check_ascii(mapped)
-        return idna.alabel(mapped).decode()
-    except idna.InvalidCodepoint:
-        return _encode_emoji(label)
     except idna.IDNAError:
         raise BadHost from None
-
-
-def _check_ascii(label: str) -> str:
-    if not label or "." in label or not _PLAIN.fullmatch(label):
+    encoded = mapped if mapped.isascii() else _encode_letters(mapped)
+    if not encoded or len(encoded) > _LONGEST_LABEL or "." in encoded or not _PLAIN.fullmatch(encoded):
         raise BadHost
-    return label
+    return encoded
 
 
-def _encode_emoji(label: str) -> str:
-    """Browsers open names with emoji, which IDNA 2008 forbids."""
-    folded = unicodedata.normalize("NFKC", label).lower()
-    if not all(map(_is_allowed, folded)):
-        raise BadHost
-    return f"xn--{folded.encode('punycode').decode()}"
+def _encode_letters(mapped: str) -> str:
+    try:
+        return idna.alabel(mapped).decode()
+    except idna.InvalidCodepoint:
+        if not all(map(_is_allowed, mapped)):
+            raise BadHost from None
+        return f"xn--{mapped.encode('punycode').decode()}"  # an emoji: browsers open them, IDNA 2008 forbids them
+    except idna.IDNAError:
+        raise BadHost from None
 
 
 def _decode(label: str) -> str:
@@ -128,7 +135,7 @@ def _is_allowed(char: str) -> bool:
     if char.isascii():
         return _PLAIN.fullmatch(char) is not None
     category = unicodedata.category(char)
-    return char.isprintable() and (category[0] in "LMN" or category == "So")
+    return char.isprintable() and (category[0] in "LMN" or category == "So") and not is_ignored(char)
 
 
 def _last_labels(text: str, dotted: str, size: int) -> str:

@@ -18,14 +18,14 @@ def check(form: Form, content: object) -> tuple[Problem, ...]:
     if type(content) is not dict and not isinstance(content, Mapping):
         return (Problem("", "type", {"expected": "object"}),)
     answers = cast("Mapping[str, Any]", content)
-    problems: tuple[Problem, ...] = ()
+    problems: list[Problem] = []
     for name, required, rule in form.rules:
         if name in answers:
             if faults := rule(answers[name]):
-                problems += tuple(Problem(name, *fault) for fault in faults)
+                problems += [Problem(name, *fault) for fault in faults]
         elif required:
-            problems += (Problem(name, "required"),)
-    return problems
+            problems.append(Problem(name, "required"))
+    return tuple(problems)
 
 
 def tidy(form: Form, content: Mapping[str, Any]) -> dict[str, Any]:

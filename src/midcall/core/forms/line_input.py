@@ -6,6 +6,7 @@ A line that can't be read stays the text it is, and `check` reports what is wron
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, Final
 
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
@@ -39,9 +40,9 @@ def read(field: Field, line: str) -> Any:
         case Flag():
             return _FLAGS.get(line.casefold(), line)
         case Choice():
-            return _option(field, line)
+            return _finder(field)(line)
         case Choices():
-            return list(dict.fromkeys(_option(field, item) for item in splitter(field)(line)))
+            return list(dict.fromkeys(map(_finder(field), splitter(field)(line))))
 
 
 def search(field: Field, value: Any) -> list[str] | None:
@@ -50,11 +51,8 @@ def search(field: Field, value: Any) -> list[str] | None:
         return None
     known, words = set(field.values), [value] if isinstance(value, str) else list(value or ())
     parts = [word.casefold() for word in words if word not in known]
-    return [
-        option
-        for option, title in field.labels.items()
-        if any(part in option.casefold() or part in plain_line(title).casefold() for part in parts)
-    ] or None
+    names = ((option, option.casefold(), plain_line(title).casefold()) for option, title in field.labels.items())
+    return [option for option, value, title in names if any(part in value or part in title for part in parts)] or None
 
 
 def _number(line: str) -> int | float | str:
@@ -68,12 +66,18 @@ def _number(line: str) -> int | float | str:
     return int(value) if value.is_integer() and abs(value) <= 2**53 else value
 
 
-def _option(field: Choice | Choices, text: str) -> str:
-    """Find an option by value, by title, by either in any case, or by number."""
-    names = [(value, value) for value in field.values] + [(plain_line(title), v) for v, title in field.labels.items()]
-    for same in (str, str.casefold):
-        for name, value in names:
-            if same(name) == same(text):
-                return value
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
-    return field.values[number - 1] if 1 <= number <= len(field.values) and has_numbers(field) else text
+def _finder(field: Choice | Choices) -> Callable[[str], str]:
+    """Finds an option by value, by title, by either in any case, or by number. Other text stays as it is."""
+    values = field.values
+    names = [(value, value) for value in values] + [(plain_line(title), v) for v, title in field.labels.items()]
+    exact = dict(reversed(names))  # the first counts
+    folded = {name.casefold(): value for name, value in reversed(names)}
+    by_number = has_numbers(field)
+
+    def find(text: str) -> str:
+        if (value := exact.get(text, folded.get(text.casefold()))) is not None:
+            return value
+        number = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
+        return values[number - 1] if 1 <= number <= len(values) and by_number else text
+
+    return find

@@ -103,14 +103,14 @@ def splitter(field: Choices) -> Split:
     )
     folded = _first_wins((text.casefold(), value) for text, value in exact.items())
     # An option may contain commas, so the longest run of pieces that is an option counts as one.
-    longest = 1 + max(text.count(",") for text in exact)
+    sizes = sorted({1 + text.count(",") for text in exact} | {1}, reverse=True)
 
     def find(text: str) -> str | None:
         return exact.get(text, folded.get(text.casefold()))
 
     def take(pieces: list[str], at: int) -> tuple[int, str]:
-        for size in range(min(longest, len(pieces) - at), 0, -1):
-            if (value := find(",".join(pieces[at : at + size]).strip())) is not None:
+        for size in sizes:
+            if size <= len(pieces) - at and (value := find(",".join(pieces[at : at + size]).strip())) is not None:
                 return at + size, value
         return at + 1, pieces[at].strip()
 

@@ -327,7 +327,7 @@ def _read_field(field: Field, given: Sequence[str], zone: Sequence[str]) -> Any:
         case Flag():
             return {"yes": True, "no": False}.get(line, line)
         case Choice():
-            return _read_option(field, line)
+            return _read_option(field.values, line)
 
 
 def _read_text(field: Text, line: str, zone: str) -> str:
@@ -341,11 +341,11 @@ def _read_choices(field: Choices, given: Sequence[str]) -> list[str] | None:
     """No ticks mean an empty list if the field is required or had ticks by default, otherwise no answer."""
     if not given and not field.required and not field.default:
         return None
-    return [_read_option(field, value) for value in dict.fromkeys(given)]
-
-
-def _read_option(field: Choice | Choices, number: str) -> str:
     values = field.values
+    return [_read_option(values, value) for value in dict.fromkeys(given)]
+
+
+def _read_option(values: Sequence[str], number: str) -> str:
     if number.isascii() and number.isdigit() and len(number) < 9 and int(number) < len(values):
         return values[int(number)]
     return number
