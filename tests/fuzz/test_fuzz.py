@@ -143,6 +143,10 @@ FOUND: Final[dict[str, tuple[str, Any]]] = {
             "",
         ),
     ),
+    "a whole number that isn't a number, in a script": (
+        "schemas",
+        ({"type": "object", "properties": {"days": {"type": "integer"}}}, {"days": float("nan")}, ""),
+    ),
     "a required name that isn't text": (
         "schemas",
         ({"type": "object", "properties": {"a": {"type": "string"}}, "required": [{}]}, {}, ""),
