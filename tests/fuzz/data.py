@@ -316,6 +316,6 @@ async def _open_answers() -> AsyncIterator[Take]:
 TARGETS: Final = (
     Target("journals", _make_journal, _open_journals, short=4_000, share=200),
     Target("schemas", _make_schema, _open_schemas, short=1_200, share=120),
-    Target("arguments", _make_arguments, _open_arguments, short=4_000, share=100),
+    Target("arguments", _make_arguments, _open_arguments, short=1_500, share=100),
     Target("answers", _make_answer, _open_answers, short=4_000, share=50),
 )

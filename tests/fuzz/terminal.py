@@ -97,6 +97,8 @@ KEYS: Final = (
 )
 
 Act = tuple[str, Any]
+ACT_SECONDS: Final = 5 * CPU_SECONDS
+"""A hundred keys at once are a hundred inputs, and each draws the form again."""
 
 
 def _make_acts(random: Random) -> tuple[tuple[str, Any, str], list[Act]]:
@@ -127,7 +129,7 @@ async def _open_forms() -> AsyncIterator[Take]:
             for what, given in acts:
                 start = time.process_time()
                 await _act(hands, what, given)
-                if (took := time.process_time() - start) > CPU_SECONDS:
+                if (took := time.process_time() - start) > ACT_SECONDS:
                     raise Finding(f"{what} {given!r:.100} took {took:.2f} s of CPU time")
             hands.app.exit()
 
