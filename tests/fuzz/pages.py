@@ -170,7 +170,7 @@ def _is_right(
         given.setdefault(name, []).append(value)
     return (
         method == "POST"
-        and origin in given.get("origin", [])
+        and origin in map(str.lower, given.get("origin", []))  # names have no case
         and any(page["$COOKIE"] in cookie for cookie in given.get("cookie", []))
         and page["$TOKEN"].encode() in body
         and (not user or user in given.get("x-test-user", []))
