@@ -9,6 +9,8 @@ SUITES_ARGS ?=
 AUDIT_ARGS ?=
 ROUNDS ?= 20
 PROGRAMS ?= 1000
+INPUTS ?= 1000000
+FUZZ_ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help venv demo test quick proofs check bench conformance everywhere peers chaos fuzz hostile suites messages settings services browser docs pictures wheel audit clean
@@ -51,7 +53,8 @@ peers: $(PEERS) ## Install the npm packages that we are tested against
 chaos: $(VENV) ## Kill replicas at random while people and clients use them (ROUNDS=20)
 	MIDCALL_CHAOS_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos tests/server/running/test_handover_model.py -s $(PYTEST_ARGS)
 
-fuzz: $(VENV) ## Run random tools on every channel (PROGRAMS=1000), with new random inputs
+fuzz: $(VENV) ## Send hostile inputs to everything that strangers reach (INPUTS=1000000), and run random tools (PROGRAMS=1000)
+	$(BIN)/python -m tests.fuzz --inputs $(INPUTS) $(FUZZ_ARGS)
 	MIDCALL_FUZZ=$(PROGRAMS) $(BIN)/python -m pytest -m hypothesis tests $(PYTEST_ARGS)
 
 hostile: $(VENV) ## Attack the client in every way

@@ -38,3 +38,18 @@ def test_every_named_test_exists() -> None:
         if test.partition("::")[2] not in named_in(test.partition("::")[0])
     ]
     assert missing == []
+
+
+def test_every_test_that_the_threat_model_names_exists() -> None:
+    page = (ROOT / "docs/security.md").read_text()
+    named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", page)
+    assert len(named) > 50
+    assert page.count("`tests/") == len(named), "a test is not written as `tests/file.py::test_name`"
+    assert [f"{path}::{test}" for path, test in named if test not in named_in(path)] == []
+
+
+def test_every_threat_names_a_test() -> None:
+    page = (ROOT / "docs/security.md").read_text()
+    rows = [line for line in page.splitlines() if line.startswith("| ") and "| shown by |" not in line]
+    tables = page[page.index("## A hostile client") : page.index("## Fuzzing")]
+    assert [row for row in rows if row in tables and "`tests/" not in row] == []

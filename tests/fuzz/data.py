@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from random import Random
 from typing import Any, Final
 
-from midcall.cli.call.arguments import BadArgument, read, split
+from midcall.cli.call.arguments import BadArgument, Given, read, split
 from midcall.cli.call.schemas import describe, kinds_of
 from midcall.client.asked import Asked, FormQuestion
 from midcall.client.automatic.answers import Unfit, read_answer
@@ -262,17 +262,19 @@ _ARGUMENTS: Final = (
 
 def _make_arguments(random: Random) -> tuple[list[str], Any]:
     """The schema comes from a server, too."""
-    typed = ["text=x", *(_make_argument(random) for _ in range(random.randint(1, 3)))]
+    typed = [_make_argument(random, each) for each in random.sample(_ARGUMENTS, random.randint(1, 3))]
+    if not any(each.startswith("text") for each in typed):
+        typed.append("text=x")
     schema = copy.deepcopy(_TOOL) if random.randrange(3) else mutate_data(random, random.choice((_TOOL, _ITSELF)))
     return typed, schema if isinstance(schema, dict) else _TOOL
 
 
-def _make_argument(random: Random) -> str:
+def _make_argument(random: Random, argument: str) -> str:
     """Mostly one whose name is known."""
-    name, equals, value = random.choice(_ARGUMENTS).partition("=")
+    name, equals, value = argument.partition("=")
     if random.randrange(8):
         return f"{name}{equals}{mutate_text(random, value)}"
-    return mutate_text(random, f"{name}{equals}{value}")
+    return mutate_text(random, argument)
 
 
 @asynccontextmanager
@@ -281,11 +283,13 @@ async def _open_arguments() -> AsyncIterator[Take]:
         typed, schema = made
         for kind in kinds_of(schema).values():
             describe(kind)
+        given: list[Given] = []
         try:
-            read(split(typed), schema)
+            given = split(typed)
+            read(given, schema)
         except BadArgument as error:
             str(error)
-            return REJECTED
+            return "doesn't fit" if given else REJECTED
         return "read"
 
     yield take
@@ -312,6 +316,6 @@ async def _open_answers() -> AsyncIterator[Take]:
 TARGETS: Final = (
     Target("journals", _make_journal, _open_journals, short=4_000, share=200),
     Target("schemas", _make_schema, _open_schemas, short=1_200, share=120),
-    Target("arguments", _make_arguments, _open_arguments, short=4_000, share=100),
+    Target("arguments", _make_arguments, _open_arguments, short=1_500, share=100),
     Target("answers", _make_answer, _open_answers, short=4_000, share=50),
 )

@@ -23,8 +23,8 @@ from midcall.errors import MidcallError
 
 CPU_SECONDS: Final = 1.0
 """How long an input may keep the processor busy."""
-STOPPED_AFTER: Final = 5.0
-"""When a target that doesn't come back is interrupted."""
+STOPPED_AFTER: Final = 5
+"""After so many times as long, a target that doesn't come back is interrupted."""
 WALL_SECONDS: Final = 60.0
 """How long a target may wait for something, on a machine that has other things to do."""
 
@@ -57,7 +57,8 @@ class Target:
         make: Makes an input: plain data, so that its repr can be pasted into a test.
         open: Opens the target for many inputs.
         short: How many inputs CI gives it.
-        share: How many of a million inputs it gets.
+        share: How many of all inputs it gets, compared with other targets.
+        seconds: How long one input may keep the processor busy.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Target:
     open: Callable[[], AbstractAsyncContextManager[Take]]
     short: int
     share: int
+    seconds: float = CPU_SECONDS
 
 
 @dataclass
@@ -133,9 +135,9 @@ def survive(target: Target, made: Any) -> None:
     async def run() -> None:
         with listening() as said:
             async with target.open() as take:
-                failure = await _try(take, made, said, Report(target.name))
-        if failure is not None:
-            raise Finding(failure[1])
+                failure = await _try(take, made, said, Report(target.name), target.seconds)
+        if failure is not None or said:
+            raise Finding(failure[1] if failure is not None else said[0])
 
     asyncio.run(run())
 
@@ -156,9 +158,11 @@ async def _fuzz(
                 failure = None
                 while report.inputs < inputs and failure is None and report.seconds < seconds:
                     made = target.make(Random(f"{target.name} {seed} {number}"))
-                    failure = await _try(take, made, said, report)
+                    failure = await _try(take, made, said, report, target.seconds)
                     report.seconds = time.process_time() - begun
                     number += 1
+            if failure is None and said:  # about one of the last inputs
+                failure = said[0], said.pop(0)
             if failure is not None:
                 kind, why = failure
                 found = Failure(target.name, seed, number - 1, made, why, kind)
@@ -168,12 +172,12 @@ async def _fuzz(
     return report
 
 
-async def _try(take: Take, made: Any, said: list[str], report: Report) -> tuple[str, str] | None:
+async def _try(take: Take, made: Any, said: list[str], report: Report, seconds: float) -> tuple[str, str] | None:
     """Give the target this input. What kind of failure it is, and all about it; None if it went well."""
     start = time.process_time()
     reached: str | list[str] = []
     try:
-        with _interrupted(STOPPED_AFTER) as stuck:
+        with _interrupted(seconds * STOPPED_AFTER) as stuck:
             async with asyncio.timeout(WALL_SECONDS):
                 reached = await take(made)
         if said:
@@ -185,7 +189,7 @@ async def _try(take: Take, made: Any, said: list[str], report: Report) -> tuple[
     took = time.process_time() - start
     if stuck:
         kind, why = f"stuck {stuck[-1][-1].strip()}", f"It didn't come back:\n{''.join(stuck[-1])}"
-    elif not kind and took > CPU_SECONDS:
+    elif not kind and took > seconds:
         kind, why = "slow", f"It took {took:.2f} s of CPU time."
     said.clear()
     labels = [reached] if isinstance(reached, str) else reached or ["failed"]

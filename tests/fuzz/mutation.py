@@ -84,12 +84,13 @@ NUMBERS: Final = (
     *(0.0, -0.0, 0.1, 1.5, 5e-324, 1e16, 1e308, float("inf"), float("-inf"), float("nan")),
 )
 LARGE: Final = (100, 1_000, 10_000, 50_000)
+LONGEST: Final = 200_000
 
 
 def mutate_text(random: Random, text: str, others: Sequence[str] = (), *, most: int = 4) -> str:
     """This text with one to `most` changes; sometimes unchanged, sometimes very long."""
     for _ in range(random.choice((0, 1, 1, 1, 2, random.randint(1, most)))):
-        text = random.choice(_TEXT_CHANGES)(random, text, others)
+        text = random.choice(_TEXT_CHANGES)(random, text, others)[:LONGEST]
     return text
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.fuzz import data, texts, wire
+from tests.fuzz import client, data, pages, terminal, texts, wire
 from tests.fuzz.fuzzer import Target
 
-TARGETS: Final[dict[str, Target]] = {target.name: target for module in (texts, data, wire) for target in module.TARGETS}
+MODULES: Final = (texts, data, wire, pages, client, terminal)
+TARGETS: Final[dict[str, Target]] = {target.name: target for module in MODULES for target in module.TARGETS}

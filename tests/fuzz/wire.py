@@ -580,6 +580,19 @@ async def _open_http() -> AsyncIterator[Take]:
 async def _request(app: Any, exchange: Exchange, seen: Seen) -> tuple[int, dict[str, str]]:
     """Send a request, and leave once the server asks something or has answered."""
     method, path, headers, body = exchange
+    status, answered, text = await request(app, method, path, headers, body.encode("utf-8", "replace"), b'"method":')
+    _learn(seen, text)
+    return status, answered
+
+
+async def request(
+    app: Any, method: str, path: str, headers: list[tuple[str, str]], body: bytes, until: bytes = b"\0"
+) -> tuple[int, dict[str, str], str]:
+    """Send a request to an app: the status, the headers and the text of the response.
+
+    Leaves once this is in the response, and doesn't stay for the stream of a GET.
+    """
+    path, _, query = path.encode("utf-8", "replace").decode().partition("?")
     scope = {
         "type": "http",
         "asgi": {"version": "3.0"},
@@ -588,14 +601,14 @@ async def _request(app: Any, exchange: Exchange, seen: Seen) -> tuple[int, dict[
         "scheme": "http",
         "path": path,
         "raw_path": path.encode("utf-8", "replace"),
-        "query_string": b"",
+        "query_string": query.encode("utf-8", "replace"),
         "root_path": "",
         "headers": [(name.encode("latin-1", "replace"), value.encode("utf-8", "replace")) for name, value in headers],
         "client": ("127.0.0.1", 50000),
         "server": ("127.0.0.1", 8000),
         "state": {},
     }
-    enough, messages = asyncio.Event(), [{"type": "http.request", "body": body.encode("utf-8", "replace")}]
+    enough, messages = asyncio.Event(), [{"type": "http.request", "body": body}]
     status, answered, text = 0, dict[str, str](), bytearray()
 
     async def receive() -> dict[str, Any]:
@@ -608,12 +621,12 @@ async def _request(app: Any, exchange: Exchange, seen: Seen) -> tuple[int, dict[
         nonlocal status, answered
         if message["type"] == "http.response.start":
             status = message["status"]
-            answered = {name.decode().lower(): value.decode() for name, value in message["headers"]}
-            if method == "GET":
+            answered = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in message["headers"]}
+            if answered.get("content-type", "").startswith("text/event-stream") and method == "GET":
                 enough.set()
         else:
             text.extend(message.get("body", b""))
-            if b'"method":' in text or not message.get("more_body"):
+            if until in text or not message.get("more_body"):
                 enough.set()
 
     running = asyncio.create_task(app(scope, receive, send))
@@ -627,13 +640,14 @@ async def _request(app: Any, exchange: Exchange, seen: Seen) -> tuple[int, dict[
         await asyncio.wait([running])
     if not running.cancelled() and (error := running.exception()) is not None:
         raise error
-    _learn(seen, text.decode("utf-8", "replace"))
-    return status, answered
+    shown = text.decode("utf-8", "replace")
+    check_output(shown)
+    check_output(str(answered))
+    return status, answered, shown
 
 
 def _learn(seen: Seen, text: str) -> None:
-    check_output(text)
-    lines = [line[6:] for line in text.splitlines() if line.startswith("data: ")] or [text]
+    lines = [line[6:] for line in text.split("\n") if line.startswith("data: ")] or [text]
     for line in lines:
         if line.startswith("{"):
             seen.note(line)

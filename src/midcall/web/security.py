@@ -12,6 +12,7 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from ipaddress import IPv6Address, ip_address
 from typing import Final
 from urllib.parse import parse_qsl
@@ -99,7 +100,8 @@ class Guard:
                 given = message.setdefault("headers", [])
                 names = {name for name, _ in given}
                 message["headers"] = [*given, *(pair for pair in self._headers if pair[0] not in names)]
-            await send(message)
+            with suppress(Exception):  # only the connection fails here: its client is gone, or sent half a request
+                await send(message)
 
         if scope["type"] != "http":
             return

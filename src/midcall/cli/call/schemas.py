@@ -50,9 +50,9 @@ def _merge(kinds: Iterable[Kind]) -> Kind:
     found = list(kinds)
     types = tuple(dict.fromkeys(each for kind in found for each in kind.types))
     open_ended = any(not kind.options and kind.types != ("null",) for kind in found)
-    options = {json.dumps(option): option for kind in found for option in kind.options}
+    options = () if open_ended else tuple(option for kind in found for option in kind.options)
     items = next((kind.items for kind in found if kind.items is not None), None)
-    return Kind(types, () if open_ended else tuple(options.values()), items)
+    return Kind(types, options, items)
 
 
 def _resolve(reference: str, root: Mapping[str, Any]) -> Any:

@@ -47,7 +47,8 @@ def _copy(field: Field, value: Any) -> Any:
     """A copy that the caller may change: the journal has its own list, and JSON has one kind of number."""
     if type(value) is list:
         return list(cast("list[Any]", value))
-    return int(value) if type(value) is float and isinstance(field, Number) and field.integer else value
+    whole = type(value) is float and value.is_integer() and isinstance(field, Number) and field.integer
+    return int(value) if whole else value
 
 
 def fill(form: Form, content: Mapping[str, Any]) -> dict[str, Any]:
