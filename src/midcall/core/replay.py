@@ -163,7 +163,7 @@ class Replay:
         """
         base = question.base
         ordinal = self._counts.get(base, 0)
-        identity = nth_name(base, ordinal)
+        identity = nth_name(base, ordinal) if ordinal else base
         journal = self.journal
         if identity in journal.settled:
             value = _read_kept(journal, identity, question)

@@ -301,7 +301,7 @@ class Calls:
         while True:
             if call.recalls:
                 await _catch_up(call)
-            call.run.hand_back()
+                call.run.hand_back()
             over = call.run.task.done() or call.run.abandoned
             result = await (_finish(call) if over else _leave(call))
             if result is not _AGAIN:

@@ -170,7 +170,7 @@ class Run:
     # --- for the request ----------------------------------------------------------------------
 
     async def settle(self) -> None:
-        """Wait until the tool has ended, or has asked and gone quiet."""
+        """Wait until the tool has ended, or has asked and gone quiet, and hand its context variables back."""
         if not self._has_begun:
             self._has_begun = True
             if not self.task.done():
@@ -183,6 +183,7 @@ class Run:
                 await self._bell
             finally:
                 self._bell = None
+        self.hand_back()
 
     def _is_quiet(self) -> bool:
         """Whether a round can leave. What was asked may have been withdrawn since."""
