@@ -13,8 +13,8 @@ from bench.measure import cpu_clock
 from bench.report import Target
 from midcall import Question
 from midcall.portal.app import Portal
+from midcall.server.ask import channel_for
 from midcall.server.call import running_call
-from midcall.server.channels import table
 from midcall.stores.memory import Memory
 from midcall.testing import Era, connect
 
@@ -44,8 +44,8 @@ async def _seconds(turns: int, era: Era, modes: tuple[Any, ...] | None, expected
 
     async def tool() -> str:
         call = running_call("choosing")
-        channel = table.channel_for(call, _QUESTION)
-        found.append(_best(turns, lambda: table.channel_for(call, _QUESTION)))
+        channel = channel_for(call, _QUESTION)
+        found.append(_best(turns, lambda: channel_for(call, _QUESTION)))
         return channel.via
 
     server: MCPServer[Any] = MCPServer("choosing")

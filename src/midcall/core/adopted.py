@@ -48,7 +48,7 @@ class OpaqueForm:
 class AdoptedQuestion(Question[dict[str, Any]]):
     """A form question whose params came from the SDK. Its value is the client's raw answer."""
 
-    __slots__ = ("params", "secrets")
+    __slots__ = ("secrets",)
 
     is_adopted: ClassVar[bool] = True
 

@@ -50,13 +50,13 @@ class Missing:
 MISSING: Final = Missing()
 
 _CLASS: Final = type
-_LONG: Final = 1000
+LONG: Final = 1000
 """Longer messages are not cached: they quote files and letters, which should not stay in memory."""
 _CHANNELS: Final[frozenset[str]] = frozenset(get_args(Via))
 _KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}\Z")
 
 
-@cache_short(4096, _LONG)
+@cache_short(4096, LONG)
 def _digest(kind: str, message: str, detail: str) -> str:
     raw = hashlib.sha256(f"{kind}\0{message}\0{detail}".encode("utf-8", "surrogatepass")).digest()
     return urlsafe_b64encode(raw[:9]).decode()
@@ -160,7 +160,7 @@ class Question(_Options, Generic[T]):
     list of choices), a `Form`, or a raw schema dict. The options are those of `ask`.
     """
 
-    __slots__ = ("_answered", "form", "links", "typed")
+    __slots__ = ("_answered", "form", "links", "params", "typed")
 
     mode: Final = "form"
 
@@ -190,6 +190,10 @@ class Question(_Options, Generic[T]):
         self._name(_digest("form", self.message, form.digest))
         self.links = find_links(self.message, *form.texts())
         """What a client might make clickable in this question."""
+        self.params: dict[str, Any] = {"mode": "form", "message": self.message, "requestedSchema": form.schema()}
+        """As it's sent the first time, on every version that has all of a form. It's shared: don't change it."""
+        if self.meta:
+            self.params["_meta"] = dict(self.meta)
 
     def _check_default(self, default: object, type: Any) -> None:
         """A default is what the user could answer, or a value of the type; anything else is a mistake."""
@@ -342,13 +346,14 @@ def make(kind: Callable[..., T], *given: Any, **options: Any) -> T:
 
 def plain_question(message: str, type: Any) -> Question[Any]:
     """A question without options, made once: replays ask the same ones over and over."""
-    if len(message) > _LONG:
+    if len(message) > LONG:
         return Question(message, type)
-    return _plain_question(message, type, None if isinstance(type, _CLASS) else spell_type(type))
+    return recent_question(message, type, None if isinstance(type, _CLASS) else spell_type(type))
 
 
 @lru_cache(maxsize=1024)
-def _plain_question(message: str, type: Any, _: str | None) -> Question[Any]:
+def recent_question(message: str, type: Any, _: str | None = None) -> Question[Any]:
+    """The same for a short message: a class needs no spelling."""
     return Question(message, type)
 
 

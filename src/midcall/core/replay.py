@@ -165,15 +165,15 @@ class Replay:
         """
         base = question.base
         ordinal = self._counts.get(base, 0)
-        identity = nth_name(base, ordinal)
+        identity = nth_name(base, ordinal) if ordinal else base
         journal = self.journal
         if identity in journal.settled:
-            value = question.typed.read(journal.content(identity, question.form.names))
+            value = _read_kept(journal, identity, question)
         else:
             raw = journal.entries.get(identity)
             if raw is None or raw[0] != "accept" or raw[-1] == "default" or self.came_with_others(identity):
                 return MISSING
-            content, value, problems = question.judge(raw[3])
+            content, value, problems = _judge(question, raw[3])
             if problems:
                 return MISSING
             journal.keep(identity, content, question.form.names)
@@ -301,7 +301,14 @@ class Replay:
             self.observe(identity, settled)
         return settled
 
-    def keep(self, identity: str, entry: Entry, question: Question[Any], content: dict[str, Any]) -> None:
+    def accept(self, identity: str, entry: Entry, question: Question[T]) -> tuple[T, tuple[Problem, ...]]:
+        """The value of an accepted answer, which is kept if it fits; or the problems with it."""
+        content, value, problems = _judge(question, entry.value)
+        if not problems:
+            self._keep(identity, entry, question, content)
+        return value, problems
+
+    def _keep(self, identity: str, entry: Entry, question: Question[Any], content: dict[str, Any]) -> None:
         """Keep only what was asked of an answer that fits: a client may send more, and every round carries it."""
         names = question.form.names
         if type(question) is Question and entry.kind == "accept" and not entry.shape and entry.via == "round":
@@ -443,6 +450,30 @@ class Replay:
         if any(entry is not None and entry.kind in ("decline", "cancel", "timeout") for entry in used):
             return []
         return [entry for identity, entry in entries.items() if entry and identity not in self._used]
+
+
+_UNREAD: Final = (ValueError, LookupError, TypeError)
+"""What reading a value in one step may raise."""
+
+
+def _judge(question: Question[T], answered: Mapping[str, Any]) -> tuple[dict[str, Any], T, tuple[Problem, ...]]:
+    """`Question.judge`, in one step if the answer is one plain value that fits."""
+    if (quick := question.typed.quick) is not None and (name := question.form.names[0]) in answered:
+        try:
+            return {name: answered[name]}, quick(answered[name]), ()
+        except _UNREAD:
+            pass
+    return question.judge(answered)
+
+
+def _read_kept(journal: Journal, identity: str, question: Question[T]) -> T:
+    """The value of an answer that was kept, because it fits."""
+    if (quick := question.typed.quick) is not None:
+        try:
+            return quick(journal.settled[identity])
+        except _UNREAD:
+            pass
+    return question.typed.read(journal.content(identity, question.form.names))
 
 
 def unmet_error(unused: list[str]) -> ReplayMismatch:

@@ -9,13 +9,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome, value_of
-from midcall.core.question import Question, Visit, make_question
-from midcall.core.replay import parse_answer
+from midcall.core.question import LONG, Question, Visit, make_question, recent_question
+from midcall.core.replay import DOUBT, parse_answer
 from midcall.errors import InvalidAnswer, InvalidQuestion, MidcallError, TimedOut
 from midcall.problems import Problem
 from midcall.server.call import current_call, running_call
 from midcall.server.channels.request import Asking, visit_id
-from midcall.server.channels.table import Channel, beyond_doubt, channel_for
+from midcall.server.channels.table import BEYOND_DOUBT, CHANNELS, Channel, beyond_doubt, no_channel
 from midcall.server.frameworks.errors import surface
 
 if TYPE_CHECKING:
@@ -23,11 +23,18 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("midcall")
 
+_CLASS = type
+
 
 async def ask_for_value(verb: str, message: object, type: Any, options: Mapping[str, Any]) -> Any:
     """Ask, and return the value that the user accepted. Other outcomes raise."""
     try:
-        outcome = await put(running_call(verb), make_question(message, type, options))
+        call = running_call(verb)
+        if not options and isinstance(message, str) and isinstance(type, _CLASS) and len(message) <= LONG:
+            question = recent_question(message, type)
+        else:
+            question = make_question(message, type, options)
+        outcome = await put(call, question)
         return outcome.value if isinstance(outcome, Accepted) else value_of(outcome)  # pyright: ignore[reportUnknownVariableType]
     except MidcallError as exc:
         raise surface(exc, current_call.get()) from exc.__cause__
@@ -127,10 +134,22 @@ def _deadline(question: Question[Any] | Visit) -> float | None:
 
 
 def _choose_channel(call: Call, asking: Asking) -> Channel:
-    """The one that was found for it, unless it has been asked since."""
+    """The one that was found for it, unless it has been asked since; for a doubted answer, one where a person acts."""
     if asking.channel is not None and asking.entry.attempt == 1:
         return asking.channel
-    return channel_for(call, asking.question, asking.entry)
+    return channel_for(call, asking.question, BEYOND_DOUBT if asking.entry.via == DOUBT else CHANNELS)
+
+
+def channel_for(call: Call, question: Question[Any] | Visit, channels: Sequence[Channel] = CHANNELS) -> Channel:
+    """The first of these channels that can carry this question.
+
+    Raises:
+        NoChannel: None can.
+    """
+    for channel in channels:
+        if (question.via is None or channel.via in question.via) and channel.why_not(call, question) is None:
+            return channel
+    raise no_channel(call, question)
 
 
 async def _carry_waiting(call: Call, askings: Sequence[Asking]) -> None:
@@ -155,9 +174,8 @@ def _outcome(call: Call, asking: Asking) -> Outcome[Any] | None:
             return Accepted(entry.value, entry.via)  # pyright: ignore[reportArgumentType]
         case "accept" | "fits":
             assert isinstance(question, Question)
-            content, value, problems = question.judge(entry.value)
+            value, problems = call.replay.accept(identity, entry, question)
             if not problems:
-                call.replay.keep(identity, entry, question, content)
                 return Accepted(value, entry.via)  # pyright: ignore[reportArgumentType]
             if entry.attempt >= question.attempts:
                 if _is_empty(problems) and beyond_doubt(call, question, entry):

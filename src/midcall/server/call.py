@@ -26,7 +26,7 @@ from midcall.core.wire import spell
 from midcall.errors import MidcallError, Misuse, NoCall, ReplayMismatch
 from midcall.protocol import FORMS_SINCE, URLS_SINCE, has_visit_errors
 from midcall.server import model_text
-from midcall.server.frameworks.session import AskingSession, connection_of, is_cancelled
+from midcall.server.frameworks.session import AskingSession, is_cancelled
 from midcall.server.running.run import Run
 from midcall.settings import TOGETHER_SECONDS
 
@@ -107,12 +107,12 @@ class Call:
     def start(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> None:
         """Run the tool. It sees `ctx`, with a session that asks through us."""
         self._next = call_next
-        self.run = run = Run(self.called, current_call, self)
         self.thread = get_ident()
         self.around = current_call.get()
-        self.connection = connection = connection_of(self.ctx.session)
-        ctx = with_session(ctx, AskingSession(self, connection))
+        self.connection = self.ctx.session._connection  # pyright: ignore[reportPrivateUsage]
+        ctx = with_session(ctx, AskingSession(self, self.connection))
         self.followers.append(ctx)
+        self.run = run = Run(self.called, current_call, self)
         run.on_end = self._let_tool_go
         run.start(partial(call_next, ctx))
         if not run.task.done():

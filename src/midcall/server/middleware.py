@@ -137,7 +137,12 @@ class Calls:
             if state is None and self._installation.answers_ahead:
                 call.ahead = responses
         call.start(ctx, call_next)
-        return await self._attend_first(call)
+        try:
+            await call.run.settle()
+            return (await self._come_to(call))[1]
+        except asyncio.CancelledError:
+            await self._lose(call, None)
+            raise
 
     # --- and is continued ---------------------------------------------------------------------
 
@@ -180,7 +185,8 @@ class Calls:
             async with turn.lock:
                 if turn.outcome is not None:
                     return turn.outcome.again()
-                turn.check(given)  # it may have been cancelled meanwhile
+                if turn.cancelled:  # meanwhile
+                    turn.check(given)
                 return await self._take_turn(_Request(ctx, call_next, state, head, given), turn)
         finally:
             turn.waiting -= 1
@@ -194,7 +200,7 @@ class Calls:
                 turn.joined = await self._claim(request, turn)
             if turn.joined is not None:
                 await self._attend(turn.joined, turn)
-        return turn.outcome.again()
+        return turn.outcome.again() if turn.outcome.error is not None else turn.outcome.result
 
     async def _claim(self, request: _Request, turn: Turn) -> Call | None:
         """The call, which is this process's to continue. None if it was continued elsewhere: then the turn is settled.
@@ -299,20 +305,13 @@ class Calls:
 
     # --- a request waits for its run ----------------------------------------------------------
 
-    async def _attend_first(self, call: Call) -> HandlerResult:
-        """Wait until the tool has ended, or has asked and gone quiet; the result of the request that started it."""
-        try:
-            return (await self._come_to(call))[1]
-        except asyncio.CancelledError:
-            await self._lose(call, None)
-            raise
-
     async def _attend(self, call: Call, turn: Turn) -> None:
         """Wait until the tool has ended, or has asked and gone quiet, and settle the turn.
 
         If another replica has taken it over, the turn has no outcome then, and no call.
         """
         try:
+            await call.run.settle()
             call, result = await self._come_to(call, turn)
         except asyncio.CancelledError:
             await self._lose(turn.joined or call, turn)
@@ -324,15 +323,17 @@ class Calls:
             if turn.outcome is outcome:
                 raise
             return
-        await conclude(self._runs, call, turn, Outcome(result))
+        if call.claim is None:
+            self._runs.settle(turn, Outcome(result))
+        else:
+            await conclude(self._runs, call, turn, Outcome(result))
 
     async def _come_to(self, call: Call, turn: Turn | None = None) -> tuple[Call, HandlerResult]:
-        """What the call comes to: its result, or its next round. It may have been run again meanwhile."""
+        """What the call, which has settled, comes to: its result, or its next round. It may be run again meanwhile."""
         while True:
-            await call.run.settle()
             if call.recalls:
                 await _catch_up(call)
-            call.run.hand_back()
+                call.run.hand_back()
             over = call.run.task.done() or call.run.abandoned
             result = await (_finish(call) if over else _leave(call))
             if result is not _AGAIN:
@@ -340,6 +341,7 @@ class Calls:
             call = call.again()
             if turn is not None:
                 turn.joined = call
+            await call.run.settle()
 
     async def drive(self, call: Call, claim: Claim) -> None:
         """Continue a run for a request that another replica got."""
@@ -347,6 +349,7 @@ class Calls:
         call.forget_round()
         try:
             call.run.resume(self._answer(call, claim.given))
+            await call.run.settle()
             call, result = await self._come_to(call)
             outcome = Outcome(result)
         except Exception as exc:

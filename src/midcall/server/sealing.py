@@ -97,7 +97,7 @@ class Seal:
                 return result
         else:
             result = await call_next(ctx)
-        if _is_own(result):
+        if isinstance(result, dict) and isinstance(result.get("requestState"), OwnState):
             sealed = self._close(ctx, result["requestState"], binding or self._bind(ctx, _fail))
             return {**result, "requestState": f"{_MARK}{sealed}"}
         if self._theirs is not None and is_input_required(result):

@@ -37,6 +37,8 @@ class TypedForm(Generic[T_co]):
     read: Callable[[Content], T_co]
     bare: bool = False
     """Whether the type has no fields of its own, so that only the question's message says what is asked."""
+    quick: Callable[[Any], T_co] | None = None
+    """Checks and reads the value of a bare type in one step; it raises if that takes more."""
 
 
 def compile_type(tp: Any) -> TypedForm[Any]:
@@ -60,14 +62,14 @@ def _bare(tp: Any) -> TypedForm[Any]:
     part = build_part(ANSWER, tp, Facts(name_type(tp)))
     name, thaw, supplied = part.field.name, part.thaw, part.supplied
     if thaw is None and supplied is None:
-        return TypedForm(Form(part.field), itemgetter(name), bare=True)
+        return TypedForm(Form(part.field), itemgetter(name), bare=True, quick=part.quick)
 
     def read(content: Content) -> Any:
         if name not in content and supplied is not None:
             return supplied()
         return content[name] if thaw is None else read_value(name, thaw, content[name])
 
-    return TypedForm(Form(part.field), read, bare=True)
+    return TypedForm(Form(part.field), read, bare=True, quick=part.quick)
 
 
 def _model(model: type[BaseModel]) -> TypedForm[Any]:

@@ -11,9 +11,9 @@ from math import isfinite
 from typing import Any, Final, TypeAlias, cast
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import SchemaError
+from pydantic_core import CoreSchema, SchemaError, SchemaValidator, core_schema
 
-from midcall.core.forms.fields import Choice, Choices, Field
+from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.types.facts import NOTHING, Facts, strip_qualifiers, unwrap
 from midcall.core.types.kinds import Kind, Thaw, Unfit, choose_kind
 from midcall.core.types.options import humanize
@@ -38,6 +38,8 @@ class Part:
     field: Field
     thaw: Thaw | None
     supplied: Callable[[], Any] | None
+    quick: Thaw | None = None
+    """Checks and reads a value in one step. It raises for some that fit, too, and then the form's own check decides."""
 
 
 def build_part(attribute: str, tp: Any, facts: Facts, *, validated: bool = False) -> Part:
@@ -46,7 +48,25 @@ def build_part(attribute: str, tp: Any, facts: Facts, *, validated: bool = False
     thaw = kind.thaw
     if kind.beyond and not validated:
         thaw = _through(thaw, _adapter(tp, facts.path))
-    return Part(attribute, _field(attribute, kind, facts), thaw, facts.supplier())
+    field = _field(attribute, kind, facts)
+    quick = None if kind.beyond else _compile_quick(field, kind.thaw)
+    return Part(attribute, field, thaw, facts.supplier(), quick)
+
+
+def _compile_quick(field: Field, thaw: Thaw | None) -> Thaw | None:
+    match field:
+        case Choice():
+            return thaw or {value: value for value in field.values}.__getitem__
+        case Flag():
+            schema: CoreSchema = core_schema.bool_schema(strict=True)
+        case Text(pattern=None, format=None) if thaw is None:
+            least = field.min_length or 0  # never None: pydantic refuses half a character only if it counts them
+            schema = core_schema.str_schema(strict=True, min_length=least, max_length=field.max_length)
+        case Number(integer=True, minimum=int() | None as least, maximum=int() | None as most) if thaw is int:
+            schema = core_schema.int_schema(strict=True, ge=least, le=most)
+        case _:
+            return None
+    return SchemaValidator(schema).validate_python
 
 
 def _field(attribute: str, kind: Kind, facts: Facts) -> Field:

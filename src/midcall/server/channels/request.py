@@ -41,20 +41,21 @@ def elicitation_params(call: Call, asking: Asking) -> dict[str, Any]:
         return dict(question.params)
     if isinstance(question, Visit):
         params = _visit_params(call, asking.identity, question)
-    else:
-        params = _form_params(call, question, asking.entry)
-    if question.meta:
-        params["_meta"] = dict(question.meta)
-    return params
+        if question.meta:
+            params["_meta"] = dict(question.meta)
+        return params
+    return _form_params(call, question, asking.entry)
 
 
 def _form_params(call: Call, question: Question[Any], entry: Entry) -> dict[str, Any]:
-    schema = question.form.schema(call.version)
+    params = dict(question.params)
     if call.version < URLS_SINCE:
-        return {"message": message_for(question, entry), "requestedSchema": schema}
-    if entry.problems:
-        return {"mode": "form", "message": message_for(question, entry), "requestedSchema": refill(schema, entry)}
-    return {"mode": "form", "message": question.message, "requestedSchema": schema}
+        del params["mode"]
+        params["requestedSchema"] = question.form.schema(call.version)
+    elif entry.problems:
+        params["requestedSchema"] = refill(params["requestedSchema"], entry)
+    params["message"] = message_for(question, entry)
+    return params
 
 
 def message_for(question: Question[Any], entry: Entry) -> str:

@@ -35,9 +35,12 @@ class Round:
         for asking in askings:
             if watched:
                 telemetry.leave(call, asking)
-            attempt = asking.entry.attempt
-            wire = asking.identity if attempt == 1 else wire_key(asking.identity, attempt)
-            requests[wire] = {"method": "elicitation/create", "params": elicitation_params(call, asking)}
+            question, attempt = asking.question, asking.entry.attempt
+            if attempt == 1 and isinstance(question, Question):
+                wire, params = asking.identity, dict(question.params)
+            else:
+                wire, params = wire_key(asking.identity, attempt), elicitation_params(call, asking)
+            requests[wire] = {"method": "elicitation/create", "params": params}
         try:
             if not deadlines:
                 await call.run.ask(requests)

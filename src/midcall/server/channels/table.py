@@ -1,4 +1,4 @@
-"""Which channel carries a question: the first of the table that this client has."""
+"""The table of channels, in the order in which they are tried, and why one can't carry a question."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 from midcall.core.journal import Entry
 from midcall.core.outcome import Via
 from midcall.core.question import MISSING, Question, Visit
-from midcall.core.replay import DOUBT
 from midcall.errors import NoChannel
 from midcall.server.channels.apps.channel import App
 from midcall.server.channels.portal import Link, Page
@@ -55,19 +54,11 @@ BEYOND_DOUBT: Sequence[Channel] = tuple(channel for channel in CHANNELS if chann
 _DOUBTFUL: Final = ("push", "round")
 
 
-def channel_for(call: Call, question: Question[Any] | Visit, entry: Entry | None = None) -> Channel:
-    """The channel for this question; if its answer was doubted, one where a person acts.
-
-    Raises:
-        NoChannel: No channel can carry it; the error says why, for each.
-    """
-    doubted = entry is not None and entry.via == DOUBT
-    for channel in BEYOND_DOUBT if doubted else CHANNELS:
-        if (question.via is None or channel.via in question.via) and channel.why_not(call, question) is None:
-            return channel
+def no_channel(call: Call, question: Question[Any] | Visit) -> NoChannel:
+    """The error for a question that no channel can carry; it says why, for each."""
     reasons = why_not(call, question)
     undeclared = _undeclared_mode(call, question, reasons)
-    raise NoChannel(_main_reason(call, reasons), mode=question.mode, undeclared=undeclared, reasons=reasons)
+    return NoChannel(_main_reason(call, reasons), mode=question.mode, undeclared=undeclared, reasons=reasons)
 
 
 def _main_reason(call: Call, reasons: Mapping[str, str]) -> str:

@@ -61,11 +61,6 @@ def outbound_of(session: ServerSession) -> Any:
     return session._request_outbound  # pyright: ignore[reportPrivateUsage]
 
 
-def connection_of(session: ServerSession) -> Connection:
-    """The connection to the client, for as long as there is one."""
-    return session._connection  # pyright: ignore[reportPrivateUsage]
-
-
 def is_cancelled(session: ServerSession) -> bool:
     """Whether the client has given up on the request of this session, if the connection can tell."""
     event: anyio.Event | None = getattr(outbound_of(session), "cancel_requested", None)

@@ -87,6 +87,8 @@ class Run:
     _counting = False
     _tool: Awaitable[Any] | None = None
     """What it runs, until it does."""
+    _has_begun = False
+    """Whether a request has waited for its first step."""
     _is_starting = False
     """Whether the tool takes its first steps, before the tasks that it starts have taken theirs."""
     _bell: asyncio.Future[None] | None = None
@@ -114,7 +116,7 @@ class Run:
         """What newer requests brought instead."""
         self._own = var
         self._token = self.context.run(var.set, value)
-        self._scope = anyio.CancelScope()
+        self._scope = _make_scope()
         self.open: dict[str, Waiting] = {}
         """The pending questions, by the key under which they leave."""
 
@@ -168,18 +170,20 @@ class Run:
     # --- for the request ----------------------------------------------------------------------
 
     async def settle(self) -> None:
-        """Wait until the tool has ended, or has asked and gone quiet."""
-        if self.task.done():
-            return
-        await asyncio.sleep(0)  # for most tools one step is enough, to their end or to a question
-        if self._quiet:
-            await asyncio.sleep(0)  # tasks that the tool has started take their first steps
+        """Wait until the tool has ended, or has asked and gone quiet, and hand its context variables back."""
+        if not self._has_begun:
+            self._has_begun = True
+            if not self.task.done():
+                await asyncio.sleep(0)  # most tools never ask, and end with their first step
+            if self._quiet:
+                await asyncio.sleep(0)  # tasks that the tool has started take their first steps
         while not (self.task.done() or self.abandoned or self._is_quiet()):
             self._bell = self.loop.create_future()
             try:
                 await self._bell
             finally:
                 self._bell = None
+        self.hand_back()
 
     def _is_quiet(self) -> bool:
         """Whether a round can leave. What was asked may have been withdrawn since."""
@@ -498,6 +502,17 @@ class Run:
             _, running = await asyncio.wait(tuple(self._effects), timeout=seconds)
             if running and seconds is not None:
                 return
+
+
+def _make_scope() -> anyio.CancelScope:
+    """A cancel scope of anyio's. Which class that is on asyncio is found out once: it takes longer than to make one."""
+    global _scope_class
+    if _scope_class is None:
+        _scope_class = type(anyio.CancelScope())
+    return _scope_class()
+
+
+_scope_class: type[anyio.CancelScope] | None = None
 
 
 def _is_running(loop: asyncio.AbstractEventLoop) -> bool:

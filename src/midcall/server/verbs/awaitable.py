@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, cast
 
 from typing_extensions import TypeVar
 
-from midcall.core.question import MISSING, Question, Unfit, plain_question
+from midcall.core.question import LONG, MISSING, Question, Unfit, plain_question, recent_question
 from midcall.errors import MidcallError, Misuse
 from midcall.server.call import Call, current_call, inside_effect, running_call
 from midcall.server.frameworks.errors import describe_mistake, surface
@@ -105,6 +105,7 @@ def name_of(verb: object) -> str | None:
     return verb._name  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType]
 
 
+_CLASS: Final = type
 _PROBED: Final = ("_", "cr_", "gi_", "ag_")
 """Attributes that frameworks probe for on any awaitable."""
 
@@ -118,7 +119,8 @@ def recall(message: Any, type: Any, ask: Callable[[Question[T]], Coroutine[Any, 
     if call is None or not call.recalls:
         return None
     try:
-        question = plain_question(message, type)
+        short = isinstance(type, _CLASS) and isinstance(message, str) and len(message) <= LONG
+        question = recent_question(message, type) if short else plain_question(message, type)
     except (MidcallError, TypeError):
         return None
     base, journal = question.base, call.journal
