@@ -211,9 +211,11 @@ class _Lines:
         self._path = path
 
     def __call__(self, event: Event) -> None:
+        line = _as_line(event).encode()
         file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
-            os.write(file, _as_line(event).encode())
+            if os.write(file, line) < len(line):
+                raise OSError("The disk is full.")
         finally:
             os.close(file)
 
