@@ -150,7 +150,7 @@ async def test_a_sink_that_fails_costs_no_call_and_what_it_missed_is_counted(cap
     errors = [record.getMessage() for record in caplog.records if record.name == "midcall.audit"]
     assert errors == [
         "An audit sink does not take events (OSError). They are counted as lost until it does.",
-        "2 audit events were lost. The sink works again, and the trail says so.",
+        "2 audit events were lost. The sink works again, and the trail reports the loss.",
     ]
 
 
@@ -187,7 +187,7 @@ async def test_a_sink_that_hangs_delays_no_call_and_what_does_not_fit_is_counted
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="only POSIX systems have named pipes")
 async def test_a_file_that_blocks_delays_no_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pipe that nobody reads blocks whoever opens it."""
+    """A pipe that nobody reads blocks its writers."""
     monkeypatch.setattr(audit, "AUDIT_CLOSE_SECONDS", 0.01)
     path = tmp_path / "pipe"
     os.mkfifo(path)

@@ -5,7 +5,7 @@
 An event says who did what, in which call, and how it ended. It never has a question's text, an answer, a secret, or
 anything that opens a page or continues a call.
 
-Each sink has a queue and a thread of its own, so no call waits for a sink, and none fails because of one. What a sink
+Each sink has its own queue and thread, so no call waits for a sink, and none fails because of one. What a sink
 can't take is counted and logged, and reported as `audit.lost` once the sink works again.
 """
 
@@ -230,7 +230,7 @@ def _as_line(event: Event) -> str:
 
 
 class OpenTelemetry:
-    """Adds each event to the span that is recording; without one, the event is a span of its own."""
+    """Adds each event to the span that is recording; without one, the event becomes its own span."""
 
     def __call__(self, event: Event) -> None:
         from opentelemetry import trace
@@ -268,7 +268,7 @@ class _AtOnce:
 
 
 class _Queued:
-    """Gives events to a sink in their order, in a thread of its own."""
+    """Gives events to a sink in their order, in its own thread."""
 
     def __init__(self, write: Sink) -> None:
         self._write = write
@@ -343,7 +343,7 @@ class _Queued:
         self._give(Event(name="audit.lost", time=time.time(), details={"count": count}), loop)
         with self._lock:
             self.lost -= count
-        logger.error("%d audit events were lost. The sink works again, and the trail says so.", count)
+        logger.error("%d audit events were lost. The sink works again, and the trail reports the loss.", count)
 
     def _lose(self, why: str) -> None:
         with self._lock:
@@ -376,7 +376,7 @@ def _loop() -> asyncio.AbstractEventLoop | None:
 
 
 def _await(given: Awaitable[Any], loop: asyncio.AbstractEventLoop | None) -> None:
-    """Run an async sink in the loop that the event comes from, where its connections are; else in a loop of its own."""
+    """Run an async sink in the loop that the event comes from, where its connections are; else in a new loop."""
 
     async def run() -> None:
         await given

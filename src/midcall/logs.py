@@ -2,7 +2,7 @@
 
 A client names itself, its tools and its hosts; an issuer names its errors. A newline in such a name would begin a line
 that looks like ours, an escape sequence would clear the reader's terminal. So each of our loggers has a filter that
-writes such characters as escapes, whoever logs what.
+writes such characters as escapes in every record.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LOGGERS: Final = (
     "midcall.store",
     "midcall.visits",
 )
-"""All of ours. A filter applies to one logger, not to those below it."""
+"""All our loggers. A filter applies to one logger, not to those below it."""
 
 _MARGIN: Final = "  | "
 _PLAIN: Final = logging.Formatter()
@@ -38,7 +38,7 @@ def one_line(text: str) -> str:
 
 
 def _indent(text: str) -> str:
-    """These lines, none of which can be taken for a record of its own."""
+    """These lines, none of which can be taken for a separate record."""
     return "\n".join(f"{_MARGIN}{one_line(each)}" for each in text.split("\n"))
 
 

@@ -265,7 +265,7 @@ _install.add(
     "",
     "Why forms of existing tools may have fields that are named like secrets.",
     argument="install(not_secret=)",
-    otherwise="they may not, and a warning says so",
+    otherwise="they may not, and a warning reports it",
 )
 _install.add(
     "ANSWERS_AHEAD",
@@ -600,7 +600,7 @@ HOLD_SECONDS: Final = _resuming.add(
     "HOLD_SECONDS",
     45.0,
     "s",
-    "Hold a request that waits for a page, before it returns a resume code. Common clients and proxies allow 60.",
+    "Hold a request during a visit to a page, before it returns a resume code. Common clients and proxies allow 60.",
     then="The call returns a resume code or another round; if it can have neither, it fails with `TimedOut`.",
 )
 PUSH_HOLD_SECONDS: Final = _resuming.add(
@@ -915,7 +915,7 @@ REQUEST_HEAD_SECONDS: Final = _web.add(
     "REQUEST_HEAD_SECONDS",
     10.0,
     "s",
-    "A client of our own HTTP server has this long to send the head of a request.",
+    "A client of the loopback server has this long to send the head of a request.",
     then="The connection is closed.",
 )
 REQUEST_BODY_SECONDS: Final = _web.add(
@@ -1077,7 +1077,7 @@ PROVIDER_BYTES: Final = _portal.add(
     1_000_000,
     "bytes",
     "The longest answer of an issuer or an OAuth provider.",
-    then="It counts as unusable: the page says so, with 503, and the log says why.",
+    then="It counts as unusable: the page reports it with 503, and the log says why.",
     where="web",
 )
 PROVIDER_FRESH_SECONDS: Final = _portal.add(
@@ -1093,7 +1093,7 @@ PROVIDER_AGAIN_SECONDS: Final = _portal.add(
     10.0,
     "s",
     "Fetch it again after a failure, or for a token with an unknown key, at most this often.",
-    then="Until then, the failure stands, and such a token is refused.",
+    then="Until then, such a token is refused.",
     where="web",
 )
 _portal.add(
@@ -1373,14 +1373,14 @@ MAX_TOOL_PAGES: Final = _cli.add(
     then="Tools on later pages aren't known.",
 )
 DEMO_SECONDS: Final = _cli.add(
-    "DEMO_SECONDS", 60.0, "s", "The scripted demo has this long.", then="The demo says so, and fails."
+    "DEMO_SECONDS", 60.0, "s", "The scripted demo has this long.", then="The demo fails with a message."
 )
 CHECK_SECONDS: Final = _cli.add(
     "CHECK_SECONDS",
     2.5,
     "s",
     "Each check of `midcall doctor` waits this long.",
-    then="The check reports that there was no answer.",
+    then="The check reports a missing answer.",
     where="doctor",
 )
 CHECK_PORTAL_SECONDS: Final = _cli.add(
@@ -1388,7 +1388,7 @@ CHECK_PORTAL_SECONDS: Final = _cli.add(
     3.7,
     "s",
     "It waits this long for a portal, which gives its store three seconds.",
-    then="The check reports that there was no answer.",
+    then="The check reports a missing answer.",
     where="doctor",
 )
 CHECK_VAULT_VALUES: Final = _cli.add(
@@ -1396,7 +1396,7 @@ CHECK_VAULT_VALUES: Final = _cli.add(
     2_000,
     "values",
     "It tries to open this many values of the vault.",
-    then="The report covers the first values, and says so.",
+    then="The report covers the first values, and names the limit.",
     where="doctor",
 )
 CHECK_CLOSE_SECONDS: Final = _cli.add(

@@ -160,7 +160,7 @@ class Dies:
 
 @pytest.mark.parametrize("write", ["complete", "put", "change"])
 async def test_a_crash_between_two_writes_keeps_all_or_nothing(store: Store, write: str) -> None:
-    """Before the outcome nothing is kept; after it, the call that waits finds the secret."""
+    """Before the outcome nothing is kept; after it, the waiting call finds the secret."""
     doomed: Any = Dies(store, write)
     dying = site(store=doomed)
     id = await dying.begin("secret")

@@ -139,7 +139,7 @@ async def test_replicas_count_together_to_within_the_tolerance(store: Store) -> 
 
 
 async def test_counting_is_cheap(store: Store) -> None:
-    """A few operations for many records, whatever is in the store."""
+    """A few operations for many records, however full the store is."""
     calls: Counter[str] = Counter()
 
     class Watched:

@@ -1,4 +1,4 @@
-"""Patterns run in linear time, whoever wrote them, on whatever text: none can hang a form."""
+"""Every pattern runs in linear time on every text: none can hang a form."""
 
 from __future__ import annotations
 

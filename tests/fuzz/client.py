@@ -1,4 +1,4 @@
-"""A hostile server: whatever it sends, our client shows the question, refuses it, or says what is wrong."""
+"""A hostile server: for everything it sends, our client shows the question, refuses it, or says what is wrong."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _make_reply(random: Random, version: str) -> dict[str, Any]:
 
 
 class _Server:
-    """Answers each request with what was made for it."""
+    """Answers each request with its prepared result."""
 
     def __init__(self, made: Made) -> None:
         self._version, self._results, self._before, self._replies = made

@@ -233,7 +233,7 @@ def _interrupted(seconds: float) -> Generator[list[list[str]]]:
 
 
 class _Listener(logging.Handler):
-    """Collects what must not be logged: secrets, errors that aren't ours, and all that asyncio complains about."""
+    """Collects what must not be logged: secrets, errors that aren't ours, and complaints of asyncio."""
 
     def __init__(self, said: list[str]) -> None:
         super().__init__()

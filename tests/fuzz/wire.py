@@ -397,7 +397,7 @@ class Calling:
 
 
 class Answers:
-    """Standard output, for a client that waits for each response."""
+    """Standard output, for a client that reads each response first."""
 
     def __init__(self) -> None:
         self._expected: dict[Any, asyncio.Future[dict[str, Any]]] = {}

@@ -1,4 +1,4 @@
-"""What a page shows is all that the user agrees to: nothing is cut, and nothing is hidden."""
+"""A page shows everything that the user agrees to: nothing is cut, and nothing is hidden."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a tool asks, and whatever people answer: no sink of the audit trail gets what must stay hidden."""
+"""No sink of the audit trail gets what must stay hidden."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ PROGRAMS = strategies.lists(
 
 
 class Someone:
-    """Answers every question with a text that must stay hidden, or says no. Remembers all that was seen on the way."""
+    """Answers every question with a text that must stay hidden, or says no. Remembers everything seen on the way."""
 
     def __init__(self, program: Sequence[tuple[str, str, str]], hidden: Hidden) -> None:
         self._actions = {text: action for _, text, action in program}

@@ -153,7 +153,7 @@ def tool_call(tool: str) -> dict[str, Any]:
 
 @asynccontextmanager
 async def serving(make: Callable[[], Any], *, host: str = "127.0.0.1") -> AsyncGenerator[Site]:
-    """This server over HTTP, on a port of its own, with the user's secret in its vault."""
+    """This server over HTTP, on a free port, with the user's secret in its vault."""
     server, app, *more = make()
     await fill_vault(server, secrets={"github": TOKEN})
     where = bind(host, 0)
@@ -304,7 +304,7 @@ async def test_over_sse_it_is_the_same(server: str) -> None:
 async def over_sse(site: Site, headers: Headers) -> str:
     """What the tool returns to a client that listens and posts with these headers.
 
-    Like a browser, it keeps the connection that it posts on: the kernel tells its user as long as it's open.
+    Like a browser, it keeps the connection that it posts on: the kernel knows its user as long as it's open.
     """
     headers, answer = at(headers, site.port), ""
     async with asyncio.timeout(WITHIN), stream(site) as (events, listen), stream(site) as (responses, post):

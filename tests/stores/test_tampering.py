@@ -56,7 +56,7 @@ class Vandal:
         return sorted((row for row in found if row.kind == kind), key=lambda row: row.created)
 
     async def write(self, row: Record) -> None:
-        """Write this row, whatever is there."""
+        """Write this row over any other."""
         values = (row.id, row.kind, row.owner, row.data, row.created, row.expires, row.outcome, row.consumed)
         if self.url.startswith("sqlite"):
             with closing(sqlite3.connect(self.url.removeprefix("sqlite://"), isolation_level=None)) as raw:
@@ -283,21 +283,23 @@ async def test_without_a_vandal_the_bank_pays_what_was_approved(url: str) -> Non
         assert bank.paid == [9]
 
 
-@pytest.mark.parametrize("attack", ["writes a yes", "turns a no into a yes", "copies a yes", "copies the whole row"])
+@pytest.mark.parametrize(
+    "attack", ["writes an approval", "turns a decline into an approval", "copies an approval", "copies the whole row"]
+)
 async def test_a_decision_cannot_be_forged(url: str, attack: str, caplog: pytest.LogCaptureFixture) -> None:
     async with bank_at(url) as (bank, client, vandal):
         honest = await client.call_tool("pay", {"amount": 9})
         await press(honest, "accept")
         [approved] = await vandal.rows("approve")
         result = await client.call_tool("pay", {"amount": 9000})
-        if attack == "turns a no into a yes":
+        if attack == "turns a decline into an approval":
             await press(result, "decline")
         [row] = [row for row in await vandal.rows("approve") if row.id != approved.id]
         seal, _, _ = (row.outcome or "").rpartition(" {")
         forged = {
-            "writes a yes": replace(row, outcome=accepting(row), version=2),
-            "turns a no into a yes": replace(row, outcome=f"{seal} {accepting(row)}"),
-            "copies a yes": replace(row, outcome=approved.outcome, version=2),
+            "writes an approval": replace(row, outcome=accepting(row), version=2),
+            "turns a decline into an approval": replace(row, outcome=f"{seal} {accepting(row)}"),
+            "copies an approval": replace(row, outcome=approved.outcome, version=2),
             "copies the whole row": replace(approved, id=row.id),
         }
         await vandal.write(forged[attack])

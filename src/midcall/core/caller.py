@@ -21,7 +21,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class ServerIdentity:
-    """Which server this is, among all that may share a store or a machine."""
+    """Which server this is, among those that may share a store or a machine."""
 
     name: str
     namespace: str = ""

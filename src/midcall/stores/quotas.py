@@ -1,6 +1,6 @@
 """How much a server may keep in its store, for one caller and in all: one stranger can't fill it.
 
-What is used is counted in records of the store itself, one for each caller and one for all, so every store can do it.
+Usage is counted in records of the store itself, one for each caller and one for all, so every store can do it.
 A process counts on its own, and writes its count down after a few records. So counts are approximate: each replica may
 be off by twice `QUOTA_BATCH` records, and twice those that it is writing at the moment. What has expired stops counting
 within five minutes, or a tenth of its lifetime.
@@ -176,9 +176,9 @@ class Quotas:
             self._known[name] = (read, known + added)
 
     async def _write_down(self, *names: str) -> None:
-        """Add what this process has counted to what the store says, for these names and all that are owed.
+        """Add what this process has counted to what the store says, for these names and those that are owed.
 
-        One at a time: whoever has more to write down waits, so that not too much is uncounted.
+        One at a time: later writers wait, so that not too much is uncounted.
         """
         loop = asyncio.get_running_loop()
         if self._writing[0] is not loop:

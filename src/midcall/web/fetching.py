@@ -1,6 +1,6 @@
 """Fetch what an issuer or a provider publishes: only from where it may point us, only so much, only for so long.
 
-Its metadata names URLs that this server then requests. If it could name any, whoever controls it could reach what only
+Its metadata names URLs that this server then requests. If it could name any, its owner could reach what only
 this server can: itself, its private network, the cloud's metadata service. So the address of every connection is
 checked after the name was resolved, and the connection goes to exactly that address.
 """
@@ -121,7 +121,7 @@ def _host(url: httpx2.URL) -> str:
 
 
 def _literal_kind(host: str) -> Kind | None:
-    """Where this host is, if it says so without being resolved."""
+    """Where this host is, if that is known without DNS."""
     try:
         return kind_of(host)
     except ValueError:

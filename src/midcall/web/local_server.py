@@ -1,7 +1,7 @@
 """Serve an app on this machine, in the running event loop.
 
 Any program on the machine can connect, and so can every web page that the user has open. So a request has to arrive in
-time, and connections that wait for one make room for new ones.
+time, and idle connections make room for new ones.
 """
 
 from __future__ import annotations

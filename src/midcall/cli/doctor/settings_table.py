@@ -76,7 +76,7 @@ def _names(row: Effective) -> Sequence[str]:
 
 
 def _meaning(row: Effective) -> Text:
-    """What it means and, on a line of its own, what happens at the limit."""
+    """What it means and, on a separate line, what happens at the limit."""
     then = row.setting.then
     return Text.assemble(row.setting.meaning, (f"\nAt the limit: {then}", "dim") if then else "")
 

@@ -1,7 +1,7 @@
 """Patterns of JSON Schema: what they mean, and how they run.
 
 Their dialect is JavaScript's, and most clients run it there. Here they run in pydantic's engine, which takes linear
-time on any text. So it has no look-around and no back-references; look-ahead at the start is a pattern of its own.
+time on any text. So it has no look-around and no back-references; look-ahead at the start is a separate pattern.
 """
 
 from __future__ import annotations

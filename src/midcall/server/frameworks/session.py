@@ -69,7 +69,7 @@ def is_cancelled(session: ServerSession) -> bool:
 
 @dataclass(eq=False, repr=False)
 class AskingSession(ServerSession):
-    """It holds nothing of its own: every call makes one, even if it never asks."""
+    """It has no state: every call makes one, even if it never asks."""
 
     _call: Call
     _connection: Connection
