@@ -1,4 +1,4 @@
-"""The short form of `make fuzz`: some inputs for each target, always the same ones, and every input that failed before."""
+"""The short form of `make fuzz`: some inputs for each target, always the same, and every input that failed before."""
 
 from __future__ import annotations
 
