@@ -8,7 +8,6 @@ from typing import Any, Final
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.text import plain_line, reveal
 from midcall.language import _, ngettext
-from midcall.settings import DEFAULT_CHARACTERS
 
 _TITLE: Final = 2_000
 """The title of an option names what is sent. Longer ones are cut."""
@@ -36,12 +35,6 @@ def format_value(field: Field, value: Any) -> str:
             return ", ".join(_title(labels, item) for item in value) or _("(none)")
         case Text() | Number():
             return reveal(str(value)) or _("(empty text)")
-
-
-def offered_default(field: Field) -> Any:
-    """The default, unless it is so long that nobody would see all of it before it is sent."""
-    default = field.default
-    return None if isinstance(default, str) and len(default) > DEFAULT_CHARACTERS else default
 
 
 def _title(labels: Mapping[str, str], value: str) -> str:

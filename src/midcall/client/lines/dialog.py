@@ -7,13 +7,13 @@ from typing import Any, Literal, TypeAlias, cast
 
 from midcall.client.lines.batches import Batch, Turn
 from midcall.client.lines.display import Sheet
+from midcall.client.lines.excerpt import offered_default
 from midcall.client.lines.prompt import Ended, Prompt
 from midcall.core.forms import line_input
 from midcall.core.forms.check import check
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Text
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Cancelled, Declined
-from midcall.hints import offered_default
 from midcall.language import _
 
 Order: TypeAlias = Literal["send", "decline", "cancel"] | int

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
+from midcall.core.forms.fields import Field
 from midcall.core.text import plain, plain_line
 from midcall.language import _, ngettext
+from midcall.settings import DEFAULT_CHARACTERS
 
 _LINE: Final = 200
 _NAME: Final = 60
@@ -48,3 +50,9 @@ def shorten_paragraphs(text: str, most: int = _MESSAGE) -> str:
 def server_name(server: str) -> str:
     """The server's name for itself, which isn't proven."""
     return shorten(server, _NAME) or _("An unnamed server")
+
+
+def offered_default(field: Field) -> Any:
+    """The default, unless it is so long that nobody would see all of it before it is sent."""
+    default = field.default
+    return None if isinstance(default, str) and len(default) > DEFAULT_CHARACTERS else default

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias, cast
 
+from midcall.client.lines.excerpt import offered_default
 from midcall.core.forms import line_input
 from midcall.core.forms.check import check
 from midcall.core.forms.fields import Choices, Field, Number, Text
 from midcall.core.forms.form import Form
 from midcall.core.text import conceal, reveal
-from midcall.hints import offered_default
 from midcall.problems import Problem
 
 Entry: TypeAlias = str | bool | Sequence[str] | None
