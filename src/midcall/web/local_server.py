@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from contextlib import suppress
 from typing import Any
 
+import h11
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -40,6 +42,11 @@ class _Protocol(H11Protocol):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.access_log = False
+
+    def send_400_response(self, msg: str) -> None:
+        with suppress(h11.LocalProtocolError):  # the response to a HEAD request has no body
+            super().send_400_response(msg)
+        self.transport.close()
 
 
 class _Server(uvicorn.Server):
