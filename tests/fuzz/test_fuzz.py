@@ -160,6 +160,10 @@ FOUND: Final[dict[str, tuple[str, Any]]] = {
         "socket",
         b"GET /midcall/health HTTP/1.1\r\nhost: 127.0.0.1:8000\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
     ),
+    "a body that is wrong, of a request whose response has none": (
+        "socket",
+        b"HEAD /midcall/health HTTP/1.1\r\nhost: 127.0.0.1:8000\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+    ),
     "a tool name that isn't text, from a client with Apps": (
         "stdio",
         ("store", "2026-07-28", [_message(name=[]), _message(name={"a": 1}), _message(name=None)]),

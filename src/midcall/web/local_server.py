@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,8 +135,9 @@ class _Protocol(H11Protocol):
         """Even this has our headers. It names no cause, since `msg` never does."""
         head = {"content-type": "text/plain; charset=utf-8", "connection": "close", **HEADERS}
         response = h11.Response(status_code=400, headers=list(head.items()), reason=b"Bad Request")
-        for event in (response, h11.Data(data=msg.encode("ascii")), h11.EndOfMessage()):
-            self.transport.write(self.conn.send(event) or b"")
+        with suppress(h11.LocalProtocolError):  # the response to a HEAD request has no body
+            for event in (response, h11.Data(data=msg.encode("ascii")), h11.EndOfMessage()):
+                self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
 
 
