@@ -23,11 +23,12 @@ from midcall.client.queue import Queue
 from midcall.client.queue_limit import Crowd
 from midcall.core import question
 from midcall.core.forms import secrets
+from midcall.core.journal import Head
 from midcall.core.remembered import Remembered, shorten
 from midcall.portal.pages import interaction_kinds
 from midcall.portal.routes import _WrongHost
 from midcall.server.install import installation_on
-from midcall.server.running.turns import Given, Turns
+from midcall.server.running.turns import Given
 from midcall.stores.base import Record
 from midcall.stores.memory import Memory
 from midcall.stores.seal import SealedStore
@@ -116,10 +117,10 @@ def replayed_resources() -> Any:
 
 @memory
 def continued_turns() -> Any:
-    turns = Turns()
+    runs = installation().runs
     for number, name in enumerate(names()):
-        turns.join("call", number, Given({"q": {"action": "accept", "content": {"x": name}}}))
-    return turns._turns
+        runs.join(Head("call", number, ""), Given({"q": {"action": "accept", "content": {"x": name}}}))
+    return runs._turns
 
 
 @memory

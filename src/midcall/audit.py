@@ -32,7 +32,7 @@ from queue import Empty, Full, Queue
 from typing import Any, Final, Literal, TypeAlias, cast
 from weakref import WeakSet
 
-from midcall.core.text import plain_line
+from midcall.core.text import reveal
 from midcall.environment import text as variable
 from midcall.errors import InstallError
 from midcall.settings import (
@@ -198,7 +198,7 @@ def _make(name: Name, facts: Mapping[str, Any]) -> Event:
 
 def _clean(value: Any) -> Any:
     """Other people's text on one line, and not too much of it."""
-    return plain_line(value[:MAX_AUDIT_CHARACTERS]) if isinstance(value, str) else value
+    return reveal(value[:MAX_AUDIT_CHARACTERS]) if isinstance(value, str) else value
 
 
 # --- sinks ---------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from midcall.settings import LOG_CHARACTERS
 
 LOGGERS: Final = (
     "midcall",
+    "midcall.audit",
     "midcall.client",
     "midcall.client.connection",
     "midcall.portal",

@@ -92,10 +92,11 @@ async def test_a_record_that_exists_counts_once(store: Store) -> None:
     assert await fill(records, "others") == 4
 
 
-async def test_the_answer_to_a_page_is_never_refused(store: Store) -> None:
+@pytest.mark.parametrize("kind", ["use", "session"])
+async def test_what_follows_from_an_answer_or_a_sign_in_is_never_refused(store: Store, kind: str) -> None:
     records = limited(store, one=Usage(1, 10**9))
     await records.create(record("page"))
-    _, mine = await records.create(Record("claim", "claim", "ada", "{}", NOW, NOW + 10))
+    _, mine = await records.create(Record(kind, kind, "ada", "{}", NOW, NOW + 10))
     assert mine
     assert await records.complete("record page", "{}", owner="ada", now=NOW) == "done"
 

@@ -20,7 +20,7 @@ from midcall.core.caller import Caller
 from midcall.errors import InvalidAnswer, TimedOut
 from midcall.portal.app import Portal
 from midcall.portal.oauth import Provider
-from midcall.server import results, sealing
+from midcall.server import middleware, sealing
 from midcall.server.running import handover
 from midcall.stores import open_store
 from midcall.stores.interactions import short
@@ -449,7 +449,7 @@ async def test_a_state_of_another_version_is_refused_as_it_is_without_an_audit_t
 
 
 async def test_other_answers_to_a_state_in_the_store_are_refused_for_its_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(results, "STATE_BYTES", 100)
+    monkeypatch.setattr(middleware, "STATE_BYTES", 100)
     trail = Trail()
     async with connect(server_with(name, store=Memory(), audit=trail.audit)) as client:
         first = await begin(client, "name")
@@ -467,9 +467,9 @@ async def test_a_record_that_was_sealed_with_other_keys_is_refused() -> None:
     portal = Portal(audit=trail.audit)
     theirs = server_with(name, store=store, keys="another key, which is long enough to be one", portal=portal)
     async with connect(theirs, modes=NOTHING) as client:
-        with pytest.raises(MCPError, match="cannot be read here"):
+        with pytest.raises(MCPError, match="does not trust"):
             await go_on(client, first)
-    assert await trail.told() == ["record.refused", "code.refused InvalidJournal"]
+    assert await trail.told() == ["record.refused changed", "code.refused RecordRefused"]
 
 
 async def test_a_secret_that_was_moved_to_another_name_ends_the_call() -> None:

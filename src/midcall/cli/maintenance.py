@@ -16,7 +16,7 @@ from rich.text import Text
 from midcall.cli.console import Console, print_json, print_out
 from midcall.cli.exits import DONE, NOT_CONNECTED, TOOL_FAILED, USAGE, Ends, usage_error
 from midcall.cli.tables import columns, print_parts
-from midcall.core.text import plain, plain_line
+from midcall.core.text import plain, plain_line, reveal
 from midcall.errors import InstallError, MidcallError, StoreError, VaultLocked
 from midcall.portal.vault import Kept, forget_value, rotate_keys
 from midcall.portal.vault import list_values as read_values
@@ -152,7 +152,7 @@ def _print_table(values: Sequence[Kept]) -> None:
     """Owners, servers and names as `forget` takes them, quoted for the shell."""
     rows = [
         (
-            *(Text(quote(plain_line(text))) for text in (each.owner, each.reader, each.name)),
+            *(Text(quote(reveal(text))) for text in (each.owner, each.reader, each.name)),
             Text(f"{_since(each):%F %R}"),
         )
         for each in values
@@ -187,7 +187,7 @@ def forget(url: str | None, owner: str, name: str, server: str | None) -> int:
         print_out(f"This owner has no value with this name{which}. `midcall vault list` shows all values.\n")
         return TOOL_FAILED
     if len(meant) > 1:
-        choices = "\n".join(f"  --server {quote(plain_line(_option(each, meant)))}" for each in meant)
+        choices = "\n".join(f"  --server {quote(reveal(_option(each, meant)))}" for each in meant)
         print_out(f"Several servers have a value with this name, and nothing was deleted. Add one of:\n{choices}\n")
         return TOOL_FAILED
     print_out(f"Deleted {plain_line(name)}.\n")

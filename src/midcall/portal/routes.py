@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from midcall.errors import RecordRefused, StoreError
+from midcall.errors import RecordRefused, StoreError, StoreFull
 from midcall.portal.access import Access
 from midcall.portal.logs import logger
 from midcall.portal.oauth import OAuth
@@ -101,8 +101,14 @@ def _error_handlers(access: Access) -> dict[Any, Callable[[Request, Exception], 
         logger.error(f"the store cannot be reached: {exc!s}")  # the text names the store, and no value
         return renderer.notice("store_away", 503, headers={"retry-after": "10"})
 
+    def on_full(request: Request, exc: Exception) -> Response:
+        logger.warning(f"a page was rejected: {exc!s}")
+        access.refuse(type(exc).__name__, str(request.path_params.get("id", "")))
+        return renderer.notice("store_away", 503, headers={"retry-after": "10"})
+
     def on_refused(request: Request, exc: Exception) -> Response:
         logger.error(f"a page was rejected: {exc!s}")
+        access.refuse(type(exc).__name__, str(request.path_params.get("id", "")))
         return renderer.notice("refused", 409)
 
     def on_error(request: Request, exc: Exception) -> Response:
@@ -120,6 +126,7 @@ def _error_handlers(access: Access) -> dict[Any, Callable[[Request, Exception], 
 
     return {
         RecordRefused: on_refused,
+        StoreFull: on_full,
         StoreError: on_store_error,
         VaultLocked: on_error,
         404: on_missing,

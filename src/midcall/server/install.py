@@ -297,7 +297,7 @@ class Installation:
             Usage(self.max_store_records, self.max_store_mb * 1_000_000),
         )
         server = self.identity.of_records
-        records = SealedStore(self.store or Memory(), self.codec, server, limits)
+        records = SealedStore(self.store or Memory(), self.codec, server, limits, self._note_record)
         self.records = None if self.store is None else records
         self.keeping = None if self.records is None else Keeping(self.records, self.state_ttl)
         self.visits = Visits(self.keeping or Keeping(records, self.state_ttl))
@@ -340,6 +340,11 @@ class Installation:
                 "set up MCP authorization.",
             )
         return why_not is None
+
+    def _note_record(self, kind: str, why: str) -> None:
+        """Write into the audit trail that a record of the store was refused."""
+        if self.audit is not None:
+            self.audit.write("record.refused", server=self.server_title, outcome=why, kind=kind)
 
     def note(self, ctx: ServerRequestContext[Any, Any], event: Name, *, state: str = "", **facts: Any) -> None:
         """Write an event of this request into the audit trail, if there is one. It may be about the call of a state."""

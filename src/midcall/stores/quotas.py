@@ -43,8 +43,8 @@ caller: ContextVar[Callable[[], str] | None] = ContextVar("midcall_caller", defa
 ALL: Final = "all"
 UNCOUNTED: Final = frozenset({"usage", "replica"})
 """Kinds of records that no caller can multiply."""
-NEVER_REFUSED: Final = frozenset({"claim"})
-"""The answer to a page that is there already."""
+NEVER_REFUSED: Final = frozenset({"use", "session"})
+"""What follows from an answer to a page that is there already, or from a sign-in."""
 _PERIODS: Final = 30
 _RACES: Final = 10
 _MEGABYTE: Final = 1_000_000
@@ -84,8 +84,15 @@ class Quotas:
         clock: Seconds since the epoch; for tests.
     """
 
-    def __init__(self, store: Store, limits: Limits, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        store: Store,
+        limits: Limits,
+        clock: Callable[[], float] = time.time,
+        note: Callable[[str, str], object] = lambda kind, why: None,
+    ) -> None:
         self.limits = limits
+        self._note = note
         self._store = store
         self._clock = clock
         self._owed: dict[str, dict[float, Usage]] = {}
@@ -153,6 +160,7 @@ class Quotas:
                 "them in your proxy."
             ),
         )
+        self._note(name.partition(" ")[0], "full")
         if self._clock() - self._logged >= QUOTA_LOG_SECONDS:
             self._logged = self._clock()
             logger.warning("Refused a record: %s", error)

@@ -15,7 +15,7 @@ import json
 import logging
 import struct
 from base64 import urlsafe_b64encode
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
@@ -129,14 +129,23 @@ class SealedStore:
         codec: Has the keys.
         server: Names the server.
         limits: How much it may keep for its callers.
+        note: Called with the kind of each record that is refused, and why.
 
     Raises:
         StoreFull: From `create`, if a caller or all of them have too much in the store.
         RecordRefused: From every method that returns a record or decides by one, if the seal doesn't fit.
     """
 
-    def __init__(self, store: Store, codec: Codec, server: str, limits: Limits | None = None) -> None:
-        self.quotas = None if limits is None else Quotas(self, limits)
+    def __init__(
+        self,
+        store: Store,
+        codec: Codec,
+        server: str,
+        limits: Limits | None = None,
+        note: Callable[[str, str], object] = lambda kind, why: None,
+    ) -> None:
+        self.quotas = None if limits is None else Quotas(self, limits, note=note)
+        self._note = note
         self._store = store
         self._codec = codec
         self._server = server
@@ -276,6 +285,7 @@ class SealedStore:
 
     def _refuse(self, found: Record) -> RecordRefused:
         error = RecordRefused(found.kind)
+        self._note(found.kind, "changed")
         if found.id not in self._logged and len(self._logged) < LOGGED_RECORDS:  # a beat would log it twice a second
             self._logged.add(found.id)
             logger.error("%s It is stored under %s. %s", error.text, found.id[:100], error.advice)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from contextlib import suppress
+from contextvars import Context
 from dataclasses import dataclass
 from typing import Any
 
@@ -177,7 +178,8 @@ class LocalServer:
         config.limits = limits
         self._server = _Server(config)
         self._socket = where
-        self._task = asyncio.create_task(self._serve(), name="midcall local server")
+        # Not in the context of the call that starts it: pages have nothing to do with that.
+        self._task = asyncio.create_task(self._serve(), name="midcall local server", context=Context())
 
     @property
     def has_ended(self) -> bool:

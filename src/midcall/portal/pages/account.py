@@ -9,13 +9,13 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from midcall.core.text import reveal
 from midcall.portal.access import Access
 from midcall.portal.logs import logger
 from midcall.portal.oauth import OAuth, OAuthError
 from midcall.portal.pages.interaction_kinds import Reader
 from midcall.portal.pages.rendering import format_moment
 from midcall.portal.vault import Vault, VaultLocked
-from midcall.web.forms import excerpt
 from midcall.web.security import LEAVING, TooLarge, read_posted
 
 _ACCESS: Final = "oauth:"
@@ -117,7 +117,7 @@ class AccountPage:
 
     def _title(self, name: str) -> str:
         provider = name.removeprefix(_ACCESS)
-        return excerpt.line(self.titles.get(provider, provider) if name.startswith(_ACCESS) else name, 120)
+        return reveal(self.titles.get(provider, provider) if name.startswith(_ACCESS) else name)
 
 
 def _purpose(owner: str) -> str:

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from midcall.audit import Name
+from midcall.core.text import reveal
 from midcall.errors import StoreError
 from midcall.language import _, ngettext
 from midcall.portal.access import Access, Visitor
@@ -22,7 +23,6 @@ from midcall.portal.pages.rendering import PageCache, format_hour, format_moment
 from midcall.portal.vault import Entered
 from midcall.stores.base import Completion
 from midcall.stores.interactions import Action, Ending, Interaction, Kind, digest_of, short
-from midcall.web.forms import excerpt
 from midcall.web.security import Posted, TooLarge, read_posted
 
 OnFinish = Callable[[str], Awaitable[None]]
@@ -94,6 +94,7 @@ class InteractionPages:
             case "decline" | "cancel" as action:
                 return await self.finish(visitor, action)
             case "accept" if not _is_of_this_page(visitor.interaction, answer):
+                self.access.refuse("details_changed", visitor.id, visitor.key, visitor.interaction)
                 return self.access.renderer.notice("details_changed", 409, who=visitor.name, again=f"/i/{visitor.id}")
             case "accept":
                 result = await self.kinds[visitor.interaction.kind].accept(visitor, answer)
@@ -111,9 +112,6 @@ class InteractionPages:
                 response = RedirectResponse(url, 303)
                 remember(self.access.cookies, request.cookies, response, visitor.id, state)
                 return response
-            case Rejected("already", status):
-                self.access.refuse("already", visitor.id, visitor.key, visitor.interaction)
-                return self._show_late(visitor, status)
             case Rejected(why, status):
                 self.access.refuse(why, visitor.id, visitor.key, visitor.interaction)
                 return self.access.renderer.notice(why, status, who=visitor.name, again=f"/i/{visitor.id}")
@@ -140,7 +138,9 @@ class InteractionPages:
             self.access.refuse(became, visitor.id, visitor.key, about)
             return
         name: Name = _ACCEPTED[about.kind] if action == "accept" else _DECLINED.get(about.kind, "page.declined")
-        said = {key: about.about.get(key) for key in ("name", "provider")} | {"digest": about.digest}
+        said = {key: about.about.get(key) for key in ("name", "provider")}
+        if about.kind == "approve":
+            said["digest"] = about.digest
         outcome = "" if action == "accept" else action
         self.access.note(name, visitor.id, visitor.key, about, outcome=outcome, **said)
 
@@ -270,8 +270,16 @@ def _explain(interaction: Interaction, action: Action) -> str:
 
 
 def _server(interaction: Interaction) -> str:
-    return excerpt.line(interaction.server, 80) or _("An unnamed server")
+    return _name(interaction.server) or _("An unnamed server")
 
 
 def _client(interaction: Interaction) -> str:
-    return excerpt.line(interaction.client, 80) or _("an unnamed client")
+    return _name(interaction.client) or _("an unnamed client")
+
+
+def _name(text: str) -> str:
+    """A name that a stranger chose, with every character that can mislead as a mark."""
+    return reveal(text) if len(text) <= _LONGEST_NAME else f"{reveal(text[:_LONGEST_NAME])}…"
+
+
+_LONGEST_NAME: Final = 200

@@ -177,7 +177,7 @@ class Reader:
     def of(cls, identity: ServerIdentity, *, local: bool) -> Reader:
         """As people may read it. The file counts only on the user's own machine, and not if there's a namespace."""
         place = identity.place if local and not identity.namespace else ""
-        return cls(excerpt.line(identity.name, 80), excerpt.line(place, 1000), excerpt.line(identity.namespace, 200))
+        return cls(reveal(identity.name), reveal(place), reveal(identity.namespace))
 
 
 @dataclass(frozen=True, slots=True)

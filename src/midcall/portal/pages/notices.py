@@ -61,7 +61,7 @@ def heading_and_hint(what: str) -> tuple[str, str]:
             )
         case "details_changed":
             return _("These are not the details that you were shown"), _(
-                "Nothing was approved. Open the page again and check the details."
+                "Nothing was done. Open the page again and check the details."
             )
         case "too_large":
             return _("Request too large"), _("More was sent than this page accepts. Nothing was done.")

@@ -135,8 +135,6 @@ def _unseal(installation: Installation, data: str) -> str:
     try:
         return installation.codec.unseal(json.loads(data)).decode("utf-8", "surrogatepass")
     except (InvalidRequestState, ValueError):
-        if installation.audit is not None:
-            installation.audit.write("record.refused", server=installation.server_title, kind="journal")
         raise InvalidJournal(
             "A server with other keys stored the state of this call, so it cannot be read here. Replicas must share "
             "keys."

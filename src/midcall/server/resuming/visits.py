@@ -14,6 +14,7 @@ import json
 import logging
 import time
 from dataclasses import asdict, replace
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING
 from weakref import WeakSet
@@ -25,6 +26,7 @@ from midcall.server import model_text
 from midcall.server.channels.push import signs_of_life
 from midcall.settings import HOLD_SECONDS, MAX_HOLDS, MAX_VISITS, PUSH_HOLD_SECONDS, VISIT_POLL_SECONDS
 from midcall.stores.interactions import Ending, digest_of, short
+from midcall.stores.quotas import caller
 
 if TYPE_CHECKING:
     from mcp.server.connection import Connection
@@ -86,6 +88,8 @@ class Visits:
     async def begin(self, call: Call, id: str) -> None:
         """Record that the visit is in progress."""
         self.remember(id)
+        if caller.get() is None:  # without a store, nothing else counts what a caller keeps
+            caller.set(partial(call.installation.caller, call.ctx))
         await self._keeping.create(call, id, "visit", "{}")
 
     async def wait(self, id: str, seconds: float) -> Ending | None:

@@ -67,7 +67,6 @@ async def get_secret(
         if (entered := await _take_entered(call, portal, id, name, ending, check)) is not None:
             call.audit("secret.read", name=name)
             return entered
-        call.audit("secret.deleted", name=name, outcome="rejected")
     raise NotAnswered(
         f"The user entered the secret {name!r}, but its check did not accept it",
         for_model=model_text.rejected_secret(name),
@@ -112,6 +111,8 @@ async def _take_entered(
     secret = await portal.vault.get(call.owner, name) if entered is None else entered
     to_check = None if (ending.content or {}).get("checked") else check
     if secret is None or (to_check is not None and await to_check(secret) is not None):
+        if entered is not None:
+            call.audit("secret.deleted", name=name, outcome="rejected")
         await portal.entered.drop(id)
         return None
     await portal.entered.keep(id, call.owner, name, now=ending.at)
@@ -237,18 +238,24 @@ async def _use(call: Call, portal: Portal, identity: str, kind: Kind, digest: st
     if call.replay.find_mark(used) is not None:
         if await portal.interactions.was_used(id, digest):
             return
+        _audit_use(call, kind, digest, "unknown")
         raise _decided_elsewhere(kind)
     again = kind in _IN_THE_VAULT  # nothing is done twice if a replay reads them again
     turn, now = call.journal.turn, time.time()
     if not await portal.interactions.use(id, digest, owner=call.owner, turn=turn, again=again, now=now):
-        call.audit("approval.refused", outcome="used", digest=digest)
+        _audit_use(call, kind, digest, "used")
         raise OnceUnknown(
             f"This {kind} was used before, or is for something else than what the page showed",
             for_model=model_text.DECISION_USED,
         )
     call.replay.mark(used, "used", True)
+    _audit_use(call, kind, digest)
+
+
+def _audit_use(call: Call, kind: Kind, digest: str, refused: str = "") -> None:
+    """Write into the audit trail that an approval was used, or why it can't be."""
     if kind == "approve":
-        call.audit("approval.used", digest=digest)
+        call.audit("approval.refused" if refused else "approval.used", outcome=refused, digest=digest)
 
 
 def _decided_elsewhere(kind: Kind) -> OnceUnknown:
