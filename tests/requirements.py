@@ -898,7 +898,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/contract/test_quotas.py::test_bytes_count_and_so_do_outcomes",
         "tests/contract/test_quotas.py::test_expired_records_do_not_count",
         "tests/contract/test_quotas.py::test_a_record_that_exists_counts_once",
-        "tests/contract/test_quotas.py::test_the_answer_to_a_page_is_never_refused",
+        "tests/contract/test_quotas.py::test_what_follows_from_an_answer_or_a_sign_in_is_never_refused",
         "tests/server/test_quotas.py::test_a_client_that_fills_the_store_is_told_so_and_no_effect_runs_uncounted",
         "tests/server/test_quotas.py::test_a_tool_can_catch_it",
         "tests/server/test_quotas.py::test_doctor_says_how_full_the_store_is",
@@ -955,6 +955,16 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     "SAFE-22": (
         "tests/test_settings.py::test_every_limit_says_what_happens_at_it",
         "tests/test_dependencies.py::test_every_floor_and_every_pin_is_safe",
+    ),
+    "SAFE-23": (
+        "tests/fuzz/test_fuzz.py::test_nothing_that_strangers_send_does_harm",
+        "tests/fuzz/test_fuzz.py::test_a_seed_makes_the_same_inputs_again",
+        "tests/fuzz/test_fuzz.py::test_the_fuzzer_notices_harm_and_prints_the_input",
+        "tests/fuzz/test_fuzz.py::test_what_was_found_before_does_no_harm_now",
+    ),
+    "SAFE-24": (
+        "tests/test_requirements.py::test_every_test_that_the_threat_model_names_exists",
+        "tests/test_requirements.py::test_every_threat_names_a_test",
     ),
     "AUD-1": (
         "tests/server/test_audit.py::test_each_question_is_asked_and_answered_once",
