@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -154,8 +155,9 @@ def addresses_that_open_pages_that_do_not_exist() -> Any:
 @memory
 def hosts_that_are_not_ours() -> Any:
     at = site()
-    wrong = _WrongHost(at.portal._place, at.portal.interactions)  # pyright: ignore
-    wrong._renderer = type("Silent", (), {"notice": lambda *_: None})()  # pyright: ignore
+    renderer = SimpleNamespace(notice=lambda *_: None)
+    access = SimpleNamespace(place=at.portal._place, refuse=lambda *_: None, renderer=renderer)
+    wrong = _WrongHost(access)  # pyright: ignore
     for name in names():
         wrong(name)
     return wrong._logged
@@ -182,7 +184,7 @@ def servers_that_ask() -> Any:
 
 def count_cached() -> int:
     """How many results are in the caches of functions of texts."""
-    functions: list[Any] = [question._digest, secrets._means_secret, interaction_kinds._read]
+    functions: list[Any] = [question._digest, interaction_kinds._read]
     cells = [cell.cell_contents for function in functions for cell in function.__closure__]
     return sum(cell.cache_info().currsize for cell in cells if hasattr(cell, "cache_info"))
 
@@ -238,7 +240,9 @@ def test_no_name_passes_for_another_one(name: str) -> None:
 BOUNDED = {
     "core/remembered.py": "of short texts",
     "core/question.py": "of messages up to 1,000 characters",
-    "core/forms/secrets.py": "of messages up to 200 characters",
+    "core/forms/secrets.py": "of names up to 200 characters",
+    "core/forms/patterns.py": "32 patterns of up to 2,000 characters",
+    "core/text.py": "of single characters",
     "core/types/__init__.py": "of an author's types",
     "server/frameworks/errors.py": "of classes",
     "stores/postgres.py": "of our own statements",
@@ -248,7 +252,7 @@ BOUNDED = {
             "web/forms/html.py",
             "client/urls/hosts.py",
             "client/browser/site.py",
-            "portal/oauth/metadata.py",
+            "web/fetching.py",
             "portal/pages/rendering.py",
         ),
         "without arguments",

@@ -122,9 +122,10 @@ class InteractionPages:
         ending = Ending(action, self.access.clock(), accepted.content, shown, accepted.sealed)
         became = await self.access.interactions.finish(visitor.id, ending, owner=visitor.key)
         logger.info(f"{visitor.interaction.kind} {short(visitor.id)}: {action}, {became}")
-        self._note(visitor, action, became)
         if became == "done":
             await self._keep(visitor, accepted.keep_as, ending.at)
+        self._note(visitor, action, became)
+        if became == "done":
             await self._notify(visitor.id)
             return self._show_outcome(visitor, action)
         if became == "already":
