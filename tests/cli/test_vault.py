@@ -88,7 +88,7 @@ def test_names_that_would_steer_the_terminal_are_made_safe(tmp_path: Path) -> No
     with screen("vault", "list", "--store", url) as shown:
         assert shown.exit_code() == 0
     assert "\x1b[2J" not in shown.text
-    assert "\neve    repos   'a b'  " in shown.text
+    assert "\n'⟨U+001B⟩[2Jeve'  repos   'a↵b'  " in shown.text
 
 
 # --- forget ----------------------------------------------------------------------------------

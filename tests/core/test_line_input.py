@@ -137,7 +137,7 @@ def test_constraints_are_said_in_words(field: Field, words: list[str]) -> None:
         (Choices("c", SEATS), ["a", "w"], "Aisle, Window"),
         (Choices("c", SEATS), [], "(none)"),
         (Number("n"), 2.5, "2.5"),
-        (Text("t"), "two\nlines\x1b[31m", "two lines"),
+        (Text("t"), "two\nlines\x1b[31m", "two↵lines⟨U+001B⟩[31m"),
         (Text("t"), None, "(left empty)"),
     ],
 )

@@ -259,6 +259,7 @@ async def test_a_guard_admits_only_listed_servers_and_hosts(
     told = capsys.readouterr().out
     assert "Mailbox wanted to send you to example.org, which is not allowed here: it was cancelled." in told
     assert "Somebody may not ask questions here: they are cancelled." in told
+    await guard.close()
     assert len((tmp_path / "questions.jsonl").read_text().splitlines()) == 4
 
 

@@ -9,7 +9,7 @@ import re
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -27,6 +27,7 @@ from midcall import RecordRefused, approve, ask, once, secret, visit
 from midcall.portal.app import Portal
 from midcall.server.install import Installation, installation_on
 from midcall.stores import Record, Store, open_store
+from midcall.stores.interactions import Ending, Interaction
 from midcall.stores.memory import Memory
 from midcall.stores.seal import SealedStore
 from midcall.testing import connect
@@ -270,8 +271,8 @@ async def press(result: CallToolResult, button: str) -> None:
 
 def accepting(row: Record) -> str:
     """What the page would have written, as far as one can tell from the row."""
-    digest = json.loads(row.data[row.data.index("{") :])["about"]["digest"]
-    return json.dumps({"action": "accept", "at": row.created + 1, "content": {"digest": digest}})
+    shown = Interaction(**json.loads(row.data[row.data.index("{") :]))
+    return json.dumps(asdict(Ending("accept", row.created + 1, digest=shown.digest)))
 
 
 async def test_without_a_vandal_the_bank_pays_what_was_approved(url: str) -> None:
