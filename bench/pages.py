@@ -14,6 +14,7 @@ from starlette.routing import Mount, Route
 
 from bench.measure import WALL, best_of
 from bench.report import Target, milliseconds, row
+from midcall.core.caller import ServerIdentity
 from midcall.core.forms.fields import Choice, Number, Text
 from midcall.core.forms.form import Form
 from midcall.portal.app import Portal
@@ -65,7 +66,7 @@ async def _mounted() -> AsyncIterator[Portal]:
     """A portal, mounted as authors do."""
     where = bind("127.0.0.1", 0)
     portal = Portal(f"http://127.0.0.1:{where.getsockname()[1]}/midcall", identity=_ada)
-    portal.bind(store=Memory(), server_name="bench", keys=[secrets.token_hex()])
+    portal.bind(store=Memory(), identity=ServerIdentity("bench"), server_name="bench", keys=[secrets.token_hex()])
     listening = LocalServer(Starlette(routes=[Mount("/midcall", portal)]), where)
     try:
         yield portal
