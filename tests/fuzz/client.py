@@ -182,4 +182,4 @@ async def _open() -> AsyncIterator[Take]:
     yield take
 
 
-TARGETS: Final = (Target("client", _make, _open, short=800, share=70),)
+TARGETS: Final = (Target("client", _make, _open, short=800, share=70, must=("asked", "called")),)

@@ -58,6 +58,7 @@ class Target:
         open: Opens the target for many inputs.
         short: How many inputs CI gives it.
         share: How many of all inputs it gets, compared with other targets.
+        must: What some of its inputs must reach. If none does, the target tests nothing behind its door.
         seconds: How long one input may keep the processor busy.
     """
 
@@ -66,6 +67,7 @@ class Target:
     open: Callable[[], AbstractAsyncContextManager[Take]]
     short: int
     share: int
+    must: tuple[str, ...] = ()
     seconds: float = CPU_SECONDS
 
 

@@ -26,11 +26,14 @@ from midcall.web.public_url import local_place
 from tests.client.browsing import a_visit, trip
 from tests.fuzz.fuzzer import CANARY, REJECTED, Finding, Take, Target, check_output
 from tests.fuzz.mutation import mutate_bytes, mutate_text
-from tests.fuzz.wire import request
+from tests.fuzz.wire import connection, request
 from tests.portal.sites import ADA, BOB, HOME, controls_of, site
 
 KINDS: Final = ("secret", "approve", "form")
 FILLED: Final = {"f0": "Ada Lovelace", "f1": "4", "f2": "w", "s0": "swordfish-and-more", "digest": "d1g3st"}
+
+NOBODY: Final = (("203.0.113.5", 50000), ("192.0.2.1", 443))
+"""From elsewhere: this portal recognizes its users by how they signed in."""
 
 Requested = tuple[str, str, list[tuple[str, str]], bytes]
 """Method, path, headers, body."""
@@ -102,7 +105,7 @@ async def _open_portal() -> AsyncIterator[Take]:
         if kind not in pages:
             id = await at.begin(kind, lasts=1e9)  # pyright: ignore[reportArgumentType]
             headers = [("host", HOME.partition("//")[2]), ("x-test-user", ADA)]
-            status, answered, text = await request(at.app, "GET", f"/midcall/i/{id}", headers, b"")
+            status, answered, text = await request(at.app, "GET", f"/midcall/i/{id}", headers, b"", NOBODY)
             if status != 200:
                 raise Finding(f"the page of a new {kind} can't be opened: {status}")
             cookie = answered["set-cookie"].partition(";")[0]
@@ -113,7 +116,7 @@ async def _open_portal() -> AsyncIterator[Take]:
         kind, asked = made
         page = await opened(kind)
         method, path, headers, body = _fill_in(asked, page)
-        status, answered, _ = await request(at.app, method, path, headers, body)
+        status, answered, _ = await request(at.app, method, path, headers, body, NOBODY)
         if re.fullmatch("/midcall/.*", path):  # the rest is the app's around it
             _check_response(status, answered)
         action = await at.action(page["$ID"])
@@ -139,7 +142,7 @@ class _Clock:
 
 
 def _label(status: int) -> str:
-    return {200: "shown", 403: "forbidden", 422: "invalid"}.get(status, REJECTED)
+    return {200: "shown", 422: "invalid"}.get(status, REJECTED)
 
 
 def _fill_in(asked: Requested, known: dict[str, str]) -> Requested:
@@ -209,7 +212,7 @@ async def _open_browser() -> AsyncIterator[Take]:
         id = asking[kind].get_name()
         page = {"$ID": id, "$TOKEN": gate.token(id), "$COOKIE": cookie, "$BASE": gate.base}
         method, path, headers, body = _fill_in(asked, page)
-        status, answered, _ = await request(app, method, path, headers, body)
+        status, answered, _ = await request(app, method, path, headers, body, ends)
         _check_response(status, answered)
         for _ in range(3):
             await asyncio.sleep(0)
@@ -221,7 +224,8 @@ async def _open_browser() -> AsyncIterator[Take]:
         return type(outcome).__name__
 
     try:
-        yield take
+        with connection() as ends:
+            yield take
     finally:
         board.close()
         presence.close()
@@ -275,7 +279,21 @@ async def _open_socket() -> AsyncIterator[Take]:
 
 
 TARGETS: Final = (
-    Target("portal", _make_portal_request, _open_portal, short=1_200, share=80),
-    Target("browser", _make_browser_request, _open_browser, short=1_200, share=80),
-    Target("socket", _make_bytes, _open_socket, short=600, share=40),
+    Target(
+        "portal",
+        _make_portal_request,
+        _open_portal,
+        short=1_200,
+        share=80,
+        must=("accept", "decline", "cancel", "invalid"),
+    ),
+    Target(
+        "browser",
+        _make_browser_request,
+        _open_browser,
+        short=1_200,
+        share=80,
+        must=("Accepted", "Declined", "Cancelled"),
+    ),
+    Target("socket", _make_bytes, _open_socket, short=600, share=40, must=("status 200", "status 404")),
 )

@@ -27,6 +27,7 @@ def test_nothing_that_strangers_send_does_harm(name: str, capsys: pytest.Capture
     for failure in report.failures:
         pytest.fail(str(failure), pytrace=False)
     assert report.deep * 5 >= report.inputs, f"hardly any input gets past the door: {report}"
+    assert set(target.must) <= set(report.reached), f"what must be reached wasn't: {report}"
 
 
 def test_a_seed_makes_the_same_inputs_again() -> None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from base64 import urlsafe_b64decode
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from random import Random
 from typing import Any, Final
 
@@ -34,6 +35,7 @@ from tests.fuzz.mutation import PIECES, mutate_data, mutate_text
 
 KEY: Final = "a key for fuzzing that is long enough"
 SETUPS: Final = ("bare", "store", "fastmcp")
+USED: Final = "done with the secret"
 INTERNAL: Final = -32603
 """What 500 is in HTTP."""
 
@@ -55,7 +57,8 @@ async def both() -> str:
 
 async def token() -> str:
     """Uses a secret that the user has entered before, and doesn't return it."""
-    return f"done with {len(await secret('github', 'A token, to read your repositories.'))} characters"
+    found = await secret("github", "A token, to read your repositories.")
+    return USED if found == CANARY else "done with another one"
 
 
 async def enter() -> str:
@@ -242,7 +245,8 @@ class Seen:
             self.last["$KEY"] = next(iter(result.get("inputRequests") or {}), "none")
             self.reached.append("round")
         elif "content" in result:
-            self.reached.append("failed call" if result.get("isError") else "done")
+            done = "used a secret" if USED in text else "done"
+            self.reached.append("failed call" if result.get("isError") else done)
         elif result and "ping" not in str(message.get("id")):
             self.reached.append("answered")
         code = (result.get("_meta") or {}).get(CODE)
@@ -550,6 +554,7 @@ def _mutate_headers(random: Random, headers: list[tuple[str, str]]) -> list[tupl
 @asynccontextmanager
 async def _open_http() -> AsyncIterator[Take]:
     async with AsyncExitStack() as stack:
+        ends = stack.enter_context(connection())
         apps: dict[str, Any] = {}
         for setup in SETUPS:
             server = await stack.enter_async_context(open_server(setup))
@@ -564,29 +569,42 @@ async def _open_http() -> AsyncIterator[Take]:
                 known = {"$SESSION": session, "$VERSION": version}
                 filled = [(name, known.get(value, value)) for name, value in headers]
                 before = len(seen.reached)
-                status, answered = await _request(apps[setup], (method, path, filled, seen.fill_in(body)), seen)
+                status, answered = await _request(apps[setup], (method, path, filled, seen.fill_in(body)), seen, ends)
                 session = answered.get("mcp-session-id", session)
                 if status >= 500:
                     raise Finding(f"status {status}")
                 reached.append(
                     seen.reached[before] if len(seen.reached) > before else REJECTED if status >= 400 else "ok"
                 )
-            await _request(apps[setup], ("DELETE", "/mcp", [*USUAL[:4], ("mcp-session-id", session)], ""), seen)
+            await _request(apps[setup], ("DELETE", "/mcp", [*USUAL[:4], ("mcp-session-id", session)], ""), seen, ends)
             return reached
 
         yield take
 
 
-async def _request(app: Any, exchange: Exchange, seen: Seen) -> tuple[int, dict[str, str]]:
+Ends = tuple[tuple[str, int], tuple[str, int]]
+"""The addresses of a connection: the client's, and the server's."""
+
+
+@contextmanager
+def connection() -> Iterator[Ends]:
+    """A connection of this user: without one, the kernel says that nobody is there, and all is refused at the door."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        with socket.create_connection(listening.getsockname()) as client, listening.accept()[0]:
+            yield client.getsockname(), listening.getsockname()
+
+
+async def _request(app: Any, exchange: Exchange, seen: Seen, ends: Ends) -> tuple[int, dict[str, str]]:
     """Send a request, and leave once the server asks something or has answered."""
     method, path, headers, body = exchange
-    status, answered, text = await request(app, method, path, headers, body.encode("utf-8", "replace"), b'"method":')
+    sent = body.encode("utf-8", "replace")
+    status, answered, text = await request(app, method, path, headers, sent, ends, until=b'"method":')
     _learn(seen, text)
     return status, answered
 
 
 async def request(
-    app: Any, method: str, path: str, headers: list[tuple[str, str]], body: bytes, until: bytes = b"\0"
+    app: Any, method: str, path: str, headers: list[tuple[str, str]], body: bytes, ends: Ends, until: bytes = b"\0"
 ) -> tuple[int, dict[str, str], str]:
     """Send a request to an app: the status, the headers and the text of the response.
 
@@ -604,8 +622,8 @@ async def request(
         "query_string": query.encode("utf-8", "replace"),
         "root_path": "",
         "headers": [(name.encode("latin-1", "replace"), value.encode("utf-8", "replace")) for name, value in headers],
-        "client": ("127.0.0.1", 50000),
-        "server": ("127.0.0.1", 8000),
+        "client": ends[0],
+        "server": ends[1],
         "state": {},
     }
     enough, messages = asyncio.Event(), [{"type": "http.request", "body": body}]
@@ -654,8 +672,15 @@ def _learn(seen: Seen, text: str) -> None:
 
 
 TARGETS: Final = (
-    Target("stdio", make_conversation, _open_stdio, short=1_500, share=100),
-    Target("http", make_exchanges, _open_http, short=800, share=50),
-    Target("states", make_edit, _open_states, short=500, share=20),
-    Target("codes", make_edit, _open_codes, short=400, share=10),
+    Target(
+        "stdio",
+        make_conversation,
+        _open_stdio,
+        short=1_500,
+        share=100,
+        must=("round", "pushed", "done", "used a secret"),
+    ),
+    Target("http", make_exchanges, _open_http, short=800, share=50, must=("round", "pushed", "done", "used a secret")),
+    Target("states", make_edit, _open_states, short=500, share=20, must=("continued", "refused")),
+    Target("codes", make_edit, _open_codes, short=400, share=10, must=("continued", "refused")),
 )
