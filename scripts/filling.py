@@ -17,7 +17,7 @@ Pairs = list[tuple[str, str]]
 _MESSAGE = re.compile(r'<blockquote[^>]*class="message"[^>]*>(.*?)</blockquote>', re.S)
 _OPTION = re.compile(r'<input type="(?:radio|checkbox)"[^>]*? name="([^"]*)" value="([^"]*)"[^>]*><span>(.*?)</span>')
 _LINE = re.compile(r'<input type="(?:text|number|date|email|url)"[^>]*? name="([^"]*)"')
-_TOKEN = re.compile(r'name="token" value="([^"]*)"')
+_HIDDEN = re.compile(r'<input type="hidden" name="([^"]*)" value="([^"]*)"')
 
 
 class Person:
@@ -43,7 +43,7 @@ class Person:
         where = urlsplit(url)
         async with httpx2.AsyncClient(headers={"origin": f"{where.scheme}://{where.netloc}"}, timeout=20) as browser:
             page = (await browser.get(url)).raise_for_status().text
-            sent: dict[str, str | list[str]] = {"do": "accept", "token": _TOKEN.findall(page)[0]}
+            sent: dict[str, str | list[str]] = {"do": "accept", **dict(_HIDDEN.findall(page))}
             for name, value in self.fills(page):
                 sent[name] = [*sent.get(name, []), value]
             (await browser.post(url, data=sent)).raise_for_status()
