@@ -1,7 +1,7 @@
 """A hostile web page, another user, or anyone who reaches the port: requests to the portal and the browser answerer.
 
-In a request, `$ID`, `$TOKEN`, `$COOKIE` and `$BASE` stand for what a page of this browser has: so a request can be all
-right but for one thing.
+In a request, `$ID`, `$TOKEN`, `$DIGEST`, `$COOKIE` and `$BASE` stand for what a page of this browser has: so a request
+can be all right but for one thing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tests.fuzz.wire import connection, request
 from tests.portal.sites import ADA, BOB, HOME, controls_of, site
 
 KINDS: Final = ("secret", "approve", "form")
-FILLED: Final = {"f0": "Ada Lovelace", "f1": "4", "f2": "w", "s0": "swordfish-and-more", "digest": "d1g3st"}
+FILLED: Final = {"f0": "Ada Lovelace", "f1": "4", "f2": "w", "s0": "swordfish-and-more", "digest": "$DIGEST"}
 
 NOBODY: Final = (("203.0.113.5", 50000), ("192.0.2.1", 443))
 """From elsewhere: this portal recognizes its users by how they signed in."""
@@ -109,7 +109,8 @@ async def _open_portal() -> AsyncIterator[Take]:
             if status != 200:
                 raise Finding(f"the page of a new {kind} can't be opened: {status}")
             cookie = answered["set-cookie"].partition(";")[0]
-            pages[kind] = {"$ID": id, "$TOKEN": dict(controls_of(text))["token"], "$COOKIE": cookie}
+            hidden = dict(controls_of(text))
+            pages[kind] = {"$ID": id, "$TOKEN": hidden["token"], "$DIGEST": hidden["digest"], "$COOKIE": cookie}
         return pages[kind]
 
     async def take(made: tuple[str, Requested]) -> str:
