@@ -63,8 +63,8 @@ async def test_servers_share_secrets_only_if_both_have_the_same_namespace(
 ) -> None:
     servers = Servers(tmp_path, "mcpserver", monkeypatch)
     assert await servers.ask("a.py", enters="alone") == "alone"
-    assert await servers.ask("a.py", enters="together", namespace="team") == "together"
-    assert await servers.ask("b.py", "other", enters="nobody asks", namespace="team") == "together"
+    assert await servers.ask("a.py", enters="shared-swordfish", namespace="team") == "shared-swordfish"
+    assert await servers.ask("b.py", "other", enters="nobody asks", namespace="team") == "shared-swordfish"
     assert await servers.ask("b.py", "other", enters="apart", namespace="repos") == "apart"
     assert await servers.ask("a.py", enters="nobody asks") == "alone"
 
