@@ -54,7 +54,9 @@ async def test_a_server_cannot_read_what_the_user_gave_another_one(
     assert await servers.ask("a.py", enters="for a") == "for a"
     assert await servers.ask("a.py", enters="nobody asks") == "for a", "the same server, started again"
     assert await servers.ask("b.py", enters="for b") == "for b", "the same name, installed elsewhere"
-    assert await servers.ask("a.py", "other", enters="for other") == "for other", "another name in the same file"
+    assert await servers.ask("a.py", "other", enters="for-the-other-name") == "for-the-other-name", (
+        "another name in the same file"
+    )
     assert await servers.ask("a.py", enters="nobody asks") == "for a"
 
 
