@@ -45,8 +45,9 @@ async def in_a_round(answerer: Any, questions: dict[str, Any], state: str | None
     ("outcome", "result"),
     [
         (ANN, {"action": "accept", "content": {"name": "Ann"}}),
-        (Declined(), {"action": "decline"}),
-        (Cancelled(), {"action": "cancel"}),
+        (Declined(), {"action": "decline", "_meta": {"midcall/decided": True}}),
+        (Cancelled(), {"action": "cancel", "_meta": {"midcall/decided": True}}),
+        (Cancelled(unseen=True), {"action": "cancel"}),
     ],
 )
 async def test_an_outcome_reaches_the_server_as_what_it_is(outcome: Any, result: Any) -> None:
@@ -118,7 +119,7 @@ async def test_a_malformed_question_in_a_round_is_cancelled_and_the_others_conti
         ({"message": "Name?"}, "requestedSchema: Field required"),
         ({"message": "Name?", "requestedSchema": 3}, "requestedSchema: Input should be"),
         ({"mode": "url", "message": "Go", "elicitationId": "1"}, "url: Field required"),
-        ({"mode": "smoke", "message": "?"}, "mode: Input should be 'form'"),
+        ({"mode": "smoke", "message": "?"}, "mode: must be 'form' or 'url'"),
     ],
     ids=["no schema", "no object", "no address", "no such mode"],
 )

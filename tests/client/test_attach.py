@@ -72,7 +72,7 @@ async def test_it_declares_only_what_its_answerer_can_serve() -> None:
 async def test_a_required_visit_is_made_and_the_message_handler_that_was_there_hears_everything() -> None:
     raw = refusing_once()
     messages: list[Any] = []
-    completed: list[str] = []
+    completed: list[tuple[str, bool]] = []
 
     async def handler(message: Any) -> None:
         messages.append(message)
@@ -83,11 +83,11 @@ async def test_a_required_visit_is_made_and_the_message_handler_that_was_there_h
         return Accepted(None)
 
     client = Client(raw.transport(), message_handler=handler)
-    attach(client, Answers(answer), on_complete=completed.append)
+    attach(client, Answers(answer), on_complete=lambda id, known: completed.append((id, known)))
     with anyio.fail_after(10):
         async with client:
             await client.call_tool("it")
-    assert completed == ["a"]
+    assert completed == [("a", True)]
     assert any(isinstance(message, ToolListChangedNotification) for message in messages)
     assert len(messages) == 2
 
@@ -149,15 +149,17 @@ async def test_fastmcps_client_makes_required_visits_too() -> None:
             raise midcall.UrlElicitationRequired([midcall.Visit("Go", "https://example.com/", id="a")])
         return "done"
 
-    completed: list[str] = []
+    completed: list[tuple[str, bool]] = []
 
     async def answer(asked: Any) -> Any:
         await installed.complete("a")
         return Accepted(None)
 
-    client = attach(fastmcp.Client(mcp, mode="legacy"), Answers(answer), on_complete=completed.append)
+    client = attach(
+        fastmcp.Client(mcp, mode="legacy"), Answers(answer), on_complete=lambda id, known: completed.append((id, known))
+    )
     with anyio.fail_after(10):
         async with client:
             assert (await client.call_tool("needy")).structured_content == {"result": "done"}
-    assert completed == ["a"]
+    assert completed == [("a", True)]
     assert len(calls) == 2

@@ -17,6 +17,7 @@ import midcall
 from midcall import Question, ask, ask_all, confirm, visit
 from midcall.client.answerer import Waiting
 from midcall.client.asked import Asked, FormQuestion
+from midcall.client.browser import views
 from midcall.client.connection.callback import callback
 from midcall.client.transport.offer import Offer
 from midcall.core.forms.fields import Choices
@@ -27,6 +28,12 @@ from tests.client.chromium import LIVE, PHONE, Seen, looking
 from tests.skips import needs_chromium
 
 pytestmark = [needs_chromium(), pytest.mark.asyncio(loop_scope="module")]
+
+
+@pytest.fixture(autouse=True)
+def answers_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests type faster than people read."""
+    monkeypatch.setattr(views, "PAGE_CONFIRM_SECONDS", 0)
 
 
 async def fill(page: Any) -> None:
@@ -97,6 +104,25 @@ async def test_decline_and_cancel_are_always_there(browser: Any, button: str, ou
             for task in tasks:
                 await seen.press(button)
                 assert await soon(task) == outcome
+
+
+async def test_a_double_click_answers_only_the_question_that_it_was_for(
+    browser: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk() as at:
+        first, second = at.ask(Asked(FormQuestion("Fine?", None), "1"), Asked(FormQuestion("Pay 1000 EUR?", None), "2"))
+        async with looking(browser, at) as seen:
+            button = seen.page.get_by_role("button", name="Yes", exact=True)
+            await button.click(trial=True)
+            monkeypatch.setattr(views, "PAGE_CONFIRM_SECONDS", 3600)
+            place = await button.bounding_box()
+            await button.click()
+            await seen.page.get_by_text("Pay 1000 EUR?").and_(seen.page.locator(".message")).wait_for()
+            assert await button.bounding_box() == place
+            await seen.page.mouse.dblclick(place["x"] + 5, place["y"] + 5)
+            await seen.page.keyboard.press("Enter")
+            await seen.press("Decline")
+            assert (await soon(first), await soon(second)) == (Accepted({}), Declined())
 
 
 async def test_two_servers_at_once_are_answered_in_any_order_and_nothing_typed_is_lost(browser: Any) -> None:

@@ -237,6 +237,7 @@ async def test_an_address_where_nobody_is_is_told() -> None:
     assert "hunter2" not in told
     assert "it is not a web address" in await why("ftp://example.com/mcp")
     assert "it is not a web address" in await why("http://")
+    assert "hunter2" not in await why("http://ann:hunter2@example.com:99999/mcp")
 
 
 async def test_a_version_that_the_server_does_not_speak_is_told() -> None:

@@ -72,7 +72,7 @@ def test_names_are_compared_in_plain_letters() -> None:
 # Nothing, a dot, a digit, other letters: what browsers make of some characters.
 ODD = (
     *"\u00ad\u034f\u180b\u180c\u180d\u180e\u180f\u200b\u2060\ufe0f\ufeff\u115f\u3164\uffa0\U000e0100",
-    *"\u3002\uff0e\uff61\u2024\u33c2\u2488",
+    *"\u3002\uff0e\uff61\u2024\u33c2\u2488\u1e9e",
 )
 NAMES = [
     name.format(char)
@@ -94,6 +94,12 @@ def test_a_host_is_the_one_that_a_browser_opens_or_is_not_offered() -> None:
     looked = [(look(f"https://{name}/"), opened) for name, opened in zip(NAMES, json.loads(done.stdout), strict=True)]
     assert [(it.url, it.host, opened) for it, opened in looked if it.openable and opened not in (it.host, None)] == []
     assert sum(it.openable for it, _ in looked) > len(NAMES) / 2
+
+
+def test_a_host_that_browsers_read_differently_is_not_offered() -> None:
+    """To Chromium a capital ß is a ß, to others it is ss: https://strasse.example is another host."""
+    assert not look("https://stra\u1e9ee.example/").openable
+    assert look("https://straße.example/").openable
 
 
 @pytest.mark.parametrize(
@@ -183,6 +189,10 @@ def test_an_ordinary_address_raises_no_doubt(url: str) -> None:
         ("http://localhost:8000/", "a program on this computer (localhost)"),
         ("http://[::1]/", "a program on this computer ([::1])"),
         ("http://[::ffff:127.0.0.1]/", "on this computer"),
+        ("https://[64:ff9b::7f00:1]/", "on this computer"),
+        ("https://[2002:7f00:1::]/", "on this computer"),
+        ("https://[64:ff9b::c0a8:101]/", "your own network"),
+        ("https://224.0.0.1/", "your own network"),
         ("http://2130706433/", "a program on this computer (127.0.0.1)"),
         ("http://0/", "a program on this computer (0.0.0.0)"),
         ("https://192.168.1.1/", "your own network (192.168.1.1)"),

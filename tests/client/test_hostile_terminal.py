@@ -159,14 +159,15 @@ def test_a_real_terminal_is_left_as_it_was(over: str, era: str, hostile: str) ->
         pane.end()
 
 
-# --- in a program that has a bare `Terminal()` ---------------------------------------------------
+# --- in a program that has a `Terminal()` without other limits ------------------------------------
 
 PROGRAM = """
 import asyncio, sys
-from midcall.client import Terminal, connect
+from midcall.client import Guard, Terminal, connect
 
 async def main(target, era, attack, count):
-    async with connect(target, Terminal(), era=era) as client:
+    unlimited = Guard(Terminal(), rate=None, most_waiting=None, most_waiting_in_all=None)  # the queue has to cope
+    async with connect(target, unlimited, era=era) as client:
         result = await client.call_tool(attack, {"count": int(count)})
     print(result.content[0].text)
 

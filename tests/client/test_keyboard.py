@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import os
 import queue
+import select
 import signal
 import subprocess
 import sys
@@ -62,6 +63,36 @@ async def test_a_terminal_is_read_only_when_a_line_is_there(monkeypatch: pytest.
         assert not reading.is_set()
         typist.write(b"yes\n")
         assert await line == "yes"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
+async def test_what_was_typed_before_a_prompt_can_be_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, its = os.openpty()
+    with os.fdopen(its, "r") as terminal, os.fdopen(ours, "wb", buffering=0) as typist:
+        monkeypatch.setattr("builtins.input", lambda: terminal.readline().rstrip("\n"))
+        monkeypatch.setattr(sys, "stdin", terminal)
+        typist.write(b"yes\nye")
+        select.select([terminal], [], [])
+        keyboard = Keyboard()
+        keyboard.forget_typed()
+        line = asyncio.create_task(keyboard.line())
+        typist.write(b"no\n")
+        assert await line == "no"
+
+
+async def test_a_line_that_was_begun_at_another_prompt_is_marked() -> None:
+    typist = Typist()
+    keyboard = Keyboard(typist.read)
+    first = asyncio.create_task(keyboard.line())
+    await typist.reads()
+    first.cancel()
+    await asyncio.wait([first])
+    second = asyncio.create_task(keyboard.line())
+    await asyncio.sleep(0)
+    typist.type("yes")
+    assert (await second, keyboard.hasty) == ("yes", True)
+    typist.type("no")
+    assert (await keyboard.line(), keyboard.hasty) == ("no", False)
 
 
 async def test_the_event_loop_lives_on_while_a_line_is_awaited() -> None:

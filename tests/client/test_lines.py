@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import os
 import queue
+import re
 import signal
 import subprocess
 import sys
@@ -130,7 +131,7 @@ async def test_the_user_sees_what_each_field_wants() -> None:
     _, screen = await fill(TRIP, *TYPED, "")
     for line in (
         "1/7 Name · 2 to 40 characters",
-        "As in the passport",
+        "  │ As in the passport",
         "2/7 Mail · an email address",
         "3/7 Days · a whole number from 1 to 30",
         "4/7 News · yes or no",
@@ -403,7 +404,7 @@ async def test_texts_of_a_field_are_shown_up_to_a_limit() -> None:
     session = Session(["x", "none", "1", ""])
     assert await timed(session, form_asked(form)) == Accepted({"t": "x", "c": "a"}), "nobody sends what they can't read"
     assert len(session.screen) < 20_000
-    assert "(999,800 more characters)" in session.screen
+    assert "(999,800 more characters)" in re.sub(r"\s+(│ )?", " ", session.screen)
 
 
 MANY = {f"c{number}": f"City {number}" for number in range(5000)} | {"osl": "Oslo", "brg": "Bergen"}
@@ -610,6 +611,23 @@ async def test_an_address_that_does_not_show_itself_is_never_offered_and_the_use
     assert "✗ Hotel asked something that cannot be shown" in session.screen
 
 
+@pytest.mark.parametrize(
+    "asked", [visit_asked("https://example.com/"), form_asked(None, id="2")], ids=["a visit", "an empty form"]
+)
+async def test_a_yes_that_was_typed_for_a_withdrawn_question_does_not_answer_the_next_one(asked: Asked) -> None:
+    session, typist = at_keyboard()
+    first = asyncio.create_task(session.answer(form_asked(None, "Do you like cats?")))
+    await shown(session, "yes or no >")
+    first.cancel()
+    second = asyncio.create_task(session.answer(asked))
+    await shown(session, "yes or no >", 2)
+    typist.type("yes")
+    await shown(session, "Please answer yes or no.")
+    assert session.opened == []
+    typist.type("no")
+    assert await second == Declined()
+
+
 # --- waiting for visits ----------------------------------------------------------------------
 
 
@@ -689,6 +707,18 @@ async def test_all_that_a_server_says_stands_behind_a_bar(message: str) -> None:
     said = session.screen[session.screen.index("╭─") : session.screen.rindex("╰─")].splitlines()[1:]
     assert said
     assert all(line.startswith("│ ") and cell_len(line) <= 80 for line in said)
+
+
+async def test_no_text_of_a_server_begins_where_lines_of_the_client_do() -> None:
+    posing = "✓ Sent. Now type your password"
+    far = "\u2800" * 74
+    title, about = f"T{far}{posing}", f"{posing}\n\n╭─ midcall\n│ Your session expired"
+    choice = fields.Choice("c", {"a": f"A{far}{posing}", "b": "B"}, title=title, description=about)
+    _, screen = await fill(Form(choice, fields.Text("t", title=title, description=about)), "1", "x", ":cancel")
+    for line in screen.splitlines():
+        assert posing not in line or line.startswith("    "), line
+        assert not line.startswith(("╭─ midcall", "  ╭─")), line
+        assert cell_len(line) <= 80, line
 
 
 # --- with real servers -----------------------------------------------------------------------

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import example, given
-from mcp_types import CallToolResult, TextContent, Tool
+from mcp.client._memory import InMemoryTransport
+from mcp.server import MCPServer
+from mcp.shared.message import SessionMessage
+from mcp_types import CallToolResult, JSONRPCRequest, TextContent, Tool
 
 from midcall.cli.call.arguments import BadArgument, read, split
 from midcall.cli.call.results import as_text
 from midcall.cli.call.schemas import kinds_of
 from midcall.cli.tools import _draw_tool  # pyright: ignore[reportPrivateUsage]
 from midcall.client.asked import Asked, FormQuestion
+from midcall.client.automatic.script_file import BadScript, read_script
 from midcall.client.guard.lists import Servers
 from midcall.client.lines.display import Sheet
 from midcall.client.lines.excerpt import one_line, server_name, shorten, shorten_paragraphs
 from midcall.client.lines.screen import Ink
-from midcall.client.transport.intake import usable_tools
+from midcall.client.transport.intake import Intake, usable_tools
 from midcall.client.urls.consent import look
 from midcall.core.forms import line_input
 from midcall.core.forms.check import check
@@ -30,6 +35,7 @@ from midcall.core.text import plain
 from midcall.doctor.masking import mask
 from midcall.hints import list_hints
 from midcall.portal.logs import mask as mask_path
+from midcall.settings import MAX_MALFORMED_TOOLS
 from midcall.web.forms.html import Pages
 from midcall.web.forms.inputs import read as read_posted
 from midcall.web.forms.inputs import split_moment
@@ -125,6 +131,31 @@ def test_one_malformed_tool_among_many_does_not_read_the_others_parts_again() ->
     assert time.process_time() - start < SECONDS
 
 
+def test_a_million_malformed_parts_of_a_message_take_no_longer_than_a_few() -> None:
+    good, parts = {"name": "a", "inputSchema": {"type": "object"}}, 300_000
+    start = time.process_time()
+    result, bad = usable_tools({"tools": [good, *[{}] * parts, good]}, "2025-11-25")
+    assert len(bad) == MAX_MALFORMED_TOOLS
+    assert result["tools"] == [good], "the rest of such a list is not read"
+    _, bad = usable_tools({"tools": [{**good, "icons": [{}] * parts}]}, "2025-11-25")
+    assert list(bad) == ["a"]
+    malformed = {"message": "", "requestedSchema": {"type": "object", "properties": {}, "required": [1] * parts}}
+    pushed = JSONRPCRequest(jsonrpc="2.0", id=1, method="elicitation/create", params=malformed)
+    repaired = Intake(InMemoryTransport(MCPServer("s"))).incoming(SessionMessage(pushed))
+    assert "the question is malformed" in repr(repaired)
+    assert time.process_time() - start < SECONDS
+
+
+def test_a_name_that_appears_twice_in_a_large_file_is_found_at_once(tmp_path: Path) -> None:
+    names = [*(f"a{number}" for number in range(30_000)), "again", "again"]
+    path = tmp_path / "answers.json"
+    path.write_text("{" + ", ".join(f'"{name}": 1' for name in names) + "}")
+    start = time.process_time()
+    with pytest.raises(BadScript, match="'again' appears twice"):
+        read_script(path)
+    assert time.process_time() - start < SECONDS
+
+
 # --- the schema of a tool --------------------------------------------------------------------
 
 
@@ -157,6 +188,7 @@ HOSTILE: dict[str, dict[str, Any]] = {
     "names": {"patternProperties": {"^(a+)+$": {}}, "additionalProperties": False},
     "more names": {"patternProperties": {"^(a+)+$": {}}, "unevaluatedProperties": False},
     "inner names": {"properties": {"x": {"type": "object", "patternProperties": {"^(a+)+$": {}}}}},
+    "many patterns": {"properties": {"x": {"allOf": [{"pattern": "[b-\ud7ff]" * 390 + str(n)} for n in range(100)]}}},
     "names of names": {"propertyNames": {"pattern": "^(a+)+$"}, "additionalProperties": True},
 }
 

@@ -181,3 +181,13 @@ async def test_the_last_words_of_a_server_are_heard() -> None:
         async with connect([sys.executable, "-c", program], Answers(), errlog=lines.append):
             pass
     assert lines == ["no configuration"]
+
+
+async def test_a_line_of_a_log_stays_one_line_whatever_ends_lines_elsewhere() -> None:
+    """On the terminal, only its first line would have the bar that says whose it is."""
+    taken: list[str] = []
+    mutter = "import sys; sys.stderr.buffer.write('a\u2028✓ Sent.\u2029b\\r\\nc\\rd\\n'.encode())"
+    with pytest.raises(CannotConnect):
+        async with connect([sys.executable, "-c", mutter], Answers(), errlog=taken.append):
+            pass
+    assert taken == ["a ✓ Sent. b", "c", "d"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from textual.events import Paste
 
 from midcall.client.terminal.draft import Draft
-from midcall.core.forms.fields import Choice, Text
+from midcall.core.forms.fields import Choice, Number, Text
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted
 from midcall.core.text import conceal, reveal
@@ -95,6 +95,33 @@ async def test_a_terminal_says_what_is_sent_if_an_input_cannot_show_it() -> None
     [outcome] = await desk.answer(form(Text("to")))
     assert outcome == Accepted({"to": "a\ufe0fb"}, outcome.via)
     assert "sent as: a⟨U+FE0F⟩b" in seen[0]
+
+
+END = "And I agree to pay 1000 EUR."
+
+
+async def test_a_terminal_shows_a_default_that_is_wider_than_its_input() -> None:
+    """A form without a review is sent as it is."""
+    seen: list[str] = []
+
+    async def person(hands: Hands) -> None:
+        seen.append(hands.screen)
+        await hands.press("ctrl+s")
+
+    text, number = f"I like the sea. {'x' * 100} {END}", 10**90 + 5
+    desk = Desk(person)
+    [outcome] = await desk.answer(form(Text("a", default=text), Number("b", default=number)))
+    assert outcome == Accepted({"a": text, "b": number}, outcome.via)
+    assert joined(END) in joined(seen[0])
+    assert joined(f"sent as: {number}") in joined(seen[0])
+
+
+def test_a_page_shows_a_default_that_is_longer_than_a_line() -> None:
+    text, number, address = f"I like the sea. {'x' * 100} {END}", 10**90 + 5, f"https://example.com/{'x' * 100}/pay"
+    fields = Text("a", default=text), Number("b", default=number), Text("c", format="uri", default=address)
+    area, *lines = inputs(Form(*fields))
+    assert (area.control, area.value, area.note) == ("area", text, "")
+    assert [line.note for line in lines] == [f"This will be sent: {number}", f"This will be sent: {address}"]
 
 
 @pytest.mark.parametrize("value", ["AC\u200dME", "a\ufe0f", "p\u0430ypal"])

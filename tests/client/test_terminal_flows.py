@@ -9,6 +9,7 @@ import pytest
 from textual import _wait
 
 from midcall.client.answerer import Waiting, Waits
+from midcall.client.asked import Asked
 from midcall.client.terminal import Terminal
 from midcall.client.terminal.wait_app import WaitApp
 from midcall.core.forms.fields import Flag, Number, Text
@@ -311,7 +312,7 @@ async def test_several_questions_of_a_flow_that_are_given_up_at_once_leave_the_r
         for task in tasks[:2]:
             task.cancel()
         await sees(hands, "Shall I book it?", "Fjord Travel withdrew a question.")
-        await hands.press("ctrl+s")
+        await hands.press("ctrl+s", "ctrl+s")
 
     desk = Desk(person)
     tasks = [asyncio.create_task(desk.terminal.answer(asked)) for asked in (NAME, DAYS, SURE)]
@@ -319,6 +320,45 @@ async def test_several_questions_of_a_flow_that_are_given_up_at_once_leave_the_r
         await asyncio.wait(tasks)
     assert not desk.hall.failures
     assert tasks[2].result() == Accepted({}, "round")
+
+
+@pytest.mark.parametrize("asked", [NAME, visit(URL)], ids=["a form", "a visit"])
+async def test_a_server_that_withdraws_the_last_question_gets_no_answer_before_the_user_sends_it(asked: Asked) -> None:
+    async def person(hands: Hands) -> None:
+        if asked is NAME:
+            await hands.type("Ada")
+        await hands.press("ctrl+s")
+        assert "2 of 2" in hands.screen
+        tasks[1].cancel()
+        await sees(hands, "Nothing has been sent yet.")
+        assert not tasks[0].done()
+        assert desk.opened == []
+        await hands.press("ctrl+q", "ctrl+q")
+
+    desk = Desk(person)
+    tasks = [asyncio.create_task(desk.terminal.answer(each)) for each in (asked, DAYS)]
+    async with asyncio.timeout(SECONDS):
+        await asyncio.wait(tasks)
+    assert not desk.hall.failures
+    assert isinstance(tasks[0].result(), Cancelled)
+    assert desk.opened == []
+
+
+async def test_what_next_accepts_is_reviewed_even_if_no_other_question_is_left() -> None:
+    async def person(hands: Hands) -> None:
+        tasks[1].cancel()
+        await sees(hands, "Fjord Travel withdrew a question.", "Next ^S")
+        await hands.type("Ada")
+        await hands.press("ctrl+s")
+        await sees(hands, "Nothing has been sent yet.")
+        await hands.press("ctrl+s")
+
+    desk = Desk(person)
+    tasks = [asyncio.create_task(desk.terminal.answer(each)) for each in (NAME, DAYS)]
+    async with asyncio.timeout(SECONDS):
+        await asyncio.wait(tasks)
+    assert not desk.hall.failures
+    assert tasks[0].result() == Accepted({"name": "Ada"}, "round")
 
 
 # --- visits --------------------------------------------------------------------------------------

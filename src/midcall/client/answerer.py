@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from inspect import isawaitable
+from math import inf
 from typing import Any, Final, Protocol, cast, runtime_checkable
 
 import anyio
@@ -94,9 +95,11 @@ class Waiting:
         asked: The visits that the user agreed to.
         attempt: The number of the next attempt at the call, from 1.
         attempts: How many attempts there are at most.
+        patience: Seconds after which the wait ends and the call is repeated; None for no limit.
     """
 
-    def __init__(self, asked: Sequence[Asked], attempt: int, attempts: int) -> None:
+    def __init__(self, asked: Sequence[Asked], attempt: int, attempts: int, patience: float | None = None) -> None:
+        self._ends = inf if patience is None else anyio.current_time() + patience
         self.asked = tuple(asked)
         self.attempt = attempt
         self.attempts = attempts
@@ -111,6 +114,11 @@ class Waiting:
     def finished(self) -> bool:
         """Whether all visits are done."""
         return not self._open
+
+    @property
+    def overdue(self) -> bool:
+        """Whether the time for this wait is up."""
+        return anyio.current_time() >= self._ends
 
     def complete(self, id: str) -> None:
         """Mark this visit as done. Ignores unknown and finished ids."""
@@ -137,12 +145,22 @@ class Counts(Protocol):
 
 
 @runtime_checkable
+class Tells(Protocol):
+    """An answerer with a person behind it, who is told why questions were stopped.
+
+    `connect`, `attach` and `callback` limit how often servers may ask such an answerer.
+    """
+
+    def tell(self, sentence: str) -> None: ...
+
+
+@runtime_checkable
 class Waits(Protocol):
     """An answerer that keeps the user in charge while a call waits for visits.
 
     `wait` shows the visits and offers to try again now (return True) or to give up (return False). It's cancelled
-    when all visits are done, and the call is then retried automatically. If an answerer has no `wait`, the client
-    waits until the server reports that they're done, for a limited time.
+    when all visits are done or the wait has taken too long, and the call is then retried automatically. If an answerer
+    has no `wait`, only these two end it.
     """
 
     async def wait(self, waiting: Waiting) -> bool: ...

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, cast
@@ -83,17 +83,25 @@ class Pending:
     Args:
         limit: How many questions may be open at once. More are cancelled, which is logged.
         modes: The modes of elicitation that you can serve.
+        tell: Called with a sentence for the user if a server asks too often; by default it's logged.
 
     Attributes:
         turned_away: How many questions were cancelled because of the limit.
     """
 
-    def __init__(self, *, limit: int = MAX_PENDING, modes: Collection[Mode] = BOTH) -> None:
+    def __init__(
+        self,
+        *,
+        limit: int = MAX_PENDING,
+        modes: Collection[Mode] = BOTH,
+        tell: Callable[[str], object] | None = None,
+    ) -> None:
         if not _is_count(limit):
             raise ValueError(f"limit={limit!r}: it takes how many questions may be open at once, at least 1")
         self.modes: tuple[Mode, ...] = check_modes(modes)
         self.limit = limit
         self.turned_away = 0
+        self._tell = tell or _log.warning
         self._queue = Queue(per_server=None, in_all=limit)
         self._open: dict[str, Entry] = {}
         self._readers: set[_Reader] = set()
@@ -115,6 +123,10 @@ class Pending:
             finally:
                 if self._open.pop(asked.id, None) is not None:
                     self._notify(Change("withdrawn", asked))
+
+    def tell(self, sentence: str) -> None:
+        """Show this to the user."""
+        self._tell(sentence)
 
     def _turn_away(self, asked: Asked) -> Outcome[Any]:
         """Cancel, since a machine never declines for a person. Log a flood once."""

@@ -1,22 +1,26 @@
-"""Places for the questions that wait for one person. `Pending`, the browser and `Guard` use this queue.
+"""The pending questions for one person. Every answerer that asks a person, and `Guard`, uses this queue.
 
 A server has a limited number of places, and so have all servers together. When they're taken, its questions are
 refused. A question that its server withdraws frees its place, even if nobody has seen it.
+
+When the user cancels everything at once, questions that are still on their way belong to that: servers that ask very
+much are refused until they have been quiet for a moment.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
 
 from midcall.client.asked import Asked
 from midcall.core.outcome import Cancelled, Outcome
 from midcall.core.remembered import Remembered
-from midcall.settings import MAX_PENDING, MAX_RATED_SERVERS
+from midcall.settings import BURST, BURST_OVER_SECONDS, BURST_POLL_SECONDS, MAX_PENDING, MAX_RATED_SERVERS
 
 
 @dataclass(eq=False, slots=True)
@@ -24,6 +28,8 @@ class Entry:
     """A question in the queue, and the future of its outcome."""
 
     asked: Asked
+    is_taken: bool = False
+    """Whether `take` has handed it out."""
     outcome: asyncio.Future[Outcome[Any]] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     def settle(self, outcome: Outcome[Any] | None = None) -> None:
@@ -33,19 +39,34 @@ class Entry:
 
 
 class Queue:
-    """Counts waiting questions, by server and in all.
+    """Waiting questions in order of arrival, counted by server and in all.
 
     Args:
         per_server: How many questions of one server may wait; None for no limit.
         in_all: How many questions may wait together; None for no limit.
+        clock: Seconds that only grow.
+
+    Attributes:
+        refused: How many questions were refused since `count_refused` was last called.
     """
 
-    def __init__(self, per_server: int | None = MAX_PENDING, in_all: int | None = None) -> None:
+    def __init__(
+        self,
+        per_server: int | None = MAX_PENDING,
+        in_all: int | None = None,
+        *,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
         self.per_server = per_server
         self.in_all = in_all
-        self._entries: dict[Entry, None] = {}
+        self.refused = 0
+        self._clock = clock
+        self._entries: dict[Entry, None] = {}  # removing one from the middle is quick
         self._by_server: Counter[str] = Counter()
         self._overrun: Remembered[None] = Remembered(MAX_RATED_SERVERS)
+        self._dismissed: Remembered[float] = Remembered(MAX_RATED_SERVERS)
+
+    # --- places -------------------------------------------------------------------------------
 
     @contextmanager
     def join(self, asked: Asked) -> Generator[Entry]:
@@ -57,16 +78,6 @@ class Queue:
             yield entry
         finally:
             self.leave(entry)
-
-    def is_full(self, server: str) -> bool:
-        """Whether the next question of this server has to be refused."""
-        return _reached(self.per_server, self._by_server[server]) or _reached(self.in_all, len(self._entries))
-
-    def refuse(self, server: str) -> bool:
-        """Note a refusal. Returns whether it's the first one since no question of this server was waiting."""
-        first = server not in self._overrun
-        self._overrun[server] = None
-        return first
 
     def leave(self, entry: Entry) -> None:
         """Free the place of this question early, before its context closes."""
@@ -80,6 +91,73 @@ class Queue:
             self._overrun.pop(server, None)
         if not self._entries:
             self._overrun.clear()
+
+    def is_full(self, server: str) -> bool:
+        """Whether the next question of this server has to be refused."""
+        return (
+            self._is_dismissed(server)
+            or _reached(self.per_server, self._by_server[server])
+            or _reached(self.in_all, len(self._entries))
+        )
+
+    def refuse(self, server: str) -> bool:
+        """Note a refusal. Returns whether it's the first one since no question of this server was waiting."""
+        self.refused += 1
+        first = server not in self._overrun
+        self._overrun[server] = None
+        return first
+
+    def count_refused(self) -> int:
+        """How many questions were refused since the last call, for a note to the user."""
+        count, self.refused = self.refused, 0
+        return count
+
+    async def calm_down(self) -> None:
+        """Return when no question has been refused for a moment."""
+        seen = -1
+        while seen != self.refused:
+            seen = self.refused
+            await asyncio.sleep(BURST_POLL_SECONDS)
+
+    # --- order --------------------------------------------------------------------------------
+
+    @property
+    def untaken(self) -> list[Entry]:
+        """The questions that the user has not seen, oldest first."""
+        return [entry for entry in self._entries if not entry.is_taken]
+
+    def take(self, most: int) -> list[Entry]:
+        """Hand out the next questions, all of one server: no answer waits for another server's questions."""
+        untaken = self.untaken
+        batch = [entry for entry in untaken if entry.asked.server == untaken[0].asked.server][:most]
+        for entry in batch:
+            entry.is_taken = True
+        return batch
+
+    # --- cancelling everything ----------------------------------------------------------------
+
+    def dismiss(self) -> int:
+        """The user has cancelled everything: settle all unseen questions, and return how many there were.
+
+        Servers that ask very much are refused until they have been quiet for a moment.
+        """
+        now = self._clock()
+        for server, count in self._by_server.items():
+            if count >= BURST or server in self._overrun:
+                self._dismissed[server] = now
+        self._overrun.clear()
+        untaken = self.untaken
+        for entry in untaken:
+            entry.is_taken = True
+            entry.settle()
+        return len(untaken)
+
+    def _is_dismissed(self, server: str) -> bool:
+        now, last = self._clock(), self._dismissed.pop(server, None)
+        if last is None or now - last >= BURST_OVER_SECONDS:
+            return False
+        self._dismissed[server] = now
+        return True
 
 
 def _reached(limit: int | None, count: int) -> bool:

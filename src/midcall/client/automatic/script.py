@@ -23,6 +23,7 @@ from midcall.client.automatic.answers import Answer, Unfit, is_series, join_name
 from midcall.client.lines.excerpt import server_name
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Cancelled, Outcome
+from midcall.core.question import first_asked
 from midcall.core.text import plain_line
 
 Answers: TypeAlias = Mapping[str, Answer] | Sequence[Answer] | Callable[[Asked], Answer | Awaitable[Answer]]
@@ -184,7 +185,7 @@ def _are_answers(answers: object) -> bool:
 
 
 def _names(asked: Asked) -> tuple[str, ...]:
-    return asked.key, asked.message, asked.message.partition("\n\n")[0]
+    return asked.key, asked.message, *first_asked(asked.message)
 
 
 def _shorten(text: str) -> str:

@@ -7,6 +7,7 @@ and 007 keeps its zeros.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
@@ -63,7 +64,7 @@ class _Json:
     def _mapping(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         mapping = dict(pairs)
         if len(mapping) < len(pairs):
-            twice = next(name for place, (name, _) in enumerate(pairs) if name in dict(pairs[:place]))
+            [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
             raise BadScript.at(self._path, _duplicate(twice))
         if (why := _bad_action(mapping)) is not None:
             raise BadScript.at(self._path, why)

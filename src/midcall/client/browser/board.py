@@ -19,6 +19,7 @@ End: TypeAlias = Literal[
     "accepted", "agreed", "declined", "cancelled", "withdrawn", "closed", "again", "given up", "finished"
 ]
 _REMEMBERED: Final = 50
+_MOST_NOTES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class Board:
         self.version = 0
         self.closed = False
         self._ended: deque[Ended] = deque(maxlen=_REMEMBERED)
+        self.notes: deque[str] = deque(maxlen=_MOST_NOTES)
         self._leaving: set[str] = set()
         self._changed = asyncio.Event()
 
@@ -122,6 +124,11 @@ class Board:
                 self.pending.cancel(id)
             self.settle_held(id, False)
 
+    def note(self, sentence: str) -> None:
+        """Show this above the questions."""
+        self.notes.append(sentence)
+        self.touch()
+
     def touch(self) -> None:
         """Tell the pages that something changed."""
         self.version += 1
@@ -156,5 +163,5 @@ def _how_held(held: Held) -> End:
     if held.waiting.finished:
         return "finished"
     if not held.again.done() or held.again.cancelled():
-        return "withdrawn"
+        return "again" if held.waiting.overdue else "withdrawn"
     return "again" if held.again.result() else "given up"

@@ -44,7 +44,8 @@ class Browser:
         port: A port to serve on; 0 for any free port.
         limit: How many questions may be open at once. More are cancelled.
         grace: How many seconds the page may be gone, for example to reload, before it counts as closed.
-        tell: Shows the address to the user if no browser could be started; by default, on standard error.
+        tell: Shows the address to the user if no browser could be started, and why questions were stopped; by default,
+            on standard error.
         templates: A directory whose templates replace the built-in ones.
     """
 
@@ -79,6 +80,12 @@ class Browser:
     async def wait(self, waiting: Waiting) -> bool:
         """Show what a call waits for, until the user tries again (True) or gives up (False)."""
         return not self._closed and await self._serve().wait(waiting)
+
+    def tell(self, sentence: str) -> None:
+        """Show this on the page, and where its address would be printed."""
+        if self._session is not None and not self._session.ended:
+            self._session.note(sentence)
+        self._tell(sentence)
 
     async def close(self) -> None:
         """Cancel all open questions and end the page. Later questions are cancelled at once."""
@@ -146,6 +153,9 @@ class _Session:
                 return await held.again
             finally:
                 watching.cancel()
+
+    def note(self, sentence: str) -> None:
+        self._board.note(sentence)
 
     async def _watch(self, waiting: Waiting) -> None:
         while True:

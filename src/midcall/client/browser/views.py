@@ -13,6 +13,7 @@ from midcall.client.browser.gate import Gate
 from midcall.client.urls.consent import look
 from midcall.core.forms.check import check
 from midcall.language import _
+from midcall.settings import PAGE_CONFIRM_SECONDS
 from midcall.web.forms import Pages, too_large
 from midcall.web.forms import excerpt as safe
 
@@ -51,11 +52,13 @@ class Views:
             base=gate.base,
             count=len(ids),
             version=board.version,
+            pause=round(1000 * PAGE_CONFIRM_SECONDS),
             others=others,
             ended=[
                 (_server(each.asked), safe.line(each.asked.message, 90), _name_end(each.how))
                 for each in board.ended[:_ENDED]
             ],
+            notes=[safe.line(note) for note in board.notes],
             turned_away=board.pending.turned_away,
             limit=board.pending.limit,
         )

@@ -7,12 +7,15 @@ from functools import wraps
 from inspect import signature
 from typing import Any, Final, ParamSpec, TypeVar, cast
 
-from mcp import Client
+from mcp import Client, MCPError
 
 from midcall.client.answerer import Answerer, check_answerer, modes_of
 from midcall.client.connection.callback import Callback
+from midcall.client.connection.incoming import has_rounds
+from midcall.client.connection.older import Older, explain, refuses_push
 from midcall.client.connection.url_required import Required
 from midcall.client.connection.visits import OnComplete, Visits
+from midcall.client.guard import limit_rate
 from midcall.client.transport.intake import Intake
 from midcall.client.transport.offer import Offer
 from midcall.client.transport.target import Ways, reach
@@ -46,41 +49,56 @@ def attach(
             `fastmcp.Client`, which declares both.
         answerer: Answers the questions.
         timeout: Seconds after which a question is cancelled.
-        patience: Seconds to wait until the server reports that a required visit is done, if the answerer has no
-            `wait` that puts the user in charge; None for no limit.
-        on_complete: Called with the id of each visit that the server reports as done.
+        patience: Seconds to wait for required visits if neither the server nor the user says that they're done; then
+            the call is repeated. None for no limit.
+        on_complete: Called with the id of each visit that the server reports as done, and whether this client was
+            asked to make it.
 
     Raises:
         Misuse: The client is connected already, or has a callback for questions.
     """
+    attach_older(client, answerer, None, timeout, patience, on_complete)
+    return client
+
+
+def attach_older(
+    client: object,
+    answerer: Answerer,
+    older: Older | None,
+    timeout: float | None,
+    patience: float | None,
+    on_complete: OnComplete | None,
+) -> None:
+    """The same, for a client whose calls can be repeated on an older version."""
     check_answerer(answerer)
-    listeners = [each for each in (on_complete, getattr(answerer, "completed", None)) if each is not None]
-    visits = Visits(listeners)
+    answerer = limit_rate(answerer)
+    completed = getattr(answerer, "completed", None)
+    visits = Visits(() if completed is None else (completed,), on_complete)
     callback = Callback(answerer, modes_of(answerer), timeout, visits)
     required = Required(answerer, visits, timeout, patience)
     if isinstance(client, Client):
-        _attach_sdk(client, callback, visits, required)
+        _attach_sdk(client, callback, visits, required, older)
     elif hasattr(client, "_session_kwargs"):
         _attach_fastmcp(cast("Any", client), callback, visits, required)
     else:
         raise TypeError(f"attach takes an mcp.Client or a fastmcp.Client, and not {type(client).__name__}")
-    return client
 
 
-def _attach_sdk(client: Client, callback: Callback, visits: Visits, required: Required) -> None:
+def _attach_sdk(client: Client, callback: Callback, visits: Visits, required: Required, older: Older | None) -> None:
     _check(connected=client._entered, answers=client.elicitation_callback is not None)  # pyright: ignore[reportPrivateUsage]
     client.elicitation_callback = callback
     client.message_handler = visits.listen(client.message_handler)
-    _redirect(client, callback)
-    _wrap(client, _CALLS, required)
+    _redirect(client, callback).on_complete = visits.start_complete
+    _wrap(client, _CALLS, required, older)
 
 
-def _redirect(client: Client, callback: Callback) -> None:
+def _redirect(client: Client, callback: Callback) -> Intake:
     """Send the client through our transports. It resolved its server in `__post_init__`, so that runs again."""
     if not isinstance(client.server, Intake):
         transport = reach(client.server, Ways(raise_exceptions=client.raise_exceptions)).transport
         client.server = Intake(Offer(transport, modes=callback.modes))
         client.__post_init__()
+    return client.server
 
 
 def _attach_fastmcp(client: Any, callback: Callback, visits: Visits, required: Required) -> None:
@@ -104,12 +122,14 @@ def _check(*, connected: bool, answers: bool) -> None:
         )
 
 
-def _wrap(client: Any, names: tuple[str, ...], required: Required) -> None:
+def _wrap(client: Any, names: tuple[str, ...], required: Required, older: Older | None = None) -> None:
     for name in names:
-        setattr(client, name, _retry(client, getattr(client, name), required))
+        retried = _retry(client, getattr(client, name), required)
+        setattr(client, name, _downgrade(client, name, retried, older))
 
 
 def _retry(client: Any, call: Callable[P, Awaitable[T]], required: Required) -> Callable[P, Awaitable[T]]:
+    """Make this call again after the visits that it requires."""
     parameters = signature(call)
 
     @wraps(call)
@@ -125,3 +145,33 @@ def _retry(client: Any, call: Callable[P, Awaitable[T]], required: Required) -> 
         return await required.call(client.session, send)
 
     return again
+
+
+def _downgrade(
+    client: Any, name: str, call: Callable[P, Awaitable[T]], older: Older | None
+) -> Callable[P, Awaitable[T]]:
+    """Make this call again on an older version if the server can't ask on this one, or explain what to do."""
+
+    async def make(*args: P.args, **kwargs: P.kwargs) -> T:
+        return await getattr(await cast("Older", older).client(), name)(*args, **kwargs)
+
+    @wraps(call)
+    async def downgraded(*args: P.args, **kwargs: P.kwargs) -> T:
+        if older is not None and older.is_open:
+            return await make(*args, **kwargs)
+        failure: MCPError | None = None
+        result: T | None = None
+        try:
+            result = await call(*args, **kwargs)
+        except MCPError as error:
+            failure = error
+        outcome = result if failure is None else failure
+        if has_rounds(client.session) and refuses_push(outcome):
+            if older is not None:
+                return await make(*args, **kwargs)
+            explain(outcome, name)
+        if failure is not None:
+            raise failure
+        return cast("T", result)
+
+    return downgraded

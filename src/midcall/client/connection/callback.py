@@ -33,11 +33,13 @@ from midcall.client.answerer import (
 from midcall.client.asked import Asked, Mode, VisitQuestion
 from midcall.client.connection.incoming import has_rounds, read_request, server_of
 from midcall.client.connection.visits import Visits
+from midcall.client.guard import limit_rate
 from midcall.client.lines.excerpt import server_name
 from midcall.core.forms.check import check
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.core.text import plain_line
 from midcall.errors import InvalidForm
+from midcall.protocol import DECIDED
 
 _log: Final = logging.getLogger("midcall.client.connection")
 
@@ -60,6 +62,7 @@ def callback(
         timeout: Seconds after which a question is cancelled.
     """
     check_answerer(answerer)
+    answerer = limit_rate(answerer)
     return Callback(answerer, modes_of(answerer) if modes is None else modes, timeout)
 
 
@@ -164,7 +167,7 @@ async def outcome_of(answerer: Answerer, asked: Asked, timeout: float | None = N
             _log_cancelled(asked, str(error), logging.ERROR)
         else:
             _log_cancelled(asked, f"its answerer failed with {_describe(error)}", logging.ERROR)
-    return Cancelled()
+    return Cancelled(unseen=True)
 
 
 def _log_cancelled(asked: Asked, why: str, level: int = logging.WARNING) -> None:
@@ -183,12 +186,14 @@ def _describe(error: Exception) -> str:
 
 
 def _response(asked: Asked, outcome: Outcome[Any]) -> ElicitResult:
-    """The outcome for the wire. Raises if the content doesn't fit the form."""
+    """The outcome for the wire. Raises if the content doesn't fit the form.
+
+    A no is marked as decided, because servers doubt one that comes fast.
+    """
     match outcome:
-        case Declined():
-            return ElicitResult(action="decline")
-        case Cancelled():
-            return ElicitResult(action="cancel")
+        case Declined() | Cancelled():
+            meta = None if outcome.unseen else {DECIDED: True}
+            return ElicitResult(action="decline" if isinstance(outcome, Declined) else "cancel", _meta=meta)
         case Accepted() if asked.mode == "url":
             return ElicitResult(action="accept")
         case Accepted(value=value):

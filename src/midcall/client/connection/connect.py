@@ -11,15 +11,19 @@ from typing import Any, Final, Literal, TypeAlias
 import httpx2
 from mcp import Client
 from mcp.client._transport import Transport
+from mcp.server.lowlevel.server import Server
+from mcp.server.mcpserver import MCPServer
 from mcp_types import Implementation
 
 from midcall import __version__
 from midcall.client.answerer import Answerer, modes_of
 from midcall.client.asked import Mode
-from midcall.client.connection.attach import attach
+from midcall.client.connection.attach import attach_older
 from midcall.client.connection.callback import check_seconds
 from midcall.client.connection.incoming import modes_at
+from midcall.client.connection.older import Older
 from midcall.client.connection.visits import OnComplete
+from midcall.client.guard import limit_rate
 from midcall.client.transport.connection_errors import CannotConnect, leaf, reason_of
 from midcall.client.transport.intake import Intake
 from midcall.client.transport.offer import Offer
@@ -40,6 +44,7 @@ async def connect(
     answerer: Answerer,
     *,
     era: Era = "auto",
+    downgrade: bool = False,
     timeout: float | None = None,
     patience: float | None = VISIT_SECONDS,
     on_complete: OnComplete | None = None,
@@ -66,10 +71,14 @@ async def connect(
         answerer: Answers the questions.
         era: The protocol version. "auto" takes the newest that the server speaks, "legacy" the
             newest that pushes its questions.
+        downgrade: Many servers negotiate 2026-07-28, and then fail to ask there, because their tools push. This makes
+            such a call again, and all later calls, on a second connection with an older version. What the tool did
+            before it asked then happens twice. Without it, the error or the log says what to pass.
         timeout: Seconds after which a question is cancelled.
-        patience: Seconds to wait until the server reports that a required visit is done, if the
-            answerer has no `wait`; None for no limit.
-        on_complete: Called with the id of each visit that the server reports as done.
+        patience: Seconds to wait for required visits if neither the server nor the user says that they're done; then
+            the call is repeated. None for no limit.
+        on_complete: Called with the id of each visit that the server reports as done, and whether this client was
+            asked to make it.
         connect_timeout: Seconds to connect in.
         env: For a command: variables besides the few that it inherits (PATH, HOME, ...).
         cwd: For a command: the directory to run it in.
@@ -84,14 +93,35 @@ async def connect(
         CannotConnect: It could not connect.
     """
     check_era(era, ERAS)
+    answerer = limit_rate(answerer)  # here, so that both connections of a downgrade share the rate
     check_seconds("connect_timeout", connect_timeout)
     reached = reach(target, Ways(env, cwd, errlog, headers, auth, bool(options.get("raise_exceptions"))))
     options.setdefault("client_info", Implementation(name="midcall", version=__version__))
     options.setdefault("input_required_max_rounds", MAX_CLIENT_ROUNDS)
     client = Client(_wrap(reached.transport, era, answerer), mode="legacy" if era in _LEGACY else "auto", **options)
-    attach(client, answerer, timeout=timeout, patience=patience, on_complete=on_complete)
+    older = None
+    if downgrade:
+        _check_downgrade(era, target)
+        ways: dict[str, Any] = {"env": env, "cwd": cwd, "errlog": errlog, "headers": headers, "auth": auth, **options}
+        ways |= {"timeout": timeout, "patience": patience, "on_complete": on_complete}
+        older = Older(lambda: connect(target, answerer, era="legacy", connect_timeout=connect_timeout, **ways))
+    attach_older(client, answerer, older, timeout, patience, on_complete)
     async with open_client(client, reached, era, connect_timeout):
-        yield client
+        try:
+            yield client
+        finally:
+            if older is not None:
+                await older.close()
+
+
+def _check_downgrade(era: Era, target: Target) -> None:
+    """Raise if there can't be a second connection, or if it would have the same version."""
+    if era in _LEGACY:
+        raise ValueError(f"downgrade=True is for a newer version than era={era!r}: leave one of them out.")
+    if hasattr(target, "__aexit__") and not isinstance(target, (Server, MCPServer)):
+        raise TypeError(
+            "downgrade=True connects a second time, and a transport can be used only once: pass its target."
+        )
 
 
 def check_era(era: str, eras: Sequence[str]) -> None:

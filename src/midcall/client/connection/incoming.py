@@ -71,7 +71,7 @@ def read_question(params: ElicitRequestParams) -> FormQuestion | VisitQuestion:
         return FormQuestion(params.message, _read_form(params))
     # Only what can't be shown is refused here. Whether to trust the address is the user's decision.
     if not is_web_url(params.url) or not params.url.isprintable() or " " in params.url:
-        raise InvalidForm("its address is not a plain http or https address")
+        raise InvalidForm("not a plain http or https address", path="url")
     return VisitQuestion(params.message, params.url, params.elicitation_id)
 
 
@@ -80,7 +80,10 @@ def _read_form(params: ElicitRequestParams) -> Form | None:
     schema: Mapping[str, Any] = params.requested_schema if isinstance(params, ElicitRequestFormParams) else {}
     if not schema.get("properties"):
         return None
-    return Form.from_schema(schema, strict=False)
+    try:
+        return Form.from_schema(schema, strict=False)
+    except InvalidForm as fault:
+        raise InvalidForm(f"requestedSchema.{fault}" if fault.path else f"requestedSchema: {fault}") from None
 
 
 def modes_at(version: str | None) -> tuple[Mode, ...]:

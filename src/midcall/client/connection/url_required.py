@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 import anyio
 from mcp import MCPError
@@ -16,10 +16,11 @@ from midcall import protocol
 from midcall.client.answerer import Answerer, Waiting, Waits, modes_of
 from midcall.client.asked import Asked, VisitQuestion
 from midcall.client.connection.callback import check_seconds, outcome_of
-from midcall.client.connection.incoming import describe, read_question, server_of
+from midcall.client.connection.incoming import describe, has_rounds, read_question, server_of
 from midcall.client.connection.visits import Visits
 from midcall.client.lines.excerpt import server_name
 from midcall.core.outcome import Accepted, Declined
+from midcall.core.text import plain_line
 from midcall.errors import InvalidForm, UserCancelled, UserDeclined
 from midcall.protocol import has_visit_errors
 from midcall.settings import VISIT_RETRIES
@@ -27,6 +28,7 @@ from midcall.settings import VISIT_RETRIES
 _log: Final = logging.getLogger("midcall.client.connection")
 
 T = TypeVar("T")
+Page: TypeAlias = tuple[str, str]
 
 
 class Required:
@@ -36,7 +38,7 @@ class Required:
         answerer: Asks the user for consent, and may let the user decide how long to wait.
         visits: Receives the server's reports of finished visits.
         timeout: Seconds after which a question is cancelled.
-        patience: Seconds to wait for the server's report if the answerer has no `wait`; None for no limit.
+        patience: Seconds after which a wait ends and the call is repeated; None for no limit.
     """
 
     def __init__(self, answerer: Answerer, visits: Visits, timeout: float | None, patience: float | None) -> None:
@@ -53,16 +55,16 @@ class Required:
             UserCancelled: The user dismissed the question, or gave up waiting.
             MCPError: The server's own error, if the visits don't help.
         """
-        agreed: dict[VisitQuestion, Asked] = {}
+        shown: set[Page] = set()
         meta = self._meta(session)
         for attempt in range(1, VISIT_RETRIES + 1):
             try:
                 return await send(meta)
             except MCPError as error:
-                needed = required_by(error)
-                if not needed or "url" not in modes_of(self._answerer):
+                needed = self._required_by(session, error)
+                if not needed:
                     raise
-                await self._visit(session, error, needed, agreed, attempt)
+                await self._visit(session, needed, shown, attempt)
                 meta = {**self._meta(session), **code_in(error)}
         try:
             return await send(meta)
@@ -71,68 +73,73 @@ class Required:
                 error.add_note(f"The call was retried {VISIT_RETRIES} times, and the server still requires the visit.")
             raise
 
+    def _required_by(self, session: ClientSession, error: MCPError) -> list[VisitQuestion]:
+        """The visits to ask for; none if it's another error, or can't be helped: then a note says why."""
+        if error.code != URL_ELICITATION_REQUIRED:
+            return []
+        try:
+            needed = required_by(error, ids=not has_rounds(session))
+        except InvalidForm as fault:
+            error.add_note(f"The error can't be used: {str(fault).rstrip('.')}.")
+            return []
+        if "url" not in modes_of(self._answerer):
+            error.add_note("The server requires a visit, and this client can't open web pages.")
+            return []
+        return needed
+
     def _meta(self, session: ClientSession) -> Mapping[str, Any]:
         """Announce that the call is retried, if the user can say when: the server may have no other channel."""
         url = "url" in modes_of(self._answerer) and has_visit_errors(session.protocol_version)
         return {protocol.RETRIES: VISIT_RETRIES} if url and isinstance(self._answerer, Waits) else {}
 
     async def _visit(
-        self,
-        session: ClientSession,
-        error: MCPError,
-        needed: Sequence[VisitQuestion],
-        agreed: dict[VisitQuestion, Asked],
-        attempt: int,
+        self, session: ClientSession, needed: Sequence[VisitQuestion], shown: set[Page], attempt: int
     ) -> None:
-        """Return when it's time to retry the call. Asks for consent to each visit only once."""
-        asked = [agreed.get(visit) or describe(session, visit, "required", self._timeout) for visit in needed]
-        waiting = Waiting(asked, attempt, VISIT_RETRIES)
+        """Return when it's time to repeat the call. Asks for consent to each page only once in a call."""
+        asked = [describe(session, visit, "required", self._timeout) for visit in needed]
+        waiting = Waiting(asked, attempt, VISIT_RETRIES, self._patience)
         with self._visits.follow(waiting):
             for visit in needed:
-                await self._visits.begin(visit.id or "")
+                if visit.id is not None:
+                    await self._visits.begin(visit.id)
             for visit, each in zip(needed, asked, strict=True):
-                if visit not in agreed:
+                if (page := _page(visit)) not in shown:
                     await self._consent(each, needed)
-                    agreed[visit] = each
-            await self._wait(session, error, waiting)
-        for visit, each in zip(needed, asked, strict=True):
-            if waiting.is_done(each):  # if it's required again, that's another visit
-                agreed.pop(visit, None)
+                    shown.add(page)
+            await self._wait(session, waiting)
 
     async def _consent(self, asked: Asked, needed: Sequence[VisitQuestion]) -> None:
         outcome = await outcome_of(self._answerer, asked, self._timeout)
         if isinstance(outcome, Accepted):
             return
         for visit in needed:
-            self._visits.forget(visit.id or "")
+            if visit.id is not None:
+                self._visits.forget(visit.id)
         server, advice = server_name(asked.server), "The call was not retried."
         if isinstance(outcome, Declined):
             raise UserDeclined(f"You declined to open the page that {server} needs", advice=advice)
         raise UserCancelled(f"The page that {server} needs was not opened", advice=advice)
 
-    async def _wait(self, session: ClientSession, error: MCPError, waiting: Waiting) -> None:
+    async def _wait(self, session: ClientSession, waiting: Waiting) -> None:
+        """Wait until all visits are done, the user decides, or time is up."""
         if waiting.finished:
             return
-        match await self._decide(waiting):
-            case True:
-                return
-            case False:
+        with anyio.move_on_after(self._patience):
+            if not await self._decide(session, waiting):
                 server = server_name(server_of(session)[0])
                 raise UserCancelled(
                     f"You gave up waiting for what {server} needs", advice="Call again when it is done."
                 )
-            case None:
-                within = "" if self._patience is None else f" within {self._patience:g} s"
-                error.add_note(f"The server did not report{within} that the visit is done. Call again when it is.")
-                raise error
 
-    async def _decide(self, waiting: Waiting) -> bool | None:
-        """True: retry. False: the user gives up. None: time is up, and nobody decided."""
+    async def _decide(self, session: ClientSession, waiting: Waiting) -> bool:
+        """True: repeat the call. False: the user gives up."""
         if isinstance(self._answerer, Waits) and (decision := await _ask_user(waiting, self._answerer)) is not None:
             return decision
-        with anyio.move_on_after(self._patience):
-            await waiting.done()
-        return True if waiting.finished else None
+        limit = "" if self._patience is None else f", {self._patience:g} s at most"
+        server = server_name(server_of(session)[0])
+        _log.warning(f"the call waits until {server} reports that its page is done{limit}; then it is repeated")
+        await waiting.done()
+        return True
 
 
 async def _ask_user(waiting: Waiting, answerer: Waits) -> bool | None:
@@ -154,21 +161,38 @@ async def _ask_user(waiting: Waiting, answerer: Waits) -> bool | None:
     return True if waiting.finished else decisions[0]
 
 
-def required_by(error: MCPError) -> list[VisitQuestion]:
-    """The visits that this error requires; empty if it's another error, or malformed."""
+def required_by(error: MCPError, *, ids: bool = True) -> list[VisitQuestion]:
+    """The visits that this error requires.
+
+    Raises:
+        InvalidForm: It's malformed. Says where, and what's wrong.
+    """
     data: Any = error.data
-    if error.code != URL_ELICITATION_REQUIRED or not isinstance(data, dict):
-        return []
-    listed: Any = cast("dict[str, Any]", data).get("elicitations")
-    if not isinstance(listed, list):
-        return []
+    listed: Any = cast("dict[str, Any]", data).get("elicitations") if isinstance(data, dict) else None
+    if not isinstance(listed, list) or not listed:
+        raise InvalidForm("data.elicitations is not a list of visits")
+    return [
+        _read_visit(f"data.elicitations.{place}", each, ids) for place, each in enumerate(cast("list[Any]", listed))
+    ]
+
+
+def _read_visit(place: str, given: Any, ids: bool) -> VisitQuestion:
     try:
-        params = [ElicitRequestURLParams.model_validate(each) for each in cast("list[Any]", listed)]
-        visits = [read_question(each) for each in params]
-    except (ValidationError, InvalidForm):
-        return []
-    known = [visit for visit in visits if isinstance(visit, VisitQuestion) and visit.id]
-    return known if len(known) == len(visits) else []
+        visit = read_question(ElicitRequestURLParams.model_validate(given))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, (place, *first["loc"])))
+        raise InvalidForm(plain_line(f"{where}: {first['msg']}")) from None
+    except InvalidForm as fault:
+        raise InvalidForm(f"{place}: {fault}") from None
+    if not isinstance(visit, VisitQuestion) or (ids and not visit.id):
+        raise InvalidForm(f"{place}.elicitationId: Field required")
+    return visit
+
+
+def _page(visit: VisitQuestion) -> Page:
+    """What makes a page the same for the user: many servers make a new id, and put it into the URL, at each attempt."""
+    return visit.message, visit.url.replace(visit.id, "") if visit.id else visit.url
 
 
 def code_in(error: MCPError) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
 from midcall.audit import Audit, Target, open_audit
-from midcall.client.answerer import Answerer, CannotAnswer, Waits, ask_answerer, check_answerer, modes_of
+from midcall.client.answerer import Answerer, CannotAnswer, Tells, Waits, ask_answerer, check_answerer, modes_of
 from midcall.client.asked import Asked, Mode
 from midcall.client.guard.lists import Hosts, Servers
 from midcall.client.guard.rates import Rate, Rates
@@ -25,13 +25,20 @@ from midcall.client.urls.consent import look
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.core.remembered import Remembered
 from midcall.language import _
-from midcall.settings import GUARD_PENDING, GUARD_PENDING_IN_ALL
+from midcall.settings import GUARD_PENDING, GUARD_PENDING_IN_ALL, RATE_QUESTIONS
 
-__all__ = ["Guard", "Rate"]
+__all__ = ["Guard", "Rate", "limit_rate"]
 
 _log: Final = logging.getLogger("midcall.client")
 
 _MOST_TOLD: Final = 1_000
+
+
+def limit_rate(answerer: Answerer) -> Answerer:
+    """The answerer behind a guard with the default rate, if there's a person behind it. A `Guard` stays as it is."""
+    if isinstance(answerer, Tells) and not isinstance(answerer, type):
+        return Guard(answerer, most_waiting=None, most_waiting_in_all=None, tell=answerer.tell)
+    return answerer
 
 
 class Guard:
@@ -60,7 +67,7 @@ class Guard:
         self,
         answerer: Answerer,
         *,
-        rate: Rate | None = Rate(30, per=60),  # noqa: B008 (immutable)
+        rate: Rate | None = Rate(RATE_QUESTIONS),  # noqa: B008 (immutable)
         servers: Collection[str] | None = None,
         deny_servers: Collection[str] = (),
         hosts: Collection[str] | None = None,

@@ -5,13 +5,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Collection, Iterable
 from ipaddress import IPv6Address
-from typing import Final
 
 from midcall.client.urls.consent import Address
 from midcall.client.urls.hosts import BadHost, is_ignored, read_host
 from midcall.core.text import plain_line
+from midcall.settings import SERVER_NAME_CHARACTERS
 
-_LONGEST_NAME: Final = 1_000
 """The characters of a server's name that are compared."""
 
 
@@ -71,7 +70,9 @@ def _read_host(entry: str) -> str:
 
 
 def _normalize(server: str) -> str:
-    seen = "".join(char for char in plain_line(server[:_LONGEST_NAME]) if char.isascii() or not is_ignored(char))
+    seen = "".join(
+        char for char in plain_line(server[:SERVER_NAME_CHARACTERS]) if char.isascii() or not is_ignored(char)
+    )
     return unicodedata.normalize("NFKC", seen).casefold()
 
 

@@ -16,7 +16,7 @@ from midcall.core.forms import line_input
 from midcall.core.forms.fields import Choice, Choices, Field
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
-from midcall.core.text import plain, reveal
+from midcall.core.text import plain, plain_line, reveal
 from midcall.hints import format_value, list_hints
 from midcall.language import _, ngettext
 from midcall.problems import Problem
@@ -112,6 +112,8 @@ class Sheet:
             state = _("(done)") if done else _("(not done yet)")
             self.write(f"    {mark} {site(asked.url or '')} {self.ink.dim(state)}\n")
             self.write(f"      {self.ink.dim(_cut(one_line(asked.message), self._width - 6))}\n")
+            if waiting.attempt > 1:  # it may be another address than the one that the user opened
+                self.write(f"      {plain_line(asked.url or '')}\n")
         attempt = _("Enter tries again now (attempt {number} of {attempts})")
         advice = (
             _("The call continues automatically"),
@@ -124,19 +126,25 @@ class Sheet:
     # --- a field ------------------------------------------------------------------------------
 
     def field(self, form: Form, index: int, *, clearable: bool) -> None:
-        """Show a field: label, hints, description, options."""
+        """Show a field: label, hints, description, options.
+
+        No line of the server's text begins where ours do, so it can't pose as the client.
+        """
         field, ink = form.fields[index], self.ink
         count = f"{index + 1}/{len(form)} " if len(form) > 1 else ""
         pieces = [clip(hint, _MOST_LABEL) for hint in list_hints(field)]
         hints = " · ".join((*pieces, *([_(":clear empties it")] if clearable else ())))
         label = one_line(field.label)
         beside = cell_len(f"  {count}{label} · {hints}") <= self._width
-        self.write(f"  {ink.dim(count)}{ink.bold(label)}{ink.dim(f' · {hints}') if hints and beside else ''}\n")
+        first, *more = _wrap(label, self._width - len(count) - 2)
+        self.write(f"  {ink.dim(count)}{ink.bold(first)}{ink.dim(f' · {hints}') if hints and beside else ''}\n")
+        for line in more:
+            self.write(f"    {ink.accent('│')} {ink.bold(line)}\n")
         for line in _wrap(hints, self._width - 2) if hints and not beside else ():
             self.write(f"  {ink.dim(line)}\n")
-        lines, left_out = self._limit(field.description or "")
+        lines, left_out = self._limit(field.description or "", 6)
         for line in lines if field.description else ():
-            self.write(f"  {ink.dim(line)}\n")
+            self.write(f"    {ink.accent('│')} {ink.dim(line)}\n")
         if left_out:
             self.warn(_format_left_out(left_out))
         if isinstance(field, (Choice, Choices)):
@@ -156,7 +164,9 @@ class Sheet:
         widest = max(len(str(places.get(value, "-"))) for value in shown)
         for value in shown:
             mark = self.ink.accent(f"{places.get(value, '-'):>{widest}}")
-            self.write(f"    {mark}  {one_line(labels[value])}\n")
+            for line in _wrap(one_line(labels[value]), self._width - widest - 6):
+                self.write(f"    {mark}  {line}\n")
+                mark = " " * widest
         if len(shown) < len(values):
             more = _("… and {count:,} more. Type part of a name to search.").format(count=len(values) - len(shown))
             self.advise(self.ink.dim(more))
@@ -211,9 +221,9 @@ class Sheet:
         for line in more:
             self.write(f"    {line}\n")
 
-    def _limit(self, text: str) -> tuple[list[str], int]:
+    def _limit(self, text: str, margin: int = 2) -> tuple[list[str], int]:
         """The lines to show, and how many characters are left out."""
-        lines = _wrap(plain(text[:_MOST_TEXT]), self._width - 2)
+        lines = _wrap(plain(text[:_MOST_TEXT]), self._width - margin)
         left_out = sum(len(line) + 1 for line in lines[_MOST_LINES:])
         return lines[:_MOST_LINES], max(0, len(text) - _MOST_TEXT) + left_out
 

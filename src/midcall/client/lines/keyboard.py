@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import Any, Final, TypeAlias
 
-from midcall.settings import CTRL_C_SECONDS
+from midcall.settings import CONFIRM_SECONDS, CTRL_C_SECONDS
 
 Reader: TypeAlias = Callable[[], str]
 """Blocks until there is a line, and returns it without its line end. Raises `EOFError` at the end of the input."""
@@ -44,6 +44,8 @@ class Keyboard:
 
     interrupted = False
     """Whether Ctrl-C ended the last line, not the end of the input."""
+    hasty = False
+    """Whether the last line was begun at a prompt that went away, and ended as soon as the next one was shown."""
 
     def __init__(self, read: Reader = _read_line) -> None:
         self._read = read
@@ -63,6 +65,7 @@ class Keyboard:
             with suppress(RuntimeError):  # the loop may be closed by now
                 loop.call_soon_threadsafe(_settle, woken)
 
+        is_taken_over, since = self._is_reading, monotonic()
         with _on_interrupt(wake, self._presses):
             if prompt is not None:
                 prompt()
@@ -70,7 +73,20 @@ class Keyboard:
             pending.add_done_callback(wake)
             await woken
         self.interrupted = not pending.done()
+        self.hasty = is_taken_over and monotonic() - since < CONFIRM_SECONDS
         return None if self.interrupted else pending.result()
+
+    def forget_typed(self) -> None:
+        """Drop what was typed at the terminal before the next prompt is shown: it was intended for something else."""
+        if self._read is _read_line and sys.platform != "win32":
+            import termios
+
+            with suppress(AttributeError, OSError, ValueError, termios.error):  # it isn't a terminal, or is gone
+                termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+
+    @property
+    def _is_reading(self) -> bool:
+        return self._pending is not None and not self._pending.done()
 
     def _start(self) -> Future[str | None]:
         if self._pending is None or self._pending.done():

@@ -28,7 +28,7 @@ from midcall.client.lines.excerpt import one_line, server_name
 from midcall.client.lines.keyboard import Keyboard
 from midcall.client.lines.prompt import Ended, Prompt
 from midcall.client.lines.screen import Ink, has_terminal, print_error, print_on_screen, screen_ink
-from midcall.client.queue_limit import Crowd
+from midcall.client.queue import Queue
 from midcall.client.urls.consent import look, open_in_browser
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
@@ -77,15 +77,18 @@ class Lines:
         self._note = note or _format_origin
         self._lock = anyio.Lock()
         self._turns = Turns()
-        self._crowd = Crowd(most_waiting)
+        self._queue = Queue(most_waiting)
         self._teller: asyncio.Task[None] | None = None
+        self._telling: set[asyncio.Task[None]] = set()
 
     async def answer(self, asked: Asked) -> Outcome[Any]:
         """Ask the user, after earlier questions."""
         if self._needs_terminal and not has_terminal():
             return _cancel_without_terminal(asked)
-        with self._crowd.one_more(asked.server) as may_wait:
-            return await self._in_turn(asked) if may_wait else self._turn_away()
+        if self._queue.is_full(asked.server):
+            return self._turn_away(asked)
+        with self._queue.join(asked):
+            return await self._in_turn(asked)
 
     async def _in_turn(self, asked: Asked) -> Outcome[Any]:
         turn = self._turns.join(asked)
@@ -126,9 +129,25 @@ class Lines:
             if waiting.finished:
                 self._sheet.write("\n")
                 self._sheet.say(_("Done. Continuing."))
+            elif waiting.overdue:
+                self._sheet.write("\n")
+                self._sheet.say(_("Trying again."))
             else:
                 self._tell_withdrawn()
             raise
+
+    def tell(self, sentence: str) -> None:
+        """Show this when no question is on the screen."""
+        if self._needs_terminal and not has_terminal():
+            print_error(f"midcall: {sentence}\n")
+            return
+        task = asyncio.create_task(self._tell_in_turn(sentence), name="midcall lines, telling")
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+    async def _tell_in_turn(self, sentence: str) -> None:
+        async with self._terminal():
+            self._sheet.complain(sentence)
 
     @asynccontextmanager
     async def _terminal(self) -> AsyncGenerator[None]:
@@ -163,7 +182,7 @@ class Lines:
 
     def _cancel_all(self) -> None:
         """Cancel all pending questions of all servers."""
-        self._crowd.dismiss()
+        self._queue.dismiss()
         turns = self._turns.waiting
         for turn in turns:
             turn.outcome = Cancelled()
@@ -173,18 +192,19 @@ class Lines:
 
     # --- floods -------------------------------------------------------------------------------
 
-    def _turn_away(self) -> Cancelled:
+    def _turn_away(self, asked: Asked) -> Cancelled:
+        self._queue.refuse(asked.server)
         if self._teller is None or self._teller.done():
             self._teller = asyncio.create_task(self._tell_when_calm(), name="midcall lines, turned away")
         return Cancelled()
 
     async def _tell_when_calm(self) -> None:
-        await self._crowd.calm()
+        await self._queue.calm_down()
         async with self._terminal():
             self._tell_turned_away()
 
     def _tell_turned_away(self) -> None:
-        if count := self._crowd.told():
+        if count := self._queue.count_refused():
             self._sheet.complain(format_turned_away(count))
 
     async def _news(self) -> str:
@@ -306,7 +326,7 @@ async def _then(event: Callable[[], Awaitable[None]], call: Callable[[], None]) 
 def _cancel_without_terminal(asked: Asked) -> Cancelled:
     sentence = _("{server} asked a question, but there is no terminal to answer it at. It was cancelled.")
     print_error(f"midcall: {sentence.format(server=server_name(asked.server))}\n")
-    return Cancelled()
+    return Cancelled(unseen=True)
 
 
 def _explain_answering(form: Form) -> str:

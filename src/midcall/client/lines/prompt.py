@@ -89,9 +89,11 @@ class Prompt:
             await asyncio.gather(reading, watching, return_exceptions=True)
 
     async def yes_or_no(self, question: str) -> bool:
+        """Return what the user decides. What they typed for an earlier question is not an answer to this one."""
         while True:
+            self._keyboard.forget_typed()
             match line_input.read(Flag("agreed"), await self.line(f"{question} ")):
-                case bool(agreed):
+                case bool(agreed) if not self._keyboard.hasty:
                     return agreed
                 case _:
                     self._sheet.complain(_("Please answer yes or no."))

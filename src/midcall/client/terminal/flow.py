@@ -46,13 +46,13 @@ class Flow:
     def __init__(self, steps: Iterable[Step]) -> None:
         self.steps = list(steps)
         self.withdrawn: list[Step] = []
+        self.alone: Final = len(self.steps) == 1
+        """Whether there is only one question. Its form is the review.
+
+        Questions that are withdrawn change nothing: the others wait for the review that their pages announced.
+        """
         self.all_cancelled = False
         """Whether the user cancelled these and all waiting questions."""
-
-    @property
-    def alone(self) -> bool:
-        """Whether there is only one question. Its form is the review."""
-        return len(self.steps) == 1
 
     @property
     def needs_review(self) -> bool:

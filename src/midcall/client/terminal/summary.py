@@ -49,6 +49,9 @@ class Summary:
     def tell_turned_away(self, count: int) -> None:
         self._print("✗", format_turned_away(count))
 
+    def tell_sentence(self, sentence: str) -> None:
+        self._print("✗", sentence)
+
     async def _open(self, asked: Asked, url: str) -> None:
         if await anyio.to_thread.run_sync(self._open_url, url, abandon_on_cancel=True):
             self._print_about("✓", asked, _("Opened in your browser."))

@@ -14,10 +14,9 @@ from midcall.client.answerer import Waiting
 from midcall.client.asked import Asked
 from midcall.client.lines.excerpt import shorten
 from midcall.client.lines.screen import print_error
-from midcall.client.queue_limit import Crowd
+from midcall.client.queue import Entry, Queue
 from midcall.client.terminal.flow import Behind, Flow, Step
 from midcall.client.terminal.place import Place, place
-from midcall.client.terminal.queue import Queue, Waiter
 from midcall.client.terminal.summary import Summary
 from midcall.client.urls.consent import open_in_browser
 from midcall.core.outcome import Cancelled, Outcome
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from midcall.client.terminal.wait_app import WaitApp
 
 _log: Final = logging.getLogger("midcall.client")
+_MOST_TOGETHER: Final = 20
 
 
 class Terminal:
@@ -75,13 +75,13 @@ class Terminal:
         self._stage = stage
         self._open_url = open_url or open_in_browser
         self._summary = Summary(write or print_error, self._open_url)
-        self._crowd = Crowd(most_waiting)
-        self._queue = Queue()
-        self._shown: dict[Step, Waiter] = {}
+        self._queue = Queue(most_waiting)
+        self._shown: dict[Step, Entry] = {}
         self._app: QuestionApp | None = None
         self._room: WaitApp | None = None
         self._server: asyncio.Task[None] | None = None
         self._teller: asyncio.Task[None] | None = None
+        self._telling: set[asyncio.Task[None]] = set()
         self._turn = asyncio.Lock()
         self._over = asyncio.Event()
 
@@ -106,21 +106,34 @@ class Terminal:
             case "form":
                 return await self._waiting_room(waiting)
 
+    def tell(self, sentence: str) -> None:
+        """Show this when no form is on the screen."""
+        match self._place():
+            case "form":
+                task = asyncio.create_task(self._tell_in_turn(sentence), name="midcall terminal, telling")
+                self._telling.add(task)
+                task.add_done_callback(self._telling.discard)
+            case "lines":
+                self._line_prompts().tell(sentence)
+            case "nowhere":
+                self._summary.tell_sentence(sentence)
+
+    async def _tell_in_turn(self, sentence: str) -> None:
+        async with self._turn:
+            self._summary.tell_sentence(sentence)
+
     # --- one question -------------------------------------------------------------------------
 
     async def _ask_by_form(self, asked: Asked) -> Outcome[Any]:
-        with self._crowd.one_more(asked.server) as may_wait:
-            return await self._in_turn(asked) if may_wait else self._turn_away(asked)
-
-    async def _in_turn(self, asked: Asked) -> Outcome[Any]:
-        waiter = Waiter(Step(asked))
-        self._queue.join(waiter)
-        self._start()
-        try:
-            return await waiter.answered
-        except asyncio.CancelledError:
-            await self._withdraw(waiter)
-            raise
+        if self._queue.is_full(asked.server):
+            return self._turn_away(asked)
+        with self._queue.join(asked) as entry:
+            self._start()
+            try:
+                return await entry.outcome
+            except asyncio.CancelledError:
+                await self._withdraw(entry)
+                raise
 
     def _start(self) -> None:
         """Start to ask questions, unless that is under way."""
@@ -129,13 +142,12 @@ class Terminal:
         if self._server is None or self._server.done():
             self._server = asyncio.create_task(self._serve(), name="midcall terminal")
 
-    async def _withdraw(self, waiter: Waiter) -> None:
+    async def _withdraw(self, entry: Entry) -> None:
         """Close the form of a withdrawn question, and wait until it's off the screen."""
-        if waiter in self._queue:
-            self._queue.leave(waiter)  # the user has never seen it
-        elif self._app is not None and waiter.step in self._shown:
-            last = all(each is waiter or each.answered.cancelled() for each in self._shown.values())
-            self._app.call_later(self._app.withdraw, waiter.step)
+        step = next((step for step, shown in self._shown.items() if shown is entry), None)
+        if self._app is not None and step is not None:
+            last = all(each is entry or each.outcome.cancelled() for each in self._shown.values())
+            self._app.call_later(self._app.withdraw, step)
             if last:
                 with anyio.move_on_after(TERMINAL_CLOSE_SECONDS, shield=True):
                     await self._over.wait()
@@ -144,14 +156,14 @@ class Terminal:
 
     async def _serve(self) -> None:
         await asyncio.sleep(ROUND_SECONDS)
-        while self._queue:
+        while self._queue.untaken:
             async with self._turn:
-                if self._queue:  # it may have been withdrawn meanwhile
-                    await self._ask(self._queue.next())
+                if self._queue.untaken:  # it may have been withdrawn meanwhile
+                    await self._ask(self._queue.take(_MOST_TOGETHER))
 
-    async def _ask(self, batch: list[Waiter]) -> None:
-        flow = Flow(waiter.step for waiter in batch)
-        self._shown = {waiter.step: waiter for waiter in batch}
+    async def _ask(self, batch: list[Entry]) -> None:
+        self._shown = {Step(entry.asked): entry for entry in batch}
+        flow = Flow(self._shown)
         self._over = asyncio.Event()
         try:
             if flow.steps:
@@ -164,8 +176,8 @@ class Terminal:
         finally:
             self._over.set()
             self._shown = {}
-            for waiter in batch:
-                waiter.settle()
+            for entry in batch:
+                entry.settle()
 
     async def _show(self, flow: Flow) -> None:
         from midcall.client.terminal.question_app import QuestionApp
@@ -201,25 +213,25 @@ class Terminal:
     # --- very many questions ------------------------------------------------------------------
 
     def _behind(self) -> Behind:
-        return Behind(len(self._queue), self._crowd.turned_away)
+        return Behind(len(self._queue.untaken), self._queue.refused)
 
     def _cancel_all(self, flow: Flow) -> None:
         """Cancel the questions of the flow and all waiting ones."""
-        self._crowd.dismiss()
-        self._summary.tell_all_cancelled(len(flow.steps) + self._queue.cancel_all())
+        self._summary.tell_all_cancelled(len(flow.steps) + self._queue.dismiss())
 
     def _turn_away(self, asked: Asked) -> Cancelled:
+        self._queue.refuse(asked.server)
         if self._teller is None or self._teller.done():
             self._teller = asyncio.create_task(self._tell_when_calm(), name="midcall terminal, turned away")
         return Cancelled(asked.via)
 
     async def _tell_when_calm(self) -> None:
-        await self._crowd.calm()
+        await self._queue.calm_down()
         async with self._turn:  # a form would hide it
             self._tell_turned_away()
 
     def _tell_turned_away(self) -> None:
-        if count := self._crowd.told():
+        if count := self._queue.count_refused():
             self._summary.tell_turned_away(count)
 
     # --- waiting ------------------------------------------------------------------------------
@@ -255,7 +267,7 @@ class Terminal:
         if self._lines is None:
             from midcall.client.lines.lines import Lines
 
-            self._lines = Lines(open_url=self._open_url, most_waiting=self._crowd.most)
+            self._lines = Lines(open_url=self._open_url, most_waiting=self._queue.per_server)
         return self._lines
 
 

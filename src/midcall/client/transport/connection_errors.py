@@ -10,6 +10,7 @@ import httpx2
 from mcp import MCPError
 from mcp_types import CONNECTION_CLOSED
 
+from midcall.client.lines.excerpt import one_line
 from midcall.errors import MidcallError
 from midcall.web.certificates import advise, describe_fault, fault_of
 
@@ -70,7 +71,8 @@ def reason_of(error: BaseException, seconds: float | None, command: str | None, 
 
 
 def _detail(error: BaseException) -> str:
-    return str(error) or type(error).__name__
+    """The error's text, which may be the server's."""
+    return one_line(str(error)) or type(error).__name__
 
 
 def _not_started(error: OSError, command: str) -> Reason:

@@ -4,13 +4,21 @@ The SDK's client rejects a whole round for one malformed question, a whole list 
 result without `resultType`. It answers a malformed pushed question itself, and nobody hears of it. This transport
 replaces a malformed question with an empty one that carries a mark, so that only it is refused; leaves malformed
 tools out of lists; drops the patterns of output schemas, which could hang the SDK; adds a missing `resultType`; and
-takes the `content` out of a round.
+takes the parts of a final result out of a round.
+
+It also listens for `notifications/elicitation/complete` on 2026-07-28. Servers that raise -32042 there send it, and the
+SDK's client drops it, because that version doesn't have it.
+
+A round without questions means "call again later", from a server that is busy or waits. The SDK's client does so four
+times a second. This transport waits longer each time.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
 from mcp.client._transport import Transport
@@ -19,6 +27,7 @@ from mcp_types import (
     PROTOCOL_VERSION_META_KEY,
     ElicitRequest,
     JSONRPCError,
+    JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
     ListToolsResult,
@@ -30,14 +39,20 @@ from pydantic import ValidationError
 
 from midcall.client.lines.excerpt import one_line
 from midcall.client.transport.wrapper import Around, Incoming
+from midcall.core.remembered import Remembered
+from midcall.settings import BUSY_SECONDS, MAX_BUSY_SECONDS, MAX_BUSY_STATES, MAX_FAULTS, MAX_MALFORMED_TOOLS
 
 _log: Final = logging.getLogger("midcall.client")
 
-_MOST_REPORTED: Final = 100
 _LONGEST_REASON: Final = 200
+
+_DICTIONARY: Final = re.compile(r"a valid dictionary( or instance of \w+)?")
 
 _DATA: Final = frozenset({"const", "default", "enum", "examples"})
 """The values of these keywords aren't schemas."""
+
+_FINAL: Final = frozenset({"content", "structuredContent", "messages", "contents"})
+"""The parts of a final result. With one, the SDK could take a round without questions for that."""
 
 UNREADABLE: Final = "midcall/unreadable"
 """The mark in the `_meta` of a question: why it could not be read."""
@@ -48,14 +63,18 @@ class Intake(Around):
 
     Attributes:
         unusable: The tools that were left out of lists, by name, and what's wrong with them.
+        on_complete: Called with the id of each visit that the server reports as done, if the SDK's client drops it.
     """
 
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
         self.unusable: dict[str, str] = {}
+        self.on_complete: Callable[[str], object] | None = None
         self._modern = False
         self._version = LATEST_HANDSHAKE_VERSION
         self._requests: dict[RequestId, str] = {}
+        self._waits: Remembered[int] = Remembered(MAX_BUSY_STATES)
+        self._busy: Remembered[int] = Remembered(MAX_BUSY_STATES)
 
     def outgoing(self, request: JSONRPCRequest) -> JSONRPCRequest:
         """Note the protocol version: only those that know incomplete results name it in each request."""
@@ -67,6 +86,15 @@ class Intake(Around):
             self._requests[request.id] = request.method
         return request
 
+    async def before(self, request: JSONRPCRequest) -> None:
+        """Wait before a call is repeated for a server that asked for nothing but that."""
+        params = request.params or {}
+        state = params.get("requestState")
+        if not isinstance(state, str) or "inputResponses" in params or (times := self._busy.pop(state, None)) is None:
+            return
+        self._waits[str(request.id)] = times
+        await asyncio.sleep(min(BUSY_SECONDS * 2 ** (times - 1), MAX_BUSY_SECONDS))
+
     def incoming(self, item: Incoming) -> Incoming:
         match item:
             case SessionMessage(message=JSONRPCResponse() as message):
@@ -75,14 +103,21 @@ class Intake(Around):
                 repaired = message.model_copy(update={"params": _repair_pushed(message.params, self._version)})
             case SessionMessage(message=JSONRPCError(id=int() | str() as id)):
                 self._requests.pop(id, None)
+                self._waits.pop(str(id), None)
+                return item
+            case SessionMessage(message=JSONRPCNotification(method="notifications/elicitation/complete") as message):
+                self._report((message.params or {}).get("elicitationId"))
                 return item
             case _:
                 return item
         return SessionMessage(message=repaired, metadata=item.metadata)
 
     def _repair(self, id: RequestId, result: dict[str, Any]) -> dict[str, Any]:
+        times = self._waits.pop(str(id), 0)
         if self._modern:
             result = _repair_result(result)
+            if (state := _state_alone(result)) is not None:
+                self._busy[state] = times + 1
         match self._requests.pop(id, None):
             case "initialize":
                 self._version = str(result.get("protocolVersion"))
@@ -94,9 +129,13 @@ class Intake(Around):
                 pass
         return result
 
+    def _report(self, id: object) -> None:
+        if self._modern and isinstance(id, str) and self.on_complete is not None:
+            self.on_complete(id)
+
     def _leave_out(self, tools: Mapping[str, str]) -> None:
         for name, why in tools.items():
-            if len(self.unusable) < _MOST_REPORTED and name not in self.unusable:
+            if len(self.unusable) < MAX_MALFORMED_TOOLS and name not in self.unusable:
                 _log.warning(f"the server lists a malformed tool, which was left out: {one_line(name)} ({why})")
                 self.unusable[name] = why
 
@@ -106,12 +145,18 @@ def _repair_result(result: dict[str, Any]) -> dict[str, Any]:
         return {**result, "resultType": "complete"}
     if result["resultType"] != "input_required":
         return result
-    # With a `content`, the SDK would take a round without questions for the tool's result.
-    result = {name: value for name, value in result.items() if name != "content"}
+    result = {name: value for name, value in result.items() if name not in _FINAL}
     if isinstance(requests := result.get("inputRequests"), dict):
         questions = cast("dict[str, Any]", requests)
         result["inputRequests"] = {key: _repair_question(request) for key, request in questions.items()}
     return result
+
+
+def _state_alone(result: Mapping[str, Any]) -> str | None:
+    """The state of a round without questions."""
+    state = result.get("requestState")
+    asks = result.get("resultType") != "input_required" or result.get("inputRequests")
+    return state if isinstance(state, str) and not asks else None
 
 
 def _repair_question(request: Any) -> Any:
@@ -149,8 +194,12 @@ def _empty_question(error: ValidationError, params: Any) -> dict[str, Any]:
 
 def _question_fault(error: ValidationError, params: Any) -> str:
     """The first fault of these params, as a question of the mode that they name."""
-    mode = cast("Mapping[str, Any]", params).get("mode") if isinstance(params, Mapping) else None
+    mode = cast("Mapping[str, Any]", params).get("mode", "form") if isinstance(params, Mapping) else "form"
+    if mode not in ("form", "url"):
+        return "mode: must be 'form' or 'url'"
     kind = "ElicitRequestURLParams" if mode == "url" else "ElicitRequestFormParams"
+    if error.error_count() > MAX_FAULTS:
+        return f"it has {error.error_count():,} faults"
     found = ((each["loc"], each["msg"]) for each in error.errors() if kind in each["loc"])
     return next((_describe(loc, message, kind, 1) for loc, message in found), "params: Input should be an object")
 
@@ -159,19 +208,23 @@ def _question_fault(error: ValidationError, params: Any) -> str:
 
 
 def usable_tools(result: dict[str, Any], version: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """Split a result of `tools/list`: the result with usable tools only, and what's wrong with the others, by name."""
+    """Split a result of `tools/list`: the result with usable tools only, and what's wrong with the others, by name.
+
+    Tools are read one by one: the faults of a whole list could take all memory.
+    """
     listed: Any = result.get("tools")
-    tools = cast("list[Any]", listed) if isinstance(listed, list) else []
-    if not _fault(tools, version):
+    if not isinstance(listed, list):
         return result, {}
     good: list[Any] = []
     bad: dict[str, str] = {}
-    for number, tool in enumerate(tools, 1):
-        if why := _fault([tool], version):
+    for number, tool in enumerate(cast("list[Any]", listed), 1):
+        if why := _fault(tool, version):
             bad[_name(tool, number)] = why
+            if number - len(good) == MAX_MALFORMED_TOOLS:
+                break
         else:
             good.append(tool)
-    return {**result, "tools": good}, bad
+    return ({**result, "tools": good} if bad else result), bad
 
 
 def drop_output_patterns(result: dict[str, Any]) -> dict[str, Any]:
@@ -216,13 +269,15 @@ def _drop_patterns(schema: Any) -> Any:
     }
 
 
-def _fault(tools: Iterable[Any], version: str) -> str:
-    """What's wrong with these tools, if anything. Ignores the other parts of their result."""
-    listed = {"resultType": "complete", "tools": tools}
+def _fault(tool: Any, version: str) -> str:
+    """What's wrong with this tool, if anything. Ignores the other parts of its result."""
+    listed = {"resultType": "complete", "tools": [tool]}
     try:
         methods.validate_server_result("tools/list", version, listed)
         ListToolsResult.model_validate(listed, by_name=False)
     except ValidationError as error:
+        if error.error_count() > MAX_FAULTS:
+            return f"it has {error.error_count():,} faults"
         found = ((each["loc"], each["msg"]) for each in error.errors() if "tools" in each["loc"])
         return next((_describe(loc, message, "tools", 2) for loc, message in found), "")
     except (KeyError, ValueError):  # a version without such a list, or an unknown one
@@ -233,6 +288,7 @@ def _fault(tools: Iterable[Any], version: str) -> str:
 def _describe(loc: tuple[int | str, ...], message: str, within: str, skip: int) -> str:
     """What's wrong, and where: the part of its place that comes so many steps after `within`."""
     place = ".".join(str(part) for part in loc[loc.index(within) + skip :])
+    message = _DICTIONARY.sub("an object", message)  # JSON has no dictionaries
     return one_line(f"{place}: {message}" if place else message, _LONGEST_REASON)
 
 

@@ -74,7 +74,7 @@ def _read(fd: int, take: Callable[[str], object]) -> None:
     with os.fdopen(fd, encoding="utf-8", errors="replace") as file:
         for line in _lines(file):
             try:
-                take(plain(line))
+                take(plain(line).replace("\n", " "))  # it may hold other characters that end a line
             except Exception as error:
                 if not failed:
                     _log.warning(f"errlog failed with {type(error).__name__}; the server keeps running")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import shlex
 import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -91,7 +92,10 @@ def reach(target: Target, ways: Ways) -> Reached:
 
 def _url(url: str, ways: Ways) -> Reached:
     if not is_web_url(url):
-        raise CannotConnect.because(url, ("it is not a web address", "An address looks like http://localhost:8000/mcp"))
+        shown = re.sub("//[^/?#]*@", "//", url)  # it may have a password, even if it can't be parsed
+        raise CannotConnect.because(
+            shown, ("it is not a web address", "An address looks like http://localhost:8000/mcp")
+        )
     seen = Seen()
     return Reached(_http(url, ways, seen), _without_userinfo(url), seen=seen)
 

@@ -30,9 +30,12 @@ class Around(AbstractAsyncContextManager[TransportStreams]):
         """The request that the server gets instead of this one."""
         return request
 
+    async def before(self, request: JSONRPCRequest) -> None:
+        """Wait before this request is sent. The caller's deadline runs meanwhile."""
+
     async def __aenter__(self) -> TransportStreams:
         read, write = await self._transport.__aenter__()
-        return _Reader(read, self.incoming), _Writer(write, self.outgoing)
+        return _Reader(read, self.incoming), _Writer(write, self)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
@@ -77,11 +80,12 @@ class _Reader(_Stream[ReadStream[Incoming]], ReadStream[Incoming]):
 
 
 class _Writer(_Stream[WriteStream[SessionMessage]], WriteStream[SessionMessage]):
-    def __init__(self, stream: WriteStream[SessionMessage], change: Callable[[JSONRPCRequest], JSONRPCRequest]) -> None:
+    def __init__(self, stream: WriteStream[SessionMessage], around: Around) -> None:
         self._stream = stream
-        self._change = change
+        self._around = around
 
     async def send(self, item: SessionMessage, /) -> None:
         if isinstance(item.message, JSONRPCRequest):
-            item = SessionMessage(message=self._change(item.message), metadata=item.metadata)
+            await self._around.before(item.message)
+            item = SessionMessage(message=self._around.outgoing(item.message), metadata=item.metadata)
         await self._stream.send(item)

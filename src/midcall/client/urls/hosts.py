@@ -14,6 +14,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 import idna
 
+from midcall.core.urls import Network, network_of
+
 IpAddress: TypeAlias = IPv4Address | IPv6Address
 Place: TypeAlias = Literal["internet", "network", "computer"]
 """Where a host is: on the internet, in the user's own network, or the user's own computer."""
@@ -21,8 +23,16 @@ Place: TypeAlias = Literal["internet", "network", "computer"]
 _DOTS: Final = str.maketrans("。．｡", "...")
 """Browsers treat these as dots. Each is one character, so positions don't shift."""
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.-]*")
+_DISPUTED: Final = frozenset("\u1e9e")
+"""To some browsers a capital ß is a ß, to others it is ss, which is another host."""
 _NUMERIC: Final = re.compile(r"[0-9]+|0[xX][0-9A-Fa-f]*")
 _OWN_NETWORK: Final = ("local", "internal", "lan", "home", "intranet", "corp", "private", "home.arpa")
+_PLACES: Final[dict[Network, Place]] = {
+    "public": "internet",
+    "private": "network",
+    "link-local": "network",
+    "this machine": "computer",
+}
 _LONGEST: Final = 253
 _LONGEST_LABEL: Final = 63
 
@@ -59,7 +69,7 @@ class Host:
     @property
     def place(self) -> Place:
         if self.ip is not None:
-            return _place_of(self.ip)
+            return _PLACES[network_of(str(self.ip))]
         if self.name == "localhost" or self.name.endswith(".localhost"):
             return "computer"
         alone = "." not in self.name or any(self.name.endswith(f".{suffix}") for suffix in _OWN_NETWORK)
@@ -135,7 +145,8 @@ def _is_allowed(char: str) -> bool:
     if char.isascii():
         return _PLAIN.fullmatch(char) is not None
     category = unicodedata.category(char)
-    return char.isprintable() and (category[0] in "LMN" or category == "So") and not is_ignored(char)
+    is_sign = char.isprintable() and (category[0] in "LMN" or category == "So")
+    return is_sign and char not in _DISPUTED and not is_ignored(char)
 
 
 def _last_labels(text: str, dotted: str, size: int) -> str:
@@ -189,10 +200,3 @@ def _ipv6(text: str) -> Host:
     except ValueError:
         raise BadHost from None
     return Host(text, f"[{ip.compressed}]", (), ip, text)
-
-
-def _place_of(ip: IpAddress) -> Place:
-    ip = (isinstance(ip, IPv6Address) and ip.ipv4_mapped) or ip
-    if ip.is_loopback or ip.is_unspecified:
-        return "computer"
-    return "internet" if ip.is_global else "network"

@@ -97,7 +97,14 @@
     options.before(box);
   }
 
+  // The second half of a double click was meant for the question before.
+  function pause(button) {
+    button.disabled = true;
+    setTimeout(() => { button.disabled = root.dataset.live === "ended"; }, document.body.dataset.pause);
+  }
+
   function enhance(place) {
+    for (const button of place.querySelectorAll("button[value=send]")) pause(button);
     for (const options of place.querySelectorAll(".options.many")) filter(options);
     place.querySelector(".summary")?.focus();
   }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -20,6 +21,10 @@ from midcall.hints import describe_amount, format_value, list_hints
 from midcall.language import _
 
 _MOST_DESCRIPTION: Final = 2_000
+_WIDEST: Final = 72
+"""The columns of an input, as in window.tcss."""
+_AROUND: Final = 8
+"""Columns that a field needs besides its input, with a scroll bar."""
 
 
 class FieldBox(Vertical):
@@ -62,13 +67,22 @@ class FieldBox(Vertical):
         self._note.update(Content(f"{'…' if gently else '✗'} {text}" if problems else self._explain_hidden()))
         return not problems
 
+    def on_resize(self) -> None:
+        """Show what a narrow input hides, such as the end of a long default."""
+        if self._draft.has_entry(self.field):
+            self.judge(gently=not self.has_class("-wrong"))
+        else:
+            self._note.update(Content(self._explain_hidden()))
+
     def _explain_hidden(self) -> str:
         """What is sent, if the input can't show all of it."""
         value = self._draft.value(self.field)
-        if not isinstance(self.field, Text) or not isinstance(value, str):
+        if not isinstance(self.field, (Text, Number)) or value is None:
             return ""
-        shown = reveal(value)
-        return "" if shown in (value, self._draft.text(self.field)) else _("sent as: {value}").format(value=shown)
+        given, shown = self._draft.text(self.field), reveal(str(value))
+        # By the width of the screen: a note that comes and goes with a scroll bar would never come to rest.
+        fits = cell_len(given) <= min(_WIDEST, self.screen.size.width - _AROUND)
+        return "" if fits and shown in (str(value), given) else _("sent as: {value}").format(value=shown)
 
 
 def _entry(field: Field, draft: Draft) -> Widget:
