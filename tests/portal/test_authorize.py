@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
 from midcall.portal.oauth import Provider
+from midcall.stores.sqlite import SQLite
 from tests.portal.authorization_server import CLIENT, AuthorizationServer, authorization_server
 from tests.portal.sites import ADA, BASE, BOB, Site, Visitor, site, visiting
 
@@ -191,6 +194,18 @@ async def test_access_granted_after_a_decline_is_revoked() -> None:
             assert (await ada.post(f"/i/{id}", {**controls, "do": "decline"})).status_code == 200
             assert (await ada.http.get(link)).status_code == 409
         assert await at.action(id) == "decline"
+        assert await at.portal.oauth.token("acme", ADA) is None
+        assert acme.revoked
+
+
+async def test_access_granted_after_its_question_is_gone_from_the_store_is_revoked(tmp_path: Path) -> None:
+    async with with_acme(store=SQLite(tmp_path / "kept.db")) as (at, acme):
+        id = await at.begin("authorize")
+        async with visiting(at) as ada:
+            link = await returned(ada, id)
+            with closing(sqlite3.connect(tmp_path / "kept.db")) as database, database:
+                assert database.execute("DELETE FROM midcall_records WHERE kind = 'authorize'").rowcount == 1
+            assert (await ada.http.get(link)).status_code == 404
         assert await at.portal.oauth.token("acme", ADA) is None
         assert acme.revoked
 

@@ -20,6 +20,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from midcall.portal.app import Portal
 from midcall.portal.identity import Caller, Oidc
 from midcall.settings import PROVIDER_AGAIN_SECONDS, TOKEN_LEEWAY_SECONDS
+from tests.auditing import Trail
 from tests.portal.issuers import Issuer, _part, issuing
 from tests.portal.sites import BASE, Site, site
 from tests.portal.test_identity import behind, seen, signed_in, surfing, with_issuer
@@ -96,6 +97,26 @@ async def test_what_an_issuer_or_a_stranger_says_cannot_forge_a_line_of_the_log(
     lines = [record.getMessage() for record in caplog.records if record.name.startswith("midcall")]
     assert sum("forged" in line for line in lines) >= 2, "they are logged"
     assert all(line.isprintable() for line in lines)
+
+
+async def test_a_sign_in_that_is_refused_is_in_the_audit_trail() -> None:
+    trail = Trail()
+    async with issuing() as issuer:
+        at = site(identity=Oidc(issuer.url, "portal", None), audit=trail.audit)
+        async with surfing(at) as stranger:
+            assert (await stranger.get("/signed-in?code=stolen&state=guessed")).status_code == 400
+        issuer.sent_back = {"error": "access_denied"}
+        async with surfing(at) as ada:
+            await ada.follow(f"/midcall/i/{await page_of(at, issuer)}")
+        issuer.sent_back = {}
+        issuer.claims = {"aud": "another-portal"}
+        async with surfing(at) as ada:
+            await ada.follow(f"/midcall/i/{await page_of(at, issuer)}")
+    assert await trail.told("signin") == [
+        "signin.refused page unknown",
+        "signin.refused page response",
+        "signin.refused page id_token",
+    ]
 
 
 # --- the id token ----------------------------------------------------------------------------

@@ -18,9 +18,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from midcall.portal import Provider
 from midcall.settings import PROVIDER_AGAIN_SECONDS, PROVIDER_BYTES, PROVIDER_FRESH_SECONDS
 from midcall.web import fetching
-from midcall.web.fetching import Fence, Kept, Reach, Unavailable, fetch, kind_of
+from midcall.web.fetching import Fence, Kept, Reach, Unavailable, fetch
 from midcall.web.local_server import LocalServer, bind
 from tests.certificates import certificate, page_behind
 
@@ -49,39 +50,6 @@ async def fine(request: Request) -> Response:
 
 
 # --- where -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("address", "kind"),
-    [
-        ("8.8.8.8", "public"),
-        ("2606:4700::1111", "public"),
-        ("127.0.0.1", "this machine"),
-        ("127.9.9.9", "this machine"),
-        ("0.0.0.0", "this machine"),
-        ("::1", "this machine"),
-        ("::", "this machine"),
-        ("::ffff:127.0.0.1", "this machine"),
-        ("64:ff9b::7f00:1", "this machine"),
-        ("2002:7f00:1::", "this machine"),
-        ("169.254.169.254", "link-local"),
-        ("::ffff:169.254.169.254", "link-local"),
-        ("64:ff9b::a9fe:a9fe", "link-local"),
-        ("fe80::1%eth0", "link-local"),
-        ("fd00:ec2::254", "link-local"),
-        ("100.100.100.200", "link-local"),
-        ("10.0.0.1", "private"),
-        ("172.16.0.1", "private"),
-        ("192.168.1.1", "private"),
-        ("100.64.0.1", "private"),
-        ("fc00::1", "private"),
-        ("::ffff:10.0.0.1", "private"),
-        ("224.0.0.1", "private"),
-        ("255.255.255.255", "private"),
-    ],
-)
-def test_where_an_address_is(address: str, kind: str) -> None:
-    assert kind_of(address) == kind
 
 
 @pytest.mark.parametrize(
@@ -185,6 +153,37 @@ async def test_a_private_host_is_refused_for_a_public_issuer_and_fine_for_a_priv
     assert await Reach("https://both.test").find(url) == ["10.0.0.1"]
     assert await Reach("https://public.test", ["private.test"]).find(url) == ["10.0.0.1"]
     assert await Reach("https://public.test").find(httpx2.URL("https://both.test/")) == ["9.9.9.9"]
+
+
+async def test_a_public_issuer_opens_no_private_network_by_what_its_own_dns_says_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It answered from a public address: it is there, even if its name leads elsewhere now."""
+
+    async def resolve(host: str) -> list[str]:
+        return ["10.0.0.1"]
+
+    monkeypatch.setattr(fetching, "_resolve", resolve)
+    reach, inside = Reach("https://id.test"), httpx2.URL("https://inside.test/")
+    assert await reach.find(inside) == ["10.0.0.1"]
+    reach.note(httpx2.URL("https://elsewhere.test/"), "10.0.0.1")
+    reach.note(httpx2.URL("https://id.test/.well-known/openid-configuration"), "9.9.9.9")
+    with pytest.raises(httpx2.TransportError, match="private network"):
+        await reach.find(inside)
+
+
+async def test_where_an_issuer_is_counts_from_its_first_answer() -> None:
+    async with serving(fine) as (port, _):
+        reach = Reach(f"http://127.0.0.1:{port}")
+        assert await fetch(f"http://127.0.0.1:{port}/", reach) == {"fine": True}
+    assert reach.seen == {"this machine"}
+
+
+def test_a_provider_remembers_where_it_was() -> None:
+    provider = Provider.discover("acme", issuer="https://id.test", client_id="client")
+    provider.reach.note(httpx2.URL("https://id.test/"), "9.9.9.9")
+    assert provider.reach.seen == {"public"}
+    assert Provider.discover("acme", issuer="https://id.test", client_id="client") == provider
 
 
 async def test_a_redirect_is_not_followed() -> None:

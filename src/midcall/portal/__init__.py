@@ -4,6 +4,7 @@
 
 app.py        the portal
 access.py     who may see an interaction
+detached/     open pages of stdio servers that may have ended
 pages/        the pages: four kinds of interaction, the account page, notices
 identity/     who is looking
 oauth/        access to other services

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import inspect
 import secrets
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,9 +21,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from midcall.audit import Audit, Name, Target, open_audit
 from midcall.core.caller import ServerIdentity
 from midcall.core.urls import is_loopback
-from midcall.environment import number, whole
+from midcall.environment import flag, number, whole
 from midcall.environment import text as setting
-from midcall.errors import InstallError, Misuse
+from midcall.errors import InstallError, Misuse, RecordRefused
 from midcall.portal.access import Access
 from midcall.portal.identity.base import Caller, FromCallable, Identity, Loopback, Nobody
 from midcall.portal.logs import logger, mask_access_logs
@@ -42,7 +44,7 @@ from midcall.portal.validation import (
     wrap_checks,
 )
 from midcall.portal.vault import Entered, Vault
-from midcall.settings import PORTAL_HOST, PORTAL_PORT, PORTAL_TTL_SECONDS
+from midcall.settings import PORTAL_DETACHED, PORTAL_HOST, PORTAL_PORT, PORTAL_TTL_SECONDS
 from midcall.stores.base import Store
 from midcall.stores.interactions import Interactions, Kind
 from midcall.stores.keys import derive
@@ -52,6 +54,7 @@ from midcall.web.secret_checks import Check, Given
 from midcall.web.security import HEADERS, FailureLimit, Forms
 
 if TYPE_CHECKING:
+    from midcall.portal.detached.server import Detached
     from midcall.web.local_server import LocalServer
 
 
@@ -77,6 +80,8 @@ class Portal:
         hosts: Other values of the Host header to accept, if a proxy changes it.
         host: The loopback address to listen on without a `base_url`.
         port: The port to listen on then; by default, any free one.
+        detached: Whether a stdio server without a `base_url` lets its open pages be served by a separate process, so
+            that their addresses work after the server has ended. Default: `MIDCALL_PORTAL_DETACHED`, else yes.
         audit: Where the audit trail goes, for the server too: see `midcall.install`.
         clock: Seconds since the epoch; for tests.
 
@@ -97,12 +102,14 @@ class Portal:
         hosts: Sequence[str] = (),
         host: str | None = None,
         port: int | None = None,
+        detached: bool | None = None,
         audit: Audit | Target | Sequence[Target] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         base_url = setting("MIDCALL_PORTAL_URL") if base_url is None else base_url
         host = (setting("MIDCALL_PORTAL_HOST") or PORTAL_HOST) if host is None else host
         port = check_port((whole("MIDCALL_PORTAL_PORT", most=LAST_PORT) or PORTAL_PORT) if port is None else port)
+        detached = flag("MIDCALL_PORTAL_DETACHED") if detached is None else detached
         ttl = check_seconds((number("MIDCALL_PORTAL_TTL") or PORTAL_TTL_SECONDS) if ttl is None else ttl)
         self._hosts = check_hosts(hosts)
         self._place = None if base_url is None else place_at(base_url, self._hosts)
@@ -120,17 +127,33 @@ class Portal:
         self._title = title
         self._checks = wrap_checks({} if checks is None else checks)
         self._listen = (host, port)
+        self._may_detach = PORTAL_DETACHED if detached is None else detached
+        self._detached: Detached | None = None
+        self.find_check: Callable[[str], Check | None] = self._checks.get
+        """The check of a secret, by its name, if there is one."""
         self.audit = None if audit is None else open_audit(audit)
         """The audit trail, which the server shares. `install` sets it, too."""
         self._local_server: LocalServer | None = None
+        self._closing = asyncio.Event()
+        """Set when its pages are no longer served."""
         self._site: ASGIApp | None = None
         self._installed: _Installed | None = None
         self._clock = clock
 
     # --- for `install` --------------------------------------------------------------------------
 
-    def bind(self, *, store: Store, identity: ServerIdentity, server_name: str, keys: Sequence[str | bytes]) -> None:
+    def bind(
+        self,
+        *,
+        store: Store,
+        identity: ServerIdentity,
+        server_name: str,
+        keys: Sequence[str | bytes],
+        file: Path | None = None,
+    ) -> None:
         """Set the store, the server and the keys. `install` does it.
+
+        `file` is the SQLite file of the store, if anyone who has these keys can read its records.
 
         Raises:
             InstallError: It is installed already, or a key is invalid.
@@ -149,6 +172,8 @@ class Portal:
             Reader.of(identity, local=self.local),
         )
         mask_access_logs()
+        if file is not None and self.why_not_detached() is None:
+            self._detached = self._detach(file, identity, server_name, keys)
         if self._place is not None:
             self._site = self._build(self._place, _instance(self._place, server_name))
 
@@ -210,6 +235,10 @@ class Portal:
         """Check this secret before it is stored, on the pages of this process."""
         self._checks[name] = check
 
+    def check_of(self, name: str) -> Check | None:
+        """The check of this secret that this process has."""
+        return self._checks.get(name)
+
     def provider(self, name: str) -> Provider | None:
         """The provider of this name, if there is one."""
         return next((provider for provider in self.providers if provider.name == name), None)
@@ -239,8 +268,74 @@ class Portal:
         self._local_server = LocalServer(self, where)
         logger.info(f"the portal listens at {self._place.url}")
 
+    async def serve(self, id: str, kind: Kind, until: float, *, secret: str = "", detach: bool = False) -> str:
+        """Serve this page until then, and return its address. `secret` is the name of the one that it asks for.
+
+        With `detach`, another process serves it if it can: then the address works after this process has ended.
+        """
+        if detach and kind != "authorize" and self._detached is not None and self.on_finish is None:
+            from midcall.portal.detached.files import Unavailable
+
+            try:
+                return await self._detached.open(id, until, secret)
+            except Unavailable as exc:
+                self._detached.close()
+                self._detached = None
+                logger.warning(
+                    f"no separate process can serve pages: {exc!s}. The server serves them, and their addresses end "
+                    "with it"
+                )
+        await self.start()
+        return self.address(id)
+
+    async def serve_again(self, id: str, until: float, *, detach: bool = False) -> str:
+        """Serve a page whose process may be gone, and return its address now; empty if nobody has to open it."""
+        try:
+            found = await self.interactions.look(id)
+        except RecordRefused:  # the call finds out, and ends
+            return ""
+        if found is None or found[1] is not None:
+            return ""
+        page = found[0]
+        secret = str(page.about["name"]) if page.kind == "secret" else ""
+        return await self.serve(id, page.kind, until, secret=secret, detach=detach)
+
+    def why_not_detached(self) -> str | None:
+        """Why no separate process can serve its pages; None if one can, for a stdio server with SQLite."""
+        if not self._may_detach:
+            return "it is turned off (Portal(detached=False) or MIDCALL_PORTAL_DETACHED)"
+        if sys.platform != "linux":
+            return "only Linux says which user is at the other end of a connection"
+        if self._place is not None and self._local_server is None:
+            return "it has an address of its own"
+        if self._listen != (PORTAL_HOST, PORTAL_PORT):
+            return "it has a host or port of its own (Portal(host=, port=))"
+        if type(self.identity) is not Loopback or self._clock is not time.time:
+            return "it has an identity or a clock of its own (Portal(identity=, clock=))"
+        if self.audit is not None or self.on_finish is not None:
+            return "only this process can write the audit trail, and call on_finish"
+        return None
+
+    def _detach(
+        self, file: Path, identity: ServerIdentity, server_name: str, keys: Sequence[str | bytes]
+    ) -> Detached | None:
+        from midcall.portal.detached.server import Detached, Site, is_stdio
+
+        if not is_stdio():
+            return None
+        templates = None if self._templates is None else str(self._templates.resolve())
+        site = Site(str(file), keys, identity, server_name, self._title, templates, self._hosts, tuple(self.providers))
+        return Detached(site, self._check_named)
+
+    async def _check_named(self, name: str, values: Mapping[str, str]) -> str | None:
+        check = self._checks.get(name)
+        return None if check is None else await check(values)
+
     async def close(self) -> None:
         """Stop listening. Pending interactions stay in the store."""
+        self._closing.set()
+        if self._detached is not None:
+            self._detached.close()
         if self._local_server is not None:
             await self._local_server.close()
             self._local_server, self._place, self._site = None, None, None
@@ -286,14 +381,15 @@ class Portal:
         if attach is not None:
             attach(access)
         titles = {provider.name: provider.title for provider in self.providers}
-        pages = InteractionPages(access, self._kinds(renderer, titles), known.entered, self._notify)
+        self._closing = asyncio.Event()
+        pages = InteractionPages(access, self._kinds(renderer, titles), known.entered, self._notify, self._closing)
         account = AccountPage(access, known.vault, known.oauth, titles, known.reader)
         return build_site(pages, account, known.oauth, known.store)
 
     def _kinds(self, renderer: Renderer, titles: Mapping[str, str]) -> dict[Kind, Page]:
         known = self._require_install()
         return {
-            "secret": Secret(known.entered, self._checks, known.reader),
+            "secret": Secret(known.entered, lambda name: self.find_check(name), known.reader),
             "authorize": Authorize(known.oauth, titles, known.reader),
             "approve": Approve(),
             "form": HostedForm(renderer.templates),

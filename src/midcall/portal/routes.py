@@ -37,6 +37,7 @@ def build_site(pages: InteractionPages, account: AccountPage, oauth: OAuth, stor
         routes=[
             Route("/i/{id}", pages.show, methods=["GET"]),
             Route("/i/{id}", pages.submit, methods=["POST"]),
+            Route("/i/{id}/next", pages.follow, methods=["GET"]),
             Route("/callback", CallbackPage(pages, oauth).show),
             Route("/mine", account.show, methods=["GET"]),
             Route("/mine", account.delete, methods=["POST"]),

@@ -13,25 +13,18 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
-from ipaddress import IPv6Address, IPv6Network, ip_address
-from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
-from midcall.core.urls import is_loopback, is_safe
+from midcall.core.urls import Network, is_loopback, is_safe, network_of
 from midcall.settings import PROVIDER_AGAIN_SECONDS, PROVIDER_BYTES, PROVIDER_FRESH_SECONDS, PROVIDER_TIMEOUT_SECONDS
 from midcall.web.certificates import describe_fault, fault_of
 
 T = TypeVar("T")
-Kind: TypeAlias = Literal["public", "private", "this machine", "link-local"]
-"""Where an address is."""
-
-_CLOUD: Final = frozenset(map(ip_address, ("100.100.100.200", "192.0.0.192", "fd00:ec2::254")))
-"""Metadata services of clouds that aren't link-local."""
-_NAT64: Final = IPv6Network("64:ff9b::/96")
 
 
 class Unavailable(Exception):
@@ -55,28 +48,14 @@ def trust() -> ssl.SSLContext:
 # --- where ---------------------------------------------------------------------------------------
 
 
-def kind_of(address: str) -> Kind:
-    """Where this address is. An IPv6 address that stands for one of IPv4 is where that is."""
-    ip = ip_address(address.partition("%")[0])
-    if isinstance(ip, IPv6Address):
-        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo or (None, None))[1]
-        if ip in _NAT64:
-            inner = ip_address(int(ip) & 0xFFFFFFFF)
-        if inner is not None:
-            return kind_of(str(inner))
-    if ip.is_loopback or ip.is_unspecified:
-        return "this machine"
-    if ip.is_link_local or ip in _CLOUD:
-        return "link-local"
-    return "public" if ip.is_global and not ip.is_multicast else "private"
-
-
 @dataclass(frozen=True, slots=True)
 class Reach:
     """Where the metadata of this issuer may point: to public addresses, to where the issuer is, and to these hosts."""
 
     issuer: str
     internal: Sequence[str] = ()
+    seen: set[Network] = field(default_factory=set[Network], compare=False)
+    """Where the issuer was when it answered. What its own DNS says later must not open other networks."""
 
     def check(self, url: object, name: str) -> str:
         """This URL of the metadata, if it can be used at all. Names are resolved only when we connect.
@@ -102,16 +81,22 @@ class Reach:
         found = await _resolve(host)
         if host == own or host in self.internal:
             return found
-        kinds: set[Kind] = {"public"}
-        if any(kind_of(each) != "public" for each in found):
+        kinds: set[Network] = {"public"}
+        if any(network_of(each) != "public" for each in found):
+            kinds |= self.seen
             with suppress(httpx2.ConnectError):  # an issuer that can't be found isn't anywhere
-                kinds |= {kind_of(each) for each in await _resolve(own)}
-        if allowed := [each for each in found if kind_of(each) in kinds]:
+                kinds |= set() if self.seen else {network_of(each) for each in await _resolve(own)}
+        if allowed := [each for each in found if network_of(each) in kinds]:
             return allowed
-        raise _Refused(_explain("it", host, kind_of(found[0])))
+        raise _Refused(_explain("it", host, network_of(found[0])))
+
+    def note(self, url: httpx2.URL, address: str) -> None:
+        """This URL was answered from this address."""
+        if _host(url) == _host(httpx2.URL(self.issuer)):
+            self.seen.add(network_of(address))
 
 
-def _explain(what: str, host: str, kind: Kind) -> str:
+def _explain(what: str, host: str, kind: Network) -> str:
     where = {"private": "in a private network", "this machine": "on this machine"}.get(kind, "a link-local address")
     return f"{what} is at {host}, which is {where}, and the issuer isn't. If that's right, add it to internal=[...]"
 
@@ -120,10 +105,10 @@ def _host(url: httpx2.URL) -> str:
     return url.raw_host.decode("ascii")
 
 
-def _literal_kind(host: str) -> Kind | None:
+def _literal_kind(host: str) -> Network | None:
     """Where this host is, if that is known without DNS."""
     try:
-        return kind_of(host)
+        return network_of(host)
     except ValueError:
         return "this machine" if is_loopback(host) else None
 
@@ -194,11 +179,17 @@ class Fence(httpx2.AsyncBaseTransport):
             return await inner.handle_async_request(request)
         *others, last = await self._reach.find(request.url)
         for address in others:
-            try:
-                return await inner.handle_async_request(_to(address, request))
-            except (httpx2.ConnectError, httpx2.ConnectTimeout):
-                continue
-        return await inner.handle_async_request(_to(last, request))
+            with suppress(httpx2.ConnectError, httpx2.ConnectTimeout):
+                return await self._send_to(address, inner, request, self._reach)
+        return await self._send_to(last, inner, request, self._reach)
+
+    @staticmethod
+    async def _send_to(
+        address: str, inner: httpx2.AsyncHTTPTransport, request: httpx2.Request, reach: Reach
+    ) -> httpx2.Response:
+        response = await inner.handle_async_request(_to(address, request))
+        reach.note(request.url, address)
+        return response
 
 
 def _to(address: str, request: httpx2.Request) -> httpx2.Request:

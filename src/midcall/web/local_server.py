@@ -7,6 +7,7 @@ time, and idle connections make room for new ones.
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 from contextlib import suppress
 from contextvars import Context
@@ -34,6 +35,8 @@ def bind(host: str, port: int) -> socket.socket:
     [(family, kind, proto, _, place), *_] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     listening = socket.socket(family, kind, proto)
     try:
+        if port and os.name == "posix":  # connections of the last one that listened there may still linger
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(place)
         listening.listen(64)
     except OSError:

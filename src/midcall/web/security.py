@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from ipaddress import IPv6Address, ip_address
-from typing import Final
+from typing import Final, Literal, NamedTuple
 from urllib.parse import parse_qsl
 
 from starlette.datastructures import Headers
@@ -147,9 +147,10 @@ class Forms:
 
     def accepts(self, headers: Mapping[str, str], token: str, browser: str | None, purpose: str) -> bool:
         """Whether a page that we drew for this browser and this purpose has posted this."""
-        return self._place.is_from_page(headers) and browser is not None and self._is_valid(token, browser, purpose)
+        return self._place.is_from_page(headers) and browser is not None and self.is_valid(token, browser, purpose)
 
-    def _is_valid(self, token: str, browser: str, purpose: str) -> bool:
+    def is_valid(self, token: str, browser: str, purpose: str) -> bool:
+        """Whether we made this token for this browser and this purpose, not too long ago."""
         made, _, signature = token.rpartition(".")
         good = [is_same(_sign(key, made, browser, purpose), signature) for key in self._keys]
         return any(good) and -COOKIE_SKEW_SECONDS <= time.time() - float(made.partition(".")[0]) <= self._lifetime
@@ -256,7 +257,14 @@ _ORIGIN: Final = re.compile(r"https?://")
 _OWN_SITES: Final = frozenset({"same-origin", "same-site", "none"})
 
 
-def why_not_local(request: HTTPConnection) -> str | None:
+class NotLocal(NamedTuple):
+    """Why a request doesn't count as this machine's user: what gives it away, and a sentence."""
+
+    by: Literal["host", "origin", "site", "connection"]
+    why: str
+
+
+def why_not_local(request: HTTPConnection) -> NotLocal | None:
     """Why this request doesn't count as this machine's user; None if it does.
 
     A web page that the user has open can send requests to loopback, through a name that resolves to it (DNS rebinding).
@@ -264,14 +272,15 @@ def why_not_local(request: HTTPConnection) -> str | None:
     """
     host, origin, site = (request.headers.getlist(name) for name in ("host", "origin", "sec-fetch-site"))
     if len(host) != 1:
-        return "it has no Host header" if not host else "it has several Host headers"
+        return NotLocal("host", "it has no Host header" if not host else "it has several Host headers")
     if not _is_loopback(host[0]):
-        return f"its Host header is {host[0][:100]!r}, which is not a loopback address such as localhost or 127.0.0.1"
+        shown = repr(host[0][:100])
+        return NotLocal("host", f"its Host header is {shown}, which is not a loopback address such as localhost")
     if foreign := [each for each in origin if not _is_loopback_origin(each)]:
-        return f"its Origin header is {foreign[0][:100]!r}: a web page from elsewhere has sent it"
+        return NotLocal("origin", f"its Origin header is {foreign[0][:100]!r}: a web page from elsewhere has sent it")
     if not _OWN_SITES.issuperset(each.lower() for each in site):
-        return "the browser reports that another site has sent it (Sec-Fetch-Site)"
-    return None if peer.is_own(request) else "another user, another machine or a proxy has sent it"
+        return NotLocal("site", "the browser reports that another site has sent it (Sec-Fetch-Site)")
+    return None if peer.is_own(request) else NotLocal("connection", "another user, machine or a proxy has sent it")
 
 
 def _is_loopback(authority: str) -> bool:

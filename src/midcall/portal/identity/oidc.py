@@ -169,17 +169,20 @@ class Oidc:
                 "a sign-in came back that was not started here: in another browser, too long ago, or at a replica "
                 "with other keys or another clock"
             )
+            self._portal.note("signin.refused", outcome="unknown")
             return self._notice("sign_in_lost", 400, drop=True)
         try:
             issuer = await self._metadata.get()
             if (why := self._why_not(request.query_params, issuer)) is not None:
                 logger.info(f"a sign-in was rejected: {why}")
+                self._portal.note("signin.refused", outcome="response")
                 return self._notice("sign_in_refused", 403, drop=True, again=started["back"])
             id_token, claims = await self._exchange(issuer, request.query_params["code"], started)
         except Unavailable as exc:
             return self._unavailable(str(exc))
         except InvalidToken as exc:
             logger.warning(f"an id token was rejected: {exc}")
+            self._portal.note("signin.refused", outcome="id_token")
             return self._notice("sign_in_refused", 403, drop=True, again=started["back"])
         return await self._welcome(id_token, claims, started["back"])
 
@@ -233,6 +236,7 @@ class Oidc:
         key = key_of(claims, self._key)
         if not key:
             logger.error("the id token has no identity key: see key= of Oidc")
+            self._portal.note("signin.refused", outcome="no_key")
             return self._notice("sign_in_refused", 403, drop=True)
         name = str(claims.get("email") or claims.get("preferred_username") or claims.get("name") or claims["sub"])
         response = RedirectResponse(f"{self._portal.place.path}{back}", 303)

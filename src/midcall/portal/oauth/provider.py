@@ -56,6 +56,8 @@ class Provider:
     """Default: what the provider publishes, or `client_secret_basic`; `none` without a secret."""
     internal: Sequence[str] = field(default=(), kw_only=True)
     """Hosts on this machine or in a private network that its metadata may name, though the issuer is elsewhere."""
+    reach: Reach = field(init=False, compare=False, repr=False)
+    """Where its metadata may point."""
 
     def __post_init__(self) -> None:
         _check_name(self)
@@ -64,6 +66,7 @@ class Provider:
         _check_request(self)
         object.__setattr__(self, "scopes", tuple(self.scopes))
         object.__setattr__(self, "internal", tuple(self.internal))
+        object.__setattr__(self, "reach", Reach(self.issuer or "", self.internal))
         object.__setattr__(self, "extra", dict(self.extra))
         object.__setattr__(self, "title", self.title or self.name)
 
@@ -122,11 +125,6 @@ class Provider:
     def uses_discovery(self) -> bool:
         """Whether its endpoints come from its metadata."""
         return self.authorize_url is None
-
-    @property
-    def reach(self) -> Reach:
-        """Where its metadata may point."""
-        return Reach(self.issuer or "", self.internal)
 
     @property
     def grantor(self) -> str:

@@ -90,24 +90,28 @@ class CallbackPage:
         access = self.pages.access
         found = await access.interactions.look(finished.id)
         if found is None:
+            if finished.granted is not None:
+                await self._give_back(finished.id, key, finished.granted, None)
             return access.renderer.notice("unknown", 404)
         visitor = Visitor(finished.id, found[0], None, key, access.name(request, key), browser)
         if (granted := finished.granted) is None:
             return await self.pages.finish(visitor, finished.action)
         sealed = self.pages.entered.seal(visitor.id, visitor.key, granted.tokens.dump())
         response = await self.pages.finish(visitor, "accept", Accepted(None, sealed, vault_name(granted.provider)))
-        if response.status_code != 200:
-            await self._give_back(visitor, granted)
+        if response.status_code != 200 and not await self._was_granted(visitor.id):
+            await self._give_back(visitor.id, key, granted, visitor.interaction)
         return response
 
-    async def _give_back(self, visitor: Visitor, granted: Granted) -> None:
-        """Revoke access that was granted after its question had ended, unless that ended with a grant of the same."""
-        found = await self.pages.access.interactions.look(visitor.id)
-        if found is not None and (found[1] is None or found[1].action != "accept"):
-            access, about = self.pages.access, visitor.interaction
-            provider = granted.provider.name
-            access.note("account.disconnected", visitor.id, visitor.key, about, provider=provider, outcome="too_late")
-            try:
-                await self.oauth.give_back(granted)
-            except OAuthError as exc:
-                logger.warning(f"access to {granted.provider.name} was not revoked there: {type(exc).__name__}")
+    async def _was_granted(self, id: str) -> bool:
+        """Whether this ended with a grant of the same."""
+        found = await self.pages.access.interactions.look(id)
+        return found is not None and found[1] is not None and found[1].action == "accept"
+
+    async def _give_back(self, id: str, key: str, granted: Granted, about: Interaction | None) -> None:
+        """Revoke access that was granted after its question had ended."""
+        name = granted.provider.name
+        self.pages.access.note("account.disconnected", id, key, about, provider=name, outcome="too_late")
+        try:
+            await self.oauth.give_back(granted)
+        except OAuthError as exc:
+            logger.warning(f"access to {name} was not revoked there: {type(exc).__name__}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -21,8 +22,9 @@ from midcall.portal.oauth.flows import remember
 from midcall.portal.pages.interaction_kinds import Accepted, Invalid, Page, Redirect, Rejected, Result
 from midcall.portal.pages.rendering import PageCache, format_hour, format_moment
 from midcall.portal.vault import Entered
+from midcall.settings import NEXT_HOLD_SECONDS, NEXT_SECONDS, PAGE_NAME_CHARACTERS
 from midcall.stores.base import Completion
-from midcall.stores.interactions import Action, Ending, Interaction, Kind, digest_of, short
+from midcall.stores.interactions import Action, Ending, Interaction, Kind, Next, digest_of, short
 from midcall.web.security import Posted, TooLarge, read_posted
 
 OnFinish = Callable[[str], Awaitable[None]]
@@ -47,6 +49,8 @@ class InteractionPages:
     kinds: Mapping[Kind, Page]
     entered: Entered
     on_finish: OnFinish
+    closing: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the pages are no longer served: then nothing waits here."""
     cache: PageCache = field(default_factory=PageCache)
 
     async def show(self, request: Request) -> Response:
@@ -54,13 +58,40 @@ class InteractionPages:
         visitor = await self.access.admit(request)
         if isinstance(visitor, Response):
             return visitor
-        if visitor.ending is not None:
-            return self._show_earlier(visitor, visitor.ending, 410)
-        if self._has_expired(visitor.interaction):
-            return self.access.renderer.notice("expired", 410, who=visitor.name)
+        if visitor.ending is not None or self._has_expired(visitor.interaction):
+            return await self._show_closed(visitor)
         if logger.isEnabledFor(logging.INFO):
             logger.info(f"{visitor.interaction.kind} {short(visitor.id)} was opened")
         return self._render(visitor, None, 200)
+
+    async def follow(self, request: Request) -> Response:
+        """A GET, too: wait for what comes after this page, for a while, and lead there."""
+        visitor = await self.access.admit(request)
+        if isinstance(visitor, Response):
+            return visitor
+        token = request.query_params.get("token", "")
+        if visitor.ending is None and not self._has_expired(visitor.interaction):
+            return self.access.renderer.lead(f"/i/{visitor.id}")
+        if not self._may_follow(visitor, token):
+            return await self._show_closed(visitor)
+        follows = await self._next(visitor, NEXT_HOLD_SECONDS)
+        return self._show_next(visitor, follows, _path_on(visitor, token))
+
+    def _may_follow(self, visitor: Visitor, token: str) -> bool:
+        """Whether the page may lead this visitor on: its user, or if that is unknown, the browser that has answered."""
+        if visitor.key:
+            return True
+        return visitor.browser is not None and self.access.forms.is_valid(token, visitor.browser, _purpose(visitor))
+
+    async def _next(self, visitor: Visitor, seconds: float) -> Next | None:
+        found = asyncio.ensure_future(self.access.interactions.next(visitor.id, seconds))
+        closing = asyncio.ensure_future(self.closing.wait())
+        try:
+            await asyncio.wait((found, closing), return_when=asyncio.FIRST_COMPLETED)
+            return found.result() if found.done() else Next("wait")
+        finally:
+            found.cancel()
+            closing.cancel()
 
     async def submit(self, request: Request) -> Response:
         """A POST: check the user, the owner, the origin and the deadline, then store the answer, once."""
@@ -78,7 +109,7 @@ class InteractionPages:
             return self.access.renderer.notice("not_from_page", 403, who=visitor.name, again=f"/i/{visitor.id}")
         if visitor.ending is not None:
             self.access.refuse("already", visitor.id, visitor.key, visitor.interaction)
-            return self._show_earlier(visitor, visitor.ending, 409)
+            return self._show_earlier(visitor, visitor.ending, 409, **await self._way_on(visitor))
         if self._has_expired(visitor.interaction):
             self.access.refuse("expired", visitor.id, visitor.key, visitor.interaction)
             return self.access.renderer.notice("expired", 410, who=visitor.name)
@@ -127,9 +158,12 @@ class InteractionPages:
         self._note(visitor, action, became)
         if became == "done":
             await self._notify(visitor.id)
-            return self._show_outcome(visitor, action)
+            return await self._show_outcome(visitor, action)
         if became == "already":
-            return self._show_late(visitor, 409)
+            found = await self.access.interactions.look(visitor.id)
+            if found is not None and found[1] is not None and found[1].action == "closed":
+                return self._show_earlier(visitor, found[1], 409)
+            return await self._show_late(visitor, 409)
         return self.access.renderer.notice(_NOTICES[became], _STATUS[became], who=visitor.name)
 
     def _note(self, visitor: Visitor, action: Action, became: Completion) -> None:
@@ -180,22 +214,91 @@ class InteractionPages:
             page.template, who=visitor.name, id=visitor.id, token=token, **{**facts, **more}
         )
 
-    def _show_outcome(self, visitor: Visitor, action: Action) -> Response:
+    async def _show_outcome(self, visitor: Visitor, action: Action) -> Response:
         heading = _("You declined") if action == "decline" else _name_outcome(visitor.interaction.kind, action)
         tone = "good" if action == "accept" else "plain"
-        return self.access.renderer.say(
-            heading, _explain(visitor.interaction, action), 200, who=visitor.name, tone=tone
-        )
+        try:
+            continues = await self._next(visitor, 0) is not None
+        except StoreError:  # the answer is stored
+            continues = False
+        on: dict[str, str] = {}
+        if continues:
+            browser = visitor.browser or ""
+            path = _path_on(visitor, "" if visitor.key else self.access.forms.token(browser, _purpose(visitor)))
+            on = {"refresh": path, "again": path, "again_text": _("Continue")}
+        hint = _explain(visitor.interaction, action, continues=continues)
+        return self.access.renderer.say(heading, hint, 200, who=visitor.name, tone=tone, **on)
 
-    def _show_earlier(self, visitor: Visitor, ending: Ending, status: int) -> Response:
+    async def _show_closed(self, visitor: Visitor) -> Response:
+        """A page that can't be answered any more: its user is led to what came after it."""
+        follows = await self._next(visitor, 0) if visitor.key else None
+        if follows is not None and follows.where == "page":
+            return self.access.renderer.lead(f"/i/{follows.id}")
+        if visitor.ending is None:
+            return self.access.renderer.notice("expired", 410, who=visitor.name)
+        if follows is not None and follows.where == "wait" and self._may_wait(visitor):
+            return self._show_next(visitor, follows, _path_on(visitor, ""))
+        return self._show_earlier(visitor, visitor.ending, 410)
+
+    def _show_next(self, visitor: Visitor, follows: Next | None, path: str) -> Response:
+        """What comes after this page: another page, a while to wait, or nothing more here."""
+        server, client = _server(visitor.interaction), _name(visitor.interaction.client) or _("your assistant")
+        on: dict[str, str] = {}
+        if follows is not None and follows.where == "page":
+            return self.access.renderer.lead(f"/i/{follows.id}")
+        if follows is not None and follows.where == "wait" and self._may_wait(visitor):
+            heading = _("One moment")
+            hint = _("{server} is working. If it has another question, it appears here automatically.")
+            on = {"refresh": path, "again": path, "again_text": _("Continue")}
+        elif follows is not None and follows.where == "done":
+            heading = _("You are done here")
+            hint = _("{server} has no more questions. Close this page, go back to {client}, and say that you are done.")
+        else:
+            heading = _("Go back to {client}").format(client=client)
+            hint = _("It continues there: say that you are done. You can close this page.")
+            if follows is not None and follows.where == "wait":
+                on = {"again": path, "again_text": _("Look for another question")}
+        hint = hint.format(server=server, client=client)
+        return self.access.renderer.say(heading, hint, 200, who=visitor.name, **on)
+
+    def _may_wait(self, visitor: Visitor) -> bool:
+        """Whether the answer is so new that the next page may still come."""
+        since = visitor.interaction.expires if visitor.ending is None else visitor.ending.at
+        return self.access.clock() - since < NEXT_SECONDS
+
+    async def _way_on(self, visitor: Visitor) -> dict[str, str]:
+        """A button to what came after this page, for its user."""
+        if not visitor.key or await self._next(visitor, 0) is None:
+            return {}
+        return {"again": _path_on(visitor, ""), "again_text": _("Continue")}
+
+    def _show_earlier(self, visitor: Visitor, ending: Ending, status: int, **on: str) -> Response:
+        if ending.action == "closed":
+            return self.access.renderer.say(
+                _("This is no longer needed"),
+                _explain(visitor.interaction, "closed", continues=False),
+                status,
+                who=visitor.name,
+            )
         hint = _("{outcome} on {time} UTC. That cannot be changed here, and nothing was done twice.").format(
             outcome=_name_outcome(visitor.interaction.kind, ending.action), time=format_moment(ending.at)
         )
-        return self.access.renderer.say(_("This was answered already"), hint, status, who=visitor.name)
+        return self.access.renderer.say(_("This was answered already"), hint, status, who=visitor.name, **on)
 
-    def _show_late(self, visitor: Visitor, status: int) -> Response:
+    async def _show_late(self, visitor: Visitor, status: int) -> Response:
         hint = _("Another window, or another press of the button, was first. Nothing was done twice.")
-        return self.access.renderer.say(_("This was answered already"), hint, status, who=visitor.name)
+        on = await self._way_on(visitor)
+        return self.access.renderer.say(_("This was answered already"), hint, status, who=visitor.name, **on)
+
+
+def _path_on(visitor: Visitor, token: str) -> str:
+    """Where the browser finds what comes after this page."""
+    return f"/i/{visitor.id}/next" + (f"?token={token}" if token else "")
+
+
+def _purpose(visitor: Visitor) -> str:
+    """What the token is for that leads a browser on if its user is unknown."""
+    return f"next {digest_of(visitor.id)}"
 
 
 def _with_body(response: Response, html: str) -> Response:
@@ -238,7 +341,7 @@ def _name_outcome(kind: Kind, action: Action) -> str:
     match action, kind:
         case "decline", _kind:
             return _("Declined")
-        case "cancel", _kind:
+        case "cancel" | "closed", _kind:
             return _("Cancelled")
         case "accept", "secret":
             return _("Saved")
@@ -250,14 +353,19 @@ def _name_outcome(kind: Kind, action: Action) -> str:
             return _("Sent")
 
 
-def _explain(interaction: Interaction, action: Action) -> str:
+def _explain(interaction: Interaction, action: Action, *, continues: bool) -> str:
     """What this outcome means, and what to do next."""
     server, client = _server(interaction), _client(interaction)
     match action, interaction.kind:
         case "decline", _kind:
-            return _("{server} knows that you said no. Nothing else was done.").format(server=server)
+            done = _("{server} knows that you said no. Nothing else was done.")
         case "cancel", _kind:
-            return _("Nothing was done. {server} can ask again.").format(server=server)
+            done = _("Nothing was done. {server} can ask again.")
+        case "closed", _kind:
+            return _(
+                "{server} has stopped what it was doing, or finished it without your answer. Nothing was done with "
+                "this page, and it takes no answer any more. If you still want it, ask again in {client}."
+            ).format(server=server, client=client)
         case "accept", "secret":
             done = _("{server} has what it needs.")
         case "accept", "authorize":
@@ -266,8 +374,13 @@ def _explain(interaction: Interaction, action: Action) -> str:
             done = _("{server} continues with exactly what you saw.")
         case "accept", "form":
             done = _("{server} has your answer.")
-    back = _("You can close this page and go back to {client}.").format(client=client)
-    return f"{done.format(server=server)} {back}"
+    if continues:
+        then = _("If there is another question, it appears here automatically.")
+    elif action == "accept":
+        then = _("You can close this page and go back to {client}.").format(client=client)
+    else:
+        return done.format(server=server)
+    return f"{done.format(server=server)} {then}"
 
 
 def _server(interaction: Interaction) -> str:
@@ -275,12 +388,9 @@ def _server(interaction: Interaction) -> str:
 
 
 def _client(interaction: Interaction) -> str:
-    return _name(interaction.client) or _("an unnamed client")
+    return _name(interaction.client) or _("your assistant")
 
 
 def _name(text: str) -> str:
     """A name that a stranger chose, with every character that can mislead as a mark."""
-    return reveal(text) if len(text) <= _LONGEST_NAME else f"{reveal(text[:_LONGEST_NAME])}…"
-
-
-_LONGEST_NAME: Final = 200
+    return reveal(text) if len(text) <= PAGE_NAME_CHARACTERS else f"{reveal(text[:PAGE_NAME_CHARACTERS])}…"

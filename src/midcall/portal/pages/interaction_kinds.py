@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeAlias, cast
 
@@ -201,16 +201,16 @@ class Secret:
 
     Args:
         entered: Encrypts them.
-        checks: By the name of the secret.
+        find_check: The check of a secret, by its name.
         reader: Who will be able to read them.
     """
 
     template = "secret.html"
     headers: Mapping[str, str] = {}
 
-    def __init__(self, entered: Entered, checks: Mapping[str, Check], reader: Reader) -> None:
+    def __init__(self, entered: Entered, find_check: Callable[[str], Check | None], reader: Reader) -> None:
         self._entered = entered
-        self._checks = checks
+        self._find_check = find_check
         self._reader = reader
 
     def context(self, interaction: Interaction, problems: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -221,7 +221,7 @@ class Secret:
 
     async def accept(self, visitor: Visitor, posted: Posted) -> Result:
         values = {line.name: posted.last(line.id) for line in _lines(visitor.interaction, {})}
-        check = self._checks.get(str(visitor.interaction.about["name"]))
+        check = self._find_check(str(visitor.interaction.about["name"]))
         problems = _find_problems(values) or await self._check(check, visitor.interaction, values)
         if problems:
             return Invalid(problems)

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, RedirectResponse
 
 from midcall.errors import InstallError
 from midcall.language import _
@@ -43,6 +43,10 @@ class Renderer:
         """A response with this template. `who` is the name of the user who is signed in."""
         return HTMLResponse(self.html(template, who=who, **more), status, headers)
 
+    def lead(self, path: str) -> RedirectResponse:
+        """A response that sends the browser to another of our pages."""
+        return RedirectResponse(f"{self._path}{path}", 303)
+
     def html(self, template: str, *, who: str = "", **more: Any) -> str:
         server = self._server or _("An unnamed server")
         always = {"base": self._path, "brand": self._title or server, "server": server, "who": excerpt.line(who, 120)}
@@ -54,7 +58,8 @@ class Renderer:
         return self.say(heading, hint, status, again=again, **more)
 
     def say(self, heading: str, hint: str, status: int, **more: Any) -> HTMLResponse:
-        usual: dict[str, Any] = {"again": "", "again_text": "", "switch": "", "tone": "plain"}
+        """A page with this text. `again` is a path for a button, and `refresh` one that it opens automatically."""
+        usual: dict[str, Any] = {"again": "", "again_text": "", "switch": "", "tone": "plain", "refresh": ""}
         given: dict[str, Any] = {**usual, "heading": heading, "hint": hint, **more}
         return self.page("notice.html", status, **given)
 

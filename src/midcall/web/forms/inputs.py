@@ -25,6 +25,8 @@ FEW: Final = 7
 MANY: Final = 12
 """More checkboxes than this scroll."""
 _LONG_TEXT: Final = 200
+_LINE: Final = 60
+"""The characters that a line shows at once. Nobody would see the end of a longer default before it is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +160,8 @@ def _control(field: Field, value: Any, zone: str) -> dict[str, Any]:
         case Text():
             return _text(field, "" if value is None else str(value), zone)
         case Number():
-            return {"control": "line", "value": "" if value is None else str(value), "mode": _keyboard(field)}
+            line = "" if value is None else str(value)
+            return {"control": "line", "value": line, "mode": _keyboard(field), "note": _explain_hidden(line, _LINE)}
         case Flag():
             return {"control": "radios", "options": _flags(field, value)}
         case Choice():
@@ -169,13 +172,15 @@ def _control(field: Field, value: Any, zone: str) -> dict[str, Any]:
 
 
 def _text(field: Text, value: str, zone: str) -> dict[str, Any]:
-    return {**_line(field, value, zone), "note": _explain_hidden(value)}
+    control = _line(field, value, zone)
+    room = len(value) if control["control"] == "area" else _LINE
+    return {**control, "note": _explain_hidden(value, room)}
 
 
-def _explain_hidden(value: str) -> str:
-    """What is sent, if an input can't show all of it."""
+def _explain_hidden(value: str, room: int) -> str:
+    """What is sent, if an input with room for so many characters can't show all of it."""
     shown = reveal(value, layout=True)
-    hidden = shown.replace("⇥", "\t") != value
+    hidden = len(value) > room or shown.replace("⇥", "\t") != value
     return _("This will be sent: {value}").format(value=shown) if hidden else ""
 
 
@@ -188,7 +193,7 @@ def _line(field: Text, value: str, zone: str) -> dict[str, Any]:
         case "date-time" if not value or split_moment(value):
             local, offset = split_moment(value) or ("", zone)
             return {"control": "moment", "value": local, "type": "datetime-local", "options": _offsets(offset)}
-        case None if "\n" in value or (field.max_length or 0) > _LONG_TEXT:
+        case None if "\n" in value or len(value) > _LINE or (field.max_length or 0) > _LONG_TEXT:
             return {"control": "area", "value": value}
         case _other:  # a value that the browser's own control would drop stays visible
             return {"control": "line", "value": value}
