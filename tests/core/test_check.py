@@ -66,7 +66,7 @@ SENTENCES: list[tuple[Field, Any, list[tuple[str, str]]]] = [
     (Flag("f"), "true", [("type", "must be true or false")]),
     (Choice("f", ["a", "b", "c"]), "a", []),
     (Choice("f", ["a", "b", "c"]), "d", [("option", "must be one of: a, b, c")]),
-    (Choice("f", {"w": "Window", "x": "x"}), "Window", [("option", "must be one of: w (Window), x")]),
+    (Choice("f", {"w": "Window", "x": "x"}), "Window", [("option", "must be one of: Window, x")]),
     (Choice("f", ["a"]), ["a"], [("type", "must be text")]),
     (Choices("f", ["a", "b"]), ["a", "a"], []),
     (Choices("f", ["a", "b"]), "a", [("type", "must be a list of choices")]),

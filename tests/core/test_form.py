@@ -261,7 +261,7 @@ def test_a_typed_line_becomes_the_choices_it_names(line: str, items: list[str]) 
 def test_an_unknown_item_is_left_for_the_check_to_report() -> None:
     form = Form(DAYS)
     (problem,) = check(form, form.lift({"days": "mon, someday"}, OLD))
-    assert str(problem) == "days: must contain only these: mon (Monday), tue (Tuesday, maybe), a,b (Both)"
+    assert str(problem) == "days: must contain only these: Monday, Tuesday, maybe, Both"
 
 
 def test_options_that_differ_only_in_case_are_distinguished() -> None:

@@ -578,11 +578,23 @@ def test_a_container_may_be_wrapped() -> None:
 
 
 def test_a_form_and_a_raw_schema_are_read_as_a_dict_with_their_defaults() -> None:
-    form = Form(Text("a"), Number("b", default=3))
+    form = Form(Text("a", title="A"), Number("b", title="B", default=3))
     for asked in (form, form.schema()):
         typed = typed_form(asked)
         assert typed.form == form
         assert typed.read({"a": "x"}) == {"a": "x", "b": 3}
+
+
+def test_the_fields_of_a_form_get_titles_as_those_of_a_type_do() -> None:
+    form = Form(Text("first_name"), Number("age", title="Your age"), Choice("seatRow", ["a", "b"]), Flag("sure"))
+    properties = typed_form(form).form.schema()["properties"]
+    assert [each["title"] for each in properties.values()] == ["First name", "Your age", "Seat row", "Sure"]
+    assert list(properties) == ["first_name", "age", "seatRow", "sure"]
+
+
+def test_a_raw_schema_gets_no_titles() -> None:
+    schema = {"type": "object", "properties": {"first_name": {"type": "string"}}}
+    assert typed_form(schema).form.schema() == schema
 
 
 def test_a_raw_schema_is_checked() -> None:

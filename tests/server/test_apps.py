@@ -26,7 +26,7 @@ from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect
 from tests.kinds import KINDS, Kind, server_with
 from tests.server.test_out_of_band import installed
-from tests.server.test_reach import Trip
+from tests.server.test_reach import Trip, do, sends
 from tests.server.test_store import KEYS, code_of, go_on, shown
 
 APPS = advertise(EXTENSION_ID, {"mimeTypes": [APP_MIME_TYPE]})
@@ -214,7 +214,7 @@ async def test_numbers_that_a_host_writes_in_its_own_way_lead_to_the_call() -> N
 async def test_a_form_shown_with_the_result_answers_and_the_model_resumes(kind: Kind, era: Era) -> None:
     async with host(server_with(book, kind=kind, store=Memory()), era=era) as client:
         first = await client.call_tool("book", {})
-        assert first.is_error
+        assert not first.is_error
         assert "NOT FINISHED YET" in shown(first)
         assert "Tell me about the trip" in shown(first)
         frame = Frame(client)
@@ -327,10 +327,34 @@ async def test_resuming_while_the_user_still_types_waits_for_them(monkeypatch: p
 async def test_where_the_host_shows_no_app_after_all_the_user_gets_a_link() -> None:
     async with installed(book) as (server, _), host(server) as client:
         first = await client.call_tool("book", {})
-        assert "http" not in shown(first)
-        second = await go_on(client, first)
-        assert re.search(r"^  http\S+$", shown(second), re.MULTILINE)
+        assert "If no form is shown" in shown(first)
+        await do(first, sends(city="Oslo", days=3))
+        assert shown(await go_on(client, first)) == "Oslo 3 link"
         assert (await Frame(client).result(first))["state"] == "done", "an App that comes now is too late"
+
+
+@pytest.mark.usefixtures("never_shown")
+async def test_the_address_is_told_again_as_long_as_the_user_is_not_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visits, "HOLD_SECONDS", 0.02)
+    async with installed(book) as (server, _), host(server) as client:
+        first = await client.call_tool("book", {})
+        second = await go_on(client, first)
+        assert "shown to them with this result" not in shown(second)
+        assert re.findall(r"http\S+", shown(second)) == re.findall(r"http\S+", shown(first)), "it is the same page"
+        await do(second, sends(city="Oslo", days=3))
+        assert shown(await go_on(client, second)) == "Oslo 3 link"
+
+
+@pytest.mark.usefixtures("never_shown")
+async def test_an_app_that_comes_after_all_takes_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visits, "HOLD_SECONDS", 0.02)
+    async with installed(book) as (server, _), host(server) as client:
+        first = await client.call_tool("book", {})
+        second = await go_on(client, first)
+        frame = Frame(client)
+        await frame.result(first)
+        await frame.answers("Oslo", 3)
+        assert shown(await go_on(client, second)) == "Oslo 3 app"
 
 
 @pytest.mark.usefixtures("never_shown")
@@ -399,6 +423,8 @@ async def _finds(client: Client, request: int) -> bool:
         {"nonce": ["x"]},
         {"nonce": "x", "step": -1, "question": "0"},
         {"nonce": "x", "step": 10**30},
+        {"nonce": "\ud800"},
+        {"nonce": "x", "code": "\ud800"},
     ],
 )
 @pytest.mark.parametrize("action", ["look", "accept", "decline", "cancel", "other"])

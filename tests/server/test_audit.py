@@ -198,8 +198,9 @@ async def test_a_link_has_codes_and_the_call_keeps_its_digest(era: Era) -> None:
             result = await go_on(client, result)
         assert shown(result) == "3 4"
     told = [line for line in await trail.told() if line != "call.replayed"]
-    answered = ["page.answered page", "code.used", "question.answered link accept"]
-    assert told == ["question.asked link", "code.issued", *answered] * 2
+    asked, answered = ["question.asked link", "code.issued"], ["page.answered page", "question.answered link accept"]
+    assert [line for line in told if line != "code.used"] == [*asked, *answered] * 2
+    assert told.count("code.used") == 2, "who brings the code may come before or after the run continues"
     await trail.call()
 
 
@@ -499,7 +500,7 @@ async def test_an_answer_that_cannot_be_read_is_refused() -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_wrong_code_and_a_used_one_are_refused(era: Era) -> None:
+async def test_a_wrong_code_is_refused_and_every_use_of_a_right_one_is_told(era: Era) -> None:
     trail = Trail()
     async with installed(name, audit=trail.audit) as (server, _), connect(server, era=era, modes=NOTHING) as client:
         first = await client.call_tool("name", {})
@@ -508,7 +509,7 @@ async def test_a_wrong_code_and_a_used_one_are_refused(era: Era) -> None:
         for _ in range(2):
             await go_on(client, first)
     codes = await trail.told("code")
-    assert codes == ["code.issued", "code.refused", "code.used", "code.refused"]
+    assert codes == ["code.issued", "code.refused", "code.used", "code.used"]
 
 
 # --- replicas --------------------------------------------------------------------------------------

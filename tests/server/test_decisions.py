@@ -298,10 +298,12 @@ async def test_a_fork_changes_nothing_even_if_the_store_has_forgotten_which_stat
         assert text(await go(clients[0], tool, after, note, accept(answer="a"))).startswith("done a")
         fork = await go(clients[1], tool, after, note, accept(answer="b"))
         assert fork["isError"], "it arrives at the same effect with other arguments"
-        earlier = await go(clients[2], tool, before, key, AGREED)  # its portal has another address
-        earlier = await go(clients[2], tool, earlier, note_key(earlier), AGREED)
+        earlier = await go(clients[2], tool, before, key, AGREED)
+        if tool == "pay":
+            assert "already used" in text(earlier)
+        else:  # what is in the vault may be read again in the same turn
+            earlier = await go(clients[2], tool, earlier, note_key(earlier), accept(answer="c"))
         assert earlier["isError"]
-        assert "already used" in text(earlier)
     assert len(shop.done) == 1
 
 

@@ -27,6 +27,7 @@ from midcall.portal import Portal
 from midcall.stores.memory import Memory
 from midcall.testing import connect, fill_vault
 from midcall.web.local_server import bind
+from tests.auditing import Trail
 from tests.kinds import Kind, server_with
 from tests.server.test_out_of_band import KEYS
 
@@ -45,12 +46,12 @@ async def read_repo() -> str:
 # --- servers -----------------------------------------------------------------------------------
 
 
-def streamable(kind: Kind) -> Any:
-    server = with_secret(kind)
-    how: dict[str, Any] = {"json_response": True, "stateless_http": True}
+def streamable(kind: Kind, **how: Any) -> Any:
+    server = with_secret(kind, **how)
+    stateless: dict[str, Any] = {"json_response": True, "stateless_http": True}
     if isinstance(server, FastMCP):
-        return server, server.http_app(host_origin_protection=False, **how)
-    return server, server.streamable_http_app(transport_security=OPEN, **how)
+        return server, server.http_app(host_origin_protection=False, **stateless)
+    return server, server.streamable_http_app(transport_security=OPEN, **stateless)
 
 
 def fastmcp_as_it_comes() -> Any:
@@ -98,8 +99,8 @@ def called_by_a_tool() -> Any:
     return inner, app, "relay"
 
 
-def with_secret(kind: Kind) -> Any:
-    return server_with(read_repo, kind=kind, keys=KEYS, store=Memory(), portal=Portal())
+def with_secret(kind: Kind, **how: Any) -> Any:
+    return server_with(read_repo, kind=kind, keys=KEYS, store=Memory(), portal=Portal(), **how)
 
 
 STREAMABLE: dict[str, Callable[[], Any]] = {
@@ -255,6 +256,15 @@ async def test_a_web_page_and_what_looks_like_one_get_no_secret(server: str) -> 
             assert "/i/" not in answer, f"{what}: nobody is sent to a page"
         assert TOKEN not in await site.call([], "HTTP/1.0"), "no Host at all"
         assert TOKEN in await site.call(at([HOME], site.port)), "the same server still serves its user"
+
+
+async def test_a_caller_who_only_looks_local_is_in_the_audit_trail_once() -> None:
+    trail = Trail()
+    async with serving(lambda: streamable("mcpserver", audit=trail.audit)) as site:
+        for what in ("a rebound name", "a foreign origin", "another site", "a tunnel", "the user"):
+            await site.call(at(FOREIGN.get(what, [HOME]), site.port))
+    outcomes = [event.outcome for event in await trail.events("caller.refused")]
+    assert outcomes == ["host", "origin", "site", "connection"]
 
 
 @pytest.mark.parametrize("server", ["MCPServer", "Server", "FastMCP"])

@@ -99,7 +99,8 @@ def fills(*values: str) -> Act:
 async def installed(
     *tools: Callable[..., Any], kind: Kind = "mcpserver", store: Memory | None = None, **how: Any
 ) -> AsyncIterator[tuple[Any, Portal]]:
-    installing = {name: how.pop(name) for name in ("relay", "doubt", "live") if name in how}
+    of_install = ("relay", "doubt", "live", "max_live", "heartbeat")
+    installing = {name: how.pop(name) for name in of_install if name in how}
     portal = Portal(**how)
     server = server_with(*tools, kind=kind, keys=KEYS, store=store or Memory(), portal=portal, **installing)
     try:

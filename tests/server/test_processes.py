@@ -12,6 +12,7 @@ import httpx2
 import pytest
 from mcp_types import INVALID_PARAMS
 
+from midcall.protocol import DECIDED
 from midcall.testing import connect
 from tests import messy
 from tests.rounds import accept, raw_call, text
@@ -108,7 +109,9 @@ async def test_a_malformed_answer_to_a_push_is_a_protocol_error(url: str, answer
 
 async def test_older_guides_reject_is_a_decline_when_pushed_too(url: str) -> None:
     async with wire(url) as client:
-        asked, answered = [message async for message in _answering(client, {"action": "reject"})]
+        asked, answered = [
+            message async for message in _answering(client, {"action": "reject", "_meta": {DECIDED: True}})
+        ]
     assert asked["method"] == "elicitation/create"
     assert answered["result"]["isError"]
     assert "declined" in answered["result"]["content"][0]["text"]

@@ -21,6 +21,7 @@ from mcp_types import ElicitRequestParams, ElicitResult
 from midcall import TimedOut, ask, ask_all, from_thread
 from midcall.client.transport.target import Ways, reach
 from midcall.core.question import Question
+from midcall.protocol import DECIDED
 from midcall.server.call import current_call
 from midcall.server.channels import push
 from midcall.stores.memory import Memory
@@ -59,7 +60,7 @@ class User:
         self.shown[params.message].set()
         if params.message == "No?":
             await self.shown["1?"].wait()
-            return ElicitResult(action="decline")
+            return ElicitResult(action="decline", _meta={DECIDED: True})
         try:
             await anyio.sleep_forever()
         finally:

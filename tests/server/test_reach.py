@@ -370,7 +370,7 @@ async def test_a_strong_confirmation_takes_a_link_but_no_default_and_no_relay() 
 
 
 def no_at_once(asked: Any) -> Any:
-    return Declined() if asked.mode == "form" else "go"
+    return Declined(unseen=True) if asked.mode == "form" else "go"
 
 
 class Unseen(Person):
@@ -388,7 +388,7 @@ class Unseen(Person):
 
 
 @pytest.mark.parametrize("era", WITH_URLS)
-@pytest.mark.parametrize("answer", [Declined(), Cancelled()])
+@pytest.mark.parametrize("answer", [Declined(unseen=True), Cancelled(unseen=True)])
 async def test_a_decline_faster_than_a_person_reads_leads_to_a_page(era: Era, answer: Any) -> None:
     person = Unseen(sends(city="Oslo", days=3), answer)
     async with installed(book, doubt=60.0) as (server, _), connect(server, person, era=era) as client:
@@ -402,7 +402,7 @@ async def test_a_quick_no_to_one_of_several_questions_ends_none_of_them(era: Era
         first, second = await ask_all(Question("First?", Trip), Question("Second?", Trip))
         return f"{first.city} {second.city}"
 
-    person = Unseen(sends(city="Oslo", days=3), Declined())
+    person = Unseen(sends(city="Oslo", days=3), Declined(unseen=True))
     async with installed(both, doubt=60.0) as (server, _), connect(server, person, era=era) as client:
         assert shown(await client.call_tool("both", {})) == "Oslo Oslo"
     assert [asked.mode for asked in person.asked].count("url") == 2
@@ -420,7 +420,7 @@ async def test_a_decline_faster_than_a_person_reads_leads_to_a_link_without_url_
 @pytest.mark.parametrize("era", WITH_URLS)
 async def test_a_second_decline_counts(era: Era) -> None:
     async with installed(book, doubt=60.0) as (server, _):
-        async with connect(server, Unseen(presses("decline"), Declined()), era=era) as client:
+        async with connect(server, Unseen(presses("decline"), Declined(unseen=True)), era=era) as client:
             assert shown(await client.call_tool("book", {})) == "Declined page"
 
 
@@ -433,7 +433,13 @@ async def test_without_another_channel_a_quick_decline_counts(era: Era) -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_without_doubt_every_no_is_believed(era: Era) -> None:
-    async with installed(book) as (server, _), connect(server, no_at_once, era=era) as client:
+    async with installed(book, doubt=0.0) as (server, _), connect(server, no_at_once, era=era) as client:
+        assert shown(await client.call_tool("book", {})).startswith("Declined")
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_no_that_a_program_gives_on_purpose_is_believed_however_fast_it_is(era: Era) -> None:
+    async with installed(book, doubt=60.0) as (server, _), connect(server, [Declined()], era=era) as client:
         assert shown(await client.call_tool("book", {})).startswith("Declined")
 
 
@@ -451,7 +457,7 @@ async def test_an_accept_without_content_is_asked_again_and_then_taken_for_not_s
     person = Unseen(sends(city="Oslo", days=3), {})
     async with installed(book) as (server, _), connect(server, person, era=era) as client:
         assert shown(await client.call_tool("book", {})) == "Oslo 3 page"
-    assert [asked.mode for asked in person.asked] == ["form", "form", "form", "url"]
+    assert [asked.mode for asked in person.asked] == ["form", "form", "url"]
 
 
 @pytest.mark.parametrize("content", [{"city": "Oslo", "days": 0}, {"days": 0}])

@@ -30,7 +30,7 @@ from midcall import (
     visit,
 )
 from midcall.errors import InvalidQuestion
-from midcall.testing import ERAS, Era, run
+from midcall.testing import ERAS, Era, connect, run
 from tests.kinds import KINDS, Kind, server_with
 from tests.mistakes import mistake_in
 from tests.server.test_asking import Trip
@@ -213,3 +213,19 @@ async def test_an_authors_mistake_is_told_to_the_log_and_not_to_the_model(
         return await ask("", str)
 
     assert "needs a message" in await mistake_in(tool, caplog, kind=kind, era=era)
+
+
+async def test_a_caller_who_causes_many_mistakes_hides_no_other(caplog: pytest.LogCaptureFixture) -> None:
+    async def by_name(name: str) -> str:
+        return await ask("a?", str, key=name)
+
+    async def broken() -> str:
+        return await ask("a?", object)  # type: ignore[return-value]
+
+    async with connect(server_with(by_name, broken)) as client:
+        for number in range(150):
+            await client.call_tool("by_name", {"name": f"!{number}"})
+        logged = len(caplog.records)
+        assert 10 < logged <= 100
+        await client.call_tool("broken", {})
+    assert "InvalidForm in 'broken'" in caplog.messages[logged]

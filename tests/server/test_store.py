@@ -12,10 +12,10 @@ import pytest
 from mcp import Client, MCPError
 from mcp.client._input_required import DEFAULT_INPUT_REQUIRED_MAX_ROUNDS
 from mcp.server.mcpserver import MCPServer
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
 
 from midcall import Declined, ask, choose, complete, confirm, once, visit
-from midcall.errors import StoreError
+from midcall.errors import InstallError, StoreError
 from midcall.server.once import claims
 from midcall.server.resuming import visits
 from midcall.server.running.handover import Handover
@@ -280,14 +280,21 @@ async def test_a_code_works_on_another_replica_after_the_first_is_gone() -> None
         assert shown(await go_on(client, first)) == " ".join(["x"] * 12)
 
 
-async def test_a_code_works_once() -> None:
-    answers: Callable[..., str] = lambda asked: "x"  # noqa: E731
+async def test_a_code_again_gets_the_same_result_and_runs_nothing_again() -> None:
+    asked: list[str] = []
+
+    def answers(question: str) -> str:
+        asked.append(question)
+        return "x"
+
     async with connect(server_with(twelve, store=Memory()), answers, max_rounds=10) as client:
         first = await client.call_tool("twelve", {})
-        await go_on(client, first)
+        done = await go_on(client, first)
+        told = len(asked)
         again = await go_on(client, first)
-        assert again.is_error
-        assert "This code does not work" in shown(again)
+        assert shown(again) == shown(done) == " ".join("x" * 12)
+        assert not again.is_error
+    assert told == 12
 
 
 @pytest.mark.parametrize("code", ["", "nonsense", "x" * 10_000, 3, None])
@@ -342,3 +349,19 @@ async def test_a_resumed_call_has_the_arguments_of_the_first() -> None:
     async with connect(server_with(tool, store=Memory()), lambda asked: "x", max_rounds=10) as client:
         last = await go_on(client, await client.call_tool("tool", {"city": "Oslo", "days": 7}))
         assert json.loads(shown(last)) == ["Oslo", 7]
+
+
+async def test_midcall_continue_says_whose_calls_it_resumes_and_has_the_annotations_of_its_author() -> None:
+    async def tool() -> str:
+        return "x"
+
+    server = server_with(tool, store=Memory(), continue_annotations=ToolAnnotations(open_world_hint=False))
+    async with connect(server) as client:
+        [found] = [each for each in (await client.list_tools()).tools if each.name == "midcall_continue"]
+    assert f"a call of a tool of {server.name} " in (found.description or "")
+    assert found.annotations == ToolAnnotations(open_world_hint=False)
+
+
+async def test_annotations_of_another_type_are_refused() -> None:
+    with pytest.raises(InstallError, match="ToolAnnotations"):
+        server_with(store=Memory(), continue_annotations={"readOnlyHint": True})

@@ -287,7 +287,10 @@ async def test_without_a_vandal_the_bank_pays_what_was_approved(url: str) -> Non
 @pytest.mark.parametrize(
     "attack", ["writes an approval", "turns a decline into an approval", "copies an approval", "copies the whole row"]
 )
-async def test_a_decision_cannot_be_forged(url: str, attack: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_decision_cannot_be_forged(
+    url: str, attack: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MIDCALL_LIVE", "0")  # else the run reads an honest decision before anyone can change it
     async with bank_at(url) as (bank, client, vandal):
         honest = await client.call_tool("pay", {"amount": 9})
         await press(honest, "accept")
@@ -349,7 +352,8 @@ async def test_codes_and_kept_journals_cannot_be_exchanged(url: str) -> None:
             await go_on(client, small)
         await vandal.write(first)
         assert shown(await go_on(client, small)) == "not paid"
-        assert bank.paid == []
+        assert shown(await go_on(client, large)) == "paid 9000"
+        assert bank.paid == [9000], "what the user has approved, once"
 
 
 @pytest.mark.parametrize("forged", ["once", "turn"])

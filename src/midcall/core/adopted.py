@@ -13,6 +13,7 @@ from typing import Any, ClassVar, cast
 
 from midcall.core.forms.fields import Field
 from midcall.core.forms.form import Form
+from midcall.core.forms.schema import find_hazards
 from midcall.core.forms.secrets import secret_properties
 from midcall.core.journal import ADOPTED
 from midcall.core.question import MISSING, Question, Visit
@@ -62,12 +63,19 @@ class AdoptedQuestion(Question[dict[str, Any]]):
         self._carry_form(cast("Form", form))
         self.params = dict(params)
         """As the SDK would send them."""
+        self.hazards = find_hazards(schema)
         self.secrets = secret_properties(schema)
         """The fields whose names mean a secret."""
 
     @property
     def shape(self) -> str:
         return ADOPTED
+
+    def is_left_empty(self, answer: Mapping[str, Any]) -> bool:
+        """Whether this raw answer has no field at all, though the form requires some."""
+        required: Any = self.params["requestedSchema"].get("required")
+        named = cast("list[Any]", required) if isinstance(required, list) else []
+        return not answer.get("content") and any(name not in self.required_defaults for name in named)
 
     @property
     def required_defaults(self) -> dict[str, Any]:

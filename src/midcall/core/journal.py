@@ -123,7 +123,8 @@ class Entry(NamedTuple):
     label: str
     """What a person would call it: the beginning of the message, or the name of the effect."""
     value: Any = None
-    """The accepted content, or the effect's result; of a decline, whether it came faster than a person reads."""
+    """The accepted content, or the effect's result; of a decline, whether it came too fast to have been
+    decided."""
     shape: str = ""
     """The digest of the form, for a question known by its key; `ADOPTED` for one that was written for the SDK; for an
     effect, the digest of its arguments."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Generic, Literal, NoReturn, TypeAlias
 
 from typing_extensions import TypeVar
@@ -35,6 +35,8 @@ class Declined:
     """The user said no."""
 
     via: Via = "push"
+    unseen: bool = field(default=False, compare=False, repr=False)
+    """Whether the client answered so fast that the user has probably not seen the question."""
 
     def __bool__(self) -> Literal[False]:
         return False
@@ -45,6 +47,8 @@ class Cancelled:
     """The user closed the form without deciding."""
 
     via: Via = "push"
+    unseen: bool = field(default=False, compare=False, repr=False)
+    """Whether the client answered so fast that the user has probably not seen the question."""
 
     def __bool__(self) -> Literal[False]:
         return False
@@ -61,9 +65,9 @@ def value_of(outcome: Outcome[T]) -> T:
     """
     if isinstance(outcome, Accepted):
         return outcome.value
-    return raise_refusal("decline" if isinstance(outcome, Declined) else "cancel")
+    return raise_refusal("decline" if isinstance(outcome, Declined) else "cancel", unseen=outcome.unseen)
 
 
-def raise_refusal(action: str) -> NoReturn:
+def raise_refusal(action: str, *, unseen: bool = False) -> NoReturn:
     """Raise the error for this action of the user, `decline` or `cancel`."""
-    raise UserDeclined if action == "decline" else UserCancelled
+    raise (UserDeclined if action == "decline" else UserCancelled)(unseen=unseen)

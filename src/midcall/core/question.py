@@ -17,6 +17,7 @@ from typing_extensions import TypeForm, TypeVar
 
 from midcall.core.forms.check import check, tidy
 from midcall.core.forms.form import Form
+from midcall.core.forms.schema import find_hazards, simplify_patterns
 from midcall.core.forms.secrets import refuse_secrets
 from midcall.core.journal import question_name
 from midcall.core.outcome import Via
@@ -160,7 +161,7 @@ class Question(_Options, Generic[T]):
     list of choices), a `Form`, or a raw schema dict. The options are those of `ask`.
     """
 
-    __slots__ = ("_answered", "form", "links", "params", "typed")
+    __slots__ = ("_answered", "form", "hazards", "links", "params", "typed")
 
     mode: Final = "form"
 
@@ -190,7 +191,11 @@ class Question(_Options, Generic[T]):
         self._name(_digest("form", self.message, form.digest))
         self.links = find_links(self.message, *form.texts())
         """What a client might make clickable in this question."""
-        self.params: dict[str, Any] = {"mode": "form", "message": self.message, "requestedSchema": form.schema()}
+        schema = form.schema()
+        self.hazards = find_hazards(schema)
+        """What some hosts can't show of this form."""
+        sent = simplify_patterns(schema) if self.hazards and not self.is_adopted else schema
+        self.params: dict[str, Any] = {"mode": "form", "message": self.message, "requestedSchema": sent}
         """As it's sent the first time, on every version that has all of a form. It's shared: don't change it."""
         if self.meta:
             self.params["_meta"] = dict(self.meta)
@@ -266,6 +271,7 @@ class Visit(_Options):
     mode: Final = "url"
     shape: Final = "visit"
     links: Final[tuple[str, ...]] = ()
+    hazards: Final[tuple[str, ...]] = ()
 
     def __init__(
         self,
@@ -309,6 +315,12 @@ def _place(url: str | Callable[[str], str], id: str | None) -> str:
     if not isinstance(url, str):
         return ""
     return url.replace(id, "{id}") if id else url
+
+
+def first_asked(message: str) -> tuple[str, ...]:
+    """What a message may have been before an invalid answer, if it asks again with the problems to correct."""
+    first = message.partition("\n\n")[0].rstrip()
+    return first, first.removesuffix(".")
 
 
 def make_question(message: object, type: Any, options: Mapping[str, Any]) -> Question[Any] | Visit:

@@ -32,8 +32,12 @@ from midcall.core.journal import (
 from midcall.core.question import MISSING, Missing, Question, Visit
 from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
 from midcall.problems import Problem
+from midcall.protocol import DECIDED
 
 T = TypeVar("T")
+
+AS_TEXT: Final = mark_name("as_text")
+"""The mark that this client hides forms with numbers and lists, so that they go out as lines of text."""
 
 DOUBT: Final = "doubt"
 """In place of a channel: which one it was is doubted, and it is not to be that again."""
@@ -76,6 +80,12 @@ def parse_answer(answer: object) -> tuple[Kind, dict[str, Any] | None]:
     if not isinstance(content, (dict, Mapping)):
         raise MalformedAnswer(_describe_malformed("its content is not an object"))
     return kind, dict(cast("Mapping[str, Any]", content))
+
+
+def is_decided(answer: object) -> bool:
+    """Whether the client says that this answer was decided, however fast it came."""
+    meta: object = cast("Mapping[str, Any]", answer).get("_meta") if isinstance(answer, (dict, Mapping)) else None
+    return isinstance(meta, Mapping) and cast("Mapping[str, Any]", meta).get(DECIDED) is True
 
 
 class Replay:
@@ -293,7 +303,7 @@ class Replay:
     def settle(
         self, identity: str, entry: Entry, kind: Kind, content: Any = None, via: str = "round", *, quick: bool = False
     ) -> Entry:
-        """Write down the outcome of a question that waited; `quick` if it came faster than a person reads."""
+        """Write down the outcome of a question that waited; `quick` if nobody can have decided it in that time."""
         value = content if kind == "accept" else True if quick else None
         settled = Entry(kind, entry.line, entry.label, value, entry.shape, entry.attempt, None, (), via)
         self.journal.entries[identity] = settled
@@ -348,6 +358,11 @@ class Replay:
             self.observe(identity, again)
         return again
 
+    @property
+    def asks_as_text(self) -> bool:
+        """Whether numbers and lists go out as lines of text."""
+        return AS_TEXT in self.journal.entries
+
     def mark(self, identity: str, name: str, value: Any) -> None:
         """Record our own note, such as that a page was shown. It has no place in the order of the tool."""
         self.journal.entries[identity] = Entry("mark", 0, name, value)
@@ -365,7 +380,7 @@ class Replay:
     def take_answers(self, responses: Mapping[str, Any], now: float, doubt: float = 0.0) -> tuple[str, ...]:
         """Settle the open questions with what the client sent; the wire keys that were ours, in the order of asking.
 
-        What comes within `doubt` seconds after the round left is quick.
+        What comes within `doubt` seconds after the round left is quick, unless the client says that it was decided.
 
         Only what is open takes an answer. A recorded outcome never changes, and what was not asked is ignored.
 
@@ -373,7 +388,7 @@ class Replay:
             MalformedAnswer: A question got something that is not an answer. Then nothing is settled.
         """
         journal = self.journal
-        quick = journal.left is not None and now - journal.left < doubt
+        quick = journal.left is not None and 0 <= now - journal.left < doubt  # the clocks of replicas may differ
         answered = [
             (wire, identity, entry, _read_reply(entry, responses[wire]))
             for identity, entry in self._open()
@@ -384,7 +399,8 @@ class Replay:
                 journal.entries[identity] = entry._replace(kind="reply", value=content)
                 continue
             late = entry.deadline is not None and now > entry.deadline
-            self.settle(identity, entry, "timeout" if late else kind, content, quick=quick)
+            decided = not quick or is_decided(responses[wire_key(identity, entry.attempt)])
+            self.settle(identity, entry, "timeout" if late else kind, content, quick=not decided)
         # Once a required visit is done, the tool has no reason to require it again.
         self._fresh = {identity for _, identity, _, _ in answered if not identity.startswith(REQUIRED)}
         return tuple(wire for wire, _, _, _ in answered)

@@ -165,10 +165,16 @@ def _find_strangers(text: str) -> Iterator[int]:
             last = word.setdefault(_script(char), [])
             last.append(index)
         else:
-            for alike in ([each for each in word if each in _ALIKE], [each for each in word if each[-5:] == "DIGIT"]):
-                own = next((each for each in ("LATIN", "DIGIT") if each in alike), alike[0] if alike else "")
-                yield from (place for each in alike if each != own for place in word[each])
+            if len(word) > 1:
+                yield from _find_mixed(word)
             word, last = {}, []
+
+
+def _find_mixed(word: dict[str, list[int]]) -> Iterator[int]:
+    """Where a word has letters or digits that look like its own script's, but belong to another."""
+    for alike in ([each for each in word if each in _ALIKE], [each for each in word if each[-5:] == "DIGIT"]):
+        own = next((each for each in ("LATIN", "DIGIT") if each in alike), alike[0] if alike else "")
+        yield from (place for each in alike if each != own for place in word[each])
 
 
 @lru_cache(4096)

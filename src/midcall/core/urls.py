@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from ipaddress import ip_address
+from ipaddress import IPv6Address, IPv6Network, ip_address
+from typing import Literal, TypeAlias
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from midcall.core.wire import describe_half_character, find_half_character
 from midcall.errors import InvalidQuestion
+from midcall.settings import AUTHORITY_CHARACTERS
 
 # Query parameters that carry a secret or sign the visitor in. Anyone who reads the URL (the client, the model, a log,
 # a history) would have them too.
@@ -29,9 +31,13 @@ _LINK = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
-_LONGEST_AUTHORITY = 1_000
 _DROPPED = str.maketrans("", "", "\t\r\n")
 _TRAILING = ".,;:!?'*_`]}>"
+
+Network: TypeAlias = Literal["public", "private", "this machine", "link-local"]
+_CLOUD = frozenset(map(ip_address, ("100.100.100.200", "192.0.0.192", "fd00:ec2::254")))
+"""Metadata services of clouds that aren't link-local."""
+_NAT64 = IPv6Network("64:ff9b::/96")
 
 
 class BadUrl(ValueError):
@@ -50,7 +56,7 @@ def parse_url(url: str) -> SplitResult:
     """
     # `urlsplit` drops these characters, and normalizes a host in other letters, which takes long if it's long.
     authority = re.split("[/?#]", url.translate(_DROPPED).partition("//")[2], maxsplit=1)[0]
-    if len(authority) > _LONGEST_AUTHORITY and not authority.isascii():
+    if len(authority) > AUTHORITY_CHARACTERS and not authority.isascii():
         raise BadUrl("its host is too long")
     try:
         parts = urlsplit(url)
@@ -78,6 +84,22 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def network_of(address: str) -> Network:
+    """Where this IP address is. One of IPv6 that stands for one of IPv4 is where that is."""
+    ip = ip_address(address.partition("%")[0])
+    if isinstance(ip, IPv6Address):
+        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo or (None, None))[1]
+        if ip in _NAT64:
+            inner = ip_address(int(ip) & 0xFFFFFFFF)
+        if inner is not None:
+            return network_of(str(inner))
+    if ip.is_loopback or ip.is_unspecified:
+        return "this machine"
+    if ip.is_link_local or ip in _CLOUD:
+        return "link-local"
+    return "public" if ip.is_global and not ip.is_multicast else "private"
 
 
 def is_secure(parts: SplitResult) -> bool:

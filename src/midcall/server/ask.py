@@ -6,24 +6,28 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from midcall.core.adopted import AdoptedQuestion
+from midcall.core.forms.fields import Choices, Number
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome, value_of
 from midcall.core.question import LONG, Question, Visit, make_question, recent_question
-from midcall.core.replay import DOUBT, parse_answer
+from midcall.core.replay import AS_TEXT, DOUBT, parse_answer
 from midcall.errors import InvalidAnswer, InvalidQuestion, MidcallError, TimedOut
 from midcall.problems import Problem
 from midcall.server.call import current_call, running_call
 from midcall.server.channels.request import Asking, visit_id
-from midcall.server.channels.table import BEYOND_DOUBT, CHANNELS, Channel, beyond_doubt, no_channel
+from midcall.server.channels.table import BEYOND_DOUBT, CHANNELS, DOUBTFUL, Channel, beyond_doubt, no_channel
 from midcall.server.frameworks.errors import surface
 
 if TYPE_CHECKING:
+    from midcall.core.journal import Entry
     from midcall.server.call import Call
 
 logger = logging.getLogger("midcall")
 
 _CLASS = type
+_HIDES_NUMBERS: Final = "midcall.hides_numbers"
 
 
 async def ask_for_value(verb: str, message: object, type: Any, options: Mapping[str, Any]) -> Any:
@@ -50,8 +54,8 @@ async def ask_for_outcome(verb: str, message: object, type: Any, options: Mappin
 
 async def put(call: Call, question: Question[Any] | Visit) -> Outcome[Any]:
     """Ask one question."""
-    if links := question.links:
-        _warn_of_links(call, question, links)
+    if question.links or question.hazards:
+        _warn(call, question)
     if call.recalls or call.run.ending is not None:
         await call.run.check_question()
     asking = _begin(call, question)
@@ -69,8 +73,8 @@ async def put(call: Call, question: Question[Any] | Visit) -> Outcome[Any]:
 async def put_all(call: Call, questions: Sequence[Question[Any] | Visit]) -> list[Outcome[Any]]:
     """Ask these together: on 2026-07-28 they leave in one round. The first decline or cancel counts for all of them."""
     for question in questions:
-        if links := question.links:
-            _warn_of_links(call, question, links)
+        if question.links or question.hazards:
+            _warn(call, question)
     await call.run.check_question()
     askings = [_begin(call, question) for question in questions]
     if call.recalls:
@@ -118,6 +122,8 @@ def _begin(call: Call, question: Question[Any] | Visit) -> Asking:
                 ", ".join(map(repr, dropped)),
             )
         channel = channel_for(call, question)  # before anything is written down: it may raise
+        if call.connection_state.get(_HIDES_NUMBERS) and not replay.asks_as_text:
+            replay.mark(AS_TEXT, "as_text", True)
         deadline = None if question.timeout is None else _deadline(question)
         entry = replay.wait(identity, question, line=line, deadline=deadline)
         if call.installation.audit is not None:
@@ -170,38 +176,63 @@ def _outcome(call: Call, asking: Asking) -> Outcome[Any] | None:
             return Accepted(question.read_default(), "default")
         case "accept" | "fits" if isinstance(question, Visit):
             return Accepted(visit_id(call, identity, question), entry.via)  # pyright: ignore[reportArgumentType]
-        case "accept" if question.is_adopted:
+        case "accept" if isinstance(question, AdoptedQuestion):
+            if question.is_left_empty(entry.value) and beyond_doubt(call, question, entry):
+                asking.entry = call.replay.doubt(identity, entry)
+                return None
             return Accepted(entry.value, entry.via)  # pyright: ignore[reportArgumentType]
         case "accept" | "fits":
             assert isinstance(question, Question)
+            if call.replay.asks_as_text and entry.kind == "accept":
+                entry = entry._replace(value=question.form.read_lines(entry.value))
             value, problems = call.replay.accept(identity, entry, question)
+            if any(problem.code == "option" for problem in problems):
+                entry = entry._replace(value=question.form.read_titles(entry.value))
+                value, problems = call.replay.accept(identity, entry, question)
             if not problems:
                 return Accepted(value, entry.via)  # pyright: ignore[reportArgumentType]
-            if entry.attempt >= question.attempts:
-                if _is_empty(problems) and beyond_doubt(call, question, entry):
-                    asking.entry = call.replay.doubt(identity, entry)
-                    return None
+            empty, last = not entry.value, entry.attempt >= question.attempts
+            if (last or (empty and entry.attempt > 1)) and _is_empty(problems) and beyond_doubt(call, question, entry):
+                asking.entry = call.replay.doubt(identity, entry)
+                return None
+            if last:
                 if call.installation.audit is not None and identity in call.observed:
                     call.audit("question.rejected", identity, attempt=entry.attempt)
                 raise InvalidAnswer(problems, entry.attempt)
+            if empty and _turn_to_text(call, question, entry):
+                problems = ()  # with nothing to correct: nobody has seen the form
             asking.entry = call.replay.reject(identity, entry, problems, question.form.names, _deadline(question))
             return None
         case "decline" | "cancel" if _is_doubted(call, asking):
             return None
         case "decline":
-            return Declined(entry.via)  # pyright: ignore[reportArgumentType]
+            return Declined(entry.via, entry.value is True)  # pyright: ignore[reportArgumentType]
         case "cancel":
-            return Cancelled(entry.via)  # pyright: ignore[reportArgumentType]
+            return Cancelled(entry.via, entry.value is True)  # pyright: ignore[reportArgumentType]
         case _:
             raise TimedOut(within=question.timeout)
 
 
 def _is_doubted(call: Call, asking: Asking) -> bool:
-    """Whether this decline came so fast that nobody may have seen the question. Then it is asked again."""
+    """Whether this no came so fast that nobody has seen the question, and a page or a link can ask it again."""
     entry = asking.entry
     if entry.value is not True or not beyond_doubt(call, asking.question, entry):
         return False
     asking.entry = call.replay.doubt(asking.identity, entry)
+    return True
+
+
+def _turn_to_text(call: Call, question: Question[Any], entry: Entry) -> bool:
+    """Whether numbers and lists go out as text from now on, since a client has accepted a form with some empty.
+
+    Some hide such a form behind a plain yes.
+    """
+    if entry.via not in DOUBTFUL or call.replay.asks_as_text:
+        return False
+    if not any(isinstance(field, (Number, Choices)) for field in question.form):
+        return False
+    call.replay.mark(AS_TEXT, "as_text", True)
+    call.connection_state[_HIDES_NUMBERS] = True
     return True
 
 
@@ -210,9 +241,25 @@ def _is_empty(problems: Sequence[Problem]) -> bool:
     return all(problem.code == "required" for problem in problems)
 
 
-def _warn_of_links(call: Call, question: Question[Any] | Visit, links: tuple[str, ...]) -> None:
-    """A link doesn't belong in a form: the user can't tell where it leads."""
-    text = f"A form question contains a link ({', '.join(links)}). Users can't tell where it leads: use visit()."
-    if call.installation.strict:
-        raise InvalidQuestion(text)
-    call.installation.warn_once(f"link:{question.digest}", text)
+def _warn(call: Call, question: Question[Any] | Visit) -> None:
+    """Tell the author, once, what is wrong with this question.
+
+    A link doesn't belong in a form: the user can't tell where it leads. And some hosts refuse a whole form.
+    """
+    if question.links:
+        links = ", ".join(question.links)
+        text = f"A form question contains a link ({links}). Users can't tell where it leads: use visit()."
+        if call.installation.strict:
+            raise InvalidQuestion(text)
+        call.installation.warn_once(f"link:{question.digest}", text)
+    if question.hazards:
+        call.installation.odd_forms[question.digest] = question.hazards
+        call.installation.warn_once(f"hazard:{question.digest}", _describe_hazards(call.called, question))
+
+
+def _describe_hazards(called: object, question: Question[Any] | Visit) -> str:
+    sent = "" if question.is_adopted else " Clients get a simpler pattern, and midcall checks the whole one."
+    return (
+        f"A form of {called!r} has {', '.join(question.hazards)}. Some hosts refuse such a form.{sent} Avoid "
+        "look-ahead, and give each option a value that is not empty."
+    )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import os
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from copy import deepcopy
 from dataclasses import fields, replace
 from functools import cached_property, partial
 from threading import get_ident
@@ -20,19 +21,26 @@ from mcp_types import SERVER_INFO_META_KEY, ElicitationCapability
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from midcall.audit import Name, digest
-from midcall.core.journal import REQUIRED, Entry, Journal
+from midcall.core.journal import REQUIRED, Entry, Journal, mark_name
 from midcall.core.replay import DOUBT, Replay, unmet_error
 from midcall.core.wire import spell
-from midcall.errors import MidcallError, Misuse, NoCall, ReplayMismatch
-from midcall.protocol import FORMS_SINCE, URLS_SINCE, has_visit_errors
+from midcall.errors import MidcallError, Misuse, NoCall, ReplayMismatch, StoreError
+from midcall.protocol import ANSWER, CONTINUE, FORMS_SINCE, URLS_SINCE, has_visit_errors
 from midcall.server import model_text
 from midcall.server.frameworks.session import AskingSession, is_cancelled
-from midcall.server.running.run import Run
+from midcall.server.resuming.pages import Page, Trail
+from midcall.server.running.run import ELSEWHERE, Run
 from midcall.settings import TOGETHER_SECONDS
+from midcall.stores.interactions import Ending, short
 
 if TYPE_CHECKING:
     from midcall.server.install import Installation
     from midcall.server.running.handover import Claim
+
+logger = logging.getLogger("midcall")
+
+_PAGES: Final = mark_name("pages")
+"""The mark in the journal with the pages of the call."""
 
 current_call: ContextVar[Call | None] = ContextVar("midcall_call", default=None)
 inside_effect: ContextVar[bool] = ContextVar("midcall_inside_effect", default=False)
@@ -41,7 +49,7 @@ inside_effect: ContextVar[bool] = ContextVar("midcall_inside_effect", default=Fa
 class Suspension:
     """How the request that is being served returns before its tool has ended."""
 
-    __slots__ = ("for_programs", "held_until", "later", "relays", "requires")
+    __slots__ = ("for_programs", "held_until", "later", "pages", "relays", "requires")
 
     def __init__(self) -> None:
         self.later: str | None = None
@@ -54,6 +62,8 @@ class Suspension:
         """What the result says to programs, and not to the model."""
         self.held_until: float | None = None
         """Until when the request is held for a person."""
+        self.pages: dict[str, Page] = {}
+        """What the resume code waits for, by the ids of the visits."""
 
 
 class Call:
@@ -79,8 +89,14 @@ class Call:
     """The most that its tool has reported."""
     is_between_requests = False
     """Whether its request has returned, or is lost, and the next one has not come yet."""
+    is_unattended = False
+    """Whether it continues without a request that could be held for a person."""
+    size = 0
+    """How long the text of its journal was when its last round left."""
     suspension: Suspension | None = None
     """How its request returns before the tool has ended, if it does."""
+    trail: Trail | None = None
+    """The user's way from page to page, if it waits for pages between two requests."""
     _met: asyncio.Event | None = None
     """Set when a replay has asked for all answers of its round, or won't."""
 
@@ -136,7 +152,7 @@ class Call:
         self.version = ctx.protocol_version
         self.modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
         self.suspension = None
-        self.is_between_requests = False
+        self.is_between_requests = self.is_unattended = False
         for follower in self.followers:
             _follow_request(follower, ctx)
         self.run.follow()
@@ -155,6 +171,31 @@ class Call:
         self.let_go()
         await self.run.end(why)
         self.ended = True
+        if self.trail is not None and why != ELSEWHERE:
+            await self.trail.end("back")
+
+    @property
+    def pages(self) -> list[str]:
+        """The pages of the portal that this call has sent its user to."""
+        mark = self.journal.entry(_PAGES) if "journal" in self.__dict__ else None  # don't make a journal for this
+        return [] if mark is None else mark.value
+
+    def add_page(self, id: str) -> None:
+        if id not in self.pages:
+            self.replay.mark(_PAGES, "pages", [*self.pages, id])
+
+    async def close_pages(self) -> None:
+        """Close the pages that the user has not finished: the call is over, and nothing comes of them."""
+        portal = self.installation.portal
+        for id in self.pages:
+            assert portal is not None, "a page needs a portal"
+            try:
+                closed = await portal.interactions.finish(id, Ending("closed", time.time()), owner=None)
+            except StoreError as exc:
+                logger.warning("Could not close the page of a call that is over: %s", exc)
+                continue
+            if closed == "done":
+                self.audit("page.declined", page=short(id), outcome="closed")
 
     def fail(self, error: MidcallError) -> None:
         """End the call with this mistake of its author's, even if its tool returns a result."""
@@ -167,6 +208,11 @@ class Call:
     def session(self) -> ServerSession:
         """The SDK's session of this request."""
         return self.ctx.session
+
+    @property
+    def is_being_served(self) -> bool:
+        """Whether its newest request waits for it, with a stream to its client."""
+        return not (self.ended or self.run.done or self.is_between_requests)
 
     @property
     def asking_session(self) -> AskingSession:
@@ -202,10 +248,10 @@ class Call:
         return is_cancelled(self.ctx.session)
 
     @property
-    def client_name(self) -> str:
-        """What the client calls itself."""
+    def client_title(self) -> str:
+        """What the client calls itself to people; its name is for programs."""
         params = self.session.client_params
-        return "" if params is None else params.client_info.title or params.client_info.name
+        return "" if params is None else params.client_info.title or ""
 
     @property
     def elicitation(self) -> ElicitationCapability | None:
@@ -235,6 +281,11 @@ class Call:
         return None if unknown else self.lacks("url")
 
     @property
+    def connection_state(self) -> dict[str, Any]:
+        """What is remembered about the client for as long as it is connected; on 2026-07-28, for one request."""
+        return self.connection.state
+
+    @property
     def called(self) -> object:
         """The tool, prompt or resource, as the client names it."""
         if "journal" in self.__dict__ and (target := self.journal.target) is not None:  # don't make a journal for this
@@ -254,7 +305,24 @@ class Call:
     @cached_property
     def owner(self) -> str:
         """Names the user whose call it is; empty if nobody signed in."""
-        return self.installation.owner(self.ctx)
+        owner = self._name(self.installation.owner)
+        if not owner and (refused := self.installation.why_not_local(self.ctx)) is not None:
+            self.audit("caller.refused", outcome=refused.by)
+        return owner
+
+    @cached_property
+    def holder(self) -> str:
+        """Names who may continue it, with a code or in an App."""
+        return self.owner or self._name(self.installation.holder)
+
+    @cached_property
+    def caller(self) -> str:
+        """Names whose it is, to count what they have: its user, or an address."""
+        return self._name(self.installation.caller)
+
+    def _name(self, name: Callable[[ServerRequestContext[Any, Any]], str]) -> str:
+        """Tell whose it is by the context of its run: where this is used there may be no access token, or another's."""
+        return self.run.context.copy().run(name, self.ctx)
 
     @property
     def name(self) -> str:
@@ -263,7 +331,7 @@ class Call:
 
     def derive(self, *names: str) -> str:
         """An unguessable name that never changes for this call: 144 bits from the call's own."""
-        raw = hashlib.sha256("\0".join((self.name, *names)).encode()).digest()
+        raw = hashlib.sha256("\0".join((self.name, *names)).encode("utf-8", "surrogatepass")).digest()
         return spell(raw[:18])
 
     # --- its part of the audit trail ----------------------------------------------------------
@@ -370,16 +438,30 @@ class Call:
         return self.installation.keeping is not None and self.method == "tools/call"
 
     @property
+    def is_held_outside(self) -> bool:
+        """Whether its run never holds a request: there is none, or it brings a code and waits before the run does."""
+        params = self.params or {}
+        return self.is_unattended or (params.get("name") in (CONTINUE, ANSWER) and "requestState" not in params)
+
+    @property
     def can_give_code(self) -> bool:
         """Whether a resume code works: with a store, or if the next request reaches this process."""
         installation = self.installation
         only_here = installation.runs.live or installation.whose_keys == "process"
         return self.method == "tools/call" and (installation.keeping is not None or only_here)
 
-    async def continue_later(self, why: str, *, answers: bool = False) -> None:
-        """Let the request return a resume code, and wait for it. With `answers`, the model brings an answer too."""
+    async def continue_later(self, why: str, *, answers: bool = False, pages: Sequence[Page] = ()) -> None:
+        """Let the request return a resume code, and wait for it, or until the user is done on one of these pages.
+
+        With `answers`, the model brings an answer too.
+        """
+        portal = self.installation.portal
+        if pages and portal is not None and self.installation.runs.live:
+            self.trail = self.trail or Trail(portal.interactions, self.owner)
+            await self.trail.open(pages)
         suspension = self.suspend()
         suspension.later, suspension.relays = why, answers
+        suspension.pages.update((page.id, page) for page in pages)
         await self.run.pause()
 
     def forget_round(self) -> None:
@@ -391,10 +473,8 @@ class Call:
     def stamp(self, result: dict[str, Any], result_type: str) -> dict[str, Any]:
         """Add what the SDK adds to a handler's result, and not to a middleware's."""
         if self.modern:
-            info = self.installation.server_info
-            flat = all(type(value) is str for value in info.values())
             result["resultType"] = result_type
-            result["_meta"] = {SERVER_INFO_META_KEY: dict(info) if flat else deepcopy(info)}
+            result["_meta"] = {SERVER_INFO_META_KEY: self.installation.copy_server_info()}
         return result
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
 import sys
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 from weakref import WeakSet
@@ -21,6 +23,7 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.mcpserver import MCPServer
 from mcp.server.request_state import RequestStateBoundary, RequestStateCodec
 from mcp.shared.exceptions import MCPError
+from mcp_types import ToolAnnotations
 
 from midcall.audit import Audit, Name, Target, digest, open_audit
 from midcall.core.caller import Caller, ServerIdentity
@@ -52,7 +55,8 @@ from midcall.stores import open_store
 from midcall.stores.memory import Memory
 from midcall.stores.quotas import Limits, Usage, name_user
 from midcall.stores.seal import SealedStore
-from midcall.web.security import network, why_not_local
+from midcall.stores.sqlite import SQLite
+from midcall.web.security import NotLocal, network, why_not_local
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
@@ -65,6 +69,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger("midcall")
 
 _WARNINGS: Final = 100
+"""How many warnings of one kind are logged."""
+_KINDS: Final = 1_000
+"""How many kinds of warnings are told apart. A mistake is one kind for each tool."""
 _LAUNCHERS: Final = ("fastmcp", "mcp", "midcall")
 """Programs that run the server in a file."""
 
@@ -92,6 +99,7 @@ def install(
     live: bool | None = None,
     max_live: int | None = None,
     namespace: str | None = None,
+    continue_annotations: ToolAnnotations | None = None,
     max_caller_records: int | None = None,
     max_caller_mb: int | None = None,
     max_store_records: int | None = None,
@@ -123,8 +131,9 @@ def install(
         relay: Let the model ask in the chat, for questions that allow it (`via=` with "relay"). It needs a store.
         apps: Whether clients without elicitation get forms as MCP Apps. Default: if they declare that they show Apps,
             and there is a store. True is for hosts that show Apps without declaring it.
-        doubt: A "no" within so many seconds, such as 0.25, may mean that nobody saw the question: then midcall asks
-            once more, by a page or a link, if there is one. 0, the default, believes every "no".
+        doubt: A "no" within so many seconds means that nobody saw the question, unless its client marks it: then
+            midcall asks once more, by a page or a link, if there is one, or tells the model. 0 believes every "no".
+            Default: `MIDCALL_DOUBT`, else 0.25.
         probe: Add a tool, `midcall_probe`, that asks the connected client one harmless question of each kind, and
             reports what happened.
         required: Every client of this server retries after the error -32042. Then, if the server can't reach its client
@@ -138,6 +147,8 @@ def install(
         namespace: Tells this server from others with the same name that use the same store; the same on all replicas.
             Servers with one namespace share the user's secrets. Default: `MIDCALL_NAMESPACE`, else none: the server's
             name counts, and for secrets on the user's own machine also its program's file.
+        continue_annotations: What clients are told about `midcall_continue`, such as
+            `ToolAnnotations(read_only_hint=True)` if that is true of every tool that asks. Default: nothing.
         max_caller_records: How many records one caller may have in the store: a user, or an address if nobody is signed
             in. Default: `MIDCALL_MAX_CALLER_RECORDS`, else 50,000.
         max_caller_mb: How many megabytes these may have. Default: `MIDCALL_MAX_CALLER_MB`, else 256.
@@ -153,7 +164,8 @@ def install(
         raise InstallError("midcall is installed on this server already. Call install() once per server.")
     max_rounds = (whole("MIDCALL_MAX_ROUNDS", least=1) or MAX_ROUNDS) if isinstance(max_rounds, Missing) else max_rounds
     heartbeat = (number("MIDCALL_HEARTBEAT") or HEARTBEAT_SECONDS) if heartbeat is None else heartbeat
-    doubt = (number("MIDCALL_DOUBT", zero=True) or DOUBT_SECONDS) if doubt is None else doubt
+    doubt = number("MIDCALL_DOUBT", zero=True) if doubt is None else doubt
+    doubt = DOUBT_SECONDS if doubt is None else doubt
     state_ttl = number("MIDCALL_STATE_TTL") if state_ttl is None else state_ttl
     max_live = (whole("MIDCALL_MAX_LIVE", least=1) or MAX_LIVE) if max_live is None else max_live
     limits = {
@@ -179,6 +191,11 @@ def install(
     if not_secret is not None and not (isinstance(not_secret, str) and not_secret.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InstallError(
             f'not_secret={not_secret!r} must be the reason, as text: not_secret="a word in a party game".'
+        )
+    if continue_annotations is not None and not isinstance(continue_annotations, ToolAnnotations):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InstallError(
+            "continue_annotations= must be mcp_types.ToolAnnotations(...), not "
+            f"{_describe(continue_annotations)}: ToolAnnotations(read_only_hint=True)."
         )
     given = given_keys(keys)
     trail = _audit(audit, portal)
@@ -208,6 +225,7 @@ def install(
         codec=seal.codec,
         doubt=doubt,
         probe=probe,
+        continue_annotations=continue_annotations,
         live=live,
         why_live=why_live,
         max_live=max_live,
@@ -225,6 +243,7 @@ def install(
             identity=identity,
             server_name=installation.server_title,
             keys=portal_keys(given or of_here, kept),
+            file=kept.path if isinstance(kept, SQLite) and whose != "process" else None,
         )
     _place(lowlevel, seal, installation)
     if probe:
@@ -266,6 +285,7 @@ class Installation:
     codec: RequestStateCodec
     doubt: float
     probe: bool
+    continue_annotations: ToolAnnotations | None
     live: bool
     """Whether runs stay in memory between two requests."""
     why_live: str
@@ -291,6 +311,11 @@ class Installation:
     )
     """By digest, the fields of adopted forms that ask for a secret: for `doctor`."""
 
+    odd_forms: MutableMapping[str, tuple[str, ...]] = field(
+        default_factory=lambda: Remembered[tuple[str, ...]](_WARNINGS)
+    )
+    """By digest, what some hosts can't show in a form that was asked: for `doctor`."""
+
     def __post_init__(self) -> None:
         limits = Limits(
             Usage(self.max_caller_records, self.max_caller_mb * 1_000_000),
@@ -304,7 +329,7 @@ class Installation:
         handover = None if self.keeping is None else Handover(self.keeping, self.codec, self.state_ttl)
         self.runs = Runs(live=self.live, most=self.max_live, seconds=self.state_ttl, handover=handover)
         self.server.lifespan = self.runs.within(self.server.lifespan)
-        self._warned: set[str] = set()
+        self._warned: Remembered[set[str]] = Remembered(_KINDS)
 
     async def complete(self, id: str) -> bool:
         """Report that the user has finished this visit. False if that was known already."""
@@ -316,30 +341,40 @@ class Installation:
         return str(getattr(self.server, "title", None) or self.server.name)
 
     @cached_property
-    def server_info(self) -> dict[str, Any]:
-        """What the server says of itself, to go with a result. Copy it."""
-        return self.server.server_info_stamp
+    def copy_server_info(self) -> Callable[[], dict[str, Any]]:
+        """Copies what the server says of itself, to go with a result."""
+        info = self.server.server_info_stamp
+        has_parts = any(isinstance(value, (dict, list)) for value in info.values())
+        return partial(deepcopy if has_parts else dict, info)
 
     def owner(self, ctx: ServerRequestContext[Any, Any]) -> str:
         """Names the user who makes the current request; empty if nobody is signed in."""
         if self.principal is not None:
             return self.principal(ctx) or ""
         if self.portal is None:
-            caller = _caller()
-            return f"{caller.issuer or ''} {caller.subject}" if caller.subject else ""
-        return self.portal.owner_of(_caller()) if not self.portal.local or self._is_local(ctx) else ""
+            return _signed_in()
+        return self.portal.owner_of(_caller()) if self.why_not_local(ctx) is None else ""
 
-    def _is_local(self, ctx: ServerRequestContext[Any, Any]) -> bool:
-        """Whether this machine's user makes the call: over stdio, in memory, or over loopback."""
-        why_not = next(filter(None, map(why_not_local, _requests_behind(ctx))), None)
-        if why_not is not None:
+    def holder(self, ctx: ServerRequestContext[Any, Any]) -> str:
+        """Names who may continue a call with a code or an App, even if no page of the portal would know them."""
+        return self.owner(ctx) or _signed_in() or _client()
+
+    def why_not_local(self, ctx: ServerRequestContext[Any, Any]) -> NotLocal | None:
+        """Why this request isn't one of this machine's user, if that is what counts; None if it is.
+
+        Theirs come over stdio, in memory, or over loopback.
+        """
+        if self.principal is not None or self.portal is None or not self.portal.local:
+            return None
+        found = next(filter(None, map(why_not_local, _requests_behind(ctx))), None)
+        if found is not None:
             self.warn_once(
-                why_not.partition(" header is ")[0],  # not the header: callers could use up all warnings
-                f"midcall: a call does not count as this machine's user, because {why_not}. It gets no secrets, "
+                f"not local: {found.by}",
+                f"midcall: a call does not count as this machine's user, because {found.why}. It gets no secrets, "
                 "accounts or approvals. If it is yours, use http://127.0.0.1 or http://localhost, without a proxy, or "
                 "set up MCP authorization.",
             )
-        return why_not is None
+        return found
 
     def _note_record(self, kind: str, why: str) -> None:
         """Write into the audit trail that a record of the store was refused."""
@@ -358,7 +393,7 @@ class Installation:
         client = ctx.session.client_params
         named = "" if client is None else client.client_info.title or client.client_info.name
         try:
-            user = self.owner(ctx)
+            user = self.owner(ctx) or _signed_in()
         except Exception:  # the author's principal=
             logger.exception("The audit trail cannot name the user of a call")
             user = ""
@@ -366,8 +401,8 @@ class Installation:
 
     def caller(self, ctx: ServerRequestContext[Any, Any]) -> str:
         """Names who makes the current request, to count what they keep: its user, or its address."""
-        if owner := self.owner(ctx):
-            return name_user(owner)
+        if user := self.owner(ctx) or _signed_in():
+            return name_user(user)
         client = None if ctx.request is None else ctx.request.client
         return "" if client is None else f"address {network(client.host)}"
 
@@ -418,11 +453,15 @@ class Installation:
             logger.warning(message)
 
     def is_new(self, what: str) -> bool:
-        """Whether this was not logged yet. After many warnings nothing counts as new."""
-        what = shorten(what)
-        if what in self._warned or len(self._warned) >= _WARNINGS:
+        """Whether this was not logged yet. It names a kind up to the first colon; after many of one, none is new.
+
+        Callers can make up many of one kind, and must not hide the others by that.
+        """
+        kind, what = what.partition(":")[0], shorten(what)
+        logged = self._warned.setdefault(kind, set())
+        if what in logged or len(logged) >= _WARNINGS:
             return False
-        self._warned.add(what)
+        logged.add(what)
         return True
 
 
@@ -441,6 +480,18 @@ def _caller() -> Caller:
         return Caller()
     client, issuer, subject = principal_components(token)
     return Caller(issuer, subject, client, token.claims or {})
+
+
+def _signed_in() -> str:
+    """The user of the current request, by its access token; empty if it names none."""
+    caller = _caller()
+    return f"{caller.issuer or ''} {caller.subject}" if caller.subject else ""
+
+
+def _client() -> str:
+    """The client of the current request, by its access token; no user's name begins like this."""
+    caller = _caller()
+    return shorten(json.dumps(["client", caller.issuer, caller.client])) if caller.client else ""
 
 
 def _requests_behind(ctx: ServerRequestContext[Any, Any]) -> Iterator[HTTPConnection]:
@@ -499,7 +550,7 @@ def _lowlevel(server: object) -> tuple[Server[Any], type[Exception]]:
 
 
 def _own_name(server: Server[Any]) -> str:
-    """The name that the author gave this server. FastMCP makes up another one at each start, if there is none."""
+    """The name that the author gave this server. Without one, FastMCP makes up another name at each start."""
     return re.sub(r"^FastMCP-[0-9a-f]{4}$", "FastMCP", server.name)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from types import CoroutineType
@@ -28,13 +28,15 @@ from midcall.server.call import Call, hand_down, with_params
 from midcall.server.channels import telemetry
 from midcall.server.channels.apps import requests as apps
 from midcall.server.channels.push import take_back
-from midcall.server.channels.required import check_required, leave_with_visits
+from midcall.server.channels.required import check_required, goes_by_link, leave_with_visits
 from midcall.server.frameworks.errors import Ours, ending, find_ours, protocol_error
 from midcall.server.resuming import codes
 from midcall.server.resuming.codes import forget_request
+from midcall.server.resuming.pages import Page, pages_of
 from midcall.server.resuming.storage import Keeping, is_kept
+from midcall.server.resuming.visits import NotHeld, longest_wait, signs_of_waiting
 from midcall.server.running.handover import Claim, Handover
-from midcall.server.running.run import ROUND, STOPPED
+from midcall.server.running.run import OVER, ROUND, STOPPED
 from midcall.server.running.turns import (
     REFUSALS,
     Given,
@@ -73,6 +75,7 @@ class Calls:
         self._installation = installation
         self._runs = installation.runs
         self._runs.drive = self.drive
+        self._runs.resume = self.resume
 
     def serve(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> CoroutineType[Any, Any, HandlerResult]:
         """The middleware."""
@@ -102,7 +105,9 @@ class Calls:
             result = await call_next(ctx)
             if ctx.method != "tools/list" or not installation.resumes:
                 return result
-            return codes.add_tools(result, relay=installation.relay)
+            if codes.ends_unfinished(installation, ctx.session.client_capabilities):
+                result = codes.drop_output_schemas(result)
+            return codes.add_tools(result, installation)
 
         if installation.keeping is None:
             return await listing(ctx)
@@ -111,9 +116,10 @@ class Calls:
     async def _route(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Route a request that brings a state or a code, or any request to a server with a store."""
         installation = self._installation
-        caller.set(partial(installation.caller, ctx))
-        if installation.keeping is not None and (ours := await apps.serve(installation, ctx, call_next)) is not None:
-            return ours
+        if installation.keeping is not None:
+            caller.set(partial(installation.caller, ctx))
+            if (ours := await apps.serve(installation, ctx, call_next)) is not None:
+                return ours
         state, responses = _input_of(ctx.params or {})
         if isinstance(state, OwnState):
             return await self._continue_or_note(ctx, call_next, state, Given(responses))
@@ -186,7 +192,7 @@ class Calls:
                 if turn.outcome is not None:
                     return turn.outcome.again()
                 if turn.cancelled:  # meanwhile
-                    turn.check(given)
+                    raise MCPError.from_error_data(cancellation())
                 return await self._take_turn(_Request(ctx, call_next, state, head, given), turn)
         finally:
             turn.waiting -= 1
@@ -288,9 +294,13 @@ class Calls:
             raise protocol_error(exc, None) from exc
 
     async def _resume_code(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, code: str) -> HandlerResult:
-        """A code brings a call back: its live run, here or at another replica, or what was recorded of it."""
+        """A code brings a call back: its live run, here or at another replica, or what was recorded of it.
+
+        If the call waits for pages, the request waits for them too, and takes the turn only then: so the code isn't
+        used up meanwhile, and what the user has answered since is passed at once.
+        """
         try:
-            taken = await codes.take(self._installation, ctx, code)
+            taken = await codes.find(self._installation, ctx, code)
         except MalformedAnswer as exc:
             self._installation.note(ctx, "code.refused", outcome=type(exc).__name__)
             return codes.refuse_answer(Call(self._installation, ctx), exc)
@@ -300,8 +310,53 @@ class Calls:
         if taken is None:
             self._installation.note(ctx, "code.refused")
             return codes.refuse_code(Call(self._installation, ctx))
-        self._installation.note(ctx, "code.used", state=taken)
-        return await self._continue_or_note(ctx, call_next, taken, Given({}, codes.answer_in(ctx)))
+        given = Given({}, codes.answer_in(ctx))
+        until, result = time.time() + longest_wait(ctx), None
+        pages = _pages_of(taken)
+        moved = await self._have_moved(pages, detach=ctx.request is None)
+        while True:
+            if pages and not moved and not await self._await_pages(ctx, taken, pages, until):
+                return result or codes.still_waits(Call(self._installation, ctx), code, pages)
+            if not await codes.use(self._installation, ctx, code):
+                self._installation.note(ctx, "code.refused")
+                return codes.refuse_code(Call(self._installation, ctx))
+            self._installation.note(ctx, "code.used", state=taken)
+            result = await self._continue_or_note(ctx, call_next, taken, given)
+            found = await codes.after(self._installation, ctx, result)
+            if found is None or (moved and Call(self._installation, ctx).lacks("url")):  # else a visit has told it
+                return result
+            (code, taken), given, moved = found, Given({}), False
+            pages = _pages_of(taken)
+
+    async def _await_pages(
+        self, ctx: ServerRequestContext[Any, Any], state: str, pages: Sequence[Page], until: float
+    ) -> bool:
+        """Hold this request until the user is done on one of these pages. False if the time is up."""
+        address = next((page.address for page in pages if page.address), "")
+        try:
+            with self._runs.instead_of(read_head(state).call):
+                async with signs_of_waiting(ctx, self._installation.heartbeat, address):
+                    return await self._installation.visits.wait_for_one(pages, until - time.time())
+        except NotHeld:
+            return False
+        except MidcallError as exc:
+            raise protocol_error(exc, None) from exc
+
+    async def _have_moved(self, pages: Sequence[Page], *, detach: bool) -> bool:
+        """Whether one of these pages has another address now: then the call continues, and returns the new address.
+
+        They are served again, if nobody serves them.
+        """
+        portal = self._installation.portal
+        try:
+            for page in pages:
+                if page.address and portal is not None:
+                    address = await portal.serve_again(page.id, page.until, detach=detach)
+                    if address not in ("", page.address):
+                        return True
+        except MidcallError as exc:
+            raise protocol_error(exc, None) from exc
+        return False
 
     # --- a request waits for its run ----------------------------------------------------------
 
@@ -346,6 +401,7 @@ class Calls:
     async def drive(self, call: Call, claim: Claim) -> None:
         """Continue a run for a request that another replica got."""
         call.claim = claim
+        call.is_unattended = call.suspension is not None and call.suspension.later is not None
         call.forget_round()
         try:
             call.run.resume(self._answer(call, claim.given))
@@ -359,8 +415,50 @@ class Calls:
         except MCPError as exc:
             logger.warning("Could not write what a call came to: %s", exc)
 
+    async def resume(self, call: Call) -> None:
+        """Continue a run without a request: the user is done on a page that it waits for.
+
+        It takes the turn as a request with the code would: a request that brings the code gets its outcome.
+        """
+        caller.set(lambda: call.caller)  # nobody is signed in here
+        head, given = Head(call.name, call.journal.turn, call.journal.owner), Given({})
+        try:
+            turn = self._runs.join(head, given)
+        except MCPError:  # the client has cancelled it
+            return
+        turn.waiting += 1
+        try:
+            async with turn.lock:
+                if turn.outcome is None and turn.joined is None and self._runs.at(head) is call:
+                    await self._resume_alone(call, turn, head, given)
+        except Exception as exc:
+            if not isinstance(exc, MCPError):
+                logger.warning("A call could not continue after its page: %s", type(exc).__name__, exc_info=exc)
+        finally:
+            turn.waiting -= 1
+
+    async def _resume_alone(self, call: Call, turn: Turn, head: Head, given: Given) -> None:
+        handover = self._runs.handover
+        claim = None if handover is None else await handover.claim(head, given, here=True)
+        if isinstance(claim, Outcome):
+            self._runs.settle(turn, claim)
+            return
+        if claim is not None and (claim.replays or self._runs.at(head) is not call):
+            await self._runs.until_ended(call.name)
+            await cast("Handover", handover).give_back(claim)
+            return
+        call.claim, turn.joined = claim, call
+        self._runs.take(call)
+        call.forget_round()
+        call.is_unattended = True
+        call.run.resume(())
+        await self._attend(call, turn)
+
     async def _lose(self, call: Call, turn: Turn | None) -> None:
-        """The request is gone. Over HTTP, a retry that broke off may be joined; everything else ends the run."""
+        """The request is gone. Over HTTP, a retry that broke off may be joined; everything else ends the run.
+
+        With a code, a call continues without a request too: only a cancel ends it.
+        """
         if call.run.done and call.claim is None:
             return
         over_http = call.over_http and not call.cancel_requested
@@ -368,7 +466,8 @@ class Calls:
             call.let_go()
             if call.claim is not None and turn.waiting == 1:
                 self._runs.aside(self._attend_alone(call, turn))
-            call.run.loop.call_later(GRACE_SECONDS, cancel_unless_joined, self._runs, call, turn)
+            if not call.is_held_outside:
+                call.run.loop.call_later(GRACE_SECONDS, cancel_unless_joined, self._runs, call, turn)
             return
         with anyio.CancelScope(shield=True):
             await cancel(self._runs, call, turn)
@@ -440,9 +539,24 @@ _AGAIN: Final[dict[str, Any]] = {}
 
 
 async def _finish(call: Call) -> HandlerResult:
-    """The tool has ended: with a result, its own round, or an error."""
+    """The tool has ended. Unless it will be run again, pages that it doesn't wait for any more are closed."""
+    try:
+        result = await _take_result(call)
+    except Exception:
+        if call.pages and call.run.ending in OVER:
+            await call.close_pages()
+        raise
+    if call.pages and call.run.ending in OVER and result is not _AGAIN and not _is_round(result):
+        await call.close_pages()
+    return result
+
+
+async def _take_result(call: Call) -> HandlerResult:
+    """What the tool has ended with: a result, its own round, or an error."""
     task = call.run.task
     call.ended = True
+    if call.trail is not None:
+        await call.trail.end("done" if task.done() and not task.cancelled() else "back")
     if call.run.sending:
         await take_back(call)
     if call.failed is not None:
@@ -467,7 +581,7 @@ async def _end_with(call: Call, error: Ours) -> HandlerResult:
     if isinstance(error, MidcallError):
         return ending(error, call)
     try:
-        if call.modern:
+        if call.modern or goes_by_link(call, error):
             requests = await leave_with_visits(call, error)
             return _AGAIN if requests is None else await _round(call, requests)
         raise await check_required(call, error)
@@ -485,7 +599,10 @@ async def _leave(call: Call) -> HandlerResult:
         return ending(changed, call)
     if not call.installation.visits.stopping and await call.installation.runs.can_stay(call):
         try:
-            return await _result(call, {key: each.request for key, each in call.run.open.items()})
+            result = await _result(call, {key: each.request for key, each in call.run.open.items()})
+            if call.trail is not None and not (call.suspension and call.suspension.pages):
+                await call.trail.end("back", others_stay=True)
+            return result
         finally:
             if not call.ended:
                 call.let_go()
@@ -547,11 +664,12 @@ async def _state(call: Call) -> str:
     journal.owner = "" if call.installation.runs.handover is None else call.installation.runs.owner_of(call)
     journal.left = time.time() if call.installation.doubt else None
     text = encode(journal)
+    call.size = len(text)
     if len(text) <= STATE_BYTES:
         return OwnState(text)
     if call.installation.keeping is not None:
         return OwnState(await call.installation.keeping.put_journal(call, text))
-    if not call.ended:
+    if not call.ended and call.installation.runs.has_room(call):
         return OwnState(text.partition("\n")[0])
     raise JournalTooLarge(len(text), STATE_BYTES)
 
@@ -561,3 +679,8 @@ def _is_round(result: HandlerResult) -> TypeGuard[InputRequiredResult | dict[str
     if isinstance(result, dict):
         return result.get("resultType") == "input_required"
     return is_input_required(result)
+
+
+def _pages_of(state: str) -> list[Page]:
+    """What the call of this state waits for; empty if only its live run knows."""
+    return pages_of(_decode(state)) if "\n" in state else []

@@ -15,9 +15,15 @@ from midcall.protocol import ANSWER, CONTINUE
 _NOT_FINISHED: Final = "NOT FINISHED YET. This is not an error."
 
 CONTINUE_TITLE: Final = "Resume an unfinished call"
-CONTINUE_DESCRIPTION: Final = (
-    "Resumes a call whose result said NOT FINISHED YET, from where it stopped. Pass the code from that result."
-)
+
+
+def continue_description(server: str) -> str:
+    return (
+        f"Resumes a call of a tool of {server} whose result said NOT FINISHED YET, from where it stopped. Pass the "
+        "code from that result."
+    )
+
+
 CODE: Final = "The code from the result that said NOT FINISHED YET"
 UNKNOWN_CODE: Final = (
     "This code does not work: it was already used, it has expired, or it belongs to another user. If the user still "
@@ -27,22 +33,38 @@ MORE_QUESTIONS: Final = "The tool has more questions than fit into one call."
 PAGE_NOT_FINISHED: Final = "The user has not finished on the web page yet."
 
 
+def page_not_finished(address: str) -> str:
+    """The address names the page again: the user may have lost it, and it may be on no screen any more."""
+    if not address:
+        return PAGE_NOT_FINISHED
+    return f"{PAGE_NOT_FINISHED} If they need its address again, show it exactly as written:\n  {address}\n"
+
+
 def resume(why: str, code: str, *, now: bool = False) -> str:
     """`now` is for a call that nobody has to do anything for first."""
     when = "Now" if now else "When the user says that they are done, or after a while,"
     return (
         f'{_NOT_FINISHED} {why} {when} call the tool {CONTINUE} with {{"code": "{code}"}} to resume. Do not make the '
-        "original call again. The code works once."
+        "original call again. The code works until the call is finished."
     )
 
 
-def open_pages(pages: Sequence[tuple[str, str]]) -> str:
-    """`pages` are messages with their addresses."""
-    listed = "\n".join(f"- {message}\n  {address}" for message, address in pages)
-    addresses = "this address" if len(pages) == 1 else "these addresses"
+def open_pages(pages: Sequence[tuple[str, str]], *, leads: bool = False) -> str:
+    """`pages` are messages with their addresses. If the first one `leads` to the others, only it is shown."""
+    shown = pages[:1] if leads else pages
+    listed = "\n".join(f"- {message}\n  {address}" for message, address in shown)
+    addresses = "this address" if len(shown) == 1 else "these addresses"
+    more = " If there are more questions, the same page shows them one after the other." if leads else ""
     return (
-        f"The user has to {_on_pages(len(pages))} first. Show the user {addresses} exactly as written, and say what it "
-        f"is for:\n{listed}\nDo not open it yourself, and do not answer for the user."
+        f"The user has to {_on_pages(len(shown))} first. Show the user {addresses} exactly as written, and say what it "
+        f"is for:\n{listed}\nDo not open it yourself, and do not answer for the user.{more}"
+    )
+
+
+def page_moved(address: str) -> str:
+    return (
+        f"The web page has a new address, and the earlier one no longer works. Show the user this one exactly as "
+        f"written:\n  {address}\nDo not open it yourself, and do not answer for the user."
     )
 
 
@@ -54,12 +76,17 @@ def _on_pages(count: int) -> str:
     return "do something on a web page" if count == 1 else f"do something on {count} web pages"
 
 
-def fill_in_app(messages: Sequence[str]) -> str:
-    listed = "\n".join(f"- {message}" for message in messages)
-    return (
+def fill_in_app(messages: Sequence[str], pages: Sequence[tuple[str, str]] = ()) -> str:
+    """`pages` are the same messages with addresses, for a client that turns out to show nothing."""
+    listed = "\n".join([*(f"- {message}\n  {address}" for message, address in pages)] or [f"- {m}" for m in messages])
+    text = (
         f"The user has to fill in a form first. It is shown to them with this result, and asks:\n{listed}\n"
         "Tell the user to fill it in. Do not answer for them, and do not ask the same questions in the chat."
     )
+    if not pages:
+        return text
+    addresses = "the address" if len(pages) == 1 else "the addresses"
+    return f"{text} If no form is shown, let the user open {addresses} instead, exactly as written."
 
 
 # --- a question that the model asks in the chat ------------------------------------------------

@@ -11,14 +11,20 @@ import json
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+
+from cryptography.fernet import Fernet
 
 from midcall.settings import CLOSED_KEEP_SECONDS, USE_KEEP_SECONDS
 from midcall.stores.base import Completion, Record, Store
 
 Kind: TypeAlias = Literal["secret", "authorize", "approve", "form"]
 _KINDS: Final[frozenset[str]] = frozenset(get_args(Kind))
-Action: TypeAlias = Literal["accept", "decline", "cancel"]
+Action: TypeAlias = Literal["accept", "decline", "cancel", "closed"]
+"""What the user did; or the call is over, and nothing comes of the page any more."""
+Where: TypeAlias = Literal["page", "done", "back", "wait"]
+"""Where a page leads after its answer: to the next page of its call, nowhere because the call is done, or back to the
+client. `wait`: that isn't known yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +68,18 @@ class Ending:
     declined, cancelled or has expired is nowhere."""
 
 
+class Next(NamedTuple):
+    """Where a page leads after its answer."""
+
+    where: Where
+    id: str = ""
+    """The next page of the call, if there is one."""
+
+
 def digest_of(id: str) -> str:
     """The id of an interaction in the store."""
-    return urlsafe_b64encode(hashlib.sha256(b"midcall/interaction\0" + id.encode()).digest()).decode().rstrip("=")
+    raw = b"midcall/interaction\0" + id.encode("utf-8", "surrogatepass")  # clients make ids up
+    return urlsafe_b64encode(hashlib.sha256(raw).digest()).decode().rstrip("=")
 
 
 def short(id: str) -> str:
@@ -140,9 +155,40 @@ class Interactions:
         record = await self._store.read(_use_of(id))
         return record is not None and record.kind == "use" and json.loads(record.data)["digest"] == digest
 
+    # --- from one page to the next --------------------------------------------------------------
+
+    async def expect_next(self, id: str, owner: str, *, now: float, expires: float) -> None:
+        """Something will come after this page, without a request of its client: the call's run waits for the page."""
+        record = Record(_next_of(id), "next", owner, "{}", now, expires + CLOSED_KEEP_SECONDS)
+        await self._store.create(record)
+
+    async def lead(self, id: str, to: Next, *, now: float) -> None:
+        """Set what comes after this page, once."""
+        outcome = json.dumps([to.where, to.id and _cipher(id).encrypt(to.id.encode()).decode()])
+        await self._store.complete(_next_of(id), outcome, owner=None, now=now)
+
+    async def next(self, id: str, seconds: float) -> Next | None:
+        """What comes after this page, as soon as it's known, at most after this time. None if no run waits for it."""
+        record = await self._store.wait(_next_of(id), seconds)
+        if record is None or record.kind != "next":
+            return None
+        if record.outcome is None:
+            return Next("wait")
+        where, sealed = json.loads(record.outcome)
+        return Next(where, sealed and _cipher(id).decrypt(sealed).decode())
+
 
 def _use_of(id: str) -> str:
     return digest_of(f"use\0{id}")
+
+
+def _next_of(id: str) -> str:
+    return digest_of(f"next\0{id}")
+
+
+def _cipher(id: str) -> Fernet:
+    """Hides the next page from everyone who doesn't know this one: a leaked store opens no page."""
+    return Fernet(urlsafe_b64encode(hashlib.sha256(b"midcall/next\0" + id.encode()).digest()))
 
 
 def _interaction(record: Record) -> Interaction:

@@ -243,7 +243,7 @@ class Redis(Connected[_Open]):
         return await self._run(command)
 
     async def _change(self, script: str, id: str, *arguments: Any) -> Any:
-        """Run a script that changes this record, and tells the others so."""
+        """Run a script that changes this record, and notify the others."""
         key, told = [self._record_key(id)], (*arguments, self._channel, escape(id))
         return await self._run(lambda it: it.scripts[script](key, told))
 

@@ -34,7 +34,10 @@ class Wire:
         self._lost += methods
 
     def hold_reply(self, method: str) -> tuple[asyncio.Event, asyncio.Event]:
-        """The next call of this does what it does, and its reply waits. Set when it has come, and to let it go."""
+        """The next call of this does what it does, and its reply waits. Set when it has come, and to let it go.
+
+        Heartbeats and quotas don't count.
+        """
         self._held[method] = asyncio.Event(), asyncio.Event()
         return self._held[method]
 
@@ -48,7 +51,7 @@ class Wire:
                 raise StoreError("The wire is cut.")
             self.calls.append(name)
             result = await method(*args, **options)
-            if name in self._held:
+            if name in self._held and not (args and getattr(args[0], "kind", "") in ("replica", "usage")):
                 came, go_on = self._held.pop(name)
                 came.set()
                 await go_on.wait()

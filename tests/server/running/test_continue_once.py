@@ -12,6 +12,7 @@ from mcp_types import INVALID_PARAMS, CallToolResult, ElicitResult
 from pydantic import BaseModel
 
 import midcall
+from midcall.server.running import runs, turns
 from midcall.testing import connect
 from tests.calling import MEANS, Elicit, Means, Round, asking, begin, finish, proceed, retry, send
 from tests.kinds import server_with
@@ -255,3 +256,26 @@ async def test_answers_are_the_same_however_their_fields_are_ordered() -> None:
         for content in (one, other):
             answer = ElicitResult(action="accept", content=dict(content))
             assert await finish(client, first, {"Who?": answer}) == "Ada London 1"
+
+
+async def test_a_retry_gets_its_result_again_only_as_long_as_all_results_together_are_not_too_large(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else one client could fill the memory with large answers that a tool repeats."""
+    monkeypatch.setattr(turns, "OUTCOME_BYTES", 1_000_000)
+    monkeypatch.setattr(runs, "OUTCOME_BYTES", 1_000_000)
+
+    async def repeat(elicit: Elicit) -> str:
+        return await elicit("a?")
+
+    async with connect(asking("mcpserver", repeat)) as client:
+        rounds = [await begin(client, "repeat") for _ in range(3)]
+        small, *large = rounds
+        assert await finish(client, small, ANSWERS) == "1"
+        assert await finish(client, small, ANSWERS) == "1"
+        for each in large:
+            assert len(await finish(client, each, {"a?": "x" * 700_000})) == 700_000
+        assert len(await finish(client, large[-1], {"a?": "x" * 700_000})) == 700_000
+        for each, answer in ((small, "1"), (large[0], "x" * 700_000)):
+            with pytest.raises(MCPError, match="its result is gone"):
+                await retry(client, each, {"a?": answer})

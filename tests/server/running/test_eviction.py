@@ -5,16 +5,24 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
+import httpx2
 import pytest
-from mcp import MCPError
+from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import CallToolResult
 
 import midcall
 from midcall import once
+from midcall.server.running import runs
 from midcall.testing import connect
-from tests.calling import MEANS, Elicit, Means, asking, bare_asking, begin, finish, proceed, retry
+from tests.calling import MEANS, Elicit, Means, Round, asking, bare_asking, begin, finish, proceed, retry, send
 from tests.kinds import server_with
+from tests.server.test_store import code_of
+from tests.serving import served
 
 ANSWERS = {"a?": "1", "b?": "2"}
 KEYS = ["k key of the tests: 0123456789abcdef"]
@@ -301,3 +309,93 @@ async def test_a_live_call_is_not_a_replay_and_nothing_is_logged(caplog: pytest.
         first = await begin(client, "book_a_room")
         assert [await finish(client, first, ANSWERS) for _ in range(2)] == ["1", "1"]
     assert [line for line in replays(caplog, "book_a_room") if "once" in line] == []
+
+
+# --- nobody can take the room of others --------------------------------------------------------
+
+
+async def test_results_that_nobody_fetches_are_bounded_and_a_forgotten_one_is_refused_and_not_made_again() -> None:
+    """A tool that ends between two requests leaves its result for the next one."""
+    ran: Counter[str] = Counter()
+    ended: dict[str, asyncio.Event] = {}
+
+    async def gives_up(name: str) -> str:
+        ran[name] += 1
+        ended[name] = asyncio.Event()
+        try:
+            await midcall.ask("a?", str, timeout=0.01)
+        except midcall.TimedOut:
+            return f"{name} was not answered"
+        finally:
+            ended[name].set()
+        return "answered"
+
+    async with asyncio.timeout(10), connect(server_with(gives_up, max_live=2)) as client:
+        rounds = {}
+        for name in ("one", "two", "three", "four"):
+            rounds[name] = await begin(client, "gives_up", {"name": name})
+            await ended[name].wait()
+        with pytest.raises(MCPError, match="its result is gone"):
+            await retry(client, rounds["one"], ANSWERS)
+        for name in ("two", "three", "four"):
+            assert await finish(client, rounds[name], ANSWERS) == f"{name} was not answered"
+    assert ran == dict.fromkeys(rounds, 1)
+
+
+@asynccontextmanager
+async def client_at(url: str, address: str) -> AsyncIterator[Client]:
+    """A client at another address of this machine."""
+    way = httpx2.AsyncHTTPTransport(local_address=address)
+    async with (
+        httpx2.AsyncClient(transport=way, timeout=30) as http,
+        connect(streamable_http_client(url, http_client=http)) as client,
+    ):
+        yield client
+
+
+@pytest.mark.parametrize("finds", ["a live run", "a code"])
+async def test_a_crowd_of_one_address_takes_the_room_of_that_address_only(finds: str) -> None:
+    runs = Runs()
+    code = finds == "a code"
+
+    async def twice(name: str) -> str:
+        return f"{await runs.tool(name)} {await midcall.ask('b?', str)}"
+
+    server = server_with(twice, max_live=4, max_rounds=1 if code else 9)
+    async with (
+        asyncio.timeout(20),
+        served(server) as url,
+        client_at(url, "127.0.0.2") as ada,
+        client_at(url, "127.0.0.3") as crowd,
+    ):
+        mine = await begin(ada, "twice", {"name": "mine"})
+        ended = await retry(ada, mine, ANSWERS) if code else None
+        for number in range(8):
+            theirs = await begin(crowd, "twice", {"name": f"theirs {number}"})
+            if code:
+                await retry(crowd, theirs, ANSWERS)
+        if isinstance(ended, CallToolResult):
+            second = await send(ada, "midcall_continue", {"code": code_of(ended)})
+        else:
+            second = await retry(ada, mine, ANSWERS)
+        assert isinstance(second, Round)
+        assert await finish(ada, second, ANSWERS) == "mine 1 2"
+    assert runs.began["mine"] == 1
+
+
+async def test_large_answers_of_one_caller_take_only_so_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "LARGE_JOURNAL_BYTES", 1_000_000)
+    answers = {"a?": "x" * 200_000, "b?": "2"}
+
+    async def twice() -> str:
+        return f"{len(await midcall.ask('a?', str))} {await midcall.ask('b?', str)}"
+
+    async with connect(server_with(twice)) as client:
+        one, two = [await proceed(client, await begin(client, "twice"), answers) for _ in range(2)]
+        refused = await retry(client, await begin(client, "twice"), answers)
+        assert isinstance(refused, CallToolResult)
+        assert refused.is_error
+        small = await proceed(client, await begin(client, "twice"), {"a?": "1"})
+        assert await finish(client, one, answers) == "200000 2"
+        three = await proceed(client, await begin(client, "twice"), answers)
+        assert [await finish(client, each, answers) for each in (small, two, three)] == ["1 2", *["200000 2"] * 2]

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from mcp_types import CallToolResult
 
+from midcall.stores.memory import Memory
 from midcall.testing import Script, connect
 from tests.calling import MEANS, Elicit, Means, Round, asking, begin, finish, proceed, retry, send
-from tests.rounds import text
+from tests.rounds import raw_call, text
 from tests.server.test_store import code_of
 
 ROUNDS = 9
@@ -118,13 +119,17 @@ async def test_a_code_continues_once() -> None:
     assert interview.runs == 1
 
 
-async def test_a_code_that_nobody_gave_out_is_refused() -> None:
+@pytest.mark.parametrize("code", ["made-up-by-somebody", "", "\ud800", "\0", "x" * 100_000])
+@pytest.mark.parametrize("options", [{}, {"store": Memory()}])
+async def test_a_code_that_nobody_gave_out_is_refused(code: str, options: dict[str, Any]) -> None:
     async def ask_much(elicit: Elicit) -> str:
         return await Interview().tool(elicit)
 
-    async with connect(asking("mcpserver", ask_much), ANSWERS) as client:
+    async with connect(asking("mcpserver", ask_much, **options), ANSWERS) as client:
         await client.call_tool("ask_much", {})
-        assert (await client.call_tool("midcall_continue", {"code": "made-up-by-somebody"})).is_error
+        refused = await raw_call(client, "midcall_continue", {"code": code})
+        assert refused["isError"]
+        assert "This code does not work" in text(refused)
 
 
 async def test_a_code_is_for_the_user_whose_call_it_is() -> None:

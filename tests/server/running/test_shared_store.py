@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
+import pytest
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp_types import CallToolRequestParams
+
+import midcall
 from midcall.stores.memory import Memory
 from midcall.testing import connect
-from tests.calling import MEANS, Elicit, Means, asking, begin, finish, proceed
+from tests.calling import MEANS, Elicit, Means, Round, asking, begin, finish, proceed
+from tests.rounds import raw_call
 
 ANSWERS = {"a?": "1", "b?": "2"}
 KEYS = ["k key of the tests: 0123456789abcdef"]
@@ -61,3 +68,29 @@ async def test_a_replica_that_has_stopped_leaves_its_calls_to_another_one() -> N
             first = await begin(here, "tool")
         assert await finish(there, first, ANSWERS) == "1"
     assert len(runs) == 2
+
+
+@pytest.mark.parametrize("looks", [{"own": "midcall/4 0123456789abcdef0123456789abcdef0123 1 \n\n\n[0,{}]"}, {"x": 1}])
+async def test_what_a_tool_returns_never_becomes_a_state_of_ours_on_its_way_to_another_replica(looks: Any) -> None:
+    """A gateway passes on what another server has sent; the SDK leaves results of an extension as they are."""
+    store = Memory()
+
+    def gateway() -> Server[Any]:
+        async def call_tool(ctx: ServerRequestContext[Any], params: CallToolRequestParams) -> Any:
+            await midcall.ask("a?", str)
+            return {"resultType": "example.com/result", "requestState": looks}
+
+        server: Server[Any] = Server("test", on_call_tool=call_tool)
+        midcall.install(server, keys=KEYS, store=store)
+        return server
+
+    async with connect(gateway()) as here, connect(gateway()) as there:
+        first = await begin(here, "tool")
+        alone = await raw_call(here, "tool", {}, answers=_wire(first), state=first.state)
+        elsewhere = await raw_call(there, "tool", {}, answers=_wire(first), state=first.state)
+    assert alone["requestState"] == looks
+    assert elsewhere == alone
+
+
+def _wire(round: Round) -> dict[str, Any]:
+    return {key: answer.model_dump(mode="json") for key, answer in round.responses(ANSWERS).items()}

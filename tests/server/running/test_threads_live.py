@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
+from typing import Any
 
 import anyio.to_thread
 import pytest
+from mcp import Client
+from mcp_types import ElicitResult
 
 from midcall import ask, from_thread
 from midcall.testing import connect
 from tests.calling import begin, finish, proceed
 from tests.kinds import Kind, server_with
+from tests.rounds import text
 
 ANSWERS = {"a?": "1", "b?": "2"}
 SECONDS = 20
@@ -134,3 +138,38 @@ async def test_a_thread_that_was_given_back_can_be_held_by_another_run() -> None
         for name in ("one", "two"):
             assert await finish(client, await begin(client, "tool", {"name": name}), ANSWERS) == "1"
     assert runs == {"one": 1, "two": 1}
+
+
+async def test_people_who_never_answer_leave_threads_to_others() -> None:
+    """Each pushed question of a `def` tool holds its thread, and one client may open any number of them."""
+    pool = anyio.to_thread.current_default_thread_limiter()
+    pool.total_tokens = 2
+    asked, answer = asyncio.Semaphore(0), asyncio.Event()
+
+    def asks() -> str:
+        return from_thread.ask("a?", str)
+
+    def plain() -> str:
+        return "served"
+
+    async def answers_late(context: Any, params: Any) -> ElicitResult:
+        asked.release()
+        await answer.wait()
+        return ElicitResult(action="accept", content={"answer": "1"})
+
+    server = server_with(asks, plain)
+    async with (
+        asyncio.timeout(SECONDS),
+        Client(server, mode="legacy", elicitation_callback=answers_late) as crowd,
+        connect(server) as other,
+    ):
+        waiting = [asyncio.create_task(crowd.call_tool("asks", {})) for _ in range(5)]
+        try:
+            async with asyncio.timeout(5):
+                for _ in waiting:
+                    await asked.acquire()
+                assert text(await other.call_tool("plain", {})) == "served"
+        finally:
+            answer.set()
+            assert [text(each) for each in await asyncio.gather(*waiting)] == ["1"] * 5
+    assert pool.total_tokens == 2

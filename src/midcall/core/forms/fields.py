@@ -128,6 +128,20 @@ class _WithOptions(_Named):
         return dict(zip(self.values, self.titles or self.values, strict=True))
 
     @property
+    def shown_options(self) -> tuple[str, ...]:
+        """What a person is told to choose from: the titles, unless two options have the same."""
+        titles = tuple(self.labels.values())
+        return titles if len({*titles}) == len(titles) else self.option_names
+
+    def find(self, text: str) -> str:
+        """The value of the option with this title, in any case; else the text itself."""
+        if text in self.labels:
+            return text
+        folded = text.strip().casefold()
+        found = [value for value, title in self.labels.items() if folded in (title.casefold(), value.casefold())]
+        return found[0] if len(found) == 1 else text
+
+    @property
     def option_names(self) -> tuple[str, ...]:
         """Each option as a sentence names it: `w (Window)`."""
         return tuple(name_option(value, title) for value, title in self.labels.items())
@@ -149,7 +163,7 @@ class Choice(_WithOptions):
         _check_default(self, self.default)
 
     def rule(self) -> Rule:
-        return choice_rule(self.values, self.option_names)
+        return choice_rule(self.values, self.shown_options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +188,7 @@ class Choices(_WithOptions):
             _check_default(self, list(self.default))
 
     def rule(self) -> Rule:
-        return choices_rule(self.values, self.option_names, self.min_items, self.max_items)
+        return choices_rule(self.values, self.shown_options, self.min_items, self.max_items)
 
 
 Field: TypeAlias = Text | Number | Flag | Choice | Choices

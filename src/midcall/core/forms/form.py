@@ -8,7 +8,8 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from midcall.core.forms.fields import Choice, Choices, Field
+from midcall.core.forms.fields import Choice, Choices, Field, Number
+from midcall.core.forms.line_input import read
 from midcall.core.forms.raw_schema import parse_fields
 from midcall.core.forms.rules import Rule
 from midcall.core.forms.schema import Split, build_property, build_schema, splitter
@@ -67,8 +68,13 @@ class Form:
         """The field of this name, or `KeyError`."""
         return self._by_name[name]
 
-    def schema(self, version: str = NEWEST) -> dict[str, Any]:
-        """The `requestedSchema` for a client of this protocol version. It's shared: don't change it."""
+    def schema(self, version: str = NEWEST, *, as_text: bool = False) -> dict[str, Any]:
+        """The `requestedSchema` for a client of this protocol version. It's shared: don't change it.
+
+        With `as_text`, numbers and lists are lines of text, which `read_lines` reads.
+        """
+        if as_text:
+            return build_schema(self._fields, lowered=version < FULL_FORMS, as_text=True)
         if version < FULL_FORMS:
             if self._lowered is None:
                 self._lowered = build_schema(self._fields, lowered=True)
@@ -84,6 +90,32 @@ class Form:
             for name, split in self._all_splits().items():
                 if isinstance(line := lifted.get(name), str):
                     self._lift_line(lifted, name, split(line))
+        return lifted
+
+    def read_lines(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Content in which numbers and lists may be lines of text, as content for the form itself."""
+        lifted = dict(content)
+        for field in self._fields:
+            line = lifted.get(field.name)
+            if not isinstance(field, (Number, Choices)) or not isinstance(line, str):
+                continue
+            if line.strip():
+                lifted[field.name] = read(field, line.strip())
+            else:
+                del lifted[field.name]
+        return lifted
+
+    def read_titles(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Content in which the titles of options stand for their values: some clients let their user type one."""
+        lifted = dict(content)
+        for field in self._fields:
+            match field, lifted.get(field.name):
+                case Choice(), str() as title:
+                    lifted[field.name] = field.find(title)
+                case Choices(), [*titles] if all(isinstance(title, str) for title in titles):
+                    lifted[field.name] = [field.find(title) for title in titles]
+                case _:
+                    pass
         return lifted
 
     def texts(self) -> tuple[str, ...]:

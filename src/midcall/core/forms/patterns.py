@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
-from midcall.settings import PATTERN_CHARACTERS, PATTERN_STEPS
+from midcall.settings import PATTERN_CHARACTERS, PATTERN_SET_STEPS, PATTERN_STEPS, PATTERN_TEXT_CHARACTERS
 
 Tokens: TypeAlias = Sequence[str]
 
@@ -26,11 +26,17 @@ _TOKEN: Final = re.compile(
     r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?(?:[:=!]|<[=!]|.)|\{(?:[0-9]+,?[0-9]*|,[0-9]*)\}|.", re.DOTALL
 )
 _COUNT: Final = re.compile(r"\{([0-9]+)(,?)([0-9]*)\}")
+_UNPORTABLE: Final = re.compile(r"\(\?(?:[=!]|<[=!])|\\[1-9ck]|.*\\u", re.DOTALL)
+"""Look-around, back-references, and escapes that RE2 doesn't know."""
+_MOST_COUNTED: Final = 1_000
+"""RE2 repeats nothing more often."""
 _IN_SET: Final = re.compile(r"\\.|[\[&~|]|--", re.DOTALL)
 _LOOK_AHEAD: Final = ("(?=", "(?!")
 _GROUPS: Final = ("(", "(?:", *_LOOK_AHEAD, "(?<=", "(?<!")
 _WIDE: Final = re.compile(r"\.|\\[sSDW]|\[\^.*|\[.*(?:\\[sSDWux]|[^ -~]).*", re.DOTALL)
 """What matches characters beyond ASCII, of one to four bytes."""
+
+_BEYOND_LATIN: Final = re.compile(r"[^\x00-\xff]|\\[uUN]")
 
 _SPACES: Final = r" \t\n\r\f\v\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 _WORD: Final = "0-9A-Za-z_"
@@ -85,11 +91,11 @@ def compile_pattern(pattern: str) -> Pattern:
     tokens = [_escape_in_set(token) for token in _TOKEN.findall(pattern)]
     if "[" in tokens:
         raise BadPattern("cannot be read: it has a set without an end")
+    _refuse_python_only(tokens)  # first: Python takes long to read a large set that ignores case
     try:
         re.compile("".join(tokens))
     except (re.error, RecursionError, OverflowError) as error:
         raise BadPattern(f"cannot be read: {error}") from None
-    _refuse_python_only(tokens)
     if (size := _measure(tokens)) > _LARGEST:
         raise BadPattern(
             "takes too long on some texts, because it repeats so much",
@@ -105,6 +111,52 @@ def can_compile(pattern: Any) -> bool:
         return isinstance(pattern, str) and bool(compile_pattern(pattern))
     except BadPattern:
         return False
+
+
+class Budget:
+    """The time that the patterns of someone else's schema may take in all: to read them, and to run them."""
+
+    def __init__(self) -> None:
+        self._left = PATTERN_STEPS
+
+    def compile(self, pattern: object, length: int) -> Pattern | None:
+        """This pattern, to be run on a text of this length; None if it can't be used, or the time is up."""
+        if not isinstance(pattern, str) or not self._take(_estimate_sets(pattern)):
+            return None
+        try:
+            compiled = compile_pattern(pattern)
+        except BadPattern:
+            self._take(len(pattern) * PATTERN_TEXT_CHARACTERS)
+            return None
+        return compiled if self._take(compiled.size * max(PATTERN_TEXT_CHARACTERS, length)) else None
+
+    def _take(self, steps: int) -> bool:
+        self._left -= steps
+        return self._left >= 0
+
+
+def _estimate_sets(pattern: str) -> int:
+    """The steps that it takes to read the sets of a pattern: Python makes a table of each beyond Latin-1."""
+    return PATTERN_SET_STEPS * pattern.count("[") if _BEYOND_LATIN.search(pattern) else 0
+
+
+def is_portable(pattern: str) -> bool:
+    """Whether hosts that run patterns in RE2, as those in Go do, can compile this."""
+    return not any(_UNPORTABLE.match(token) or _counts_high(token) for token in _TOKEN.findall(pattern))
+
+
+def make_portable(pattern: str) -> str | None:
+    """The pattern without its look-ahead, which lets more through; None if nothing is left that RE2 can compile."""
+    if is_portable(pattern):
+        return pattern
+    *_, (_, rest) = _split(_TOKEN.findall(pattern))
+    simple = "".join(rest)
+    return simple if simple.strip("^$") and is_portable(simple) else None
+
+
+def _counts_high(token: str) -> bool:
+    count = _COUNT.fullmatch(token)
+    return count is not None and max(int(count[1]), int(count[3] or 0)) > _MOST_COUNTED
 
 
 def _combine(parts: Sequence[tuple[bool, Callable[[str], bool]]]) -> Callable[[str], bool]:

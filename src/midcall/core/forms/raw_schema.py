@@ -7,11 +7,10 @@ from typing import Any, Final, NoReturn, TypeAlias, cast
 
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.formats import FORMATS
-from midcall.core.forms.patterns import BadPattern, compile_pattern
+from midcall.core.forms.patterns import Budget
 from midcall.core.forms.rules import is_number
 from midcall.core.wire import escape_halves
 from midcall.errors import InvalidForm
-from midcall.settings import PATTERN_STEPS
 
 Property: TypeAlias = Mapping[str, Any]
 
@@ -30,8 +29,6 @@ _SHAPE: Final = {
     "array": frozenset({"type", "items"}),
 }
 _STRUCTURE: Final = ("properties", "$ref", "anyOf", "allOf", "not", "if", "additionalProperties", "patternProperties")
-_SHORT_TEXT: Final = 1_000
-"""A text counts as at least this long when the time for someone else's patterns is estimated."""
 _FLAT: Final = "A form is flat: make each part a field, or ask for it in a separate question."
 
 
@@ -157,23 +154,13 @@ def _loosen_all(props: Mapping[str, Property]) -> Iterator[tuple[str, Property]]
 
     The server checks every answer anyway.
     """
-    left = PATTERN_STEPS
+    budget = Budget()
     for name, prop in props.items():
         known = _loosen(prop)
-        if isinstance(pattern := known.pop("pattern", None), str) and left > 0:
-            size = _find_size(pattern)
-            default: Any = known.get("default")
-            left -= (size or len(pattern)) * max(_SHORT_TEXT, len(default) if isinstance(default, str) else 0)
-            if size is not None and left >= 0:
-                known["pattern"] = pattern
+        pattern, default = known.pop("pattern", None), known.get("default")
+        if budget.compile(pattern, len(default) if isinstance(default, str) else 0) is not None:
+            known["pattern"] = pattern
         yield name, known
-
-
-def _find_size(pattern: str) -> int | None:
-    try:
-        return compile_pattern(pattern).size
-    except BadPattern:
-        return None
 
 
 def _loosen(prop: Property) -> dict[str, Any]:

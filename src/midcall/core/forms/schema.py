@@ -8,20 +8,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text, name_option
+from midcall.core.forms.patterns import is_portable, make_portable
 
 _LINE_OF_CHOICES: Final = re.compile(r"\bType .+ of these, separated by commas: ")
 
 Split: TypeAlias = Callable[[str], list[str]]
 
 
-def build_schema(fields: Iterable[Field], *, lowered: bool = False) -> dict[str, Any]:
-    """The `requestedSchema` of these fields."""
+def build_schema(fields: Iterable[Field], *, lowered: bool = False, as_text: bool = False) -> dict[str, Any]:
+    """The `requestedSchema` of these fields.
+
+    Some clients hide a form that has a number or a list in it. With `as_text`, these are lines of text.
+    """
     fields = tuple(fields)
     write = _build_lowered if lowered else build_property
-    schema: dict[str, Any] = {"type": "object", "properties": {field.name: write(field) for field in fields}}
+    properties = {
+        field.name: _build_line(field) if as_text and isinstance(field, (Number, Choices)) else write(field)
+        for field in fields
+    }
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
     if required := [field.name for field in fields if field.required]:
         schema["required"] = required
     return schema
@@ -71,6 +79,23 @@ def _build_lowered(field: Field) -> dict[str, Any]:
     return _texts(field) | kind | _drop_none(description=described or field.description)
 
 
+def _build_line(field: Number | Choices) -> dict[str, Any]:
+    """A number or a list as a line of text, which says in its title what to type."""
+    kind = "several, separated by commas" if isinstance(field, Choices) else _describe_number(field)
+    described = " ".join(filter(None, [field.description, *_describe_rest(field)]))
+    return {"title": f"{field.label} ({kind})", **_drop_none(description=described or None), "type": "string"}
+
+
+def _describe_number(field: Number) -> str:
+    kind = "a whole number" if field.integer else "a number"
+    least, most = field.minimum, field.maximum
+    if least is not None and most is not None:
+        return f"{kind} from {least} to {most}"
+    if least is not None:
+        return f"{kind}, at least {least}"
+    return kind if most is None else f"{kind}, at most {most}"
+
+
 def _describe_rest(field: Text | Number | Choice | Choices) -> Iterator[str]:
     """What the lowered schema can't express, for the field's description."""
     default = "" if field.default is None else str(field.default)
@@ -88,6 +113,51 @@ def _describe_choices(field: Choices) -> str:
     bounds = [f"at least {least}" if least else "", f"at most {most}" if most is not None else ""]
     how_many = " and ".join(filter(None, bounds)) or "any number"
     return f"Type {how_many} of these, separated by commas: {', '.join(field.option_names)}."
+
+
+# --- what some hosts can't handle ---------------------------------------------------------------
+
+
+def find_hazards(schema: Mapping[str, Any]) -> tuple[str, ...]:
+    """What some hosts can't show in this schema, each as a part of a sentence for the author."""
+    properties: object = schema.get("properties")
+    named: Mapping[str, Any] = cast("Mapping[str, Any]", properties) if isinstance(properties, Mapping) else {}
+    return tuple(hazard for name, prop in named.items() for hazard in _find_hazards(name, prop))
+
+
+def _find_hazards(name: str, prop: Any) -> Iterator[str]:
+    if not isinstance(prop, Mapping):
+        return
+    field = cast("Mapping[str, Any]", prop)
+    if isinstance(pattern := field.get("pattern"), str) and not is_portable(pattern):
+        yield f"a pattern in {name!r} that RE2 cannot compile"
+    if "" in _list_values(field) or "" in _list_values(field.get("items")):
+        yield f"an empty option in {name!r}"
+
+
+def _list_values(part: Any) -> list[Any]:
+    """The values of the options in this part of a schema."""
+    match part:
+        case {"enum": [*values]}:
+            return values
+        case {"oneOf": [*options]} | {"anyOf": [*options]}:
+            return [cast("Mapping[str, Any]", option).get("const") for option in options if isinstance(option, Mapping)]
+        case _:
+            return []
+
+
+def simplify_patterns(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with patterns that every host can compile. The server checks the whole ones."""
+    if all(is_portable(prop.get("pattern", "")) for prop in schema["properties"].values()):
+        return schema
+    return {**schema, "properties": {name: _simplify_pattern(prop) for name, prop in schema["properties"].items()}}
+
+
+def _simplify_pattern(prop: dict[str, Any]) -> dict[str, Any]:
+    if "pattern" not in prop:
+        return prop
+    others = {name: value for name, value in prop.items() if name != "pattern"}
+    return others | _drop_none(pattern=make_portable(prop["pattern"]))
 
 
 def is_line_of_choices(description: str | None) -> bool:

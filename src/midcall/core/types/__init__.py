@@ -9,6 +9,7 @@ knows pydantic.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, Final, TypeVar, cast, overload
 
@@ -21,6 +22,7 @@ from midcall.core.forms.form import Form
 from midcall.core.types.containers import TypedForm, compile_type
 from midcall.core.types.facts import strip_qualifiers
 from midcall.core.types.kinds import Unfit
+from midcall.core.types.options import humanize
 
 __all__ = ["TypedForm", "Unfit", "is_value", "spell_type", "typed_form"]
 
@@ -57,17 +59,30 @@ def typed_form(tp: Form | Mapping[str, Any]) -> TypedForm[dict[str, Any]]: ...
 @overload
 def typed_form(tp: TypeForm[T]) -> TypedForm[T]: ...
 def typed_form(tp: Any) -> TypedForm[Any]:
-    """The form for a type, a `Form` or a raw schema. A bare type becomes one field named `answer`."""
-    if not isinstance(tp, type) and isinstance(tp, Mapping):
-        tp = Form.from_schema(cast("Mapping[str, Any]", tp))
+    """The form for a type, a `Form` or a raw schema. A bare type becomes one field named `answer`.
+
+    The fields of a `Form` get titles, as those of a type do: many clients show the bare name otherwise. A raw schema
+    stays as it is.
+    """
     if isinstance(tp, Form):
-        return TypedForm(tp, partial(fill, tp))
+        form = add_titles(tp)
+        return TypedForm(form, partial(fill, form))
+    if not isinstance(tp, type) and isinstance(tp, Mapping):
+        form = Form.from_schema(cast("Mapping[str, Any]", tp))
+        return TypedForm(form, partial(fill, form))
     try:
         return _compile_cached(tp, spell_type(tp))
     except TypeError:
         if _is_hashable(tp):
             raise
         return compile_type(tp)
+
+
+def add_titles(form: Form) -> Form:
+    """The form with a title for each field: its own, else its name as people write it."""
+    if all(field.title for field in form):
+        return form
+    return Form(*(field if field.title else replace(field, title=humanize(field.name)) for field in form))
 
 
 def is_value(tp: Any, value: Any) -> bool | None:

@@ -36,7 +36,7 @@ class TypedForm(Generic[T_co]):
     form: Form
     read: Callable[[Content], T_co]
     bare: bool = False
-    """Whether the type has no fields of its own, so that only the question's message says what is asked."""
+    """Whether the type has no named fields, so that only the question's message says what is asked."""
     quick: Callable[[Any], T_co] | None = None
     """Checks and reads the value of a bare type in one step; it raises if that takes more."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, cast
 
 from midcall.core.adopted import AdoptedQuestion, OpaqueForm
 from midcall.core.journal import Entry, asking_mark, mark_name
@@ -16,13 +16,16 @@ from midcall.core.outcome import Accepted, Declined, Outcome, Via
 from midcall.core.question import Question, Visit
 from midcall.errors import NoChannel
 from midcall.server import model_text
-from midcall.server.channels.push import NO_WAY_BACK, signs_of_life
+from midcall.server.channels.push import NO_WAY_BACK
 from midcall.server.channels.request import Asking, message_for, refill, visit_id
 from midcall.server.resuming import visits
 from midcall.server.resuming.codes import comes_back, why_not_sent_away
+from midcall.server.resuming.pages import Page as Awaited
 from midcall.stores.interactions import Ending, Interaction
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from midcall.audit import Audit
     from midcall.core.caller import Caller, ServerIdentity
     from midcall.server.call import Call
@@ -86,14 +89,23 @@ class Portal(Protocol):
     def providers(self) -> Sequence[Provider]: ...
 
     def bind(
-        self, *, store: Store, identity: ServerIdentity, server_name: str, keys: Sequence[str | bytes]
+        self,
+        *,
+        store: Store,
+        identity: ServerIdentity,
+        server_name: str,
+        keys: Sequence[str | bytes],
+        file: Path | None = None,
     ) -> None: ...
     async def start(self) -> None: ...
+    async def serve(self, id: str, kind: Kind, until: float, *, secret: str = "", detach: bool = False) -> str: ...
+    async def serve_again(self, id: str, until: float, *, detach: bool = False) -> str: ...
     async def close(self) -> None: ...
     def address(self, id: str) -> str: ...
     def why_not(self, kind: Kind, owner: str) -> str | None: ...
     def owner_of(self, caller: Caller) -> str: ...
     def add_check(self, name: str, check: Check) -> None: ...
+    def check_of(self, name: str) -> Check | None: ...
     def provider(self, name: str) -> Provider | None: ...
 
 
@@ -123,8 +135,10 @@ class Page:
         pages = [await _host(call, asking) for asking in askings]
         outcomes = await put_all(call, [_visit(page) for page in pages])
         entries = [
-            settle_page(call, asking, await _ending(call, asking, page, outcome), self.via)
-            for asking, page, outcome in zip(askings, pages, outcomes, strict=True)
+            settle_page(
+                call, asking, await _ending(call, asking, page, agreed), self.via, unseen=not agreed and agreed.unseen
+            )
+            for asking, page, agreed in zip(askings, pages, outcomes, strict=True)
         ]
         for page in pages:  # the next run has the answers, and never comes here
             call.journal.forget(mark_name("visit", page.id))
@@ -154,27 +168,33 @@ class Link:
         )
 
     async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
-        if new := [asking for asking in askings if call.replay.find_mark(_link_mark(asking)) is None]:
-            pages = [await _host(call, asking) for asking in new]
-            for asking in new:
-                call.replay.mark(_link_mark(asking), "link", True)
-            await call.continue_later(model_text.open_pages([(page.message, page.address) for page in pages]))
+        pages = [(asking, await _host(call, asking)) for asking in askings]
+        if new := [(asking, page) for asking, page in pages if _is_new(call, asking, page)]:
+            await self._show(call, new)
         return [await self._entry(call, asking) for asking in askings]
 
     async def _entry(self, call: Call, asking: Asking) -> Entry:
         """Wait for the page. A visit counts as accepted: the call was resumed after its address was shown."""
         if isinstance(asking.question, Visit):
             return call.replay.settle(asking.identity, asking.entry, "accept", {}, self.via)
-        page = await _host(call, asking)
         while True:
-            left = max(0.0, page.expires - time.time())
-            async with signs_of_life(call):
-                ending = await call.installation.visits.wait(page.id, min(visits.HOLD_SECONDS, left))
-            if ending is not None:
-                return settle_page(call, asking, ending, self.via)
-            if left <= visits.HOLD_SECONDS:
-                raise visits.page_timed_out(call, page.id)
-            await call.continue_later(model_text.open_pages([(page.message, page.address)]))
+            page = await _host(call, asking)
+            if not _is_new(call, asking, page):
+                ending = await visits.hold(call, page.id, page.expires, page.address)
+                if ending is not None:
+                    return settle_page(call, asking, ending, self.via)
+            await self._show(call, [(asking, page)])
+
+    async def _show(self, call: Call, pages: Sequence[tuple[Asking, _Hosted]]) -> None:
+        """Let the request return these addresses. The call continues with its code, or once a page has ended."""
+        for asking, page in pages:
+            call.replay.mark(link_mark(asking), "link", page.address)
+        ours = [page for _, page in pages if page.expires < inf]
+        leads = call.installation.runs.live and len(ours) == len(pages)
+        text = model_text.open_pages([(page.message, page.address) for _, page in pages], leads=leads)
+        await call.continue_later(
+            text, pages=[Awaited(page.id, page.expires, page.address, page.message) for page in ours]
+        )
 
 
 LINK: Final = Link()
@@ -199,6 +219,8 @@ class _Hosted(NamedTuple):
     message: str
     address: str
     expires: float
+    moved: bool = False
+    """Whether it was at another address, which nobody serves any more."""
 
 
 async def _host(call: Call, asking: Asking) -> _Hosted:
@@ -206,18 +228,31 @@ async def _host(call: Call, asking: Asking) -> _Hosted:
     question = asking.question
     if isinstance(question, Visit):
         id = visit_id(call, asking.identity, question)
-        return _Hosted(id, question.message, question.address(id), inf)
+        return _Hosted(id, question.message, question.address(id), await _expiry(call, id))
     portal = call.installation.portal
     assert portal is not None, "a page needs a portal"
-    await portal.start()
     id = call.derive("hosted", asking.identity, str(asking.entry.attempt))
     mark = asking_mark("page", asking.identity, asking.entry.attempt)
     begun = call.replay.find_mark(mark)
-    expires: float = begun.value if begun is not None else min(time.time() + portal.ttl, asking.entry.deadline or inf)
+    message, told = message_for(question, asking.entry), ""
     if begun is None:
+        expires = min(time.time() + portal.ttl, asking.entry.deadline or inf)
         await portal.interactions.begin(id, form_interaction(call, asking, expires))
-        call.replay.mark(mark, "page", expires)
-    return _Hosted(id, message_for(question, asking.entry), portal.address(id), expires)
+    else:
+        expires, told = cast("tuple[float, str]", begun.value)
+        if await call.installation.visits.has_ended(id):
+            return _Hosted(id, message, told, expires)
+    address = await portal.serve(id, "form", expires, detach=not call.over_http)
+    call.replay.mark(mark, "page", [expires, address])
+    call.add_page(id)
+    return _Hosted(id, message, address, expires, bool(told) and told != address)
+
+
+async def _expiry(call: Call, id: str) -> float:
+    """When the page of this visit expires; never, if it isn't our page."""
+    portal = call.installation.portal
+    found = None if portal is None else await portal.interactions.look(id)
+    return inf if found is None else found[0].expires
 
 
 def _visit(page: _Hosted) -> Visit:
@@ -230,13 +265,24 @@ def _visit(page: _Hosted) -> Visit:
 async def _ending(call: Call, asking: Asking, page: _Hosted, agreed: Outcome[Any]) -> Ending:
     """How the page ended, or that the user did not agree to open it."""
     if isinstance(agreed, Accepted):
-        return await visits.wait_for_ending(call, page.id, asking.question.timeout, page.expires)
+        if page.moved and call.can_give_code:
+            here = Awaited(page.id, page.expires, page.address, page.message)
+            await call.continue_later(model_text.page_moved(page.address), pages=[here])
+        return await visits.wait_for_ending(call, page.id, asking.question.timeout, page.expires, page.address)
     return Ending("decline" if isinstance(agreed, Declined) else "cancel", time.time())
 
 
-def _link_mark(asking: Asking) -> str:
-    """The mark in the journal that the address was shown."""
+def link_mark(asking: Asking) -> str:
+    """The mark in the journal that says which address was shown."""
     return asking_mark("link", asking.identity, asking.entry.attempt)
+
+
+def _is_new(call: Call, asking: Asking, page: _Hosted) -> bool:
+    """Whether the user doesn't know where this page is: they were told nothing, or an address that isn't served now."""
+    told = call.replay.find_mark(link_mark(asking))
+    if told is None or isinstance(asking.question, Visit):
+        return told is None
+    return told.value != page.address
 
 
 # --- for pages and Apps ------------------------------------------------------------------------
@@ -248,13 +294,14 @@ def form_interaction(call: Call, asking: Asking, expires: float) -> Interaction:
     assert not isinstance(question, Visit), "a visit has a page already"
     about = {"schema": refill(question.form.schema(), asking.entry)}
     message = message_for(question, asking.entry)
-    title, client = call.installation.server_title, call.client_name
+    title, client = call.installation.server_title, call.client_title
     return Interaction("form", call.owner, title, client, message, time.time(), expires, about, call.digest)
 
 
-def settle_page(call: Call, asking: Asking, ending: Ending, via: Via) -> Entry:
+def settle_page(call: Call, asking: Asking, ending: Ending, via: Via, *, unseen: bool = False) -> Entry:
     """Record how the interaction ended as the answer to the question."""
     content = dict(ending.content or {}) if ending.action == "accept" else None
     if content is not None and isinstance(asking.question, AdoptedQuestion):
         content = {"action": "accept", "content": content}
-    return call.replay.settle(asking.identity, asking.entry, ending.action, content, via)
+    action = "cancel" if ending.action == "closed" else ending.action
+    return call.replay.settle(asking.identity, asking.entry, action, content, via, quick=unseen)

@@ -150,7 +150,7 @@ def _seconds(arguments: object) -> float:
 async def _run_probe(timeout: float) -> dict[str, Any]:
     call = running_call(PROBE)
     findings = Findings(
-        call.client_name,
+        "" if (params := call.session.client_params) is None else params.client_info.title or params.client_info.name,
         call.version,
         _describe_capability(call),
         table.channels(call, "form", None),
@@ -171,12 +171,14 @@ def _describe_capability(call: Call) -> str:
 
 async def _findings(call: Call, timeout: float) -> tuple[_Finding, ...]:
     found: list[_Finding] = []
+    only = table.channels(call, "form", None)[:1] or None  # what nobody saw is what we want to hear of, too
     for kind, form in FORMS.items():
         # An answer that does not fit is what we want to hear of, so it is not asked for again.
-        found.append(await _ask(kind, Question(_MESSAGES[kind], form, timeout=timeout, attempts=1)))
+        found.append(await _ask(kind, Question(_MESSAGES[kind], form, timeout=timeout, attempts=1, via=only)))
     if (portal := call.installation.portal) is not None:
         await portal.start()
-        visit = Visit(_MESSAGES["visit"], lambda _: f"{portal.url}/health", timeout=timeout)
+        only = table.channels(call, "url", None)[:1] or None
+        visit = Visit(_MESSAGES["visit"], lambda _: f"{portal.url}/health", timeout=timeout, via=only)
         found.append(await _ask("visit", visit))
     return tuple(found)
 

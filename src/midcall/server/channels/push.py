@@ -25,7 +25,7 @@ from midcall.core.adopted import AdoptedQuestion
 from midcall.core.journal import Entry, Kind
 from midcall.core.outcome import Via
 from midcall.core.question import Question, Visit
-from midcall.core.replay import parse_answer
+from midcall.core.replay import is_decided, parse_answer
 from midcall.errors import ClientFailed
 from midcall.language import _
 from midcall.server.call import current_call
@@ -70,7 +70,7 @@ class Push:
             except MCPError as exc:
                 gone = exc.code == CONNECTION_CLOSED
                 raise ClientFailed(exc.code, exc.message, exc.data, gone=gone) from exc
-            quick = time.monotonic() - begun < call.installation.doubt
+            quick = time.monotonic() - begun < call.installation.doubt and not is_decided(answer)
             entry = call.replay.settle(asking.identity, asking.entry, kind, content, self.via, quick=quick)
             entries.append(entry)
         return entries
@@ -109,22 +109,27 @@ def _check_like_the_sdk(version: str, answer: dict[str, Any]) -> None:
 
 
 @asynccontextmanager
-async def signs_of_life(call: Call) -> AsyncGenerator[None]:
-    """Report progress on the caller's token, if there is one, while this is open."""
+async def signs_of_life(call: Call, address: str = "") -> AsyncGenerator[None]:
+    """Report progress on the caller's token, if there is one, while this is open. `address` is where the user is."""
     if call.progress_token is None:
         yield
         return
-    beating = asyncio.create_task(_beat(call))
+    beating = asyncio.create_task(_beat(call, address))
     try:
         yield
     finally:
         beating.cancel()
 
 
-async def _beat(call: Call) -> None:
+async def _beat(call: Call, address: str) -> None:
     while True:
         await asyncio.sleep(call.installation.heartbeat)
-        await call.asking_session.beat(_("Waiting for the user"))
+        await call.asking_session.beat(describe_wait(address))
+
+
+def describe_wait(address: str) -> str:
+    """What the user sees as the progress of a request that is held; `address` is where they are needed."""
+    return _("Waiting for the user at {address}").format(address=address) if address else _("Waiting for the user")
 
 
 # --- sending -----------------------------------------------------------------------------------

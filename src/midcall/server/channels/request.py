@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from midcall.core.adopted import AdoptedQuestion
+from midcall.core.forms.schema import simplify_patterns
 from midcall.core.journal import Entry
 from midcall.core.question import Question, Visit
 from midcall.language import _
@@ -49,9 +50,11 @@ def elicitation_params(call: Call, asking: Asking) -> dict[str, Any]:
 
 def _form_params(call: Call, question: Question[Any], entry: Entry) -> dict[str, Any]:
     params = dict(question.params)
+    if call.replay.asks_as_text or call.version < URLS_SINCE:
+        schema = question.form.schema(call.version, as_text=call.replay.asks_as_text)
+        params["requestedSchema"] = simplify_patterns(schema) if question.hazards else schema
     if call.version < URLS_SINCE:
         del params["mode"]
-        params["requestedSchema"] = question.form.schema(call.version)
     elif entry.problems:
         params["requestedSchema"] = refill(params["requestedSchema"], entry)
     params["message"] = message_for(question, entry)
@@ -59,12 +62,13 @@ def _form_params(call: Call, question: Question[Any], entry: Entry) -> dict[str,
 
 
 def message_for(question: Question[Any], entry: Entry) -> str:
-    """The message; after an invalid answer, with the problems to correct."""
+    """The message; after an invalid answer, with the problems to correct. Some clients drop the line breaks."""
     if not entry.problems:
         return question.message
     labels = {field.name: field.title or field.name for field in question.form}
-    problems = [f"- {labels.get(name, name)}: {text}" if name else f"- {text}" for name, _code, text in entry.problems]
-    return "\n".join((question.message, "", _("Please correct:"), *problems))
+    problems = [f"{labels.get(name, name)}: {text}" if name else text for name, _code, text in entry.problems]
+    listed = " \n".join(f"- {problem}{'.' * problem[-1:].isalnum()}" for problem in problems)
+    return f"{question.message}{'.' * question.message[-1:].isalnum()} \n\n{_('Please correct:')} \n{listed}"
 
 
 def refill(schema: dict[str, Any], entry: Entry) -> dict[str, Any]:
@@ -74,10 +78,17 @@ def refill(schema: dict[str, Any], entry: Entry) -> dict[str, Any]:
     wrong = {problem[0] for problem in entry.problems}
     right = {name: value for name, value in entry.value.items() if name not in wrong and value is not None}
     properties = {
-        name: {**field, "default": right[name]} if name in right else field
+        name: {**field, "default": _as_default(field, right[name])} if name in right else field
         for name, field in schema["properties"].items()
     }
     return {**schema, "properties": properties}
+
+
+def _as_default(field: dict[str, Any], value: Any) -> Any:
+    """This value as the default of this field, which may be a line of text instead of a number or a list."""
+    if field["type"] != "string" or isinstance(value, str):
+        return value
+    return ", ".join(cast("list[str]", value)) if isinstance(value, list) else str(value)
 
 
 def _visit_params(call: Call, identity: str, visit: Visit) -> dict[str, Any]:

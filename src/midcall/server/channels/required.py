@@ -7,7 +7,8 @@ where it stopped.
 Other clients start the call again from the top. Only the author can say that they do (`install(..., required=True)`),
 and they are sent only to visits that a fresh call finds done, and only while nothing would be done twice.
 
-A tool may also raise the error itself. 2026-07-28 has no such error: there it becomes a round with these visits.
+A tool may also raise the error itself. 2026-07-28 has no such error: there it becomes a round with these visits. For a
+client without URL mode, they become links.
 """
 
 from __future__ import annotations
@@ -37,8 +38,10 @@ from midcall.server.resuming.codes import comes_back, give_code, retries_of, why
 if TYPE_CHECKING:
     from midcall.server.call import Call
 
-_FOUND_AGAIN: Final = frozenset({"secret", "authorize", "used", "required", "visiting", "visited"})
+_FOUND_AGAIN: Final = frozenset({"pages", "secret", "authorize", "used", "required", "visiting", "visited", "as_text"})
 """Marks of work that a fresh call finds in the vault or in the store, or repeats without harm."""
+_ENDS: Final = ".!?…。！？"
+"""How a sentence ends."""
 
 
 class Recognised(Visit):
@@ -123,7 +126,7 @@ class UrlElicitationRequired(UrlElicitationRequiredError):
     """Raise it if a tool cannot continue before the user has visited these URLs.
 
     Up to 2025-11-25 the client gets the error -32042. 2026-07-28 has no such error: there it becomes a round with these
-    visits.
+    visits. With a portal, a client without URL mode gets links and a resume code.
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
@@ -172,6 +175,13 @@ async def check_required(call: Call, error: UrlElicitationRequiredError) -> UrlE
         if not isinstance(error, UrlElicitationRequired):
             raise error
         raise NoChannel(reason, mode="url", undeclared="url" if call.modern else None, reasons={"required": reason})
+    error = await _follow(call, error)
+    await give_code(call, error)
+    return error
+
+
+async def _follow(call: Call, error: UrlElicitationRequiredError) -> UrlElicitationRequiredError:
+    """This error, with an id for each visit, whose client hears when that is done."""
     if not all(visit.elicitation_id for visit in error.elicitations):
         named = [
             visit.model_copy(update={"elicitation_id": visit.elicitation_id or call.derive("required", str(index))})
@@ -180,31 +190,43 @@ async def check_required(call: Call, error: UrlElicitationRequiredError) -> UrlE
         error = UrlElicitationRequiredError(named, error.message)
     for visit in error.elicitations:
         await call.installation.visits.watch(call, visit.elicitation_id or "")
-    await give_code(call, error)
     return error
+
+
+def goes_by_link(call: Call, error: UrlElicitationRequiredError) -> bool:
+    """Whether the client can't be sent to a URL, but its model can show these addresses."""
+    first = error.elicitations[0]
+    visit = Visit(first.message, first.url, id=first.elicitation_id)
+    return call.lacks_visit_errors() is not None and LINK.why_not(call, visit) is None
 
 
 async def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> dict[str, dict[str, Any]] | None:
     """The questions of a round instead of this error; None if all visits are done, and the tool has to run again.
 
-    Each visit is asked for once. After the user has agreed, the request is held until the visit is completed; if that
-    takes too long, the call ends with a resume code. A visit that is still required then is asked for again.
+    A client without URL mode gets links instead, and a resume code. Each visit is asked for once. After the user has
+    agreed, or the model has resumed the call, the request is held until the visit is completed; if that takes too long,
+    the call ends with a resume code. A visit that is still required then is asked for again.
 
     Raises:
         UserDeclined, UserCancelled: The user did not agree to one of them.
         TimedOut: They agreed but are not done, and the call cannot resume later.
         NoChannel, UrlElicitationRequiredError: The client cannot be sent to a URL.
     """
-    await check_required(call, error)
-    requests: dict[str, dict[str, Any]] = {}
+    by_link = goes_by_link(call, error)
+    error = await (_follow if by_link else check_required)(call, error)
+    via: Via = "link" if by_link else "round"
     agreed: dict[str, str] = {}
+    new: list[Asking] = []
     for index, params in enumerate(error.elicitations):
         visit = Visit(params.message, params.url, id=params.elicitation_id)
         identity = required_name(index, visit.digest)
         entry = call.replay.find(identity, visit)
         if entry is not None and entry.kind in ("decline", "cancel"):
-            raise_refusal(entry.kind)
+            raise_refusal(entry.kind, unseen=entry.value is True)
         attempt = 1 if entry is None else entry.attempt
+        shown = call.replay.find_mark(asking_mark("link", identity, attempt)) is not None
+        if entry is not None and entry.kind == "waiting" and shown:  # the model has shown it, and resumed the call
+            entry = call.replay.settle(identity, entry, "accept", {}, via)
         if entry is not None and entry.kind in ("accept", "fits"):
             tried = asking_mark("tried", identity, attempt)
             if call.replay.find_mark(tried) is None:
@@ -212,18 +234,50 @@ async def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> d
                 continue
             attempt += 1
         entry = call.replay.wait(identity, visit, line=False, deadline=None, attempt=attempt)
-        call.audit("question.asked", identity, via="round", mode="url", attempt=attempt)
-        wire = call.replay.wire_key(identity, attempt)
-        requests[wire] = {
-            "method": "elicitation/create",
-            "params": elicitation_params(call, Asking(identity, visit, entry)),
-        }
-    return requests or await _after_consent(call, agreed)
+        call.audit("question.asked", identity, via=via, mode="url", attempt=attempt)
+        new.append(Asking(identity, visit, entry))
+    if new:
+        _say_why(new[0], error)
+        return _leave_with_links(call, new) if by_link else {_wire(call, each): _request(call, each) for each in new}
+    if await _hold(call, agreed):
+        return None
+    if by_link:
+        return await leave_with_visits(call, error)
+    if call.method != "tools/call":
+        raise visits.page_timed_out(call, next(iter(agreed.values()), ""))
+    call.suspend().later = model_text.PAGE_NOT_FINISHED
+    return {}
 
 
-async def _after_consent(call: Call, agreed: Mapping[str, str]) -> dict[str, dict[str, Any]] | None:
-    """Hold the request until these are completed; None if they are."""
-    until = time.time() + visits.HOLD_SECONDS
+def _say_why(asking: Asking, error: UrlElicitationRequiredError) -> None:
+    """Put the message of the error, if its author gave one, before that of the first visit."""
+    why, visit = error.message.strip(), asking.question
+    if isinstance(visit, Visit) and why and why != UrlElicitationRequiredError(error.elicitations).message:
+        asking.question = Visit(f"{why}{' ' if why[-1] in _ENDS else ': '}{visit.message}", visit.url, id=visit.id)
+
+
+def _wire(call: Call, asking: Asking) -> str:
+    return call.replay.wire_key(asking.identity, asking.entry.attempt)
+
+
+def _request(call: Call, asking: Asking) -> dict[str, Any]:
+    return {"method": "elicitation/create", "params": elicitation_params(call, asking)}
+
+
+def _leave_with_links(call: Call, askings: Sequence[Asking]) -> dict[str, dict[str, Any]]:
+    """Let the request return these addresses and a resume code."""
+    pages: list[tuple[str, str]] = []
+    for asking in askings:
+        assert isinstance(asking.question, Visit)
+        call.replay.mark(asking_mark("link", asking.identity, asking.entry.attempt), "required", True)
+        pages.append((asking.question.message, asking.question.address(asking.question.id or "")))
+    call.suspend().later = model_text.open_pages(pages)
+    return {}
+
+
+async def _hold(call: Call, agreed: Mapping[str, str]) -> bool:
+    """Hold the request until these are completed. False if they aren't in time; they have been tried then."""
+    until = time.time() + (visits.longest_wait(call.ctx) if call.is_held_outside else visits.HOLD_SECONDS)
     done = True
     try:
         async with signs_of_life(call):
@@ -233,9 +287,4 @@ async def _after_consent(call: Call, agreed: Mapping[str, str]) -> dict[str, dic
         done = False
     for tried in agreed:
         call.replay.mark(tried, "required", True)
-    if done:
-        return None
-    if call.method != "tools/call":
-        raise visits.page_timed_out(call, next(iter(agreed.values()), ""))
-    call.suspend().later = model_text.PAGE_NOT_FINISHED
-    return {}
+    return done

@@ -36,7 +36,7 @@ class Round:
             if watched:
                 telemetry.leave(call, asking)
             question, attempt = asking.question, asking.entry.attempt
-            if attempt == 1 and isinstance(question, Question):
+            if attempt == 1 and isinstance(question, Question) and not call.replay.asks_as_text:
                 wire, params = asking.identity, dict(question.params)
             else:
                 wire, params = wire_key(asking.identity, attempt), elicitation_params(call, asking)

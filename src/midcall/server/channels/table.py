@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 from midcall.core.journal import Entry
 from midcall.core.outcome import Via
 from midcall.core.question import MISSING, Question, Visit
+from midcall.core.text import plain_line
 from midcall.errors import NoChannel
 from midcall.server.channels.apps.channel import App
 from midcall.server.channels.portal import Link, Page
@@ -51,14 +52,16 @@ class Default:
 CHANNELS: Sequence[Channel] = (Round(), Push(), Page(), Required(), App(), Link(), Relay(), Default())
 BEYOND_DOUBT: Sequence[Channel] = tuple(channel for channel in CHANNELS if channel.via in ("page", "app", "link"))
 """Here the user opens or fills in something themselves, so an answer is a person's."""
-_DOUBTFUL: Final = ("push", "round")
+DOUBTFUL: Final = ("push", "round")
+"""Here a client may answer without showing anything."""
 
 
 def no_channel(call: Call, question: Question[Any] | Visit) -> NoChannel:
     """The error for a question that no channel can carry; it says why, for each."""
     reasons = why_not(call, question)
     undeclared = _undeclared_mode(call, question, reasons)
-    return NoChannel(_main_reason(call, reasons), mode=question.mode, undeclared=undeclared, reasons=reasons)
+    why, asked = _main_reason(call, reasons), plain_line(question.message)
+    return NoChannel(why, mode=question.mode, undeclared=undeclared, reasons=reasons, question=asked)
 
 
 def _main_reason(call: Call, reasons: Mapping[str, str]) -> str:
@@ -80,7 +83,7 @@ def _undeclared_mode(call: Call, question: Question[Any] | Visit, reasons: Mappi
 
 def beyond_doubt(call: Call, question: Question[Any] | Visit, entry: Entry) -> bool:
     """Whether a channel where a person acts can ask a question again that perhaps nobody saw."""
-    return entry.via in _DOUBTFUL and any(
+    return entry.via in DOUBTFUL and any(
         (question.via is None or channel.via in question.via) and channel.why_not(call, question) is None
         for channel in BEYOND_DOUBT
     )

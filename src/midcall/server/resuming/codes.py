@@ -1,7 +1,8 @@
 """Resume codes: an unfinished call returns a code, and a tool or a retry resumes the call with it.
 
 People are slow, and clients limit the time and the rounds of a call. The store keeps the journal, and
-`midcall_continue(code)` resumes the call from there: for the same user, once, on any replica.
+`midcall_continue(code)` resumes the call from there: for the same user, on any replica. A code names a turn, which
+continues once: the same code again joins it, and gets what it came to.
 
 A client that retries after the error -32042 brings back the code that came with the error. It works for the same
 request only. It isn't the id of a visit, because those are in addresses, which people pass on.
@@ -13,21 +14,25 @@ import hashlib
 import json
 import secrets
 from base64 import urlsafe_b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from mcp.server.context import HandlerResult
 from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
-from mcp_types import INVALID_PARAMS, ElicitRequestURLParams, ListToolsResult, Tool
+from mcp_types import INVALID_PARAMS, ClientCapabilities, ElicitRequestURLParams, ListToolsResult, Tool
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import BaseModel
 
 from midcall.core.journal import Journal, Target, decode, encode, mark_name
 from midcall.core.replay import parse_answer
+from midcall.core.text import plain_line
 from midcall.core.wire import spell
-from midcall.errors import MalformedAnswer
+from midcall.errors import JournalTooLarge, MalformedAnswer, MidcallError
 from midcall.protocol import ANSWER, CODE, CONTINUE, NOW, RETRIES
 from midcall.server import model_text
 from midcall.server.channels.relay import RELAYED
+from midcall.server.resuming.pages import Page, note_pages, pages_of
+from midcall.settings import STATE_BYTES
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -38,17 +43,21 @@ if TYPE_CHECKING:
 _REQUEST: Final = mark_name("retry")
 """The mark in the journal: which request the code of a retry is for."""
 
-_TOOL: Final = Tool(
-    name=CONTINUE,
-    title=model_text.CONTINUE_TITLE,
-    description=model_text.CONTINUE_DESCRIPTION,
-    input_schema={
-        "type": "object",
-        "properties": {"code": {"type": "string", "description": model_text.CODE}},
-        "required": ["code"],
-        "additionalProperties": False,
-    },
-)
+
+def _continue_tool(installation: Installation) -> Tool:
+    return Tool(
+        name=CONTINUE,
+        title=model_text.CONTINUE_TITLE,
+        description=model_text.continue_description(plain_line(installation.server_title)),
+        annotations=installation.continue_annotations,
+        input_schema={
+            "type": "object",
+            "properties": {"code": {"type": "string", "description": model_text.CODE}},
+            "required": ["code"],
+            "additionalProperties": False,
+        },
+    )
+
 
 _ANSWER_TOOL: Final = Tool(
     name=ANSWER,
@@ -70,7 +79,7 @@ _ANSWER_TOOL: Final = Tool(
 async def finish_later(call: Call, why: str, *, now: bool = False) -> dict[str, Any]:
     """The result of a call that resumes later, or right `now` if nobody has to do anything first.
 
-    It isn't a failure, but only an error result needs no structured content.
+    It isn't a failure. But if the client has seen an output schema, only an error needs no structured content.
 
     Raises:
         UrlElicitationRequiredError: The client has to visit something first, and then makes the call again.
@@ -82,9 +91,11 @@ async def finish_later(call: Call, why: str, *, now: bool = False) -> dict[str, 
     params, journal = call.params or {}, call.journal
     journal.target = journal.target or Target(str(params.get("name", "")), params.get("arguments"))
     journal.rounds = journal.holds = 0
+    note_pages(call, suspension.pages.values())
     code = await _put_code(call)
     text = model_text.pass_on_answer(why, code) if suspension.relays else model_text.resume(why, code, now=now)
-    result = _result(call, text)
+    ordinary = ends_unfinished(call.installation, call.session.client_capabilities)
+    result = _result(call, text, is_error=not ordinary)
     result["_meta"] = {**result.get("_meta", {}), **suspension.for_programs, CODE: code}
     if now:
         result["_meta"][NOW] = True
@@ -99,8 +110,11 @@ async def _put_code(call: Call) -> str:
     if (keeping := call.installation.keeping) is not None:
         code = await keeping.put_code(call, text)
     else:
+        call.size = len(text)
+        if len(text) > STATE_BYTES and not call.installation.runs.has_room(call):
+            raise JournalTooLarge(len(text), STATE_BYTES)
         code = spell(secrets.token_bytes(16))
-        call.installation.runs.put_state(code, call, text)
+        call.installation.runs.put_state(code, call, text if call.ended else text.partition("\n")[0])
     call.audit("code.issued")
     return code
 
@@ -115,20 +129,48 @@ def code_in(ctx: ServerRequestContext[Any, Any]) -> str | None:
     return code if isinstance(code, str) else ""
 
 
-async def take(installation: Installation, ctx: ServerRequestContext[Any, Any], code: str) -> str | None:
-    """The state of the call behind this code: for its owner, once.
-
-    A request that the code isn't for, or an answer that can't be read, doesn't use it up.
-    """
-    keeping, owner = installation.keeping, installation.owner(ctx)
+async def find(installation: Installation, ctx: ServerRequestContext[Any, Any], code: str) -> str | None:
+    """The state of the call behind this code, for its holder."""
+    keeping, holder = installation.keeping, installation.holder(ctx)
     if (answer := answer_in(ctx)) is not None:
         parse_answer(answer)
     if keeping is None:
-        return installation.runs.take_state(code, owner)
-    text = await keeping.behind_code(installation, code, owner)
-    if text is None or not _fits_request(decode(text), ctx):
+        return installation.runs.state_behind(code, holder)
+    text = await keeping.behind_code(installation, code, holder)
+    return None if text is None or not _fits_request(decode(text), ctx) else text
+
+
+async def use(installation: Installation, ctx: ServerRequestContext[Any, Any], code: str) -> bool:
+    """Whether the call may continue with this code.
+
+    With a store, `midcall_continue` may come again: it joins the turn. A retry, and a code without a store, work once.
+    """
+    if installation.keeping is None:
+        return installation.runs.use_state(code)
+    return await installation.keeping.use_code(code, installation.holder(ctx)) or _retry_code(ctx) is None
+
+
+async def after(
+    installation: Installation, ctx: ServerRequestContext[Any, Any], result: HandlerResult
+) -> tuple[str, str] | None:
+    """The next code and the state behind it, if the call has continued and waits for pages again."""
+    meta = result.get("_meta") if isinstance(result, dict) else None
+    code = cast("Mapping[str, Any]", meta).get(CODE) if isinstance(meta, Mapping) else None
+    if installation.keeping is None or not isinstance(code, str):
         return None
-    return text if await keeping.use_code(code, owner) else None
+    try:
+        state = await installation.keeping.behind_code(installation, code, installation.holder(ctx))
+    except MidcallError:
+        return None
+    return (code, state) if state is not None and pages_of(decode(state)) else None
+
+
+def still_waits(call: Call, code: str, pages: Sequence[Page]) -> dict[str, Any]:
+    """The result of a request that has waited for these pages long enough. Its code still works."""
+    address = next((page.address for page in pages if page.address), "")
+    result = _result(call, model_text.resume(model_text.page_not_finished(address), code))
+    result["_meta"] = {**result.get("_meta", {}), CODE: code}
+    return result
 
 
 def answer_in(ctx: ServerRequestContext[Any, Any]) -> Mapping[str, Any] | None:
@@ -149,9 +191,34 @@ def take_answer(call: Call, answer: Mapping[str, Any]) -> None:
         journal.forget(RELAYED)
 
 
-def add_tools(result: HandlerResult, *, relay: bool) -> HandlerResult:
+def add_tools(result: HandlerResult, installation: Installation) -> HandlerResult:
     """Add our tools to the end of a list of tools."""
-    return append_tools(result, _TOOL, *([_ANSWER_TOOL] if relay else []))
+    return append_tools(result, _continue_tool(installation), *([_ANSWER_TOOL] if installation.relay else []))
+
+
+def ends_unfinished(installation: Installation, capabilities: ClientCapabilities | None) -> bool:
+    """Whether a question to this client ends the call with a link or an App, since it has no elicitation.
+
+    Then it sees no output schemas, which such a result could not fit.
+    """
+    if capabilities is not None and capabilities.elicitation is not None:
+        return False
+    if installation.portal is not None or installation.relay:
+        return True
+    from midcall.server.channels.apps.requests import shows_apps
+
+    return installation.keeping is not None and shows_apps(installation, capabilities)
+
+
+def drop_output_schemas(result: HandlerResult) -> HandlerResult:
+    """A list of tools without their output schemas, for one kind of client: no cache may share it."""
+    if isinstance(result, BaseModel):
+        result = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+    if not isinstance(result, Mapping):
+        return result
+    listed = cast("Sequence[Mapping[str, Any]]", result.get("tools", ()))
+    tools = [{name: value for name, value in tool.items() if name != "outputSchema"} for tool in listed]
+    return {**result, "tools": tools, **({"cacheScope": "private"} if "cacheScope" in result else {})}
 
 
 def append_tools(result: HandlerResult, *tools: Tool) -> HandlerResult:
@@ -182,8 +249,8 @@ def refuse_answer(call: Call, why: MalformedAnswer) -> dict[str, Any]:
     return _result(call, model_text.answer_again(why.text))
 
 
-def _result(call: Call, text: str) -> dict[str, Any]:
-    return call.stamp({"content": [{"type": "text", "text": text}], "isError": True}, "complete")
+def _result(call: Call, text: str, *, is_error: bool = True) -> dict[str, Any]:
+    return call.stamp({"content": [{"type": "text", "text": text}], "isError": is_error}, "complete")
 
 
 def _mapping_in(params: Mapping[str, Any] | None, name: str) -> Mapping[str, Any]:

@@ -20,6 +20,7 @@ from midcall.errors import InvalidJournal, StoreError
 from midcall.settings import PURGE_SECONDS
 from midcall.stores.base import Record, Store
 from midcall.stores.interactions import digest_of
+from midcall.stores.quotas import caller
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -66,7 +67,9 @@ class Keeping:
 
     async def create(self, call: Call, id: str, kind: str, data: str) -> tuple[Record, bool]:
         """Create a record for this call, which expires when its state does."""
-        return await self.create_for(call.owner, id, kind, data)
+        if caller.get() is None:  # without a store, or without a request
+            caller.set(lambda: call.caller)
+        return await self.create_for(call.holder, id, kind, data)
 
     async def create_for(self, owner: str, id: str, kind: str, data: str) -> tuple[Record, bool]:
         now = time.time()
@@ -94,20 +97,20 @@ class Keeping:
         await self.create(call, f"code:{code}", "code", _seal(call.installation, text))
         return code
 
-    async def behind_code(self, installation: Installation, code: str, owner: str) -> str | None:
-        """The journal behind this code, for its owner.
+    async def behind_code(self, installation: Installation, code: str, holder: str) -> str | None:
+        """The journal behind this code, for its holder.
 
         Raises:
             InvalidJournal: A server with other keys sealed it, and can still resume the call.
         """
         kept = await (await self.store()).read(digest_of(f"code:{code}"))
-        if kept is None or kept.kind != "code" or kept.owner != owner:
+        if kept is None or kept.kind != "code" or kept.owner != holder or kept.expires <= time.time():
             return None
         return _unseal(installation, kept.data)
 
-    async def use_code(self, code: str, owner: str) -> bool:
-        """Use up this code. False if it was used before."""
-        return await (await self.store()).consume(digest_of(f"code:{code}"), owner=owner, now=time.time()) is not None
+    async def use_code(self, code: str, holder: str) -> bool:
+        """Mark this code as used. False if it was before."""
+        return await (await self.store()).consume(digest_of(f"code:{code}"), owner=holder, now=time.time()) is not None
 
     def _purge_sometimes(self, loop: asyncio.AbstractEventLoop) -> None:
         if time.time() - self._purged > PURGE_SECONDS and (self._purging is None or self._purging.done()):

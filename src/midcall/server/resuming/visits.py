@@ -4,7 +4,8 @@ A visit's record is in the store, so that any replica can complete it. Only the 
 process, which notifies the client.
 
 A request is held while the user is on a page: on 2026-07-28 for a while in at most two rounds, on older versions as
-long as common clients wait. After that, the call ends with a resume code, if it can have one.
+long as common clients wait. After that, the call ends with a resume code, if it can have one. A request that brings a
+code is held before its run continues, not in the run: waiting uses no code up.
 """
 
 from __future__ import annotations
@@ -13,29 +14,45 @@ import asyncio
 import json
 import logging
 import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict, replace
-from functools import partial
+from itertools import count
 from math import inf
-from typing import TYPE_CHECKING
-from weakref import WeakSet
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary, ref
+
+from mcp_types import ElicitCompleteNotification, ElicitCompleteNotificationParams
 
 from midcall.core.remembered import Remembered
-from midcall.errors import StoreError, TimedOut
+from midcall.errors import RecordRefused, StoreError, TimedOut
 from midcall.protocol import has_visit_errors
 from midcall.server import model_text
-from midcall.server.channels.push import signs_of_life
-from midcall.settings import HOLD_SECONDS, MAX_HOLDS, MAX_VISITS, PUSH_HOLD_SECONDS, VISIT_POLL_SECONDS
+from midcall.server.channels.push import describe_wait, signs_of_life
+from midcall.server.resuming.pages import Page
+from midcall.settings import (
+    BRIEF_HOLD_SECONDS,
+    HOLD_SECONDS,
+    MAX_HOLDS,
+    MAX_VISITS,
+    PUSH_HOLD_SECONDS,
+    VISIT_POLL_SECONDS,
+)
 from midcall.stores.interactions import Ending, digest_of, short
-from midcall.stores.quotas import caller
 
 if TYPE_CHECKING:
     from mcp.server.connection import Connection
+    from mcp.server.context import ServerRequestContext
 
     from midcall.server.call import Call
     from midcall.server.resuming.storage import Keeping
     from midcall.stores.base import Record
 
 logger = logging.getLogger("midcall.visits")
+
+
+_BEAT: Final = 1e-6
+"""How much a heartbeat adds before the run continues: all of them together less than the first one of the run."""
 
 
 class NotHeld(Exception):
@@ -49,8 +66,8 @@ class Visits:
         self._keeping = keeping
         self._loop: asyncio.AbstractEventLoop | None = None
         self._known: Remembered[None] = Remembered(MAX_VISITS)
-        self._askers: Remembered[WeakSet[Connection]] = Remembered(MAX_VISITS)
-        """The clients that were sent to each visit: several, if its author gives it one id for all."""
+        self._askers: Remembered[WeakKeyDictionary[Connection, ref[Call]]] = Remembered(MAX_VISITS)
+        """The clients that were sent to each visit, and the calls that did: several, if its author gives it one id."""
         self._watching: dict[str, asyncio.Task[None]] = {}
         self._held: set[asyncio.Future[Record | None]] = set()
         self.stopping = False
@@ -66,8 +83,8 @@ class Visits:
         await self.begin(call, id)
         if not has_visit_errors(call.version):
             return
-        askers = self._askers.get(id) or WeakSet()
-        askers.add(call.asking_session.connection)
+        askers = self._askers.get(id) or WeakKeyDictionary()
+        askers[call.asking_session.connection] = ref(call)
         self._askers[id] = askers
         if (watching := self._watching.get(id)) is None or watching.done():
             self._watching[id] = task = asyncio.create_task(self._watch(id))
@@ -88,8 +105,6 @@ class Visits:
     async def begin(self, call: Call, id: str) -> None:
         """Record that the visit is in progress."""
         self.remember(id)
-        if caller.get() is None:  # without a store, nothing else counts what a caller keeps
-            caller.set(partial(call.installation.caller, call.ctx))
         await self._keeping.create(call, id, "visit", "{}")
 
     async def wait(self, id: str, seconds: float) -> Ending | None:
@@ -98,7 +113,7 @@ class Visits:
         Raises:
             NotHeld: The process is stopping.
         """
-        waiting = asyncio.ensure_future((await self._keeping.store()).wait(digest_of(id), seconds))
+        waiting = asyncio.ensure_future((await self._keeping.store()).wait(digest_of(id), max(0.0, seconds)))
         self._held.add(waiting)
         if self.stopping:
             waiting.cancel()
@@ -110,7 +125,29 @@ class Visits:
         if waiting.cancelled():
             raise NotHeld
         record = waiting.result()
-        return None if record is None or record.outcome is None else Ending(**json.loads(record.outcome))
+        if record is None or record.outcome is None:
+            return None
+        await self.notify(id)  # before the call continues: its request may end
+        ending = Ending(**json.loads(record.outcome))
+        return replace(ending, action="cancel") if ending.action == "closed" else ending
+
+    async def wait_for_one(self, pages: Sequence[Page], seconds: float) -> bool:
+        """Wait until one of these has ended, has expired or is gone. False if none has within this time.
+
+        Raises:
+            NotHeld: The process is stopping.
+        """
+        until = time.time() + max(0.0, seconds)
+        waits = [asyncio.create_task(self.wait(page.id, min(until, page.until) - time.time())) for page in pages]
+        try:
+            done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            ended = any(wait.result() is not None for wait in done)
+        except RecordRefused:  # the run finds out, and ends
+            return True
+        finally:
+            for wait in waits:
+                wait.cancel()
+        return ended or time.time() < until or any(page.until <= until for page in pages)
 
     async def has_ended(self, id: str) -> bool:
         """Whether the visit is done."""
@@ -154,9 +191,10 @@ class Visits:
 
     async def notify(self, id: str) -> None:
         """Notify the clients of this process that were sent there."""
-        for client in list(self._askers.pop(id, ())):
+        askers = self._askers.pop(id, None)
+        for client, call in list(askers.items()) if askers else ():
             try:
-                await client.notify("notifications/elicitation/complete", {"elicitationId": id})
+                await _notify(client, call(), id)
             except Exception:
                 logger.warning("A visit is complete, but its client could not be notified", exc_info=True)
 
@@ -177,11 +215,22 @@ class Visits:
             logger.warning("Could not watch a visit any longer: %s", error)
 
 
+async def _notify(client: Connection, call: Call | None, id: str) -> None:
+    """Notify on the stream of the request that asked, while it is open, else on the standalone stream."""
+    done = ElicitCompleteNotification(params=ElicitCompleteNotificationParams(elicitation_id=id))
+    if call is not None and call.is_being_served and call.session.can_send_request:
+        await call.session.send_notification(done, related_request_id=call.ctx.request_id)
+    else:
+        await client.notify(done.method, {"elicitationId": id})
+
+
 # --- holding a request -------------------------------------------------------------------------
 
 
-async def wait_for_ending(call: Call, id: str, timeout: float | None, until: float = inf) -> Ending:
-    """Hold the request until the visit has ended, and record how. `until` is when its page expires.
+async def wait_for_ending(call: Call, id: str, timeout: float | None, until: float = inf, address: str = "") -> Ending:
+    """Hold the request until the visit has ended, and record how.
+
+    Our page has an address, and expires at `until`.
 
     Raises:
         TimedOut: It did not end in time.
@@ -193,19 +242,71 @@ async def wait_for_ending(call: Call, id: str, timeout: float | None, until: flo
         await call.installation.visits.begin(call, id)
     until = min(until, _deadline(call, id, timeout))
     while True:
-        left = max(0.0, until - time.time())
-        hold = min(left, HOLD_SECONDS if call.modern or call.can_continue_later else PUSH_HOLD_SECONDS)
-        try:
-            async with signs_of_life(call):
-                ending = await call.installation.visits.wait(id, hold)
-        except NotHeld:
-            ending, left = None, inf
-        if ending is not None:
+        if (ending := await hold(call, id, until, address)) is not None:
             ending = replace(ending, sealed="")  # not in a journal, even if it's encrypted
             call.replay.mark(identity, "visited", asdict(ending))
             return ending
-        if left <= hold or not await _let_go(call):
+        if address and (portal := call.installation.portal) is not None:  # its process may be gone
+            address = await portal.serve_again(id, until, detach=not call.over_http) or address
+        if not await _let_go(call, Page(id, until, address)):
             raise page_timed_out(call, id)
+
+
+async def hold(call: Call, id: str, until: float, address: str = "") -> Ending | None:
+    """Hold the request until the visit has ended. None if the request has to return before that.
+
+    `address` is where the user is, if that is our page.
+
+    Raises:
+        TimedOut: It has expired, or is gone from the store: nobody can finish it any more.
+    """
+    left = max(0.0, until - time.time())
+    seconds = min(left, _longest_hold(call))
+    try:
+        async with signs_of_life(call, address):
+            ending = await call.installation.visits.wait(id, seconds)
+    except NotHeld:
+        return None
+    if ending is not None:
+        if call.trail is not None:
+            await call.trail.leave(id)
+    elif left <= seconds or not await call.installation.visits.knows(id):
+        raise page_timed_out(call, id)
+    return ending
+
+
+def _longest_hold(call: Call) -> float:
+    if call.is_held_outside:
+        return 0.0
+    return HOLD_SECONDS if call.modern or call.can_continue_later else PUSH_HOLD_SECONDS
+
+
+def longest_wait(ctx: ServerRequestContext[Any, Any]) -> float:
+    """For how long a request with a code waits for pages. Without a progress token, its client may soon give up."""
+    return HOLD_SECONDS if _token_of(ctx) is not None else min(BRIEF_HOLD_SECONDS, HOLD_SECONDS)
+
+
+def _token_of(ctx: ServerRequestContext[Any, Any]) -> str | int | None:
+    return ctx.meta.get("progress_token") if ctx.meta else None
+
+
+@asynccontextmanager
+async def signs_of_waiting(ctx: ServerRequestContext[Any, Any], every: float, address: str) -> AsyncGenerator[None]:
+    """Report progress to a request waiting for a page before its run continues, while this is open."""
+    if _token_of(ctx) is None:
+        yield
+        return
+    beating = asyncio.create_task(_beat(ctx, every, address))
+    try:
+        yield
+    finally:
+        beating.cancel()
+
+
+async def _beat(ctx: ServerRequestContext[Any, Any], every: float, address: str) -> None:
+    for beat in count(1):
+        await asyncio.sleep(every)
+        await ctx.session.report_progress(beat * _BEAT, message=describe_wait(address))
 
 
 def page_timed_out(call: Call, id: str) -> TimedOut:
@@ -217,15 +318,16 @@ def page_timed_out(call: Call, id: str) -> TimedOut:
     )
 
 
-async def _let_go(call: Call) -> bool:
+async def _let_go(call: Call, page: Page) -> bool:
     """Let the request return, to continue in the next round or later. False if neither is possible."""
     last = call.installation.max_rounds
     rounds_left = last is None or call.journal.rounds < last - 1
-    if call.modern and call.elicitation is not None and rounds_left and call.journal.holds < MAX_HOLDS:
+    is_held = not call.is_held_outside
+    if is_held and call.modern and call.elicitation is not None and rounds_left and call.journal.holds < MAX_HOLDS:
         await call.run.pause()
         return True
     if call.can_give_code:
-        await call.continue_later(model_text.PAGE_NOT_FINISHED)
+        await call.continue_later(model_text.page_not_finished(page.address), pages=(page,))
         return True
     return False
 

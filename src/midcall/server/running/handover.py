@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from mcp.server.request_state import InvalidRequestState
 from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, ErrorData
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
 from midcall.core.journal import Head
 from midcall.errors import RecordRefused, StoreError, StoreFull
@@ -364,14 +364,14 @@ class Handover:
 
     def _opened(self, record: Record) -> Outcome:
         try:
-            id, result, error = json.loads(self._codec.unseal(record.outcome or ""))
+            id, *plain = json.loads(self._codec.unseal(record.outcome or ""))
         except InvalidRequestState:
             raise StoreError(
                 "This call was continued by a replica with other keys. Replicas need the same keys."
             ) from None
         if id != record.id:
             raise StoreError("The record of a continued call was exchanged in the store.")
-        return Outcome.from_plain(result, None if error is None else ErrorData.model_validate(error))
+        return Outcome.from_plain(*plain)
 
     # --- answers ------------------------------------------------------------------------------
 

@@ -11,7 +11,6 @@ import logging
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import suppress
 from contextvars import Context, ContextVar, copy_context
 from typing import Any, Final, NamedTuple, cast
 
@@ -35,8 +34,12 @@ CANCELLED: Final = "cancelled"
 """The reason for ending a run because its client has cancelled the call."""
 STOPPED: Final = "stopped"
 """The reason for ending a run because the server stops."""
+ELSEWHERE: Final = "continued elsewhere"
+"""The reason for ending a run whose call another replica has taken over."""
 REPLAYED: Final = (ROUND, STOPPED, "evicted")
 """Why a run is ended whose call may be replayed."""
+OVER: Final = (None, "failed", CANCELLED)
+"""Why a run has ended whose call is over: None if its tool has ended on its own."""
 
 QUIET_LINE: Final = 1
 QUIET_BRANCHES: Final = 4
@@ -87,8 +90,6 @@ class Run:
     _counting = False
     _tool: Awaitable[Any] | None = None
     """What it runs, until it does."""
-    _has_begun = False
-    """Whether a request has waited for its first step."""
     _is_starting = False
     """Whether the tool takes its first steps, before the tasks that it starts have taken theirs."""
     _bell: asyncio.Future[None] | None = None
@@ -171,12 +172,10 @@ class Run:
 
     async def settle(self) -> None:
         """Wait until the tool has ended, or has asked and gone quiet, and hand its context variables back."""
-        if not self._has_begun:
-            self._has_begun = True
-            if not self.task.done():
-                await asyncio.sleep(0)  # most tools never ask, and end with their first step
-            if self._quiet:
-                await asyncio.sleep(0)  # tasks that the tool has started take their first steps
+        if not self.task.done():
+            await asyncio.sleep(0)  # most tools end with their next step, or ask
+        if self._quiet:
+            await asyncio.sleep(0)  # tasks that the tool has started take their first steps
         while not (self.task.done() or self.abandoned or self._is_quiet()):
             self._bell = self.loop.create_future()
             try:
@@ -243,7 +242,8 @@ class Run:
 
     async def ask(self, requests: Mapping[str, Mapping[str, Any]]) -> None:
         """Put these into the next round, and wait until one of them is answered."""
-        if self.must_check:
+        task = asyncio.current_task()
+        if self.ending is not None or (task is not None and task.cancelling()):
             await self.check_question()
         if self.task.done():  # no request would take it along
             raise asyncio.CancelledError
@@ -251,7 +251,7 @@ class Run:
         waits = {key: Waiting(request, self.loop.create_future()) for key, request in requests.items()}
         self.open.update(waits)
         self.threads_waiting += for_thread
-        self._expect(self._turns_until_quiet(for_thread))
+        self._expect(self._turns_until_quiet(task, for_thread))
         try:
             if len(waits) == 1:
                 await next(iter(waits.values())).answered
@@ -271,7 +271,7 @@ class Run:
         await self.check()
         waiting: asyncio.Future[None] = self.loop.create_future()
         self.pauses |= {waiting}
-        self._expect(self._turns_until_quiet(in_thread.get() is not None))
+        self._expect(self._turns_until_quiet(asyncio.current_task(), in_thread.get() is not None))
         try:
             await waiting
         finally:
@@ -279,8 +279,7 @@ class Run:
         if self._newer:
             _adopt(self._newer)
 
-    def _turns_until_quiet(self, for_thread: bool) -> int:
-        task = asyncio.current_task()
+    def _turns_until_quiet(self, task: asyncio.Task[Any] | None, for_thread: bool) -> int:
         if task is self.task:
             return QUIET_LINE
         if for_thread:
@@ -325,12 +324,6 @@ class Run:
             self._abandon()
         elif not self._endless.done():
             self._endless.set_result(None)
-
-    @property
-    def must_check(self) -> bool:
-        """Whether `check_question` may refuse a question."""
-        task = asyncio.current_task()
-        return self.ending is not None or (task is not None and task.cancelling() > 0)
 
     async def check_question(self) -> None:
         """`check`, for a question: in a scope that was cancelled nobody wants to know any more."""
@@ -525,7 +518,7 @@ def _is_running(loop: asyncio.AbstractEventLoop) -> bool:
 
 def _retrieve(task: asyncio.Task[Any]) -> None:
     """Take the error from the task: nobody may ask for it, and its traceback would keep everything alive."""
-    with suppress(asyncio.CancelledError):
+    if not task.cancelled():
         task.exception()
 
 

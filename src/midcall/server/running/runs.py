@@ -3,36 +3,49 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import logging
 from collections import Counter, OrderedDict, deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from contextvars import Context, ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from weakref import WeakMethod
 
 import anyio
-import anyio.to_thread
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
 from midcall.core.journal import Head
 from midcall.core.remembered import Remembered
 from midcall.errors import StoreError
+from midcall.server.resuming.visits import NotHeld
 from midcall.server.running import handover as beating
 from midcall.server.running.handover import Claim, Handover
-from midcall.server.running.run import STOPPED
-from midcall.server.running.turns import FORGOTTEN, PAST, Given, Outcome, Turn, fingerprint
-from midcall.settings import MAX_ENDED_RUNS, MAX_SEEN_TOOLS, MAX_TURN_OUTCOMES, MAX_TURNS
+from midcall.server.running.run import ELSEWHERE, STOPPED
+from midcall.server.running.threads import size_of_pool
+from midcall.server.running.turns import FORGOTTEN, PAST, Given, Outcome, Turn
+from midcall.settings import (
+    LARGE_JOURNAL_BYTES,
+    MAX_ENDED_RUNS,
+    MAX_SEEN_TOOLS,
+    MAX_TURN_OUTCOMES,
+    MAX_TURNS,
+    OUTCOME_BYTES,
+    STATE_BYTES,
+)
 from midcall.stores.base import Record
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server
 
     from midcall.server.call import Call
+    from midcall.server.resuming.pages import Page
 
 logger = logging.getLogger("midcall")
 
+_canonical: Final = json.JSONEncoder(sort_keys=True).encode
 
 chosen_live: ContextVar[bool | None] = ContextVar("midcall_live", default=None)
 """Whether runs stay in memory, for the calls of one test. Overrides what `install` was given."""
@@ -46,6 +59,8 @@ class Runs:
 
     drive: Callable[[Call, Claim], Awaitable[None]]
     """Continues a run for a request that another replica got."""
+    resume: Callable[[Call], Coroutine[Any, Any, None]]
+    """Continues a run without a request: the user is done on a page that it waits for."""
 
     def __init__(self, *, live: bool, most: int, seconds: float, handover: Handover | None = None) -> None:
         self._live = live
@@ -58,20 +73,23 @@ class Runs:
         self._turns: OrderedDict[tuple[str, int], Turn] = OrderedDict()
         """The turns that this process has continued, by call and number."""
         self._settled: deque[Turn] = deque()
+        self._settled_size = 0
         self.running: set[Call] = set()
         """The calls whose tools have not ended."""
         self._waiting: dict[str, tuple[Call, float]] = {}
         """Those between two requests, by call, oldest first; with the time when they expire."""
         self._waiting_of: dict[str, int] = {}
         """How many of them each caller has."""
-        self._states: dict[str, tuple[Call, str, bool, str]] = {}
-        """The states behind resume codes, with their owners, and whether the run had ended by then."""
+        self._states: dict[str, _Kept] = {}
+        """The states behind resume codes, oldest first."""
         self._expiry: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._ending: dict[str, asyncio.Task[None]] = {}
         """Those that are being ended, by call."""
         self._watching: dict[str, asyncio.Task[None]] = {}
         """Who waits for an offer of another replica, by call."""
+        self._awaiting: dict[str, asyncio.Task[None]] = {}
+        """Who waits for the pages of a run, by call."""
         self._beating: asyncio.Task[None] | None = None
         self._ended: dict[str, str] = {}
         """Why a run was ended, by call."""
@@ -94,13 +112,18 @@ class Runs:
             MCPError: It was continued with other answers, or cancelled.
         """
         key = head.call, head.turn
+        answers = hashlib.sha256(_canonical(given).encode()).digest()
         if (turn := self._turns.get(key)) is not None:
-            turn.check(given)
+            turn.check(answers)
             return turn
-        turn = self._turns[key] = Turn(fingerprint(given))
+        turn = Turn(answers)
+        self._remember(key, turn)
+        return turn
+
+    def _remember(self, key: tuple[str, int], turn: Turn) -> None:
+        self._turns[key] = turn
         if len(self._turns) > MAX_TURNS:
             self._turns.popitem(last=False)
-        return turn
 
     def at(self, head: Head) -> Call | None:
         """The call of this turn, if its run waits here. A run at an older turn was continued elsewhere.
@@ -117,11 +140,13 @@ class Runs:
 
     def settle(self, turn: Turn, outcome: Outcome) -> None:
         """What this turn came to. Only the newest outcomes are kept, for requests that are sent twice."""
-        turn.outcome, turn.joined = outcome, None
+        turn.outcome, turn.joined, turn.size = outcome, None, outcome.size()
         self._settled.append(turn)
-        if len(self._settled) > MAX_TURN_OUTCOMES:
+        self._settled_size += turn.size
+        while len(self._settled) > MAX_TURN_OUTCOMES or (self._settled_size > OUTCOME_BYTES and len(self._settled) > 1):
             oldest = self._settled.popleft()
-            oldest.outcome, oldest.given = FORGOTTEN, None
+            self._settled_size -= oldest.size
+            oldest.outcome, oldest.given = FORGOTTEN if self.handover is None else None, None  # else it's in the store
 
     def forget(self, head: Head) -> None:
         """This turn wasn't continued after all."""
@@ -144,7 +169,7 @@ class Runs:
     def _has_threads(self) -> bool:
         """Whether fewer than half of the worker threads wait for people: the others serve."""
         held = sum(call.run.threads_waiting > 0 for call, _ in self._waiting.values())
-        return held < anyio.to_thread.current_default_thread_limiter().total_tokens // 2
+        return held < size_of_pool() // 2
 
     def owner_of(self, call: Call) -> str:
         """Who has the run of this call when its round has left; nobody, if it is replayed."""
@@ -158,6 +183,7 @@ class Runs:
             self._waiting_of[call.owner] = self._waiting_of.get(call.owner, 0) + 1
         if self.handover is not None:
             self._watching[name] = self.aside(self._watch(self.handover, call))
+        self._await_pages(call)
         self._make_room(call)
         self._watch_expiry()
 
@@ -177,13 +203,42 @@ class Runs:
             left = self._waiting_of.pop(call.owner) - 1
             if left:
                 self._waiting_of[call.owner] = left
-        if (watching := self._watching.pop(name, None)) is not None:
-            watching.cancel()
+        for watching in (self._watching.pop(name, None), self._awaiting.pop(name, None)):
+            if watching is not None:
+                watching.cancel()
 
     def drop(self, name: str) -> None:
         """End a run of this call that still waits here: it was continued elsewhere, and is about to be replayed."""
         if (call := self.find(name)) is not None:
-            self._end_soon(call, "continued elsewhere")
+            self._end_soon(call, ELSEWHERE)
+
+    # --- pages --------------------------------------------------------------------------------
+
+    def _await_pages(self, call: Call) -> None:
+        if call.suspension is not None and call.suspension.pages:
+            self._awaiting[call.name] = self.aside(self._resume_after(call, tuple(call.suspension.pages.values())))
+
+    async def _resume_after(self, call: Call, pages: Sequence[Page]) -> None:
+        """Continue this run as soon as the user is done on one of these pages, or one has expired."""
+        try:
+            await call.installation.visits.wait_for_one(pages, self._seconds)
+        except NotHeld:
+            return
+        except StoreError as exc:
+            logger.warning("Could not watch a page any longer, so its call continues with its resume code: %s", exc)
+            return
+        self.aside(self.resume(call))  # who takes the run cancels the wait, and not this
+
+    @contextmanager
+    def instead_of(self, name: str) -> Generator[None]:
+        """While this is open, a request waits for the pages of this call, and continues it then."""
+        if (awaiting := self._awaiting.pop(name, None)) is not None:
+            awaiting.cancel()
+        try:
+            yield
+        finally:
+            if (call := self.find(name)) is not None and name not in self._awaiting:
+                self._await_pages(call)
 
     # --- replicas -----------------------------------------------------------------------------
 
@@ -221,7 +276,7 @@ class Runs:
         if self.find(call.name) is not call:
             return
         if handover.went_elsewhere(record):
-            self._end_soon(call, "continued elsewhere")
+            self._end_soon(call, ELSEWHERE)
             return
         try:
             claim = await handover.claim_offered(record)
@@ -239,19 +294,34 @@ class Runs:
     def put_state(self, code: str, call: Call, state: str) -> None:
         """Keep the state behind a resume code in memory, for servers without a store."""
         self.has_codes = True
-        self._states[code] = (call, call.owner, call.ended, state)
+        now = call.run.loop.time()
+        for old in [code for code, kept in self._states.items() if kept.until <= now]:
+            del self._states[old]
+        self._states[code] = _Kept(call, call.journal.turn, call.ended, state, now + self._seconds)
         if len(self._states) > self._most:
-            del self._states[next(iter(self._states))]
+            most = _busiest(kept.call for kept in self._states.values())
+            del self._states[next(code for code, kept in self._states.items() if kept.call.caller == most)]
 
-    def take_state(self, code: str, owner: str) -> str | None:
-        """The state behind this code, for its owner, once. One that names a live run ends with it."""
-        call, own, ended, state = self._states.get(code, (None, "", False, None))
-        if call is None or own != owner:
+    def state_behind(self, code: str, holder: str) -> str | None:
+        """The state behind this code, for its holder. One that names a live run ends with it."""
+        kept = self._states.get(code)
+        if kept is None or kept.call.holder != holder or kept.until <= asyncio.get_running_loop().time():
             return None
-        del self._states[code]
-        return state if ended or self.find(call.name) is call else None
+        is_known = kept.ended or self.find(kept.call.name) is kept.call or (kept.call.name, kept.turn) in self._turns
+        return kept.state if is_known else None
+
+    def use_state(self, code: str) -> bool:
+        """Use this code up. False if it was used before."""
+        return self._states.pop(code, None) is not None
 
     # --- room ---------------------------------------------------------------------------------
+
+    def has_room(self, call: Call) -> bool:
+        """Whether this call may wait with a journal that is too large to travel, and that nothing but memory holds."""
+        held = {call, *(each for each, _ in self._waiting.values()), *(kept.call for kept in self._states.values())}
+        large = [each for each in held if each.size > STATE_BYTES]
+        own = sum(each.size for each in large if each.caller == call.caller)
+        return own <= LARGE_JOURNAL_BYTES // 2 and sum(each.size for each in large) <= LARGE_JOURNAL_BYTES
 
     def _make_room(self, newest: Call) -> None:
         """Only waiting runs make room, those of the caller with most first, the oldest first."""
@@ -260,13 +330,20 @@ class Runs:
             return
         if len(self._waiting) <= self._most and (not newest.owner or self._waiting_of.get(newest.owner, 0) <= each):
             return
-        waiting = [call for call, _ in self._waiting.values() if not call.run.done]  # others only keep their result
+        waiting = [call for call, _ in self._waiting.values() if not call.run.done]
         own = [call for call in waiting if call.owner == newest.owner] if newest.owner else []
         if len(own) > each:
             self._end_soon(own[0], "evicted")
         elif len(waiting) > self._most:
-            owner = Counter(call.owner for call in waiting).most_common(1)[0][0]
-            self._end_soon(next(call for call in waiting if call.owner == owner), "evicted")
+            self._end_soon(_oldest_of_busiest(waiting), "evicted")
+        done = [call for call, _ in self._waiting.values() if call.run.done]  # they only keep their result
+        if len(done) > self._most:
+            self._forget_result(_oldest_of_busiest(done))
+
+    def _forget_result(self, call: Call) -> None:
+        """Refuse the next request of this call. Its tool has ended, and must not run again."""
+        self.take(call)
+        self._remember((call.name, call.journal.turn), Turn(None, outcome=FORGOTTEN))
 
     def _watch_expiry(self) -> None:
         if self._expiry is None and self._waiting:
@@ -364,6 +441,27 @@ class Runs:
                         await self.close(state)
 
         return with_runs
+
+
+class _Kept(NamedTuple):
+    """A state behind a resume code."""
+
+    call: Call
+    turn: int
+    ended: bool
+    """Whether the run had ended by then."""
+    state: str
+    until: float
+
+
+def _busiest(calls: Iterable[Call]) -> str:
+    """The caller who has most of these."""
+    return Counter(call.caller for call in calls).most_common(1)[0][0]
+
+
+def _oldest_of_busiest(calls: Sequence[Call]) -> Call:
+    most = _busiest(calls)
+    return next(call for call in calls if call.caller == most)
 
 
 def _expire(method: WeakMethod[Callable[[], None]]) -> None:

@@ -10,15 +10,19 @@ import asyncio
 import concurrent.futures
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final, TypeVar
+from weakref import WeakKeyDictionary
 
 import anyio.from_thread
+import anyio.to_thread
+from anyio import CapacityLimiter
 
 from midcall.errors import Misuse
 from midcall.server.frameworks.errors import surface
 from midcall.server.running.run import aside, in_thread
-from midcall.settings import BLOCKED_SECONDS, THREAD_POLL_SECONDS
+from midcall.settings import BLOCKED_SECONDS, MAX_LENT_THREADS, THREAD_POLL_SECONDS
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -63,12 +67,39 @@ def run_for_worker(call: Call, verb: Callable[[], Coroutine[Any, Any, T]], *, as
         if asyncio.get_running_loop() is not call.loop:  # the thread belongs to another loop, which the tool runs
             elsewhere = asyncio.run_coroutine_threadsafe(_for_thread(call, verb, thread), call.loop)
             return await asyncio.wrap_future(elsewhere)
-        return await _for_thread(call, verb, thread)
+        with _lend() if asks else nullcontext():
+            return await _for_thread(call, verb, thread)
 
     try:
         return _unless_ended(anyio.from_thread.run(for_the_thread))
     except concurrent.futures.CancelledError:
         raise asyncio.CancelledError from None
+
+
+_lent: WeakKeyDictionary[CapacityLimiter, int] = WeakKeyDictionary()
+
+
+@contextmanager
+def _lend() -> Generator[None]:
+    """Let the pool start another thread while one waits for a person: who never answers must not take all of them."""
+    pool = anyio.to_thread.current_default_thread_limiter()
+    lent = _lent.get(pool, 0)
+    if lent >= MAX_LENT_THREADS:
+        yield
+        return
+    _lent[pool] = lent + 1
+    pool.total_tokens += 1
+    try:
+        yield
+    finally:
+        _lent[pool] -= 1
+        pool.total_tokens = max(1, pool.total_tokens - 1)
+
+
+def size_of_pool() -> float:
+    """How many threads this loop's pool has, without those that were lent."""
+    pool = anyio.to_thread.current_default_thread_limiter()
+    return pool.total_tokens - _lent.get(pool, 0)
 
 
 def run_aside(call: Call, verb: Callable[[], Coroutine[Any, Any, T]], *, asks: bool) -> T:

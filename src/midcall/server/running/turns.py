@@ -7,11 +7,10 @@ joins it and gets the same outcome; other answers to a turn that was continued a
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from sys import getsizeof
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from mcp.shared.exceptions import MCPError
@@ -21,7 +20,8 @@ from pydantic import BaseModel
 from midcall.errors import StoreError
 from midcall.server.channels.push import take_back
 from midcall.server.frameworks.errors import protocol_error
-from midcall.server.running.run import CANCELLED, STOPPED
+from midcall.server.running.run import CANCELLED, ELSEWHERE, STOPPED
+from midcall.settings import OUTCOME_BYTES
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -65,27 +65,40 @@ class Outcome(NamedTuple):
             raise MCPError.from_error_data(self.error)
         return self.result
 
-    def plain(self) -> tuple[Any, Any]:
-        """The outcome as JSON data, for another process."""
+    def size(self) -> int:
+        """About how many bytes of memory it takes."""
+        size = 0
+        left: list[Any] = [self.result]
+        while left and size <= OUTCOME_BYTES:
+            each = left.pop()
+            size += getsizeof(each)
+            if isinstance(each, dict):
+                left.extend(cast("dict[str, Any]", each).values())
+            elif isinstance(each, (list, tuple)):
+                left.extend(cast("list[Any]", each))
+            elif isinstance(each, BaseModel):
+                left.append(each.__dict__ | (each.model_extra or {}))
+        return size
+
+    def plain(self) -> tuple[Any, Any, str | None]:
+        """The outcome as JSON data, for another process: result, error, and our state.
+
+        The state is apart from the result, which may contain anything that a tool returns.
+        """
         result = self.result
         if isinstance(result, BaseModel):
             result = result.model_dump(by_alias=True, mode="json", exclude_none=True)
-        if isinstance(state := _state_of(result), OwnState):
-            result = {**result, "requestState": {_OWN: str(state)}}
-        return result, None if self.error is None else self.error.model_dump(mode="json")
+        error = None if self.error is None else self.error.model_dump(mode="json")
+        state = cast("dict[str, Any]", result).get("requestState") if isinstance(result, dict) else None
+        if isinstance(state, OwnState):
+            return {**result, "requestState": None}, error, str(state)
+        return cast("Any", result), error, None
 
     @classmethod
-    def from_plain(cls, result: Any, error: ErrorData | None) -> Outcome:
-        if isinstance(state := _state_of(result), dict):
-            result = {**result, "requestState": OwnState(cast("dict[str, str]", state)[_OWN])}
-        return cls(result, error)
-
-
-def _state_of(result: Any) -> object:
-    return cast("dict[str, Any]", result).get("requestState") if isinstance(result, dict) else None
-
-
-_OWN: Final = "own"
+    def from_plain(cls, result: Any, error: Any, state: str | None) -> Outcome:
+        if state is not None:
+            result = {**result, "requestState": OwnState(state)}
+        return cls(result, None if error is None else ErrorData.model_validate(error))
 
 
 FORGOTTEN: Final = Outcome(error=ErrorData(code=INVALID_PARAMS, message=PAST))
@@ -102,25 +115,22 @@ class Turn:
     outcome: Outcome | None = None
     waiting: int = 0
     """How many requests wait for the outcome."""
+    size: int = 0
+    """How much memory its outcome takes, about."""
     cancelled: bool = False
     joined: Call | None = None
     """The call, once it is being continued: if its request breaks off, another one can join it."""
 
-    def check(self, given: Given) -> None:
+    def check(self, given: bytes) -> None:
         """Refuse other answers, and a call that its client has cancelled.
 
         Raises:
             MCPError: This can't be continued.
         """
-        if self.given is not None and fingerprint(given) != self.given:
+        if self.given is not None and given != self.given:
             raise MCPError(INVALID_PARAMS, CONTINUED)
         if self.cancelled:
             raise MCPError(INVALID_PARAMS, WAS_CANCELLED)
-
-
-def fingerprint(given: Given) -> bytes:
-    """Names these answers."""
-    return hashlib.sha256(json.dumps(list(given), sort_keys=True).encode()).digest()
 
 
 async def conclude(runs: Runs, call: Call, turn: Turn, outcome: Outcome) -> None:
@@ -145,7 +155,7 @@ async def publish(runs: Runs, call: Call, outcome: Outcome, turn: Turn | None = 
         await _give_up(runs, call, turn, "lost")
         raise protocol_error(exc, None) from None
     if not won:
-        await _give_up(runs, call, turn, "continued elsewhere")
+        await _give_up(runs, call, turn, ELSEWHERE)
         return
     if not stopped:
         call.claim = None
@@ -169,6 +179,8 @@ async def cancel(runs: Runs, call: Call, turn: Turn | None) -> None:
     await call.end(CANCELLED)
     if call.run.sending:
         await take_back(call)
+    if call.cancel_requested or call.over_http:  # else the host has ended the server: the call may resume in another
+        await call.close_pages()
     if turn is not None and call.claim is not None and turn.outcome is None:
         with suppress(MCPError):
             await publish(runs, call, Outcome(error=cancellation()), turn)

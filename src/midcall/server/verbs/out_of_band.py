@@ -54,8 +54,9 @@ async def get_secret(
     portal = _portal(call, "secret")
     if check is not None:
         portal.add_check(name, check)
+    check_page = check or portal.check_of(name)  # that of Portal(checks=)
     shown = [{"name": field, "title": title} for field, title in fields.items()]
-    about = {"name": name, "fields": shown, "check": check is not None}
+    about = {"name": name, "fields": shown, "check": check_page is not None}
     for _ in range(_ATTEMPTS):
         identity = call.replay.identify_mark("secret", name)
         kept = None if call.replay.find_mark(identity) is not None else await portal.vault.get(call.owner, name)
@@ -64,7 +65,7 @@ async def get_secret(
             return kept
         ending = await _visit_page(call, portal, identity, "secret", message, about, timeout)
         id = call.derive("interaction", identity)
-        if (entered := await _take_entered(call, portal, id, name, ending, check)) is not None:
+        if (entered := await _take_entered(call, portal, id, name, ending, check_page)) is not None:
             call.audit("secret.read", name=name)
             return entered
     raise NotAnswered(
@@ -158,6 +159,7 @@ async def get_approval(call: Call, message: str, details: Mapping[str, Any], tim
     Raises:
         TimedOut: They did not decide in time.
         NoChannel: They cannot be sent to a page.
+        UserDeclined, UserCancelled: The client answered by itself, at once (`unseen`): nobody has decided anything.
     """
     portal = _portal(call, "approve")
     about = {"details": _plain_details(details)}
@@ -169,7 +171,9 @@ async def get_approval(call: Call, message: str, details: Mapping[str, Any], tim
     identity = call.replay.identify_mark("approve", _digest(message, about))
     try:
         await _visit_page(call, portal, identity, "approve", message, about, timeout)
-    except (UserDeclined, UserCancelled):
+    except (UserDeclined, UserCancelled) as refused:
+        if refused.unseen:
+            raise
         return False
     return True
 
@@ -204,24 +208,31 @@ async def _visit_page(
     """Send the user to a page, wait until they are done there, and use their consent in this turn only."""
     id = call.derive("interaction", identity)
     begun = call.replay.find_mark(identity)
-    await portal.start()  # even for a page of an earlier process: on loopback, its address is gone
-    visit = (Recognised if kind in _IN_THE_VAULT else Visit)(message, portal.address(id), id=id)
-    visit.base = mark_name("visit", call.derive(portal.address(id)))  # other pages may have the same message
+    visited, address = "", ""
     if begun is None:
         now, title = time.time(), call.installation.server_title
         expires = now + portal.ttl
-        page = Interaction(kind, call.owner, title, call.client_name, message, now, expires, about, call.digest)
+        page = Interaction(kind, call.owner, title, call.client_title, message, now, expires, about, call.digest)
         await portal.interactions.begin(id, page)
         until, digest = page.expires, page.digest
     else:
-        until, digest, visited = cast("tuple[float, str, str]", begun.value)
-        if call.journal.entry(mark_name("visited", id)) is not None:
-            visit.base = visited
-        elif time.time() < until and await portal.interactions.look(id) is None:
-            raise _decided_elsewhere(kind)
-    call.replay.mark(identity, kind, [until, digest, visit.base])
+        until, digest, visited, address = cast("tuple[float, str, str, str]", begun.value)
+        if call.journal.entry(mark_name("visited", id)) is None:
+            page = await portal.interactions.look(id)
+            if page is None and time.time() < until:
+                raise _decided_elsewhere(kind)
+            if page is None or page[1] is None:
+                visited = ""  # even for a page of an earlier process: its address may be another now
+    if not visited:
+        secret = str(about["name"]) if kind == "secret" else ""
+        address = await portal.serve(id, kind, until, secret=secret, detach=not call.over_http)
+        visited = mark_name("visit", call.derive(address))  # other pages may have the same message
+        call.add_page(id)
+    visit = (Recognised if kind in _IN_THE_VAULT else Visit)(message, address, id=id)
+    visit.base = visited
+    call.replay.mark(identity, kind, [until, digest, visited, address])
     value_of(await put(call, visit))
-    ending = await wait_for_ending(call, id, timeout, until)
+    ending = await wait_for_ending(call, id, timeout, until, address)
     if ending.action != "accept":
         raise_refusal(ending.action)
     await _use(call, portal, identity, kind, digest)

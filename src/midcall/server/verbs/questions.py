@@ -198,14 +198,18 @@ def _ask_again(question: Question[Any]) -> Coroutine[Any, Any, Any]:
     return ask_for_value("ask", question, None, {})
 
 
-_CONFIRM = Form(Flag("confirmed", title="Confirm"))
+_CONFIRM = Form(Flag("confirmed", title="Yes, do it"))
 
 
 async def _confirm(message: str, default: bool | None, options: Mapping[str, Any]) -> bool:
     if default is not None:
         options = {**options, "default": {"confirmed": default}}
     outcome = await ask_for_outcome("confirm", message, _CONFIRM, options)
-    return isinstance(outcome, Accepted) and bool(outcome.value["confirmed"])
+    if isinstance(outcome, Accepted):
+        return bool(outcome.value["confirmed"])
+    if outcome.unseen and outcome.via == "page":  # only a page could confirm it, and nobody has been there
+        value_of(outcome)
+    return False
 
 
 async def _choose(message: str, options: Any, many: bool, more: Mapping[str, Any]) -> Any:

@@ -152,7 +152,7 @@ class SqlStore(Connected[OpenT]):
         """These columns of the records that exist."""
 
     async def _change(self, id: str, sql: str, *arguments: Any) -> list[Any]:
-        """Run a statement that changes this record, and wake those who wait for it."""
+        """Run a statement that changes this record, and wake its waiters."""
         try:
             rows = await self._run(self._notify.format(sql), *arguments)
         except asyncio.CancelledError:

@@ -109,7 +109,7 @@ class Wakeups:
         self._poll_now.set()
 
     async def close(self) -> None:
-        """Stop listening and polling. Everyone who waits gets a `StoreError`."""
+        """Stop listening and polling. All waiters get a `StoreError`."""
         self._closed = True
         for id in self._waiters:
             self.ring(id)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from midcall.core.adopted import OpaqueForm
 from midcall.core.journal import Entry, asking_mark
@@ -20,9 +20,9 @@ from midcall.core.question import Question, Visit
 from midcall.errors import TimedOut
 from midcall.protocol import APP_META
 from midcall.server import model_text
-from midcall.server.channels.apps.opening import Opened, close, findable, is_seen, nonce_of, open_questions
+from midcall.server.channels.apps.opening import Opened, app_mark, findable, is_seen, nonce_of, open_questions
 from midcall.server.channels.apps.requests import shows_apps
-from midcall.server.channels.portal import LINK, settle_page
+from midcall.server.channels.portal import LINK, link_mark, settle_page
 from midcall.server.channels.push import signs_of_life
 from midcall.server.resuming import visits
 from midcall.settings import APP_SECONDS
@@ -31,6 +31,9 @@ from midcall.stores.interactions import Ending
 if TYPE_CHECKING:
     from midcall.server.call import Call
     from midcall.server.channels.request import Asking
+
+
+_SHOWS_NO_APPS: Final = "midcall.shows_no_apps"
 
 
 class App:
@@ -48,27 +51,23 @@ class App:
         return _why_not_drawn(question)
 
     async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
-        while call.replay.find_mark(_mark_of_unseen(askings)) is None:
+        has_page = LINK.can_replace(call, askings)
+        if has_page and _is_linked(call, askings):
+            return await LINK.carry(call, askings)
+        while True:
             opened = await open_questions(call, askings)
             async with findable(call), signs_of_life(call):
                 endings = await self._endings(call, askings, opened)
             if endings is not None:
-                return [self._entry(call, asking, ending) for asking, ending in zip(askings, endings, strict=True)]
-            if await _goes_unseen(call, askings, opened):
-                break
-            await self._go_on_later(call, askings, opened)
-        return await LINK.carry(call, askings)
-
-    def _entry(self, call: Call, asking: Asking, ending: Ending | None) -> Entry:
-        if ending is None:
-            return call.replay.settle(asking.identity, asking.entry, "timeout", None, self.via)
-        return settle_page(call, asking, ending, self.via)
+                via = self.via if not has_page or await is_seen(call, opened.step, 0) else LINK.via
+                return [_settle(call, asking, ending, via) for asking, ending in zip(askings, endings, strict=True)]
+            await self._go_on_later(call, askings, opened, has_page=has_page)
 
     async def _endings(self, call: Call, askings: Sequence[Asking], opened: Opened) -> list[Ending | None] | None:
         """How each question ended, or None for one that has expired. None if the request has been held long enough."""
         suspension = call.suspend()
         suspension.held_until = suspension.held_until or time.time() + visits.HOLD_SECONDS
-        if not await is_seen(call, opened.step, min(APP_SECONDS, _left(suspension.held_until))):
+        if not await self._is_open_to_user(call, askings, opened, _left(suspension.held_until)):
             return [*(None for _ in askings)] if any(map(_is_past_deadline, askings)) else None
         endings: list[Ending | None] = []
         for asking, id in zip(askings, opened.ids, strict=True):
@@ -79,11 +78,31 @@ class App:
             endings.append(ending)
         return endings
 
-    async def _go_on_later(self, call: Call, askings: Sequence[Asking], opened: Opened) -> None:
+    async def _is_open_to_user(self, call: Call, askings: Sequence[Asking], opened: Opened, seconds: float) -> bool:
+        """Whether an App shows these, or a page does whose address the model has: then it's worth to wait."""
+        told = opened.before and LINK.can_replace(call, askings)
+        if await is_seen(call, opened.step, 0 if told else min(APP_SECONDS, seconds)):
+            call.connection_state.pop(_SHOWS_NO_APPS, None)
+            return True
+        if told and call.replay.find_mark(_mark_of_unseen(askings)) is None:  # some hosts declare Apps and show none
+            call.replay.mark(_mark_of_unseen(askings), "app", True)
+            call.connection_state[_SHOWS_NO_APPS] = True
+        return told
+
+    async def _go_on_later(self, call: Call, askings: Sequence[Asking], opened: Opened, *, has_page: bool) -> None:
         if opened.expires < time.time():
             raise TimedOut
+        messages = [asking.question.message for asking in askings]
+        pages: list[tuple[str, str]] = []
+        if has_page and (portal := call.installation.portal) is not None:
+            for message, id in zip(messages, opened.ids, strict=True):
+                pages.append((message, await portal.serve(id, "form", opened.expires, detach=not call.over_http)))
+                call.add_page(id)
+        if pages and call.replay.find_mark(_mark_of_unseen(askings)) is not None:
+            await call.continue_later(model_text.open_pages(pages))
+            return
         call.suspend().for_programs = {APP_META: {"nonce": nonce_of(call), "step": opened.step}}
-        await call.continue_later(model_text.fill_in_app([asking.question.message for asking in askings]))
+        await call.continue_later(model_text.fill_in_app(messages, pages))
 
 
 def _why_not_shown(call: Call) -> str:
@@ -111,16 +130,19 @@ def _can_draw() -> bool:
     return find_spec("jinja2") is not None
 
 
-async def _goes_unseen(call: Call, askings: Sequence[Asking], opened: Opened) -> bool:
-    """Whether no App came, even with a result to show it with, and a link can be used instead.
+def _settle(call: Call, asking: Asking, ending: Ending | None, via: Via) -> Entry:
+    if ending is None:
+        return call.replay.settle(asking.identity, asking.entry, "timeout", None, via)
+    return settle_page(call, asking, ending, via)
 
-    Some hosts declare Apps and don't show any.
-    """
-    if not opened.before or not LINK.can_replace(call, askings) or await is_seen(call, opened.step, 0):
+
+def _is_linked(call: Call, askings: Sequence[Asking]) -> bool:
+    """Whether a link asks these, since no App ever came to an earlier question of this call or client."""
+    if call.replay.find_mark(app_mark(askings)) is not None:
         return False
-    await close(call, opened.ids)
-    call.replay.mark(_mark_of_unseen(askings), "app", True)
-    return True
+    if call.connection_state.get(_SHOWS_NO_APPS) or call.journal.marks("unseen"):
+        return True
+    return any(call.replay.find_mark(link_mark(asking)) is not None for asking in askings)
 
 
 def _mark_of_unseen(askings: Sequence[Asking]) -> str:

@@ -16,7 +16,6 @@ import hashlib
 import json
 import secrets
 import time
-from base64 import urlsafe_b64encode
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
@@ -28,10 +27,11 @@ from mcp.server.request_state import InvalidRequestState
 
 from midcall.core.caller import Caller
 from midcall.core.journal import asking_mark
+from midcall.core.wire import spell
 from midcall.server.channels.portal import form_interaction
 from midcall.settings import APP_CLEANUP_SECONDS, HOLD_SECONDS, MAX_EQUAL_APPS
 from midcall.stores.base import Record, Store
-from midcall.stores.interactions import Ending, Interactions, digest_of
+from midcall.stores.interactions import Interactions, digest_of
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -64,7 +64,7 @@ def nonce_of(call: Call) -> str:
 
 async def open_questions(call: Call, askings: Sequence[Asking]) -> Opened:
     """Open these questions, unless an earlier run has."""
-    mark = asking_mark("app", askings[0].identity, askings[0].entry.attempt)
+    mark = app_mark(askings)
     found = call.replay.find_mark(mark)
     if found is None:
         step, expires = len(call.journal.marks("app")), time.time() + call.installation.state_ttl
@@ -80,6 +80,11 @@ async def open_questions(call: Call, askings: Sequence[Asking]) -> Opened:
     return Opened(step, ids, expires, found is not None)
 
 
+def app_mark(askings: Sequence[Asking]) -> str:
+    """The mark in the journal that these were opened to an App."""
+    return asking_mark("app", askings[0].identity, askings[0].entry.attempt)
+
+
 async def is_seen(call: Call, step: int, seconds: float) -> bool:
     """Whether an App has opened this step, or does within this time."""
     store = await _keeping(call).store()
@@ -87,28 +92,21 @@ async def is_seen(call: Call, step: int, seconds: float) -> bool:
     return record is not None and not record.pending
 
 
-async def step_of(keeping: Keeping, nonce: str, number: int, owner: str) -> tuple[str, ...] | None:
-    """The ids of the questions of this step, for their owner. Notes that somebody has seen them."""
+async def step_of(keeping: Keeping, nonce: str, number: int, holder: str) -> tuple[str, ...] | None:
+    """The ids of the questions of this step, for the holder of their call. Notes that somebody has seen them."""
     store, id = await keeping.store(), digest_of(_name(nonce, number))
     record = await store.read(id)
-    if record is None or record.kind != "app" or record.owner != owner:
+    if record is None or record.kind != "app" or record.owner != holder:
         return None
     if record.pending:
-        await store.complete(id, "{}", owner=owner, now=time.time())
+        await store.complete(id, "{}", owner=holder, now=time.time())
     return _ids(nonce, number, int(record.data))
-
-
-async def close(call: Call, ids: Sequence[str]) -> None:
-    """Cancel these questions, because another channel asks them: a late App finds them finished."""
-    interactions = Interactions(await _keeping(call).store())
-    for id in ids:
-        await interactions.finish(id, Ending("cancel", time.time()), owner=None)
 
 
 def _ids(nonce: str, step: int, count: int) -> tuple[str, ...]:
     """The ids of the questions of a step. Nobody can guess them without the nonce."""
     raw = (hashlib.sha256(f"{nonce}\0{step}\0{index}".encode()).digest() for index in range(count))
-    return tuple(urlsafe_b64encode(digest[:18]).decode() for digest in raw)
+    return tuple(spell(digest[:18]) for digest in raw)  # they may be in addresses
 
 
 def _name(nonce: str, step: int) -> str:

@@ -66,6 +66,7 @@ class _Desk:
         self._keeping = keeping
         self._ctx = ctx
         self._owner = installation.owner(ctx)
+        self._holder = self._owner or installation.holder(ctx)
 
     async def reply(self, said: Mapping[str, Any]) -> Reply:
         action, nonce = said.get("action"), said.get("nonce")
@@ -83,7 +84,7 @@ class _Desk:
     async def _look(self, nonce: str, start: int, code: object) -> Reply:
         """The first open question; else what became of the last one."""
         state, number = "unknown", start
-        while number < start + MAX_APP_STEPS and (ids := await step_of(self._keeping, nonce, number, self._owner)):
+        while number < start + MAX_APP_STEPS and (ids := await step_of(self._keeping, nonce, number, self._holder)):
             for index in range(len(ids)):
                 found, state = await self._find(number, ids, index)
                 if found is not None:
@@ -91,7 +92,7 @@ class _Desk:
             number += 1
         reply: Reply = {"state": state, "nonce": nonce, "step": number}
         if state == "unknown" and number:  # a step that has not begun
-            reply["state"] = "done" if await step_of(self._keeping, nonce, number - 1, self._owner) else "unknown"
+            reply["state"] = "done" if await step_of(self._keeping, nonce, number - 1, self._holder) else "unknown"
         if await self._is_resumable(code):
             reply["say"] = model_text.form_done(str(code))
         return reply
@@ -119,13 +120,13 @@ class _Desk:
         if not isinstance(code, str) or not code:
             return False
         record = await (await self._keeping.store()).read(digest_of(f"code:{code}"))
-        return record is not None and record.kind == "code" and not record.consumed and record.owner == self._owner
+        return record is not None and record.kind == "code" and not record.consumed and record.owner == self._holder
 
     # --- answering ----------------------------------------------------------------------------
 
     async def _answer(self, nonce: str, said: Mapping[str, Any], action: Action) -> Reply:
         step, index = _number(said, "step"), _number(said, "question")
-        ids = await step_of(self._keeping, nonce, step, self._owner)
+        ids = await step_of(self._keeping, nonce, step, self._holder)
         if ids is None or index >= len(ids):
             return {"state": "unknown"}
         found, state = await self._find(step, ids, index)
