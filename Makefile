@@ -3,6 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 VENV := .venv/.installed
 PEERS := peers/node_modules/.installed
+CLIENTS := peers/.venvs/.installed
+HOSTS := scripts/hosts/node_modules/.installed
+HOSTS_ARGS ?=
 BENCH_ARGS ?=
 PYTEST_ARGS ?=
 SUITES_ARGS ?=
@@ -13,7 +16,7 @@ INPUTS ?= 1000000
 FUZZ_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test quick proofs check bench conformance everywhere peers chaos fuzz hostile suites messages settings services browser docs pictures wheel audit clean
+.PHONY: help venv demo test quick proofs check bench conformance everywhere hosts peers chaos fuzz hostile suites messages settings services browser docs pictures wheel audit clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,8 +48,11 @@ bench: $(VENV) ## Run the benchmarks (BENCH_ARGS=--short for a quick look)
 conformance: $(PEERS) ## Run the official conformance suite against our server and client
 	$(BIN)/python -m scripts.conformance
 
-everywhere: $(PEERS) ## Call one tool from every client we test, and write the table in docs/everywhere.md
+everywhere: $(PEERS) $(CLIENTS) ## Call one tool from every client we test, and write the table in docs/everywhere.md
 	$(BIN)/python -m scripts.everywhere
+
+hosts: $(HOSTS) ## Run real agent hosts with a scripted model, and write the table in docs/hosts.md (HOSTS_ARGS="codex gemini")
+	$(BIN)/python -m scripts.hosts $(HOSTS_ARGS)
 
 peers: $(PEERS) ## Install the npm packages that we are tested against
 
@@ -91,7 +97,7 @@ audit: $(VENV) ## Check dependencies for known holes, the lowest versions, the b
 	$(BIN)/python -m scripts.audit $(AUDIT_ARGS)
 
 clean: ## Remove everything that was built or installed here
-	rm -rf .venv .suites .audit dist build peers/node_modules .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .suites .audit dist build peers/node_modules peers/.venvs scripts/hosts/node_modules scripts/hosts/.venv .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV): pyproject.toml constraints.txt
@@ -102,4 +108,12 @@ $(VENV): pyproject.toml constraints.txt
 
 $(PEERS): peers/package.json scripts/install_peers.sh $(VENV)
 	scripts/install_peers.sh
+	@touch $@
+
+$(CLIENTS): peers/requirements/agents.txt peers/requirements/fastmcp2.txt peers/requirements/fastmcp3.txt $(VENV)
+	scripts/install_clients.sh
+	@touch $@
+
+$(HOSTS): scripts/hosts/package.json scripts/hosts/requirements.txt scripts/hosts/install.sh $(VENV)
+	scripts/hosts/install.sh
 	@touch $@

@@ -118,6 +118,7 @@ async def take(into: Path, chosen: set[str]) -> None:
                 if callable(act):
                     await act(page)
                 await page.evaluate("document.activeElement.blur(); window.scrollTo(0, 0)")
+                await page.wait_for_selector("button:disabled", state="detached")  # Send, for a moment
                 await page.screenshot(path=into / f"browser-{name}.png", full_page=True)
         await chromium.close()
 

@@ -1,7 +1,7 @@
 """Call the tool of examples/everywhere.py from every client that we test: `python -m scripts.everywhere`.
 
 Prints a line for each client. If all are installed and succeed, it rewrites the table in docs/everywhere.md. Otherwise
-it names the missing ones (`make peers`) and leaves the table unchanged.
+it names the missing ones and leaves the table unchanged.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import date
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -30,13 +31,14 @@ from mcp_types import CallToolResult, ElicitResult, TextContent
 
 from midcall.testing import Asked, Era, Script, connect
 from scripts.filling import Person
-from scripts.peers import PEERS, ROOT, missing, node, package
+from scripts.peers import PEERS, ROOT, missing, node, package, pinned, python_of
 
 SERVER: Final = ROOT / "examples" / "everywhere.py"
 PAGE: Final = ROOT / "docs" / "everywhere.md"
 BEGIN, END = "<!-- everywhere: begin -->", "<!-- everywhere: end -->"
 
 TYPESCRIPT: Final = "@modelcontextprotocol/client"
+TYPESCRIPT_V1: Final = "@modelcontextprotocol/sdk"
 INSPECTOR: Final = "@modelcontextprotocol/inspector"
 APPS: Final = advertise(EXTENSION_ID, {"mimeTypes": [APP_MIME_TYPE]})
 SECONDS: Final = 60.0
@@ -85,6 +87,10 @@ class Caller:
     needs: str | None = None
     """Its npm package."""
     transport: str = "HTTP"
+    environment: str | None = None
+    """The environment of its own that it runs in, if it is written in Python."""
+    stands_for: str = "itself"
+    """The hosts that a simulated client stands for."""
 
     def __str__(self) -> str:
         return f"{self.name}, {self.protocol}, {self.transport}"
@@ -92,6 +98,8 @@ class Caller:
     @property
     def missing(self) -> str | None:
         """Why it can't run here."""
+        if self.environment is not None and not python_of(self.environment).exists():
+            return f"its environment {self.environment} is not installed: run `make everywhere`"
         return None if self.needs is None else missing(self.needs)
 
     async def wrong(self, url: str) -> str | None:
@@ -160,6 +168,51 @@ def typescript(era: str) -> Callable[[str], Awaitable[Came]]:
         return Came(said, told["protocolVersion"], len(told["questions"]))
 
     return call
+
+
+def typescript_v1() -> Callable[[str], Awaitable[Came]]:
+    async def call(url: str) -> Came:
+        script = str(PEERS / "ts_client_v1.mjs")
+        told = await _run(script, url, "plan", json.dumps(ARGUMENTS), json.dumps(ANSWERS))
+        said = told["result"]["content"][0]["text"] if "result" in told else str(told["error"])
+        return Came(said, told["protocolVersion"], len(told["questions"]))
+
+    return call
+
+
+def in_python(kind: str, environment: str) -> Callable[[str], Awaitable[Came]]:
+    """A client in an environment of its own. If it gets links, a person opens them, and it resumes the call."""
+
+    async def call(url: str) -> Came:
+        person = Person(ON_PAPER)
+        pipe = asyncio.subprocess.PIPE
+        command = [str(python_of(environment)), str(PEERS / "py_client.py"), kind, url, json.dumps(ANSWERS)]
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe, env=clean)
+        try:
+            told = await _told(process, "plan", ARGUMENTS)
+            while (code := code_in(told["text"])) is not None:
+                for address in addresses_in(told["text"]):
+                    await person.visits(address)
+                told = await _told(process, "midcall_continue", {"code": code})
+        finally:
+            assert process.stdin is not None
+            process.stdin.close()
+            await process.wait()
+        return Came(told["text"], questions=told["questions"] + person.filled)
+
+    return call
+
+
+async def _told(process: asyncio.subprocess.Process, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdin.write(json.dumps({"tool": tool, "arguments": arguments}).encode() + b"\n")
+    while line := await process.stdout.readline():
+        if line.startswith(b"{"):  # some print banners
+            return json.loads(line)
+    raise AssertionError((await process.stderr.read()).decode())
 
 
 async def _run(*args: str) -> dict[str, Any]:
@@ -294,7 +347,11 @@ async def _app_tool(client: Client, **arguments: Any) -> dict[str, Any]:
 # --- the table -----------------------------------------------------------------------------------
 BOTH, FORMS, URLS, UI, NONE = "forms and URLs", "forms", "URLs", "MCP Apps", "nothing"
 SDK, FAST = f"Python client (mcp {version('mcp')})", f"FastMCP's client ({version('fastmcp')})"
-TS, CLI = "TypeScript client (2.4.0)", "MCP Inspector's CLI (2.12.0)"
+TS, TS1 = f"TypeScript client ({pinned(TYPESCRIPT)})", f"TypeScript SDK, first line ({pinned(TYPESCRIPT_V1)})"
+CLI = f"MCP Inspector's CLI ({pinned(INSPECTOR)})"
+LINKS = "Gemini CLI, opencode, Cline, Continue, and chats on the web"
+APP_HOSTS = "Claude on the web, Claude Desktop, ChatGPT"
+NO_HOST = "what the protocol allows; we know no such host"
 
 CALLERS: Final = (
     Caller(SDK, "2025-06-18", FORMS, "push", python("2025-06-18")),
@@ -306,22 +363,42 @@ CALLERS: Final = (
     Caller(FAST, "2026-07-28", BOTH, "round", fastmcp_client("auto")),
     Caller(TS, "2025-11-25", BOTH, "push", typescript("legacy"), TYPESCRIPT),
     Caller(TS, "2026-07-28", BOTH, "round", typescript("2026-07-28"), TYPESCRIPT),
+    Caller(TS1, "2025-11-25", BOTH, "push", typescript_v1(), TYPESCRIPT_V1),
     Caller(CLI, "2025-11-25", NONE, "link", inspector("legacy"), INSPECTOR),
     Caller(CLI, "2026-07-28", NONE, "link", inspector("modern"), INSPECTOR),
-    Caller("A client with URL mode only", "2025-11-25", URLS, "page", urls_only("2025-11-25")),
-    Caller("A client with URL mode only", "2026-07-28", URLS, "page", urls_only("2026-07-28")),
-    Caller("A host with Apps only", "2025-11-25", UI, "app", apps_only("2025-11-25")),
-    Caller("A host with Apps only", "2026-07-28", UI, "app", apps_only("2026-07-28")),
-    Caller("A client with nothing", "2025-06-18", NONE, "link", nothing("2025-06-18")),
-    Caller("A client with nothing", "2025-11-25", NONE, "link", nothing("2025-11-25")),
-    Caller("A client with nothing", "2026-07-28", NONE, "link", nothing("2026-07-28")),
+    Caller("A client with URL mode only", "2025-11-25", URLS, "page", urls_only("2025-11-25"), stands_for=NO_HOST),
+    Caller("A client with URL mode only", "2026-07-28", URLS, "page", urls_only("2026-07-28"), stands_for=NO_HOST),
+    Caller("A host with Apps only", "2025-11-25", UI, "app", apps_only("2025-11-25"), stands_for=APP_HOSTS),
+    Caller("A host with Apps only", "2026-07-28", UI, "app", apps_only("2026-07-28"), stands_for=APP_HOSTS),
+    Caller("A client with nothing", "2025-06-18", NONE, "link", nothing("2025-06-18"), stands_for=LINKS),
+    Caller("A client with nothing", "2025-11-25", NONE, "link", nothing("2025-11-25"), stands_for=LINKS),
+    Caller("A client with nothing", "2026-07-28", NONE, "link", nothing("2026-07-28"), stands_for=LINKS),
 )
+"""What the tests run."""
 
 
-def table(callers: tuple[Caller, ...] = CALLERS) -> str:
+def _in_python(name: str, package: str, environment: str, kind: str, declares: str, via: str) -> Caller:
+    named = f"{name} ({pinned(package, environment)})"
+    return Caller(named, "2025-11-25", declares, via, in_python(kind, environment), environment=environment)
+
+
+LANGCHAIN: Final = "langchain-mcp-adapters"
+LONG: Final = (
+    _in_python("FastMCP's client", "fastmcp", "fastmcp2", "fastmcp", BOTH, "push"),
+    _in_python("FastMCP's client", "fastmcp", "fastmcp3", "fastmcp", BOTH, "push"),
+    _in_python(LANGCHAIN, LANGCHAIN, "agents", "langchain", NONE, "link"),
+    _in_python(f"{LANGCHAIN} with `on_elicitation`", LANGCHAIN, "agents", "langchain-forms", BOTH, "push"),
+    _in_python("openai-agents", "openai-agents", "agents", "openai-agents", NONE, "link"),
+    _in_python("pydantic-ai", "pydantic-ai-slim", "agents", "pydantic-ai", NONE, "link"),
+)
+"""Clients with large environments of their own, which only `make everywhere` runs."""
+
+
+def table(callers: tuple[Caller, ...] = (*CALLERS, *LONG)) -> str:
     """The table for the docs."""
-    head = ("client", "protocol", "transport", "declares", "asked by", "five questions")
-    rows = [(c.name, c.protocol, c.transport, c.declares, f"`{c.via}`", "✓ asked and answered") for c in callers]
+    head = ("client", "protocol", "transport", "declares", "asked by", "five questions", "stands for")
+    told = "✓ asked and answered"
+    rows = [(c.name, c.protocol, c.transport, c.declares, f"`{c.via}`", told, c.stands_for) for c in callers]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ("---",) * len(head), *rows))
 
 
@@ -360,11 +437,12 @@ async def main() -> int:
         os.environ["MIDCALL_STORE"] = f"sqlite:///{directory}/store.db"
         os.environ["MIDCALL_KEYS"] = secrets.token_hex(32)
         async with serving() as url:
-            for caller in CALLERS:
+            for caller in (*CALLERS, *LONG):
                 green &= await _shown(caller, url)
     if green:
         before, _, rest = PAGE.read_text().partition(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n{table()}\n{END}{rest.partition(END)[2]}")
+        today = f"Run on {date.today():%d %B %Y}."
+        PAGE.write_text(f"{before}{BEGIN}\n{today}\n\n{table()}\n{END}{rest.partition(END)[2]}")
         print(f"All green: {PAGE.relative_to(ROOT)} is up to date.")
     return 0 if green else 1
 

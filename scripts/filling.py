@@ -6,7 +6,7 @@ Works for portal pages and for forms in an App, which are rendered alike.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import unescape
 from urllib.parse import urlsplit
 
@@ -40,13 +40,22 @@ class Person:
 
     async def visits(self, url: str) -> None:
         """Open the page, fill it in and submit it."""
-        where = urlsplit(url)
-        async with httpx2.AsyncClient(headers={"origin": f"{where.scheme}://{where.netloc}"}, timeout=20) as browser:
-            page = (await browser.get(url)).raise_for_status().text
-            sent: dict[str, str | list[str]] = {"do": "accept", **dict(_HIDDEN.findall(page))}
-            for name, value in self.fills(page):
-                sent[name] = [*sent.get(name, []), value]
-            (await browser.post(url, data=sent)).raise_for_status()
+        await _submit(url, self.fills)
+
+
+async def approve(url: str) -> None:
+    """Open a page that has nothing to fill in, and approve what it shows."""
+    await _submit(url, lambda html: [])
+
+
+async def _submit(url: str, fills: Callable[[str], Pairs]) -> None:
+    where = urlsplit(url)
+    async with httpx2.AsyncClient(headers={"origin": f"{where.scheme}://{where.netloc}"}, timeout=20) as browser:
+        page = (await browser.get(url)).raise_for_status().text
+        sent: dict[str, str | list[str]] = {"do": "accept", **dict(_HIDDEN.findall(page))}
+        for name, value in fills(page):
+            sent[name] = [*sent.get(name, []), value]
+        (await browser.post(url, data=sent)).raise_for_status()
 
 
 def _message(html: str) -> str:

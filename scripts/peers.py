@@ -1,9 +1,11 @@
-"""Find the Node.js peers, and check whether they can run here."""
+"""Find the peers, and check whether they can run here."""
 
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,6 +25,21 @@ def package(name: str) -> Path | None:
     """The folder of an installed npm package."""
     folder = PEERS / "node_modules" / name
     return folder if (folder / "package.json").exists() else None
+
+
+def python_of(environment: str) -> Path:
+    """The interpreter of a Python client that has an environment of its own."""
+    return PEERS / ".venvs" / environment / "bin" / "python"
+
+
+def pinned(name: str, environment: str | None = None) -> str:
+    """The version of a client: of an npm package, or of a Python one in its environment."""
+    if environment is None:
+        return str(json.loads((PEERS / "package.json").read_text())["dependencies"][name])
+    pins = (PEERS / "requirements" / f"{environment}.txt").read_text()
+    found = re.search(rf"^{re.escape(name)}(?:\[[\w,]+\])?==(\S+)$", pins, re.M)
+    assert found, f"{name} is pinned in {environment}.txt"
+    return found[1]
 
 
 def missing(name: str) -> str | None:

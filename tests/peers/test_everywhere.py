@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.everywhere import BEGIN, CALLERS, END, PAGE, Caller, table
+from scripts.everywhere import BEGIN, CALLERS, END, LONG, PAGE, Caller, table
 from tests.serving import ROOT, serving
 
 KEY = secrets.token_hex(32)
@@ -37,7 +37,16 @@ async def test_every_client_is_asked_all_five_questions(
 
 
 def test_the_table_in_the_docs_lists_these_clients() -> None:
-    assert PAGE.read_text().partition(BEGIN)[2].partition(END)[0].strip() == table()
+    date, _, rows = PAGE.read_text().partition(BEGIN)[2].partition(END)[0].strip().partition("\n\n")
+    assert date.startswith("Run on ")
+    assert rows == table()
+
+
+def test_each_simulated_client_says_which_hosts_it_stands_for() -> None:
+    simulated = [caller for caller in CALLERS if caller.name.startswith("A ")]
+    assert simulated
+    assert all(caller.stands_for != "itself" for caller in simulated)
+    assert all(caller.stands_for == "itself" for caller in (*CALLERS, *LONG) if caller not in simulated)
 
 
 def test_every_channel_on_which_a_person_acts_is_in_the_table() -> None:

@@ -1,0 +1,1 @@
+"""Real agent hosts against one of our servers: `python -m scripts.hosts`."""
