@@ -18,7 +18,7 @@ class Kiosk:
         return Accepted(None) if address.openable and address.registrable == self._site else Declined()
 
     async def wait(self, waiting: Waiting) -> bool:
-        """Return True to call again now, False to give up. Cancelled once all visits are done."""
+        """Return True to call again now, False to give up. Cancelled once all visits are done, or time is up."""
         while not waiting.finished:
             left = [asked for asked in waiting.asked if not waiting.is_done(asked)]
             self.shown.append(f"{len(left)} to go")

@@ -4,8 +4,8 @@ import sys
 from midcall.client import Terminal, connect
 
 
-def heard(id: str) -> None:
-    print(f"Visit {id} is done.")
+def heard(id: str, known: bool) -> None:
+    print(f"Visit {id} is done." if known else f"The server reports a visit that it never asked for: {id!r}.")
 
 
 async def play(server: str) -> None:

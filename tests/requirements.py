@@ -9,6 +9,10 @@ from typing import Final
 
 PLANNED: Final[tuple[str, ...]] = ()
 
+PEERS = "tests/client/test_required_peers.py::"
+RATES = "tests/client/test_rates.py::"
+BUSY = "tests/client/test_busy.py::"
+OLDER = "tests/client/test_older.py::"
 ASKING = "tests/server/test_asking.py::"
 ANSWERS = "tests/server/test_wrong_answers.py::"
 PLACES = "tests/server/test_out_of_place.py::"
@@ -37,6 +41,7 @@ SPANS = "tests/server/running/test_spans.py::"
 CLOSED = "tests/server/test_fail_closed.py::"
 SEALING = "tests/server/test_sealing.py::"
 SESSION = "tests/server/test_session.py::"
+ONE_PAGE = "tests/server/test_one_page.py::"
 STRANGERS = "tests/strangers/test_strangers.py::"
 VISITS = "tests/server/test_visits.py::"
 ADOPTION = "tests/server/test_adoption.py::"
@@ -56,6 +61,8 @@ CHECK = "tests/core/test_check.py::"
 AGREES = "tests/core/test_check_agrees_with_jsonschema.py::"
 SECRETS = "tests/core/test_secrets.py::"
 LINKS = "tests/core/test_links.py::"
+GO_CLIENTS = "tests/peers/test_go_clients.py::"
+PAGE_CLIENTS = "tests/peers/test_page_clients.py::"
 ANSWERER = "tests/client/test_answerer.py::"
 CONNECT = "tests/client/test_connect.py::"
 ATTACH = "tests/client/test_attach.py::"
@@ -105,6 +112,7 @@ PORTAL_CHROMIUM = "tests/portal/test_chromium.py::"
 EXAMPLES = "tests/portal/test_examples.py::"
 OPERATORS = "tests/cli/test_vault.py::"
 REACH = "tests/server/test_reach.py::"
+HOSTS = "tests/server/test_hosts.py::"
 SENT_AWAY = "tests/server/test_required.py::"
 RELAY = "tests/server/test_relay.py::"
 PAGES_EACH = "tests/server/test_pages.py::"
@@ -233,6 +241,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         TYPES + "test_what_was_left_out_gets_its_default",
     ),
     "FORM-8": (
+        "tests/server/test_titles.py::test_each_field_that_is_sent_has_a_title",
         FIELDS + "test_the_label_is_the_title_else_the_name",
         FORM + "test_fields_keep_their_order",
         FORM + "test_two_fields_of_one_name_are_refused",
@@ -367,6 +376,9 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         STORE + "test_a_person_who_takes_long_is_served_by_going_on",
         VISITS + "test_the_last_round_is_never_spent_on_waiting",
         EXAMPLES + "test_a_person_who_takes_longer_than_a_call_resumes_it",
+        GO_CLIENTS + "test_a_call_that_only_holds_ends_with_a_code_before_they_give_up",
+        GO_CLIENTS + "test_a_call_of_nine_questions_ends_in_one_go",
+        GO_CLIENTS + "test_a_call_of_more_questions_continues_with_a_code",
     ),
     "RPL-7": (
         REPLAY + "test_a_journal_of_another_version_is_refused",
@@ -390,6 +402,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         CANCELLING + "test_an_effect_that_is_running_finishes_before_the_run_is_cancelled",
     ),
     "RPL-11": (
+        SHARED + "test_what_a_tool_returns_never_becomes_a_state_of_ours_on_its_way_to_another_replica",
         REPLAY + "test_recorded_outcomes_cannot_be_overwritten_by_the_client",
         REPLAY + "test_answers_to_what_was_not_asked_change_nothing",
         REPLAY + "test_the_state_is_sealed_on_every_kind_of_server",
@@ -430,6 +443,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         VISITS + "test_a_visit_returns_its_id_at_consent",
         VISITS + "test_a_url_that_is_not_fit_to_be_visited_is_refused",
         VISITS + "test_https_and_loopback_may_be_visited",
+        PAGE_CLIENTS + "test_every_page_has_its_id_on_every_version",
     ),
     "URL-2": (
         VISITS + "test_accepting_is_consent_and_not_completion",
@@ -442,6 +456,9 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         COMPLETION + "test_nothing_is_told_before_the_store_has_the_outcome",
         COMPLETION + "test_what_the_store_could_not_take_is_told_to_nobody",
         COMPLETION + "test_a_version_without_the_notification_is_sent_none",
+        PAGE_CLIENTS + "test_while_its_request_is_open_it_hears_of_the_completion_there",
+        PAGE_CLIENTS + "test_once_its_request_has_ended_it_hears_of_the_completion_on_the_standalone_stream",
+        PAGE_CLIENTS + "test_after_the_error_it_hears_of_the_completion_on_the_standalone_stream",
     ),
     "URL-4": (
         VISITS + "test_where_the_version_has_it_the_error_reaches_the_client",
@@ -451,6 +468,8 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         SENT_AWAY + "test_where_the_author_says_that_all_call_again_a_stock_client_gets_the_error",
         SENT_AWAY + "test_where_there_is_a_way_back_the_question_is_pushed",
         SENT_AWAY + "test_a_client_that_is_known_to_lack_url_mode_is_not_sent_it",
+        PAGE_CLIENTS + "test_a_client_without_url_mode_gets_the_page_as_a_link_and_resumes_when_it_is_done",
+        PAGE_CLIENTS + "test_a_client_that_says_yes_at_once_is_asked_once_and_held_and_gets_a_code",
     ),
     "URL-5": (VISITS + "test_a_url_that_is_not_fit_to_be_visited_is_refused",),
     "URL-6": (
@@ -460,6 +479,30 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         COMPLETION + "test_a_notification_that_cannot_be_sent_is_logged_and_fails_nothing",
         COMPLETION + "test_a_client_that_has_left_does_no_harm",
         COMPLETION + "test_a_server_that_knows_nothing_of_the_visit_is_not_asked",
+    ),
+    "URL-7": (
+        ONE_PAGE + "test_a_code_that_only_waited_still_works",
+        ONE_PAGE + "test_a_client_that_gave_up_waiting_loses_nothing",
+        ONE_PAGE + "test_without_a_progress_token_a_code_is_held_briefly_and_with_one_longer",
+        ONE_PAGE + "test_codes_at_the_same_time_continue_once_and_get_the_same_result",
+        STORE + "test_a_code_again_gets_the_same_result_and_runs_nothing_again",
+    ),
+    "URL-8": (
+        ONE_PAGE + "test_three_questions_are_one_link_and_one_tab_and_the_first_code_brings_the_result",
+        ONE_PAGE + "test_the_tab_goes_on_in_a_server_of_its_own",
+        ONE_PAGE + "test_any_replica_serves_the_pages_and_takes_the_code_and_the_run_stays_where_it_is",
+        ONE_PAGE + "test_secrets_approvals_and_forms_come_in_one_tab",
+        ONE_PAGE + "test_questions_that_are_open_at_once_are_led_through_by_one_link",
+        ONE_PAGE + "test_after_an_eviction_the_page_sends_the_user_back_and_the_call_is_replayed",
+        ONE_PAGE + "test_a_run_that_is_evicted_as_its_page_is_answered_is_no_other_replicas_before_its_cleanup_has_run",
+        ONE_PAGE + "test_a_page_that_is_gone_from_the_store_ends_its_call",
+        ONE_PAGE + "test_a_client_that_never_comes_back_leaves_nothing_running",
+    ),
+    "URL-9": (
+        ONE_PAGE + "test_a_page_leads_nobody_but_its_user",
+        ONE_PAGE + "test_if_the_user_is_unknown_a_page_leads_only_the_browser_that_answered_it",
+        ONE_PAGE + "test_looking_at_what_comes_next_changes_nothing_and_needs_an_answer_first",
+        ONE_PAGE + "test_a_leaked_store_shows_no_next_page",
     ),
     "CLI-1": (
         ANSWERER + "test_the_answerer_knows_who_asks_and_how_the_question_came",
@@ -491,6 +534,8 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         CHROMIUM + "test_problems_stand_at_the_fields_and_what_was_typed_is_kept",
     ),
     "CLI-4": (
+        "tests/client/test_malformed_peers.py::test_a_pushed_one_is_refused_by_itself",
+        "tests/client/test_malformed_peers.py::test_in_a_round_it_is_cancelled_and_the_log_says_the_same",
         ANSWERER + "test_an_answer_that_does_not_fit_never_leaves",
         ANSWERER + "test_a_missing_mode_means_form",
         ANSWERER + "test_a_mode_that_was_not_declared_is_refused",
@@ -525,11 +570,19 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         PAGE + "test_every_doubt_about_an_address_is_spelled_out",
     ),
     "CLI-7": (
+        PEERS + "test_on_complete_gets_known_ids_and_unknown_ones_marked_as_such",
         REQUIRED + "test_the_call_waits_until_the_server_says_that_all_are_done",
         REQUIRED + "test_hosts_and_answerers_hear_of_each_visit_that_is_done_once",
         REQUIRED + "test_ids_that_nobody_knows_are_not_kept_without_end",
     ),
     "CLI-8": (
+        PEERS + "test_the_users_word_is_enough_even_without_an_id_where_the_version_has_none",
+        PEERS + "test_the_servers_report_is_enough",
+        PEERS + "test_a_wait_without_either_ends_in_time_and_the_call_is_repeated",
+        PEERS + "test_the_call_is_repeated_three_times_at_most",
+        PEERS + "test_a_page_is_asked_for_once_in_a_call",
+        PEERS + "test_a_script_agrees_and_the_call_is_repeated_in_time",
+        PEERS + "test_headless_can_pass_visits_on_and_repeat_the_call",
         REQUIRED + "test_tools_prompts_and_resources_resume_when_the_visits_are_done",
         REQUIRED + "test_the_user_can_try_again_at_once_and_is_not_asked_for_the_same_visit_twice",
         REQUIRED + "test_after_three_retries_the_servers_error_comes_out",
@@ -545,6 +598,11 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         CALL + "test_a_visit_that_is_needed_and_declined_exits_with_3",
     ),
     "CLI-9": (
+        RATES + "test_line_prompts_are_limited_and_the_user_sees_why",
+        RATES + "test_so_is_the_terminal",
+        RATES + "test_the_browser_is_limited_and_its_page_says_why",
+        RATES + "test_pending_questions_are_limited_and_the_host_can_show_why",
+        RATES + "test_scripts_and_policies_are_not_limited",
         GUARD + "test_past_its_rate_a_server_is_cancelled_and_the_user_told_once",
         GUARD + "test_each_server_has_its_own_rate",
         GUARD + "test_a_rate_is_never_exceeded",
@@ -608,6 +666,18 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         TYPED + "test_numbers_are_written_with_a_point",
         TYPED + "test_what_could_mean_another_number_elsewhere_is_none",
         DRAW + "test_numbers_are_read_the_same_in_every_country",
+    ),
+    "CLI-15": (
+        BUSY + "test_a_tool_that_asks_for_nothing_but_time_is_called_again_with_its_state",
+        BUSY + "test_so_are_prompts_and_resources",
+        BUSY + "test_each_pause_is_longer_than_the_one_before",
+        BUSY + "test_the_callers_deadline_ends_the_pause_and_the_connection_stays_usable",
+    ),
+    "CLI-16": (
+        OLDER + "test_an_error_says_what_happened_and_what_to_pass",
+        OLDER + "test_a_failed_result_comes_out_as_it_is_and_the_log_says_the_same",
+        OLDER + "test_the_caller_can_allow_the_older_version_for_the_calls_that_need_it",
+        "tests/cli/test_peers.py::test_a_server_that_cannot_ask_on_this_version_is_called_again_if_allowed",
     ),
     "PRT-1": (
         UNSEEN + "test_the_address_of_a_page_holds_an_id_that_cannot_be_guessed_and_nothing_else",
@@ -745,6 +815,30 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         PORTAL_CHROMIUM + "test_a_screen_reader_finds_its_way",
         PORTAL_CHROMIUM + "test_every_page_fits_a_phone_in_light_and_dark",
     ),
+    "PRT-19": (
+        *(
+            f"tests/portal/test_detached.py::{test}"
+            for test in (
+                "test_a_link_outlives_its_server_and_another_one_continues_with_the_answer",
+                "test_a_request_without_a_path_finds_no_page_and_fails_nowhere",
+                "test_an_account_is_connected_at_the_address_of_its_server",
+                "test_with_a_server_for_every_call_an_approval_counts",
+                "test_servers_that_start_at_once_share_one_process",
+                "test_after_it_is_killed_the_next_link_starts_another_at_the_same_address",
+                "test_it_ends_when_nothing_is_open",
+                "test_it_has_nothing_of_its_server_but_what_pages_need",
+                "test_another_user_of_this_machine_reaches_neither_its_pages_nor_its_socket",
+                "test_it_answers_only_to_its_own_host_and_its_own_pages",
+                "test_a_living_server_checks_secrets_while_the_user_is_on_the_page",
+                "test_a_secret_is_checked_when_its_call_continues_if_its_server_has_ended",
+            )
+        ),
+    ),
+    "PRT-20": (
+        "tests/server/test_closed_pages.py::test_cancelling_a_call_closes_its_page",
+        "tests/server/test_closed_pages.py::test_a_tool_that_returns_without_its_page_closes_it",
+        "tests/portal/test_detached.py::test_a_wait_that_its_client_cancels_uses_up_neither_the_page_nor_the_code",
+    ),
     "RCH-1": (
         REACH + "test_can_ask_returns_the_channels_in_order",
         REACH + "test_a_client_with_urls_only_gets_a_form_as_a_page",
@@ -767,9 +861,15 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         SENT_AWAY + "test_a_retry_is_for_the_user_who_was_sent_away",
         REACH + "test_what_was_done_before_the_question_is_not_done_again",
         STORE + "test_a_code_works_on_another_replica_after_the_first_is_gone",
-        STORE + "test_a_code_works_once",
+        STORE + "test_a_code_again_gets_the_same_result_and_runs_nothing_again",
         STORE + "test_a_code_is_for_its_owner_alone",
+        "tests/server/running/test_holders.py::test_a_code_that_somebody_else_has_read_does_not_work_for_them",
+        "tests/server/running/test_holders.py::test_a_code_is_its_users_even_if_the_call_was_continued_for_another_replica",
+        "tests/server/running/test_holders.py::test_a_user_continues_with_another_client",
+        CODES + "test_a_code_that_nobody_gave_out_is_refused",
         EVERYWHERE + "test_every_client_is_asked_all_five_questions",
+        "tests/portal/test_detached.py::test_an_address_that_nobody_serves_any_more_is_replaced_at_once",
+        "tests/portal/test_detached.py::test_the_address_is_named_again",
     ),
     "RCH-3": (
         APPS + "test_a_form_that_is_shown_while_the_call_is_held_answers_that_call",
@@ -786,6 +886,14 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         REACH + "test_without_another_channel_a_quick_decline_counts",
         REACH + "test_a_decline_is_never_replaced_by_a_default",
         REACH + "test_an_accept_without_content_is_asked_again_and_then_taken_for_not_shown",
+        REACH + "test_a_no_that_a_program_gives_on_purpose_is_believed_however_fast_it_is",
+        HOSTS + "test_a_question_that_a_host_refuses_by_itself_reaches_the_user_by_a_link",
+        HOSTS + "test_an_approval_that_a_host_refuses_by_itself_is_still_the_users",
+        HOSTS + "test_what_a_tool_asks_in_the_sdks_way_reaches_the_user_by_a_link_too",
+        HOSTS + "test_without_a_page_the_model_reads_that_nobody_has_seen_the_question",
+        HOSTS + "test_an_approval_that_no_link_can_ask_raises_what_nobody_has_decided",
+        HOSTS + "test_a_yes_is_never_doubted_however_fast_it_comes",
+        HOSTS + "test_an_empty_yes_to_a_form_of_the_sdk_leads_to_a_link",
     ),
     "RCH-5": (
         REACH + "test_relay_is_off_unless_it_is_asked_for",
@@ -793,14 +901,23 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         RELAY + "test_what_wants_a_person_is_never_relayed",
         RELAY + "test_without_a_page_it_is_not_asked_at_all",
     ),
+    "RCH-6": (
+        HOSTS + "test_a_host_that_hides_numbers_is_asked_for_them_as_text",
+        HOSTS + "test_what_is_typed_for_a_number_or_a_list_is_read_and_checked",
+        HOSTS + "test_a_host_that_declares_apps_and_shows_none_gets_an_address_at_once_and_then_links",
+        HOSTS + "test_for_a_host_without_elicitation_an_unfinished_call_is_an_ordinary_result_that_its_sdk_accepts",
+        HOSTS + "test_a_host_with_elicitation_keeps_the_output_schemas_and_gets_an_error_result_that_its_sdk_accepts",
+    ),
     "SAFE-1": (
         "tests/core/test_long_texts.py::test_a_long_odd_text_is_read_in_bounded_time",
         "tests/client/test_long_texts.py::test_a_long_odd_text_is_read_and_shown_in_bounded_time",
         "tests/client/test_long_texts.py::test_ten_thousand_answers_to_ten_thousand_options_are_read_at_once",
         "tests/portal/test_attacks.py::test_a_cookie_of_many_backslashes_does_not_hang_the_portal",
         "tests/client/test_consent.py::test_no_address_takes_long",
+        "tests/client/test_long_texts.py::test_a_million_malformed_parts_of_a_message_take_no_longer_than_a_few",
     ),
     "SAFE-2": (
+        "tests/core/test_patterns.py::test_a_form_of_many_patterns_with_large_sets_is_read_in_bounded_time",
         "tests/core/test_patterns.py::test_no_answer_and_no_default_makes_a_pattern_take_long",
         "tests/core/test_patterns.py::test_a_pattern_that_cannot_run_in_linear_time_is_left_to_its_server",
         "tests/core/test_patterns.py::test_an_author_learns_at_once_that_a_pattern_cannot_run_in_linear_time",
@@ -840,6 +957,8 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/client/test_shown.py::test_a_draft_sends_what_its_input_shows",
         "tests/client/test_shown.py::test_the_review_of_a_terminal_shows_everything_that_is_sent",
         "tests/client/test_shown.py::test_a_terminal_says_what_is_sent_if_an_input_cannot_show_it",
+        "tests/client/test_shown.py::test_a_terminal_shows_a_default_that_is_wider_than_its_input",
+        "tests/client/test_shown.py::test_a_page_shows_a_default_that_is_longer_than_a_line",
     ),
     "SAFE-7": (
         "tests/server/test_decisions.py::test_a_decision_is_used_by_one_continuation",
@@ -893,6 +1012,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/server/test_install.py::test_a_server_is_identified_by_its_name_and_its_namespace_on_every_replica",
     ),
     "SAFE-15": (
+        ONE_PAGE + "test_what_a_run_keeps_without_a_request_counts_for_its_user",
         "tests/contract/test_quotas.py::test_one_caller_cannot_fill_the_store_and_others_go_on",
         "tests/contract/test_quotas.py::test_all_callers_together_have_a_limit",
         "tests/contract/test_quotas.py::test_bytes_count_and_so_do_outcomes",
@@ -913,6 +1033,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     ),
     "SAFE-16": (
         "tests/client/test_consent.py::test_a_host_is_the_one_that_a_browser_opens_or_is_not_offered",
+        "tests/client/test_consent.py::test_a_host_that_browsers_read_differently_is_not_offered",
         "tests/client/test_guard.py::test_hosts_are_allowed_and_denied",
     ),
     "SAFE-17": (
@@ -936,9 +1057,13 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/test_logs.py::test_escaped_text_can_be_read_back",
         "tests/test_logs.py::test_ordinary_text_in_any_language_stays_as_it_is",
         "tests/test_logs.py::test_the_text_of_an_exception_cannot_look_like_a_line_of_the_log",
+        REFUSED + "test_a_caller_who_causes_many_mistakes_hides_no_other",
     ),
     "SAFE-20": (
-        "tests/web/test_fetching.py::test_where_an_address_is",
+        "tests/web/test_fetching.py::test_a_public_issuer_opens_no_private_network_by_what_its_own_dns_says_later",
+        "tests/web/test_fetching.py::test_where_an_issuer_is_counts_from_its_first_answer",
+        "tests/web/test_fetching.py::test_a_provider_remembers_where_it_was",
+        "tests/core/test_urls.py::test_an_address_of_ipv6_that_stands_for_one_of_ipv4_is_where_that_is",
         "tests/web/test_fetching.py::test_metadata_cannot_name_an_internal_address_or_anything_but_https",
         "tests/web/test_fetching.py::test_metadata_can_name_public_hosts_and_where_the_issuer_is",
         "tests/web/test_fetching.py::test_an_issuer_in_a_private_network_cannot_point_to_this_machine_or_to_the_cloud",
@@ -963,10 +1088,31 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/fuzz/test_fuzz.py::test_what_was_found_before_does_no_harm_now",
     ),
     "SAFE-24": (
-        "tests/test_requirements.py::test_every_test_that_the_threat_model_names_exists",
+        "tests/test_requirements.py::test_every_test_that_a_page_names_exists",
         "tests/test_requirements.py::test_every_threat_names_a_test",
     ),
+    "SAFE-25": (
+        EVICTION + "test_large_answers_of_one_caller_take_only_so_much_memory",
+        EVICTION + "test_results_that_nobody_fetches_are_bounded_and_a_forgotten_one_is_refused_and_not_made_again",
+        EVICTION + "test_a_crowd_of_one_address_takes_the_room_of_that_address_only",
+        ONCE_ONLY + "test_a_retry_gets_its_result_again_only_as_long_as_all_results_together_are_not_too_large",
+        LIVE_THREADS + "test_people_who_never_answer_leave_threads_to_others",
+    ),
+    "SAFE-26": (
+        FLOWS + "test_a_server_that_withdraws_the_last_question_gets_no_answer_before_the_user_sends_it",
+        FLOWS + "test_what_next_accepts_is_reviewed_even_if_no_other_question_is_left",
+        FLOWS + "test_consent_before_a_page_could_be_seen_does_not_count",
+        LINES + "test_a_yes_that_was_typed_for_a_withdrawn_question_does_not_answer_the_next_one",
+        "tests/client/test_keyboard.py::test_what_was_typed_before_a_prompt_can_be_dropped",
+        CHROMIUM + "test_a_double_click_answers_only_the_question_that_it_was_for",
+    ),
+    "SAFE-27": (
+        LINES + "test_no_text_of_a_server_begins_where_lines_of_the_client_do",
+        "tests/client/test_server_log.py::test_a_line_of_a_log_stays_one_line_whatever_ends_lines_elsewhere",
+        "tests/cli/test_console.py::test_a_status_of_wide_characters_stays_on_its_line",
+    ),
     "AUD-1": (
+        "tests/server/running/test_holders.py::test_the_audit_trail_names_a_user_whom_no_page_knows",
         "tests/server/test_audit.py::test_each_question_is_asked_and_answered_once",
         "tests/server/test_audit.py::test_an_answer_that_does_not_fit_is_rejected_once",
         "tests/server/test_audit.py::test_a_question_that_nobody_answers_in_time_is_declined_once",
@@ -979,6 +1125,9 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/portal/test_audit.py::test_an_answer_that_comes_too_late_or_for_other_details_is_in_the_trail",
         "tests/portal/test_audit.py::test_a_decline_on_a_page_is_in_the_trail",
         "tests/portal/test_audit.py::test_another_user_of_this_machine_is_in_the_trail",
+        "tests/server/test_local_user.py::test_a_caller_who_only_looks_local_is_in_the_audit_trail_once",
+        "tests/portal/test_identity_attacks.py::test_a_sign_in_that_is_refused_is_in_the_audit_trail",
+        "tests/cli/test_vault.py::test_what_an_operator_deletes_is_in_the_audit_trail_without_its_value",
     ),
     "AUD-2": (
         "tests/server/test_audit_hides.py::test_no_sink_gets_an_answer_a_secret_or_anything_that_opens_something",

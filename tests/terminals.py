@@ -16,7 +16,7 @@ from midcall.client.terminal.widgets.window import Window
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Outcome
 
-SECONDS = 20.0
+SECONDS = 60.0
 
 Person: TypeAlias = Callable[["Hands"], Awaitable[None]]
 

@@ -21,7 +21,6 @@ import midcall
 from midcall.client.connection.visits import Visits as ClientVisits
 from midcall.client.guard.rates import Rate, Rates
 from midcall.client.queue import Queue
-from midcall.client.queue_limit import Crowd
 from midcall.core import question
 from midcall.core.forms import secrets
 from midcall.core.journal import Head
@@ -174,12 +173,12 @@ def visits_that_a_server_reports_to_a_client() -> Any:
 
 @memory
 def servers_that_ask() -> Any:
-    rates, queue, limit = Rates(Rate(1)), Queue(), Crowd(0)
+    rates, queue = Rates(Rate(1)), Queue()
     for name in names():
         rates.allow(name, 0.0)
         queue.refuse(name)
-        limit._hushed[name] = 0.0
-    return [rates._buckets, queue._overrun, limit._hushed]
+        queue._dismissed[name] = 0.0
+    return [rates._buckets, queue._overrun, queue._dismissed]
 
 
 def count_cached() -> int:

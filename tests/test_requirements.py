@@ -7,6 +7,8 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
+import pytest
+
 from tests.requirements import PLANNED, SHOWN_BY
 
 ROOT = Path(__file__).parent.parent
@@ -40,11 +42,13 @@ def test_every_named_test_exists() -> None:
     assert missing == []
 
 
-def test_every_test_that_the_threat_model_names_exists() -> None:
-    page = (ROOT / "docs/security.md").read_text()
-    named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", page)
-    assert len(named) > 50
-    assert page.count("`tests/") == len(named), "a test is not written as `tests/file.py::test_name`"
+@pytest.mark.parametrize(("page", "at_least"), [("security", 50), ("coverage", 80)])
+def test_every_test_that_a_page_names_exists(page: str, at_least: int) -> None:
+    """The threat model, and what the documents of the protocol say."""
+    text = (ROOT / f"docs/{page}.md").read_text()
+    named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", text)
+    assert len(named) >= at_least
+    assert text.count("`tests/") == len(named), "a test is not written as `tests/file.py::test_name`"
     assert [f"{path}::{test}" for path, test in named if test not in named_in(path)] == []
 
 
@@ -53,3 +57,10 @@ def test_every_threat_names_a_test() -> None:
     rows = [line for line in page.splitlines() if line.startswith("| ") and "| shown by |" not in line]
     tables = page[page.index("## A hostile client") : page.index("## Fuzzing")]
     assert [row for row in rows if row in tables and "`tests/" not in row] == []
+
+
+def test_every_statement_of_the_documents_names_a_test() -> None:
+    rows = [line for line in (ROOT / "docs/coverage.md").read_text().splitlines() if line.startswith("| ")]
+    statements = [row for row in rows if "| shown by |" not in row]
+    assert len(statements) > 40
+    assert [row for row in statements if "`tests/" not in row] == []

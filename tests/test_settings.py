@@ -7,16 +7,21 @@ import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
+from mcp.server.mcpserver import MCPServer
 
 import midcall
 import midcall.client.transport.connection_errors as connection_errors
 import midcall.errors
 from midcall import settings
+from midcall.doctor.effective import find_effective
+from midcall.doctor.site import Site
 from midcall.portal import webhooks as portal_webhooks
 from midcall.portal.app import Portal
 from midcall.settings import SETTINGS
+from midcall.stores.memory import Memory
 from scripts.settings_page import PAGE, write
 
 SOURCE = Path(midcall.__file__).parent
@@ -160,3 +165,18 @@ def test_values_are_written_with_their_units() -> None:
     assert rows["REQUIRED"] == "no"
     assert rows["PORTAL_HOST"] == "127.0.0.1"
     assert rows["LIVE"] == "yes, unless replicas share keys and no store"
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [each for each in SETTINGS if each.argument.startswith("install(") and isinstance(each.default, (int, float))],
+    ids=lambda setting: setting.name,
+)
+def test_the_doctor_shows_a_value_that_install_was_given(setting: settings.Setting) -> None:
+    """Name its attribute in `_ATTRIBUTES` of doctor/effective.py."""
+    given = not setting.default if isinstance(setting.default, bool) else cast("float", setting.default) + 1
+    name = setting.argument.removeprefix("install(").removesuffix("=)")
+    options: dict[str, Any] = {"store": Memory(), name: given}
+    installation = midcall.install(MCPServer("x"), **options)
+    found = {each.setting.name: each for each in find_effective(Site(installation), {})}[setting.name]
+    assert (found.value, found.source) == (setting.format(given), "argument")

@@ -69,6 +69,7 @@ Name: TypeAlias = Literal[
     "page.answered",
     "page.declined",
     "page.refused",
+    "signin.refused",
     "app.refused",
     "code.issued",
     "code.used",
@@ -76,6 +77,7 @@ Name: TypeAlias = Literal[
     "state.refused",
     "call.replayed",
     "call.failed",
+    "caller.refused",
     "record.refused",
     "audit.lost",
 ]

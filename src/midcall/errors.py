@@ -94,6 +94,11 @@ __all__ = [
 
 QUOTE: Final = 200
 """How much of a client's own text the model reads."""
+UNSEEN: Final = "The client answered at once, by itself: the user has probably not seen the question."
+UNSEEN_FOR_MODEL: Final = (
+    "This tool asked the user a question, but the client answered it by itself, at once, so the user has probably not "
+    "seen it. Nobody decided anything. Tell the user what the tool needs, and that this client cannot ask in this mode."
+)
 
 ErrorT = TypeVar("ErrorT", bound=Exception)
 
@@ -155,27 +160,29 @@ class NotAnswered(MidcallError):
 
 
 class UserDeclined(NotAnswered):
-    """The user said no."""
+    """The user said no. If `unseen`, the client did, so fast that the user has probably not seen the question."""
 
     for_model = (
         "The user declined to answer, so the tool stopped. Do not ask for the same thing again. Offer an alternative, "
         "or ask the user how to proceed."
     )
 
-    def __init__(self, message: str = "The user declined.", **texts: Any) -> None:
-        super().__init__(message, **texts)
+    def __init__(self, message: str = "The user declined.", *, unseen: bool = False, **texts: Any) -> None:
+        super().__init__(UNSEEN if unseen else message, **({"for_model": UNSEEN_FOR_MODEL} if unseen else {}) | texts)
+        self.unseen = unseen
 
 
 class UserCancelled(NotAnswered):
-    """The user closed the form without deciding."""
+    """The user closed the form without deciding. If `unseen`, the client did, as for `UserDeclined`."""
 
     for_model = (
         "The user dismissed the question without answering, so the tool stopped. Call it again only if the user asks "
         "you to."
     )
 
-    def __init__(self, message: str = "The user cancelled.", **texts: Any) -> None:
-        super().__init__(message, **texts)
+    def __init__(self, message: str = "The user cancelled.", *, unseen: bool = False, **texts: Any) -> None:
+        super().__init__(UNSEEN if unseen else message, **({"for_model": UNSEEN_FOR_MODEL} if unseen else {}) | texts)
+        self.unseen = unseen
 
 
 class TimedOut(NotAnswered):
@@ -213,9 +220,9 @@ class NoCall(CannotAsk):
 class NoChannel(CannotAsk):
     """This client has no way to be asked.
 
-    `mode` is the elicitation mode of the question, and `reasons` says of each channel why it can't carry it.
-    `undeclared` is the mode that the client would have to declare, if that would help. Its text has the main reason
-    only, because tools pass it to the model; `advice` is for the log.
+    `mode` is the elicitation mode of the `question`, which the model reads, and `reasons` says of each channel why it
+    can't carry it. `undeclared` is the mode that the client would have to declare, if that would help. Its text has the
+    main reason only, because tools pass it to the model; `advice` is for the log.
     """
 
     for_model = (
@@ -234,10 +241,14 @@ class NoChannel(CannotAsk):
         mode: str = "form",
         undeclared: str | None = None,
         reasons: Mapping[str, str] | None = None,
+        question: str = "",
         advice: str = "",
         for_model: str = "",
     ) -> None:
         reasons = dict(reasons or {})
+        if question:
+            asked = question if len(question) <= QUOTE else f"{question[:QUOTE]}…"
+            for_model = for_model or f"{NoChannel.for_model} Its question was: {asked}"
         super().__init__(
             f"The user cannot be asked: {reason}", advice=advice or _channel_advice(mode, reasons), for_model=for_model
         )

@@ -10,6 +10,7 @@ __all__ = [
     "APP_META",
     "CODE",
     "CONTINUE",
+    "DECIDED",
     "FORMS_SINCE",
     "FULL_FORMS",
     "NEWEST",
@@ -60,6 +61,8 @@ APP_META: Final = "midcall/app"
 """In a result: what our App reads, and nobody else."""
 CODE: Final = "midcall/code"
 """A resume code. In a result or an error, for the client; in a retry, back from it."""
+DECIDED: Final = "midcall/decided"
+"""In an answer: a person decided it, or a program on purpose, however fast it came."""
 NOW: Final = "midcall/now"
 """Beside a code: nobody has anything to do first, and a client may continue at once."""
 RETRIES: Final = "midcall/retries"

@@ -143,7 +143,8 @@ MAX_LIVE: Final = _install.add(
     1000,
     "runs",
     "This many runs may wait in memory.",
-    then="The oldest run ends, and is replayed when its answer comes.",
+    then="The oldest run of the caller with most ends, and is replayed when its answer comes. Of runs that have ended "
+    "meanwhile, as many results are kept; for an older one, the client is told to call again.",
     argument="install(max_live=)",
     env="MIDCALL_MAX_LIVE",
 )
@@ -167,10 +168,10 @@ HEARTBEAT_SECONDS: Final = _install.add(
 )
 DOUBT_SECONDS: Final = _install.add(
     "DOUBT_SECONDS",
-    0.0,
+    0.25,
     "s",
-    "A decline faster than this may mean that nobody saw the question; 0 believes every decline.",
-    then="midcall asks again through a channel where a person acts, if there is one.",
+    "A decline faster than this means that nobody saw the question, unless it is marked; 0 believes every decline.",
+    then="midcall asks again through a channel where a person acts, if there is one; else the model learns of it.",
     argument="install(doubt=)",
     env="MIDCALL_DOUBT",
 )
@@ -297,6 +298,15 @@ _install.add(
     argument="install(probe=)",
 )
 
+_install.add(
+    "CONTINUE_ANNOTATIONS",
+    None,
+    "",
+    "What clients are told about the tool `midcall_continue`, as annotations.",
+    argument="install(continue_annotations=)",
+    otherwise="nothing",
+)
+
 # --- Portal --------------------------------------------------------------------------------------
 
 _portal = _Subject("Portal", "portal")
@@ -336,6 +346,65 @@ PORTAL_TTL_SECONDS: Final = _portal.add(
     env="MIDCALL_PORTAL_TTL",
 )
 
+PORTAL_DETACHED: Final = _portal.add(
+    "PORTAL_DETACHED",
+    True,
+    "",
+    "Without an address, for a stdio server on Linux: whether a separate process serves open pages, so that their "
+    "addresses work after the server has ended.",
+    argument="Portal(detached=)",
+    env="MIDCALL_PORTAL_DETACHED",
+)
+PAGES_IDLE_SECONDS: Final = _portal.add(
+    "PAGES_IDLE_SECONDS",
+    15.0,
+    "s",
+    "The page process stays this long when no page is open.",
+    then="It ends; the next page starts another.",
+)
+PAGES_POLL_SECONDS: Final = _portal.add(
+    "PAGES_POLL_SECONDS", 1.0, "s", "Between two looks of the page process at its open pages.", interval=True
+)
+PAGES_LOCK_SECONDS: Final = _portal.add(
+    "PAGES_LOCK_SECONDS",
+    3.0,
+    "s",
+    "A server waits this long for others that start or reach the page process.",
+    then="It serves its pages itself, and their addresses end with it.",
+)
+PAGES_RETRY_SECONDS: Final = _portal.add(
+    "PAGES_RETRY_SECONDS", 0.02, "s", "Between two attempts to get their lock.", interval=True
+)
+PAGES_MESSAGE_BYTES: Final = _portal.add(
+    "PAGES_MESSAGE_BYTES",
+    1_000_000,
+    "bytes",
+    "A server and the page process send each other messages of this size.",
+    then="The connection is closed: that page is not served, or that secret is checked when its call continues.",
+)
+PAGES_LOG_BYTES: Final = _portal.add(
+    "PAGES_LOG_BYTES",
+    100_000,
+    "bytes",
+    "The log of the page process may have this size.",
+    then="It begins a new file, and keeps the one before.",
+)
+PAGES_STOP_SECONDS: Final = _portal.add(
+    "PAGES_STOP_SECONDS",
+    10.0,
+    "s",
+    "`midcall pages --stop` waits this long for the page process.",
+    then="The command fails, and says that it has not ended yet.",
+    where="cli",
+)
+MAX_DETACHED_PAGES: Final = _portal.add(
+    "MAX_DETACHED_PAGES",
+    1_000,
+    "pages",
+    "The page process stays for this many open pages of one server.",
+    then="It does not stay for more, but still serves them.",
+)
+
 # --- Calls and questions ---------------------------------------------------------------------------
 
 _calls = _Subject("Calls and questions", "server")
@@ -364,6 +433,30 @@ PATTERN_STEPS: Final = _calls.add(
     "The size of a pattern times the length of a text, at most; longer answers are refused. It takes a second or less.",
     where="core",
     then="A longer answer is refused as too long.",
+)
+PATTERN_SET_STEPS: Final = _calls.add(
+    "PATTERN_SET_STEPS",
+    120_000,
+    "steps",
+    "Reading a set of letters in someone else's pattern counts as so many steps, if they are beyond Latin-1.",
+    where="core",
+    then="Patterns that would take too long in all are left to the server that sent them.",
+)
+PATTERN_TEXT_CHARACTERS: Final = _calls.add(
+    "PATTERN_TEXT_CHARACTERS",
+    1_000,
+    "characters",
+    "Texts count as at least this long when a client adds up `PATTERN_STEPS` for the patterns of a server's form.",
+    where="core",
+    then="The patterns that are too much are left to the server.",
+)
+AUTHORITY_CHARACTERS: Final = _calls.add(
+    "AUTHORITY_CHARACTERS",
+    1_000,
+    "characters",
+    "The longest host of a URL, with port, that isn't ASCII.",
+    where="core",
+    then="The URL is refused.",
 )
 STATE_BYTES: Final = _calls.add(
     "STATE_BYTES",
@@ -527,6 +620,21 @@ MAX_TURN_OUTCOMES: Final = _runs.add(
     "Keep the outcome of this many turns for retries that come twice.",
     then="The oldest outcome is forgotten: the same retry gets an error instead of its result.",
 )
+LARGE_JOURNAL_BYTES: Final = _runs.add(
+    "LARGE_JOURNAL_BYTES",
+    256_000_000,
+    "bytes",
+    "Without a store, the journals that are too large to travel may have this many bytes together, and those of one "
+    "caller half of it.",
+    then="A call whose journal grows further fails with `JournalTooLarge`.",
+)
+OUTCOME_BYTES: Final = _runs.add(
+    "OUTCOME_BYTES",
+    64_000_000,
+    "bytes",
+    "These outcomes may take this much memory together; the newest is always kept.",
+    then="The oldest outcome is forgotten: the same retry gets an error instead of its result.",
+)
 BEAT_SECONDS: Final = _runs.add(
     "BEAT_SECONDS", 0.5, "s", "Between two beats of a replica that has live runs.", interval=True
 )
@@ -557,6 +665,13 @@ THREAD_POLL_SECONDS: Final = _runs.add(
     "s",
     "Between two checks whether the loop still turns while a thread waits for it.",
     interval=True,
+)
+MAX_LENT_THREADS: Final = _runs.add(
+    "MAX_LENT_THREADS",
+    1_000,
+    "threads",
+    "While a `def` tool waits for a person, the pool of threads may start another one: this many in all.",
+    then="Further waiting tools take threads of the pool, and other `def` tools wait for one.",
 )
 BLOCKED_SECONDS: Final = _runs.add(
     "BLOCKED_SECONDS",
@@ -602,6 +717,13 @@ HOLD_SECONDS: Final = _resuming.add(
     "s",
     "Hold a request during a visit to a page, before it returns a resume code. Common clients and proxies allow 60.",
     then="The call returns a resume code or another round; if it can have neither, it fails with `TimedOut`.",
+)
+BRIEF_HOLD_SECONDS: Final = _resuming.add(
+    "BRIEF_HOLD_SECONDS",
+    4.0,
+    "s",
+    "Hold a `midcall_continue` without a progress token: such a client may give up after 5 s.",
+    then="It returns that the user isn't done yet, and its code still works.",
 )
 PUSH_HOLD_SECONDS: Final = _resuming.add(
     "PUSH_HOLD_SECONDS", 300.0, "s", "Hold a pushed call that can't be resumed later.", then="The tool gets `TimedOut`."
@@ -967,6 +1089,13 @@ MAX_FIELDS: Final = _web.add(
     "A page shows at most this many fields.",
     then="The page says that it can't show the form; no App is offered.",
 )
+PAGE_NAME_CHARACTERS: Final = _portal.add(
+    "PAGE_NAME_CHARACTERS",
+    200,
+    "characters",
+    "A page shows this much of the name of a server or client.",
+    then="The name ends with an ellipsis.",
+)
 MAX_CONTROLS: Final = _web.add(
     "MAX_CONTROLS",
     50_000,
@@ -979,6 +1108,20 @@ MAX_CONTROLS: Final = _web.add(
 
 HEALTH_SECONDS: Final = _portal.add(
     "HEALTH_SECONDS", 3.0, "s", "`/health` gives the store this long to answer.", then="`/health` returns 503."
+)
+NEXT_HOLD_SECONDS: Final = _portal.add(
+    "NEXT_HOLD_SECONDS",
+    5.0,
+    "s",
+    "After an answer, a request of the browser waits this long for the next page of the call.",
+    then="The page says that it waits, and asks again by itself.",
+)
+NEXT_SECONDS: Final = _portal.add(
+    "NEXT_SECONDS",
+    60.0,
+    "s",
+    "After an answer, the browser waits this long in all for the next page of the call.",
+    then="The page sends the user back to the client. Its button looks again.",
 )
 POST_BYTES: Final = _portal.add(
     "POST_BYTES",
@@ -1174,8 +1317,9 @@ VISIT_SECONDS: Final = _client.add(
     "VISIT_SECONDS",
     300.0,
     "s",
-    'Wait for a server to report that a visit is complete, if nobody can say "try again".',
-    then="The call fails with the server's own error, and a note.",
+    "Wait for a required visit, if neither the server nor the user says that it is done.",
+    then="The call is repeated, as often as `VISIT_RETRIES` allows.",
+    argument="connect(patience=), attach(patience=)",
 )
 VISIT_RETRIES: Final = _client.add(
     "VISIT_RETRIES",
@@ -1191,6 +1335,37 @@ MAX_CLIENT_ROUNDS: Final = _client.add(
     "Of one call on 2026-07-28. A busy server may use rounds without questions to gain time.",
     then="The SDK ends the call with an error.",
     argument="connect(input_required_max_rounds=)",
+)
+MAX_FAULTS: Final = _client.add(
+    "MAX_FAULTS",
+    1_000,
+    "faults",
+    "Read this many faults of one question or tool: in memory, each takes a thousand times its size.",
+    then="They are counted, and none is described.",
+)
+MAX_MALFORMED_TOOLS: Final = _client.add(
+    "MAX_MALFORMED_TOOLS",
+    100,
+    "tools",
+    "Leave out this many malformed tools of a list.",
+    then="The rest of the list is not read.",
+)
+BUSY_SECONDS: Final = _client.add(
+    "BUSY_SECONDS",
+    0.25,
+    "s",
+    "Between two attempts at a call that a server answers with a round without questions; doubled each time.",
+    interval=True,
+)
+MAX_BUSY_SECONDS: Final = _client.add(
+    "MAX_BUSY_SECONDS", 5.0, "s", "Between two such attempts, at most.", interval=True
+)
+MAX_BUSY_STATES: Final = _client.add(
+    "MAX_BUSY_STATES",
+    256,
+    "calls",
+    "Of one connection that wait for a busy server at once.",
+    then="The oldest is repeated without a longer pause.",
 )
 MAX_CLIENT_VISITS: Final = _client.add(
     "MAX_CLIENT_VISITS",
@@ -1248,6 +1423,14 @@ GUARD_PENDING_IN_ALL: Final = _client.add(
     then="More questions are cancelled, and the user is told once.",
     argument="Guard(most_waiting_in_all=)",
 )
+RATE_QUESTIONS: Final = _client.add(
+    "RATE_QUESTIONS",
+    30,
+    "questions",
+    "How many questions a server may ask a person in one `RATE_SECONDS`; also the default of `Guard`.",
+    then="Questions that come faster are cancelled, and the user is told why, once.",
+    argument="Guard(rate=)",
+)
 RATE_SECONDS: Final = _client.add(
     "RATE_SECONDS",
     60.0,
@@ -1262,6 +1445,13 @@ MAX_RATED_SERVERS: Final = _client.add(
     "servers",
     "Count the questions of this many servers.",
     then="The oldest is forgotten, and its count starts again.",
+)
+SERVER_NAME_CHARACTERS: Final = _client.add(
+    "SERVER_NAME_CHARACTERS",
+    1_000,
+    "characters",
+    "A guard compares this much of a server's name.",
+    then="The rest isn't compared.",
 )
 BATCH_SECONDS: Final = _client.add(
     "BATCH_SECONDS",
@@ -1342,6 +1532,13 @@ PAGE_OPEN_SECONDS: Final = _client.add(
 PAGE_EVENT_SECONDS: Final = _client.add(
     "PAGE_EVENT_SECONDS", 0.2, "s", "Between two events that a page gets.", interval=True
 )
+PAGE_CONFIRM_SECONDS: Final = _client.add(
+    "PAGE_CONFIRM_SECONDS",
+    0.5,
+    "s",
+    "A question on the browser page can't be sent before it was shown this long: longer than a double click takes.",
+    then="Until then, the button is disabled.",
+)
 BROWSER_POST_BYTES: Final = _client.add(
     "BROWSER_POST_BYTES",
     4_000_000,
@@ -1371,6 +1568,30 @@ MAX_TOOL_PAGES: Final = _cli.add(
     "pages",
     "Read this many pages of a server's list of tools.",
     then="Tools on later pages aren't known.",
+)
+SCHEMA_PARTS: Final = _cli.add(
+    "SCHEMA_PARTS",
+    2_000,
+    "parts",
+    "`midcall call` reads this much of a tool's schema, to convert arguments.",
+    then="Later arguments can have any type.",
+)
+REFERENCE_CHARACTERS: Final = _cli.add(
+    "REFERENCE_CHARACTERS",
+    300,
+    "characters",
+    "The longest `$ref` in a tool's schema.",
+    then="What it refers to can have any type, and the server checks it alone.",
+)
+SCHEMA_DEPTH: Final = _cli.add(
+    "SCHEMA_DEPTH", 20, "levels", "It reads a schema this deep.", then="Deeper values can have any type."
+)
+SCHEMA_STEPS: Final = _cli.add(
+    "SCHEMA_STEPS",
+    5_000,
+    "steps",
+    "It checks arguments for this many steps, before it calls the tool.",
+    then="The server checks them alone.",
 )
 DEMO_SECONDS: Final = _cli.add(
     "DEMO_SECONDS", 60.0, "s", "The scripted demo has this long.", then="The demo fails with a message."

@@ -227,7 +227,7 @@ def test_a_tool_that_takes_too_long_is_cancelled(url: str) -> None:
 def test_a_malformed_result_is_reported_in_a_line() -> None:
     done = here("call", RUBBISH, "evil")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("✗ The call failed unexpectedly, with ValidationError: ")
+    assert done.stderr.startswith("✗ The server's response is malformed: content: Input should be a valid list")
     assert len(done.stderr.splitlines()) == 1
 
 

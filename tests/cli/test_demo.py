@@ -254,7 +254,7 @@ def test_the_menu_can_be_left(key: str, code: int) -> None:
 
 def test_colours_are_for_terminals_that_want_them() -> None:
     with demo_at("guess", "--era", "2025-06-18", NO_COLOR="") as demo:
-        demo.sees("\x1b[1mConfirm\x1b[0m")
+        demo.sees("\x1b[1mYes, do it\x1b[0m")
         demo.press(":cancel\n", prompt="\x1b[36m>\x1b[0m ")
         assert demo.exit_code() == 0
 

@@ -5,9 +5,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from mcp_types import Tool
 
+from midcall.cli.tools import _draw_tool  # pyright: ignore[reportPrivateUsage]
 from tests.cli.shell import BARE, SECONDS, here, midcall
 from tests.serving import serving
 from tests.warm import PYTHON, command_of
@@ -62,7 +65,7 @@ ERAS = ["2025-06-18", "2025-11-25", "2026-07-28"]
 UNUSABLE = (
     "✗ The server describes the tool formless in a way that cannot be understood (inputSchema: Field required).",
     "✗ The server describes the tool no. 3 in a way that cannot be understood (name: Field required).",
-    "✗ The server describes the tool no. 4 in a way that cannot be understood (Input should be a valid dictionary",
+    "✗ The server describes the tool no. 4 in a way that cannot be understood (Input should be an object",
     "✗ The server describes the tool oddclick in a way that cannot be understood (description: Input should be a",
 )
 
@@ -73,6 +76,19 @@ def test_tools_that_cannot_be_understood_are_named_and_hide_no_others(era: str) 
     assert done.returncode == 1
     assert done.stdout == f"half  1 · {era}\n\ngood\n\nfine\n"
     assert all(line.startswith(told) for line, told in zip(done.stderr.splitlines(), UNUSABLE, strict=True))
+
+
+@pytest.mark.parametrize("required", [5, "x", {"x": 1}, [["x"]], [None]])
+def test_a_tool_that_requires_nonsense_is_listed_like_the_others(required: Any) -> None:
+    schema = {"type": "object", "properties": {"x": {"type": "string"}}, "required": required}
+    assert _draw_tool(Tool(name="odd", input_schema=schema))
+
+
+@pytest.mark.parametrize("header", ["Bearer hunter2", ": hunter2"])
+def test_a_wrong_header_is_not_repeated(header: str) -> None:
+    done = here("tools", "http://127.0.0.1:9/mcp", "-H", header)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "midcall: error: --header: a header looks like 'Name: value'\n"
 
 
 def test_json_holds_the_tools_that_can_be_understood() -> None:

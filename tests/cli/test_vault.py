@@ -104,6 +104,18 @@ def test_one_value_is_deleted_and_no_other(url: str) -> None:
     assert "has no value with this name" in again.stdout
 
 
+def test_what_an_operator_deletes_is_in_the_audit_trail_without_its_value(url: str, tmp_path: Path) -> None:
+    trail = tmp_path / "audit.jsonl"
+    for name in ("github", "oauth:calendar", "never-stored"):
+        midcall("vault", "forget", ADA, name, "--store", url, MIDCALL_AUDIT=str(trail))
+    told = [json.loads(line) for line in trail.read_text().splitlines()]
+    assert [(each["event"], each["outcome"], each["user"], each["details"]) for each in told] == [
+        ("secret.deleted", "operator", ADA, {"name": "github"}),
+        ("account.disconnected", "operator", ADA, {"provider": "calendar"}),
+    ]
+    assert TOKEN["value"] not in trail.read_text()
+
+
 def test_who_forgets_an_account_hears_that_the_provider_does_not_know(url: str) -> None:
     done = here("vault", "forget", ADA, "oauth:calendar", "--store", url)
     assert (done.returncode, done.stdout) == (0, "Deleted oauth:calendar.\n")

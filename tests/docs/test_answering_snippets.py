@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import random
 import re
@@ -26,6 +27,7 @@ from tests.client.answerers import Answers, Watcher
 from tests.client.raw import Raw, Refusal, told
 from tests.docs.test_snippets import DAYS, OSLO, ROOT, SEAT, SOURCES, SURE, another, snippet
 from tests.kinds import server_with
+from tests.peer import GO_SDK, PUSH, failed
 from tests.terminals import Desk, Hands
 from tests.warm import on_path
 
@@ -97,6 +99,23 @@ async def test_an_existing_client_can_be_attached() -> None:
     booking(module)
     async with module.attached(Client(another("quickstart").mcp)) as client:
         assert (await client.call_tool("book", OSLO)).content[0].text == BOOKED
+
+
+@shows("answering_older")
+async def test_a_tool_that_can_ask_on_an_older_version_only_is_called_there(tmp_path: Path) -> None:
+    """The peer plays its steps only if it gets them, so a server of one tool stands before it."""
+    steps = [{"push": PUSH, "refusal": failed(GO_SDK)}]
+    server = tmp_path / "pushes.py"
+    server.write_text(
+        f"import sys\nsys.path.insert(0, {str(Path(__file__).parents[2])!r})\n"
+        "from tests import peer_server\n"
+        f"peer_server._steps = lambda params: {steps!r}\n"
+        "peer_server.Peer([peer_server.NEW, '2025-11-25']).run()\n"
+    )
+    said = await another("answering_older").call(
+        f"{sys.executable} {server}", Script({"Your name?": {"name": "Ada"}}), "play"
+    )
+    assert json.loads(said)["versions"] == ["2025-11-25"]
 
 
 @shows("client_console", "csharp_guess")

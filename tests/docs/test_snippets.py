@@ -232,6 +232,8 @@ CASES = [
     Case("go_process", "process", agree, "Processed 200 characters", {"data": "x" * 200}),
     Case("go_process", "process", [Declined()], "The user chose not to proceed.", {"data": "x" * 200}),
     Case("go_process", "process", (), "Processed 3 characters", {"data": "abc"}),
+    Case("go_deploy", "deploy", agree, "Deployed 1.2.", {"version": "1.2"}),
+    Case("go_deploy", "deploy", [Declined()], "Nothing was deployed.", {"version": "1.2"}),
     Case("go_auth", "auth_via_url", [Declined()], "The user declined to sign in.", eras=WITH_URLS),
 ]
 COVERED.update(case.file for case in CASES)

@@ -73,7 +73,7 @@ async def test_what_is_missing_comes_with_how_to_get_it() -> None:
     assert "store='sqlite://'" in found["app"].advice
     assert "relay=True, store=..." in found["relay"].advice
     assert "MIDCALL_KEYS" in found["keys"].advice
-    assert "doubt=0.25" in found["doubt"].advice
+    assert "portal=Portal()" in found["doubt"].advice
 
 
 async def test_with_everything_installed_every_channel_is_there() -> None:
@@ -88,6 +88,7 @@ async def test_with_everything_installed_every_channel_is_there() -> None:
         "runs": "ok",
         "portal": "ok",
         "identity": "ok",
+        "pages": "off",  # the suite turns it off
         "doubt": "ok",
         "probe": "ok",
     }

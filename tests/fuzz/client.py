@@ -52,6 +52,8 @@ ERRORS: Final = (
 )
 TOOL: Final = {"name": "it", "inputSchema": {"type": "object"}, "title": "It", "description": "Does it"}
 
+SETS: Final = ("[b-\ud7ff]", "(?i)[\u0100-\U0010ffff]", r"[\u0100-\uffff]", "[^a]", "(?=.*a)", "(?:.?.?)", "(a+)+")
+
 Made = tuple[str, dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]
 """The version, the results by method, what comes before a call's result, and the results of the call, in order."""
 
@@ -69,6 +71,8 @@ def _make(random: Random) -> Made:
         },
         "tools/list": {"tools": [TOOL, {**TOOL, "name": "other"}], **extra},
     }
+    if not random.randrange(40):
+        results["tools/list"]["tools"] += [random.choice(({}, [], 0, {"name": "x"}))] * 20_000
     if not random.randrange(4):
         name = random.choice(list(results))
         results[name] = mutate_data(random, results[name])
@@ -79,7 +83,19 @@ def _make(random: Random) -> Made:
 def _pushed(random: Random, version: str) -> dict[str, Any]:
     if version == NEWEST or not random.randrange(3):
         return random.choice(MESSAGES)
-    return {"id": f"q{random.randrange(3)}", "method": "elicitation/create", "params": random.choice(QUESTIONS)}
+    return {"id": f"q{random.randrange(3)}", "method": "elicitation/create", "params": _question(random)}
+
+
+def _question(random: Random) -> dict[str, Any]:
+    """An ordinary question, or rarely one with very much of something odd."""
+    match random.randrange(50):
+        case 0:
+            pattern = random.choice(SETS) * random.choice((1, 30, 150))
+            return form(**{f"x{n}": {"type": "string", "pattern": f"{pattern}{n}"} for n in range(40)})
+        case 1:
+            return {**form(), "requestedSchema": {"type": "object", "properties": {}, "required": [{}] * 20_000}}
+        case _:
+            return random.choice(QUESTIONS)
 
 
 def _make_reply(random: Random, version: str) -> dict[str, Any]:
@@ -87,7 +103,7 @@ def _make_reply(random: Random, version: str) -> dict[str, Any]:
     if kind == 0:
         return {"error": mutate_data(random, random.choice(ERRORS))}
     if kind < 6 and version == NEWEST:
-        asked = {f"k{n}": random.choice(QUESTIONS) for n in range(random.choice((1, 1, 2)))}
+        asked = {f"k{n}": _question(random) for n in range(random.choice((1, 1, 2)))}
         return {"result": mutate_data(random, round_of(asked, "state"))}
     return {"result": mutate_data(random, final() if version == NEWEST else told("done", structuredContent={"a": 1}))}
 

@@ -123,6 +123,13 @@ FOUND: Final[dict[str, tuple[str, Any]]] = {
         ),
     ),
     "a tool's schema whose references multiply": ("arguments", (["text=x"], _multiplying(9, 9))),
+    "a tool's schema with many long references": (
+        "arguments",
+        (
+            ["text=x"],
+            {"type": "object", "properties": {"text": {"anyOf": [{"$ref": f"#{'/a' * 20_000}"}] * 1_500}}},
+        ),
+    ),
     "a tool's schema with a pattern that takes for ever": (
         "arguments",
         (
@@ -156,6 +163,13 @@ FOUND: Final[dict[str, tuple[str, Any]]] = {
     "a required name that isn't text": (
         "schemas",
         ({"type": "object", "properties": {"a": {"type": "string"}}, "required": [{}]}, {}, ""),
+    ),
+    "a default wider than its input, at a terminal that changes its size": (
+        "forms",
+        (
+            ("", {"type": "object", "properties": {"a": {"type": "string", "default": "x" * 100}}}, ""),
+            [("resize", (80, 2)), ("press", "tab"), ("resize", (1, 1)), ("resize", (1, 2)), ("resize", (1, 5))],
+        ),
     ),
     "a client that sends the rest of its request in a wrong way": (
         "socket",

@@ -118,6 +118,11 @@ def tools(target: str, as_json: bool, **options: Any) -> int:
     metavar="FILE",
     help="Append a record of each question, without its content, to this file.",
 )
+@click.option(
+    "--downgrade",
+    is_flag=True,
+    help="If the server can't ask on 2026-07-28, call again on an older version.",
+)
 @connecting
 def call(target: str, tool: str, arguments: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Call a tool, and answer its questions.
@@ -136,7 +141,8 @@ def call(target: str, tool: str, arguments: tuple[str, ...], as_json: bool, **op
     from midcall.cli.connection import Link
 
     ways = Ways(options.pop("answers"), options.pop("browser"), options.pop("audit"))
-    return run(Link.of(target, **options), tool, arguments, ways, as_json=as_json)
+    downgrade: bool = options.pop("downgrade")
+    return run(Link.of(target, **options), tool, arguments, ways, downgrade=downgrade, as_json=as_json)
 
 
 @midcall.command()
@@ -245,6 +251,18 @@ def rotate(store: str | None) -> int:
     from midcall.cli.maintenance import rotate
 
     return rotate(store)
+
+
+@midcall.command()
+@click.option("--stop", is_flag=True, help="End it. Pages that are open can't be answered then.")
+def pages(stop: bool) -> int:
+    """Show the process that serves open pages of stdio servers, which may have ended.
+
+    It starts when a page is handed out, and ends on its own when no page is open.
+    """
+    from midcall.cli.pages import run
+
+    return run(stop=stop)
 
 
 @midcall.group(no_args_is_help=False)

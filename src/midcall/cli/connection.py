@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -15,13 +16,16 @@ from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from mcp import Client, MCPError
+from mcp.client import InputRequiredRoundsExceededError
 from mcp_types import Tool
+from pydantic import ValidationError
 
 from midcall.cli.console import Console, spin
 from midcall.cli.exits import NOT_CONNECTED, TOOL_FAILED, Ends, Lost, usage_error
 from midcall.client.answerer import Answerer
 from midcall.client.connection.connect import CannotConnect, Era
 from midcall.client.connection.connect import connect as connect_client
+from midcall.client.connection.older import ADVICE
 from midcall.client.transport.intake import Intake
 from midcall.client.transport.target import is_url
 from midcall.core.text import plain, plain_line
@@ -29,10 +33,12 @@ from midcall.settings import CONNECT_SECONDS, MAX_TOOL_PAGES
 
 _LONGEST: Final = 500
 _LOG_LINES: Final = 20
+_KIND: Final = re.compile(r"[A-Z]\w+(Result|Content)|function-")
 _MOST_SAID: Final = 10_000
 _LOST: Final = ("Connection closed", "SSE stream ended")
 """How the SDK says that the server is gone. Servers use the same code for their own errors."""
 NO_RESULT: Final = "No result within {seconds:g} s: the call was cancelled."
+OLDER: Final = "Add --downgrade, which calls the tool again on an older version, or --era legacy."
 UNUSABLE: Final = "The server describes the tool {name} in a way that cannot be understood ({why})."
 
 
@@ -51,8 +57,8 @@ class Link:
     def of(cls, target: str, era: str, headers: Sequence[str], timeout: float | None, verbose: bool) -> Link:
         """The link for these options of a command."""
         pairs = [header.partition(":") for header in headers]
-        if wrong := next((name for name, colon, _ in pairs if not colon or not name.strip()), None):
-            raise usage_error("midcall", f"--header {wrong!r}: a header looks like 'Name: value'")
+        if any(not colon or not name.strip() for name, colon, _ in pairs):  # its text may be a secret
+            raise usage_error("midcall", "--header: a header looks like 'Name: value'")
         if headers and not is_url(target):
             raise usage_error(
                 "midcall",
@@ -88,6 +94,12 @@ class Link:
                 async with spin(self.console, "connecting"):
                     client = await stack.enter_async_context(self._connection(answerer, log, **options))
                 yield client
+        except InputRequiredRoundsExceededError:
+            self.report("The call is not done: the server kept asking for another round. It may be busy; try later.")
+            raise Ends(TOOL_FAILED) from None
+        except ValidationError as error:
+            self.report(plain_line(f"The server's response is malformed: {_describe(error)}")[:_LONGEST])
+            raise Ends(TOOL_FAILED) from None
         except CannotConnect as error:
             self.report(plain(str(error)))
             log.show()
@@ -101,7 +113,7 @@ class Link:
             )
             self.report(plain(said[:_MOST_SAID]))
             for note in getattr(error, "__notes__", ()):
-                self.console.say(f"  {note}")
+                self.console.say(f"  {plain(note).replace(ADVICE, OLDER)}")
             log.show()
             raise (Lost() if lost else Ends(TOOL_FAILED)) from None
 
@@ -138,6 +150,16 @@ async def list_tools(client: Client) -> list[Tool]:
 def list_unusable(client: Client) -> Mapping[str, str]:
     """The listed tools that can't be understood, and what is wrong with each."""
     return client.server.unusable if isinstance(client.server, Intake) else {}
+
+
+def _describe(error: ValidationError) -> str:
+    """The first fault, and where: without our names for the kinds of results, which are tried one after the other."""
+    errors = error.errors()
+    is_round = any(isinstance(each["input"], dict) and "inputRequests" in each["input"] for each in errors)
+    kind = "InputRequired" if is_round else ""
+    first = next((each for each in errors if any(kind in str(part) for part in each["loc"])), errors[0])
+    where = ".".join(str(part) for part in first["loc"] if not _KIND.search(str(part)))
+    return f"{where}: {first['msg']}" if where else first["msg"]
 
 
 class _ServerLog:

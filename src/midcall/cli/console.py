@@ -12,6 +12,8 @@ from contextlib import asynccontextmanager, contextmanager
 from time import monotonic
 from typing import Any, Final
 
+from rich.cells import set_cell_size
+
 from midcall.cli.exits import abandon, ignore_hangup
 from midcall.client.lines.backlog import LastLines
 from midcall.client.lines.screen import Ink, print_error, print_text
@@ -84,8 +86,9 @@ class Console:
 
     def _show(self, lines: str, status: str) -> None:
         if self.ink.on:
-            columns = shutil.get_terminal_size().columns - 1
-            print_error(f"{_CLEAR}{lines}{self.ink.dim(status[:columns])}")
+            # A status that is wider than the terminal would wrap, and its first line would stay.
+            shown = set_cell_size(status, shutil.get_terminal_size().columns - 1).rstrip()
+            print_error(f"{_CLEAR}{lines}{self.ink.dim(shown)}")
         elif lines:
             print_error(lines)
 

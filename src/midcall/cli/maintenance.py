@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from rich.text import Text
 
+from midcall.audit import Audit, Name, open_audit
 from midcall.cli.console import Console, print_json, print_out
 from midcall.cli.exits import DONE, NOT_CONNECTED, TOOL_FAILED, USAGE, Ends, usage_error
 from midcall.cli.tables import columns, print_parts
@@ -170,6 +171,14 @@ def _since(value: Kept) -> datetime:
     return datetime.fromtimestamp(value.updated).astimezone()
 
 
+def _open_audit() -> Audit | None:
+    """The audit trail of `MIDCALL_AUDIT`, which the servers that use the store write to as well."""
+    try:
+        return open_audit(None)
+    except InstallError as error:
+        raise _end_with(USAGE, error) from None
+
+
 def forget(url: str | None, owner: str, name: str, server: str | None) -> int:
     """Delete one value. Fails if it doesn't exist, or if several servers have one with this name."""
 
@@ -181,6 +190,7 @@ def forget(url: str | None, owner: str, name: str, server: str | None) -> int:
             return []
         return meant
 
+    audit = _open_audit()
     meant = _with_store(url, work)
     if not meant:
         which = "" if server is None else " for this server"
@@ -191,6 +201,10 @@ def forget(url: str | None, owner: str, name: str, server: str | None) -> int:
         print_out(f"Several servers have a value with this name, and nothing was deleted. Add one of:\n{choices}\n")
         return TOOL_FAILED
     print_out(f"Deleted {plain_line(name)}.\n")
+    if audit is not None:
+        event: Name = "account.disconnected" if name.startswith("oauth:") else "secret.deleted"
+        what = {"provider" if name.startswith("oauth:") else "name": name.removeprefix("oauth:")}
+        audit.write(event, user=owner, server=meant[0].reader, outcome="operator", **what)
     if name.startswith("oauth:"):
         print(
             f"{plain_line(name.removeprefix('oauth:'))} was not notified, so the access still exists there: the user "

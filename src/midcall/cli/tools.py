@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
 from mcp_types import Tool
@@ -67,7 +67,9 @@ def _draw_tool(tool: Tool) -> RenderableType:
 
 def _describe_arguments(schema: Mapping[str, Any]) -> Iterator[tuple[Text, Text]]:
     """For each argument its name, its type, whether it's required, and its description."""
-    required = set(cast("Iterable[str]", schema.get("required") or ()))
+    listed: Any = schema.get("required")
+    names = cast("list[Any]", listed) if isinstance(listed, list) else []
+    required = frozenset(name for name in names if isinstance(name, str))
     for name, kind in kinds_of(schema).items():
         part = _part(schema["properties"][name])
         notes = [one_line(describe(kind))]

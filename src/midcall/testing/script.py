@@ -15,6 +15,8 @@ from pydantic_core import to_jsonable_python
 from midcall.client.asked import Mode
 from midcall.core.forms.schema import is_line_of_choices
 from midcall.core.outcome import Accepted, Cancelled, Declined
+from midcall.core.question import first_asked
+from midcall.protocol import DECIDED
 
 Answer: TypeAlias = Any
 """A value for the only field, a dict of fields, an outcome, or a list of answers for successive askings."""
@@ -71,7 +73,7 @@ class Script:
             return self._answers(asked)
         if isinstance(self._answers, Mapping):
             given, several = self._answers, _multiple_choices(asked)
-            for name in (asked.message, asked.message.partition("\n\n")[0]):
+            for name in (asked.message, *first_asked(asked.message)):
                 if name in given:
                     return self._next(name, given[name], several == set(asked.fields))
             by_field = {name: self._next(name, given[name], name in several) for name in asked.fields if name in given}
@@ -123,9 +125,9 @@ def _result(asked: Asked, answer: Answer) -> ElicitResult:
         case ElicitResult():
             return answer
         case Declined():
-            return ElicitResult(action="decline")
+            return ElicitResult(action="decline", _meta=None if answer.unseen else {DECIDED: True})
         case Cancelled():
-            return ElicitResult(action="cancel")
+            return ElicitResult(action="cancel", _meta=None if answer.unseen else {DECIDED: True})
         case Accepted():
             return _result(asked, cast("Accepted[Any]", answer).value)
         case False if asked.mode == "url":

@@ -28,8 +28,8 @@ class Ways:
 
 
 @asynccontextmanager
-async def open_answerer(ways: Ways, console: Console) -> AsyncGenerator[Watched]:
-    """Open the chosen answerer, guarded and watched."""
+async def open_answerer(ways: Ways, console: Console, *, verbose: bool) -> AsyncGenerator[Watched]:
+    """Open the chosen answerer, guarded and watched. If `verbose`, the ids of visits are shown."""
     try:
         answerer, reports = _choose(ways, console)
         _check_audit(ways.audit)
@@ -37,7 +37,7 @@ async def open_answerer(ways: Ways, console: Console) -> AsyncGenerator[Watched]
     except (OSError, ValueError, ImportError, MidcallError) as error:
         raise usage_error("midcall call", plain(str(error))) from None
     try:
-        yield watch(guard, console, reports=reports)
+        yield watch(guard, console, reports=reports, verbose=verbose)
     finally:
         await guard.close()
 

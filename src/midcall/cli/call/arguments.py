@@ -7,19 +7,20 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast
 
 from midcall.cli.call.schemas import Kind, describe, kinds_of, type_of
-from midcall.core.forms.patterns import can_compile, compile_pattern
+from midcall.core.forms.patterns import Budget
 from midcall.core.text import plain_line
+from midcall.settings import REFERENCE_CHARACTERS, SCHEMA_STEPS
 
 _FLAGS: Final = {"yes": True, "y": True, "true": True, "no": False, "n": False, "false": False}
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,300}")
 _NUMBER: Final = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 _UNCHECKED: Final = frozenset({"$schema", "patternProperties", "unevaluatedProperties", "unevaluatedItems"})
 """The validator would run patterns in Python's engine for these, or start over with another validator."""
-_MOST_STEPS: Final = 5_000
 _ANNOTATIONS: Final = frozenset({"type", "title", "description", "default", "$schema"})
 
 
@@ -207,7 +208,7 @@ def _problem(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str | N
     from jsonschema.validators import validator_for
     from referencing import Registry
 
-    if (_UNCHECKED - {"$schema"}) & schema.keys() or any(_UNCHECKED & part.keys() for part in _parts(schema)):
+    if (_UNCHECKED - {"$schema"}) & schema.keys() or any(map(_is_unchecked, _parts(schema))):
         return None
     known = {word: value for word, value in schema.items() if word != "$schema"}
     nothing_fetched: Any = Registry()  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
@@ -220,6 +221,11 @@ def _problem(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str | N
         return None
     place = ".".join(str(step) for step in cast("Iterable[Any]", error.absolute_path))
     return _does_not_fit(place, str(error.message)[:300])
+
+
+def _is_unchecked(part: Mapping[str, Any]) -> bool:
+    """Whether the validator could take long for this part of a schema, each time it comes to it."""
+    return bool(_UNCHECKED & part.keys()) or len(str(part.get("$ref", ""))) > REFERENCE_CHARACTERS
 
 
 def _parts(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -238,7 +244,7 @@ def _bound(kind: Any) -> Any:
     """This validator, with patterns in linear time, and an end for schemas that refer to themselves many times."""
     from jsonschema.validators import extend  # pyright: ignore[reportUnknownVariableType]
 
-    steps = iter(range(_MOST_STEPS))
+    steps = iter(range(SCHEMA_STEPS))
 
     def count(check: Any) -> Any:
         def keyword(*about: Any) -> Any:
@@ -248,16 +254,15 @@ def _bound(kind: Any) -> Any:
 
         return keyword
 
-    checks: dict[str, Any] = {**kind.VALIDATORS, "pattern": _check_pattern}
+    checks: dict[str, Any] = {**kind.VALIDATORS, "pattern": partial(_check_pattern, Budget())}
     return extend(kind, {word: count(check) for word, check in checks.items()})  # pyright: ignore[reportUnknownVariableType]
 
 
-def _check_pattern(validator: Any, pattern: Any, value: Any, schema: Any) -> Iterator[Exception]:
+def _check_pattern(budget: Budget, validator: Any, pattern: Any, value: Any, schema: Any) -> Iterator[Exception]:
     from jsonschema import ValidationError
 
-    if not isinstance(value, str) or not can_compile(pattern):
+    if not isinstance(value, str) or (compiled := budget.compile(pattern, len(value))) is None:
         return
-    compiled = compile_pattern(pattern)
     if len(value) <= compiled.longest and not compiled.matches(value):
         yield ValidationError(f"{value!r} does not match {pattern!r}")
 

@@ -16,15 +16,16 @@ from mcp_types import CallToolResult, Tool
 from midcall.cli.call.answerers import Ways, open_answerer
 from midcall.cli.call.arguments import BadArgument, Given, read, split
 from midcall.cli.call.results import as_text
-from midcall.cli.connection import NO_RESULT, UNUSABLE, Link, list_tools, list_unusable
+from midcall.cli.connection import NO_RESULT, OLDER, UNUSABLE, Link, list_tools, list_unusable
 from midcall.cli.console import print_json, print_out, spin
 from midcall.cli.exits import DONE, TOOL_FAILED, UNANSWERED, Ends, Lost, usage_error
+from midcall.client.connection.older import WHY, refuses_push
 from midcall.client.lines.excerpt import one_line
 from midcall.client.transport.target import is_url
 from midcall.core.text import plain, plain_line
 from midcall.core.urls import is_loopback
 from midcall.errors import MidcallError, NotAnswered
-from midcall.protocol import CODE, CONTINUE
+from midcall.protocol import CODE, CONTINUE, NEWEST
 
 _UNEXPLAINED: Final = re.compile(r"Error executing tool [^\s:]+")
 """All that the SDK says about an unexpected exception."""
@@ -32,21 +33,23 @@ _HOST: Final = re.compile(r"http://(\[[0-9A-Fa-f:.]+\]|[^\s/:?#@]+)")
 _CODE: Final = re.compile(r"[A-Za-z0-9_-]{8,100}")
 
 
-def run(link: Link, tool: str, arguments: Sequence[str], ways: Ways, *, as_json: bool) -> int:
+def run(link: Link, tool: str, arguments: Sequence[str], ways: Ways, *, downgrade: bool, as_json: bool) -> int:
     """Call the tool, and return the exit code."""
     if ways.answers is not None and ways.browser:
         raise usage_error("midcall call", "use either --answers or --browser")
+    if downgrade and link.era not in ("auto", NEWEST):
+        raise usage_error("midcall call", f"--downgrade has no effect with --era {link.era}: leave one of them out")
     try:
         typed = split(arguments)
     except BadArgument as error:
         raise usage_error("midcall call", plain_line(str(error))) from None
-    return link.run(_call(link, tool, typed, ways, as_json=as_json))
+    return link.run(_call(link, tool, typed, ways, downgrade=downgrade, as_json=as_json))
 
 
-async def _call(link: Link, tool: str, typed: Sequence[Given], ways: Ways, *, as_json: bool) -> int:
-    async with open_answerer(ways, link.console) as watched:
+async def _call(link: Link, tool: str, typed: Sequence[Given], ways: Ways, *, downgrade: bool, as_json: bool) -> int:
+    async with open_answerer(ways, link.console, verbose=link.verbose) as watched:
         try:
-            async with link.connect(watched) as client:
+            async with link.connect(watched, downgrade=downgrade) as client:
                 result = await _make_call(client, link, tool, typed)
         except NotAnswered as error:
             link.report(plain(str(error)))
@@ -96,7 +99,7 @@ def _is_mistake(said: str) -> bool:
 
 def _code_of(result: CallToolResult) -> str | None:
     """The resume code, if the call is suspended. It comes from a server and goes into a shell, so check it."""
-    code: object = (result.meta or {}).get(CODE) if result.is_error else None
+    code: object = (result.meta or {}).get(CODE)
     return code if isinstance(code, str) and _CODE.fullmatch(code) else None
 
 
@@ -104,12 +107,14 @@ def _show(result: CallToolResult, link: Link, *, as_json: bool) -> None:
     """Print a result to standard output, and a failure to standard error."""
     if as_json:
         print_json(result.model_dump(mode="json", by_alias=True, exclude_none=True))
-    elif result.is_error:
+    elif result.is_error or _code_of(result) is not None:
         said = as_text(result, plain).rstrip("\n")
         code = _code_of(result)
         if code is None:
             link.report("The tool failed:")
             link.console.say(said)
+            if refuses_push(result):
+                link.console.say(f"  {WHY} {OLDER}")
         else:
             _show_suspended(said, code, link)
         if link.hides_log and _is_mistake(said):

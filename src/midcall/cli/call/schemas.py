@@ -7,9 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-_DEEPEST: Final = 20
-_MOST_PARTS: Final = 2_000
-"""Read this many parts of a schema. One that refers to itself twice would never end."""
+from midcall.settings import REFERENCE_CHARACTERS, SCHEMA_DEPTH, SCHEMA_PARTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +24,13 @@ def kinds_of(schema: Mapping[str, Any]) -> dict[str, Kind]:
     properties: Any = schema.get("properties")
     if not isinstance(properties, Mapping):
         return {}
-    parts = iter(range(_MOST_PARTS))
+    parts = iter(range(SCHEMA_PARTS))  # one that refers to itself twice would never end
     return {name: _kind_of(value, schema, parts) for name, value in cast("Mapping[str, Any]", properties).items()}
 
 
 def _kind_of(schema: Any, root: Mapping[str, Any], parts: Iterator[int], depth: int = 0) -> Kind:
     """What a value may be. A schema that we don't understand allows anything."""
-    if not isinstance(schema, Mapping) or depth > _DEEPEST or next(parts, None) is None:
+    if not isinstance(schema, Mapping) or depth > SCHEMA_DEPTH or next(parts, None) is None:
         return Kind()
     part = cast("Mapping[str, Any]", schema)
     if isinstance(reference := part.get("$ref"), str):
@@ -57,8 +55,8 @@ def _merge(kinds: Iterable[Kind]) -> Kind:
 
 def _resolve(reference: str, root: Mapping[str, Any]) -> Any:
     """The part of the same schema at this place. Other schemas aren't fetched."""
-    place: Any = root if reference.startswith("#") else {}
-    for step in reference.lstrip("#").split("/")[1:]:
+    place: Any = root if reference.startswith("#") and len(reference) <= REFERENCE_CHARACTERS else {}
+    for step in reference[:REFERENCE_CHARACTERS].lstrip("#").split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
         place = cast("Mapping[str, Any]", place).get(name) if isinstance(place, Mapping) else None
     return place

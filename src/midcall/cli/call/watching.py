@@ -6,7 +6,8 @@ from typing import Any, Final, cast
 
 from midcall.cli.console import Console
 from midcall.client.answerer import Answerer, CannotAnswer, Waiting, Waits, ask_answerer, modes_of
-from midcall.client.asked import Asked
+from midcall.client.asked import Asked, VisitQuestion
+from midcall.client.lines.excerpt import one_line
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.core.text import plain_line
 
@@ -20,18 +21,22 @@ class Watched:
         answerer: What answers.
         console: Makes room for questions.
         reports: Whether to print the outcome of a question, because it isn't asked in this terminal.
+        verbose: Whether to print the ids of visits, as a server's log has them.
     """
 
-    def __init__(self, answerer: Answerer, console: Console, *, reports: bool) -> None:
+    def __init__(self, answerer: Answerer, console: Console, *, reports: bool, verbose: bool) -> None:
         self._answerer = answerer
         self._console = console
         self._reports = reports
+        self._verbose = verbose
         self.modes = modes_of(answerer)
         self.unanswered = 0
 
     async def answer(self, asked: Asked) -> Outcome[Any]:
         what = plain_line(asked.message[:_LONGEST])
         fate = f"Not answered: {what}"  # even if the question is withdrawn
+        if self._verbose and isinstance(asked.question, VisitQuestion) and asked.question.id is not None:
+            self._console.say(self._console.ink.dim(f"  elicitation id {one_line(asked.question.id)}"))
         try:
             with self._console.show_question(here=not self._reports):
                 outcome = await ask_answerer(self._answerer, asked)
@@ -56,8 +61,8 @@ class Watched:
 
 
 class _WatchedWaits(Watched):
-    def __init__(self, answerer: Waits, console: Console, *, reports: bool) -> None:
-        super().__init__(cast("Answerer", answerer), console, reports=reports)
+    def __init__(self, answerer: Waits, console: Console, *, reports: bool, verbose: bool) -> None:
+        super().__init__(cast("Answerer", answerer), console, reports=reports, verbose=verbose)
         self._waits = answerer
 
     async def wait(self, waiting: Waiting) -> bool:
@@ -65,7 +70,7 @@ class _WatchedWaits(Watched):
             return await self._waits.wait(waiting)
 
 
-def watch(answerer: Answerer, console: Console, *, reports: bool) -> Watched:
+def watch(answerer: Answerer, console: Console, *, reports: bool, verbose: bool = False) -> Watched:
     """Watch this answerer. The result can wait if the answerer can."""
     kind = _WatchedWaits if isinstance(answerer, Waits) else Watched
-    return cast("type[Watched]", kind)(answerer, console, reports=reports)
+    return cast("type[Watched]", kind)(answerer, console, reports=reports, verbose=verbose)

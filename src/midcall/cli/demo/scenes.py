@@ -19,6 +19,7 @@ from midcall.core.forms import line_input
 from midcall.core.forms.form import Form
 from midcall.core.text import plain, plain_line
 from midcall.hints import format_value
+from midcall.protocol import DECIDED
 
 Writer: TypeAlias = Callable[[str], None]
 
@@ -105,7 +106,7 @@ class _Typist:
         }
         if ":decline" in content.values():
             self.write(f"{question} -> {self.ink.bad('declined')}\n")
-            return ElicitResult(action="decline")
+            return ElicitResult(action="decline", _meta={DECIDED: True})
         self.write(f"{question}{self._format_answers(form, content)}\n")
         return ElicitResult(action="accept", content=content)
 

@@ -93,7 +93,7 @@ async def _list_names(client: Client, link: Link) -> list[str]:
 
 def _print(title: str, version: str, findings: Sequence[Finding], probe: CallToolResult | str | None) -> None:
     print_parts(heading(title, version), Line(), heading("What the server offers"), draw_findings(findings))
-    if isinstance(probe, CallToolResult) and not probe.is_error:
+    if isinstance(probe, CallToolResult) and not (probe.is_error or (probe.meta or {}).get(CODE)):
         print_out(f"\n{_text(probe)}\n")
 
 

@@ -14,6 +14,7 @@ from midcall.doctor.checks.channels import check_channels
 from midcall.doctor.checks.identity import check_identity
 from midcall.doctor.checks.options import (
     check_doubt,
+    check_forms,
     check_keys,
     check_probe,
     check_runs,
@@ -42,6 +43,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     check_doubt,
     check_probe,
     check_secrets,
+    check_forms,
 )
 """In the order of the report."""
 

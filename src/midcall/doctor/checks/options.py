@@ -74,9 +74,12 @@ async def check_doubt(site: Site) -> list[Finding]:
     """Whether a decline that came too fast is doubted."""
     if doubt := site.installation.doubt:
         text = f'A decline within {doubt:g} s counts as "not shown"; then midcall tries a page, an App or a link, once.'
-        return [Finding("doubt", "ok", text)]
+        if site.installation.portal is not None:
+            return [Finding("doubt", "ok", text)]
+        text = f'A decline within {doubt:g} s counts as "not shown". There is no portal to ask again on.'
+        return [Finding("doubt", "ok", text, "With install(..., portal=Portal()), the user gets a link instead.")]
     text = "midcall believes every decline, even one that comes faster than a person reads."
-    advice = "install(..., doubt=0.25) asks once more, on a page or by a link, if there is one."
+    advice = "Remove doubt=0 or MIDCALL_DOUBT=0: hosts without a person at them decline on their own."
     return [Finding("doubt", "off", text, advice)]
 
 
@@ -86,6 +89,16 @@ async def check_probe(site: Site) -> list[Finding]:
         text = "midcall_probe is listed: call it from a client to see what really happens there."
         return [Finding("probe", "ok", text)]
     return [Finding("probe", "off", "Off. install(..., probe=True) adds a tool that tries the connected client.")]
+
+
+async def check_forms(site: Site) -> list[Finding]:
+    """Look for forms that some hosts refuse, among those that were asked since the server started."""
+    hazards = sorted({hazard for hazards in site.installation.odd_forms.values() for hazard in hazards})
+    if not hazards:
+        return []
+    text = f"Some hosts refuse forms that were asked here. They have {', '.join(hazards)}."
+    advice = "Avoid look-ahead in patterns, since hosts in Go run RE2, and give each option a value that is not empty."
+    return [Finding("forms", "doubtful", text, advice)]
 
 
 async def check_secrets(site: Site) -> list[Finding]:

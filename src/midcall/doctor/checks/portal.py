@@ -40,7 +40,27 @@ async def check_portal(site: Site) -> list[Finding]:
         found = _describe_sign_in(portal, answer) or _describe_answer(portal.url, alone, answer)
     else:
         found = _describe_trouble(portal.url, answer, site.here)
-    return [found, *([] if found.state == "broken" else check_browser(site, portal, alone))]
+    more = [] if found.state == "broken" else check_browser(site, portal, alone)
+    return [found, *_check_page_process(portal, alone), *more]
+
+
+def _check_page_process(portal: Portal, alone: bool) -> list[Finding]:
+    """Whether pages outlive a stdio server, and whether the process that serves them then runs."""
+    from midcall.portal.detached.files import Folder, Unavailable
+
+    if not alone:
+        return []
+    why, life = portal.why_not_detached(), None
+    try:
+        life = Folder.find().find_running() if why is None else None
+    except Unavailable as exc:
+        why = str(exc)
+    if why is not None:
+        text = f"Pages end with their server: {why}."
+        return [Finding("pages", "off", text, "Hosts that end a stdio server with their turn lose open pages.")]
+    text = "Over stdio, with SQLite, open pages work after the server has ended."
+    now = "It doesn't run now." if life is None else f"It runs now, at port {life.port}: see `midcall pages`."
+    return [Finding("pages", "ok", f"{text} {now}")]
 
 
 def _advise_adding(here: Surroundings) -> str:
