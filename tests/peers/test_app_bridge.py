@@ -34,6 +34,11 @@ pytestmark = [
 ]
 
 SECONDS = 15_000
+WHOLE = """main => new Promise(done => {
+    const look = () => (innerHeight >= main.offsetHeight ? setTimeout(done, 0) : setTimeout(look, 20));
+    look();
+})"""
+"""Waits until the host has given the frame the height of its form: before that, Send only scrolls."""
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 
 
@@ -108,6 +113,8 @@ class Host:
 
     def __init__(self, page: Any) -> None:
         self.page = page
+        self.clipped = False
+        """Whether the host keeps the frame smaller than the form."""
         self.errors: list[str] = []
         self.requests: list[str] = []
         page.on("console", lambda said: self.errors.append(said.text) if said.type == "error" else None)
@@ -117,6 +124,7 @@ class Host:
     def call(self, tool: str, arguments: dict[str, Any] | None = None, **how: Any) -> asyncio.Task[str]:
         """Call a tool, as the model does."""
         run = "([tool, args, how]) => host.call(tool, args, how)"
+        self.clipped = "height" in how
         return asyncio.create_task(self.page.evaluate(run, [tool, arguments or {}, how]))
 
     def frame(self, number: int = 0) -> Any:
@@ -127,6 +135,8 @@ class Host:
             await self.frame(number).get_by_label(re.compile(f"^{label}", re.IGNORECASE)).fill(value)
 
     async def press(self, button: str, number: int = 0) -> None:
+        if not self.clipped:
+            await self.frame(number).locator("main").evaluate(WHOLE)
         await self.frame(number).get_by_role("button", name=button, exact=True).click()
 
     async def sees(self, text: str, number: int = 0) -> None:

@@ -179,6 +179,7 @@
   };
   // There, nobody should send what they have not seen: the first time, Send goes on to the next field instead.
   const whole = (form) => {
+    follow(); // the frame may have grown since its last event
     const bar = form.querySelector(".actions").offsetHeight;
     const below = [...form.querySelectorAll(".field")].find((field) => field.offsetTop + 24 > seen - bar);
     seen = Infinity;
