@@ -1,8 +1,8 @@
 """Scan everything that midcall writes during a run of the suite: logs, traces, audit lines, and logs of test servers.
 
 None of it may contain a page's id, a resume code, or a value that somebody entered, and no record of a log may look
-like several. Output is recorded and scanned at
-the end, because an id may appear before we know that it is one.
+like several. No test may flood the log. Output is recorded and scanned at the end, because an id may appear before we
+know that it is one.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ import logging
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -30,6 +32,8 @@ NOT_HIDDEN: Final = frozenset({"expires", "renew", "scopes", "client", "grantor"
 """What is stored about an account besides its tokens."""
 LOGS: Final = re.compile(r"log(-\d+)?|stderr|err")
 LARGEST: Final = 20_000_000
+FLOOD: Final = int(os.environ.get("MIDCALL_SCAN_BYTES", 300_000_000))
+"""A run that writes more than this is stuck in a loop; the whole suite writes about a tenth."""
 LEAKS: Final = "midcall leaks"
 LINE: Final = "the line of "
 
@@ -72,11 +76,22 @@ class Said:
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile("w+", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115
         self._process = os.getpid()
+        self._left = FLOOD
+        self.most: Counter[str] = Counter()
+        """How much each place has written."""
+
+    @property
+    def is_flooded(self) -> bool:
+        return self._left < 0
 
     def note(self, place: str, text: str) -> None:
-        if os.getpid() == self._process:
-            test = os.environ.get("PYTEST_CURRENT_TEST", "").partition(" ")[0]
-            self._file.write(json.dumps([f"{place}, in {test}", text]) + "\n")
+        if os.getpid() != self._process or self.is_flooded:
+            return
+        test = os.environ.get("PYTEST_CURRENT_TEST", "").partition(" ")[0]
+        line = json.dumps([f"{place}, in {test}", text]) + "\n"
+        self.most[f"{place}, in {test}"] += len(line)
+        self._left -= len(line)
+        self._file.write(line)
 
     def everything(self) -> Iterator[tuple[str, str]]:
         self._file.seek(0)
@@ -258,9 +273,16 @@ class Scanning:
                 terminalreporter.line(leak)
 
     def _found(self, config: pytest.Config) -> list[str]:
-        said = [*self._said.everything(), *_logs_of_servers(config)]
-        leaks = [f"{what}: {place}" for place, text in said for what in self._hidden.seen_in(text)]
-        return leaks + [f"a forged line: {place}" for place, text in said if place.startswith(LINE) and is_forged(text)]
+        leaks = dict.fromkeys(self._leaks_of(chain(self._said.everything(), _logs_of_servers(config))))
+        if self._said.is_flooded:
+            leaks |= {f"a flood, {size:,} bytes: {place}": None for place, size in self._said.most.most_common(3)}
+        return list(leaks)
+
+    def _leaks_of(self, said: Iterable[tuple[str, str]]) -> Iterator[str]:
+        for place, text in said:
+            yield from (f"{what}: {place}" for what in self._hidden.seen_in(text))
+            if place.startswith(LINE) and is_forged(text):
+                yield f"a forged line: {place}"
 
 
 def _logs_of_servers(config: pytest.Config) -> Iterator[tuple[str, str]]:

@@ -83,13 +83,20 @@ async def test_clean(id, value, tmp_path):
 """
 
 
-def run(home: Path, tests: str, *more: str) -> tuple[int, str]:
+FLOOD = """
+def test_stuck():
+    for _ in range(1000):
+        logger.debug("again")
+"""
+
+
+def run(home: Path, tests: str, *more: str, **variables: str) -> tuple[int, str]:
     """The exit code and output of a suite with these tests."""
     (home / "test_suite.py").write_text(SUITE + tests)
     plugins = ["-p", "tests.conftest", "-p", "no:cacheprovider", "-p", "no:langsmith_plugin"]
     options = [*plugins, "-o", "asyncio_mode=auto", "--rootdir", str(home)]
     command = [sys.executable, "-m", "pytest", "-q", "--import-mode=importlib", *options, *more, str(home)]
-    done = subprocess.run(command, cwd=home, env=environment(), capture_output=True, text=True, timeout=100)
+    done = subprocess.run(command, cwd=home, env=environment(**variables), capture_output=True, text=True, timeout=100)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -109,3 +116,11 @@ def test_a_leaked_id_or_value_fails_the_run(tmp_path: Path, workers: tuple[str, 
 def test_a_run_without_leaks_passes(tmp_path: Path) -> None:
     status, told = run(tmp_path, CLEAN)
     assert status == pytest.ExitCode.OK, told
+
+
+def test_a_flooded_log_fails_the_run_and_names_the_test(tmp_path: Path) -> None:
+    status, told = run(tmp_path, FLOOD, MIDCALL_SCAN_BYTES="50000")
+    assert status == pytest.ExitCode.TESTS_FAILED
+    assert re.search(r"a flood, [\d,]+ bytes: .*midcall.portal DEBUG at test_suite.py:\d+, in .*::test_stuck", told), (
+        told
+    )
