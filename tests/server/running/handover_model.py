@@ -30,6 +30,7 @@ Rule: TypeAlias = Literal[
     "read after a lost reply",
     "spare who beats",
     "give back what nobody continues",
+    "continue what the state names",
 ]
 RULES: Final[frozenset[Rule]] = frozenset(get_args(Rule))
 Fault: TypeAlias = Literal["crash", "stop", "shut down", "evict", "copy", "lost bell", "lost reply", "drop"]
@@ -194,6 +195,13 @@ class Model:
                 if "give back what nobody continues" in self._rules:
                     dropped = dropped.with_turn(number, Turn(2, at))
                 yield Move(f"{NAMES[at]} claims {number} for a request that is gone", dropped.spend("drop"), True)
+            return
+        run = state.runs[at]
+        asks = run is not None and (run.turn, run.step) == (number - 1, "settles")  # the same, but it was overtaken
+        if asks and "continue what the state names" not in self._rules:
+            turn = Turn(1, request.owner, at)
+            claimed = state.with_turn(number, turn).with_request(request, request._replace(seen=turn))
+            yield Move(f"{NAMES[at]} claims {number} for a run that was overtaken", claimed)
             return
         for rung in (True, False) if state.can("lost bell") else (True,):
             turn = Turn(1, request.owner, rung=rung)

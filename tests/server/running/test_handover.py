@@ -410,6 +410,48 @@ async def test_if_the_one_that_took_over_is_gone_too_whoever_waits_replays(store
     assert [at for at, _ in till.effects] == ["a", "a", "b", "b", "a", "a"]
 
 
+async def test_an_answer_does_not_continue_a_run_that_was_overtaken_before_it_asked(stores: Stores) -> None:
+    till = Till()
+    came, go_on = till.gate("a", "between")
+    async with replicas(stores, till.pay) as (a, b, _):
+        first = await begin(a.client, "tool")
+        at_a = asyncio.create_task(retry(a.client, first, ANSWERS))
+        await came.wait()
+        a.wire.is_cut = True
+        second = await proceed(b.client, first, ANSWERS)
+        a.wire.is_cut = False
+        told, hear = a.wire.hold_reply("change")
+        go_on.set()
+        await told.wait()  # its round can't be settled, and it hasn't heard of that
+        finishing = waiting_at(a, second)
+        await beats()
+        hear.set()
+        assert await finishing == "b: 1 2"
+        assert (await at_a).asked == ["b?"]
+    assert till.effects.count(("a", "after")) == 0
+
+
+async def test_an_answer_that_overtakes_the_reply_of_the_store_is_continued_and_settled(stores: Stores) -> None:
+    till = Till()
+    async with replicas(stores, till.pay) as (a, b, _):
+        first = await begin(a.client, "tool")
+        told, hear = a.wire.hold_reply("change")  # claims the offer
+        proceeding = asyncio.create_task(retry(b.client, first, ANSWERS))
+        await told.wait()
+        told, settled = a.wire.hold_reply("change")  # settles the turn
+        hear.set()
+        second = await proceeding
+        await told.wait()
+        came, go_on = till.gate("a", "after")
+        at_a = waiting_at(a, second)
+        await came.wait()
+        settled.set()
+        await beats()
+        go_on.set()
+        assert await asyncio.gather(at_a, waiting_at(b, second)) == ["a: 1 2"] * 2
+    assert till.effects == [("a", "before"), ("a", "between"), ("a", "after")]
+
+
 async def test_an_old_run_is_ended_before_its_own_replica_replays_the_call(
     stores: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -59,6 +59,7 @@ def test_no_order_of_steps_and_faults_breaks_a_promise(faults: Mapping[Fault, in
         ("read after a lost reply", "lost reply", WAITS),
         ("spare who beats", "lost bell", TWICE),
         ("give back what nobody continues", "drop", WAITS),
+        ("continue what the state names", "stop", WAITS),
     ],
 )
 def test_without_any_one_rule_a_promise_breaks(rule: Rule, fault: Fault, broken: str) -> None:

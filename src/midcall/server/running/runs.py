@@ -126,13 +126,18 @@ class Runs:
             self._turns.popitem(last=False)
 
     def at(self, head: Head) -> Call | None:
-        """The call of this turn, if its run waits here. A run at an older turn was continued elsewhere.
+        """The call of this turn, if its run waits here.
+
+        A run at an older turn was continued elsewhere. So was one that asks the same, but isn't the one that the state
+        names: it has been overtaken, and will hear of it.
 
         Raises:
             MCPError: Its run is past this turn, and only this process could know what that came to.
         """
         call = self.find(head.call)
-        if call is None or call.journal.turn == head.turn:
+        if call is None or (self.handover is not None and head.owner != self.handover.me):
+            return None
+        if call.journal.turn == head.turn:
             return call
         if self.handover is None and call.journal.turn > head.turn:
             raise MCPError(INVALID_PARAMS, PAST)

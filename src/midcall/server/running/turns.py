@@ -25,6 +25,7 @@ from midcall.settings import OUTCOME_BYTES
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
+    from midcall.server.running.handover import Claim
     from midcall.server.running.runs import Runs
 
 
@@ -152,24 +153,29 @@ async def publish(runs: Runs, call: Call, outcome: Outcome, turn: Turn | None = 
     try:
         won = stopped or claim is None or handover is None or await handover.settle(claim, outcome)
     except StoreError as exc:
-        await _give_up(runs, call, turn, "lost")
+        await _give_up(runs, call, claim, turn, "lost")
         raise protocol_error(exc, None) from None
     if not won:
-        await _give_up(runs, call, turn, ELSEWHERE)
+        await _give_up(runs, call, claim, turn, ELSEWHERE)
         return
-    if not stopped:
+    if not stopped and call.claim is claim:  # else the next turn came while the store replied
         call.claim = None
     if turn is not None:
         runs.settle(turn, outcome)
 
 
-async def _give_up(runs: Runs, call: Call, turn: Turn | None, why: str) -> None:
-    """The turn isn't this run's to settle."""
-    call.claim = None
+async def _give_up(runs: Runs, call: Call, claim: Claim | None, turn: Turn | None, why: str) -> None:
+    """The turn isn't this run's to settle, and neither is one that it has continued since."""
+    later = call.claim if call.claim is not claim else None
+    if later is None:
+        call.claim = None
     if turn is not None:
         turn.joined = None
     runs.take(call)
     await call.end(why)
+    if later is not None and runs.handover is not None:
+        with suppress(StoreError):
+            await runs.handover.give_back(later, keep=True)
 
 
 async def cancel(runs: Runs, call: Call, turn: Turn | None) -> None:
