@@ -415,7 +415,7 @@ async def test_an_answer_does_not_continue_a_run_that_was_overtaken_before_it_as
     came, go_on = till.gate("a", "between")
     async with replicas(stores, till.pay) as (a, b, _):
         first = await begin(a.client, "tool")
-        at_a = asyncio.create_task(retry(a.client, first, ANSWERS))
+        at_a = asyncio.create_task(proceed(a.client, first, ANSWERS))
         await came.wait()
         a.wire.is_cut = True
         second = await proceed(b.client, first, ANSWERS)
@@ -436,7 +436,7 @@ async def test_an_answer_that_overtakes_the_reply_of_the_store_is_continued_and_
     async with replicas(stores, till.pay) as (a, b, _):
         first = await begin(a.client, "tool")
         told, hear = a.wire.hold_reply("change")  # claims the offer
-        proceeding = asyncio.create_task(retry(b.client, first, ANSWERS))
+        proceeding = asyncio.create_task(proceed(b.client, first, ANSWERS))
         await told.wait()
         told, settled = a.wire.hold_reply("change")  # settles the turn
         hear.set()
