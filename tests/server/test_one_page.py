@@ -21,6 +21,7 @@ from midcall import Question, approve, ask, ask_all, choose, confirm, install, o
 from midcall.portal import Portal
 from midcall.server.install import installation_on
 from midcall.server.resuming import visits
+from midcall.server.running import handover
 from midcall.stores import open_store
 from midcall.stores.base import Record
 from midcall.stores.interactions import Ending, Next
@@ -32,6 +33,7 @@ from tests.kinds import KINDS, Kind, bare_server
 from tests.portal.people import Surfer
 from tests.portal.sites import ADA, Site, site, visiting
 from tests.server import interview_server
+from tests.server.running.replicas import Wire
 from tests.server.test_out_of_band import KEYS, installed
 from tests.server.test_reach import NOTHING, book, posted
 from tests.server.test_store import code_of, go_on, shown
@@ -193,6 +195,54 @@ async def test_any_replica_serves_the_pages_and_takes_the_code_and_the_run_stays
             await server_portal.close()
     assert [trip.runs for trip in trips] == [1, 0, 0]
     assert [trip.paid for trip in trips] == [["Oslo"], [], []]
+
+
+async def test_a_page_continues_no_run_for_good_that_was_overtaken_before_it_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(handover, "BEAT_SECONDS", 0.05)
+    monkeypatch.setattr(visits, "BRIEF_HOLD_SECONDS", 0.02)
+    memory, came, go_on_a, again = Memory(), asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    def book_at(name: str) -> Any:
+        async def book() -> str:
+            first = await ask("How many days?", int)
+            if name == "a":
+                came.set()
+                await go_on_a.wait()
+            second = await ask("How many nights?", int)
+            if name == "a":
+                again.set()
+                await asyncio.Event().wait()
+            return f"{name}: {first} days, {second} nights"
+
+        return book
+
+    wires = [Wire(memory), Wire(memory)]
+    async with (
+        asyncio.timeout(20),
+        installed(book_at("a"), store=wires[0]) as (one, portal),
+        installed(book_at("b"), store=wires[1]) as (other, _),
+        connect(one, modes=NOTHING) as a,
+        connect(other, modes=NOTHING) as b,
+    ):
+        first = await a.call_tool("book", {})
+        answer = Ending("accept", time.time(), {"answer": 3})
+        [link] = links(first)
+        assert await portal.interactions.finish(link.rpartition("/")[2], answer, owner=None) == "done"
+        await came.wait()
+        wires[0].is_cut = True
+        second = await go_on(b, first)
+        [link] = links(second)
+        wires[0].is_cut, wires[1].is_cut = False, True
+        told, hear = wires[0].hold_reply("change")
+        go_on_a.set()
+        await told.wait()  # its round can't be settled, and it hasn't heard of that
+        assert await portal.interactions.finish(link.rpartition("/")[2], answer, owner=None) == "done"
+        await again.wait()
+        wires[1].is_cut = False
+        hear.set()
+        assert shown(await go_on(b, second)) == "b: 3 days, 3 nights"
 
 
 # --- waiting uses nothing up ---------------------------------------------------------------------

@@ -36,6 +36,8 @@ STOPPED: Final = "stopped"
 """The reason for ending a run because the server stops."""
 ELSEWHERE: Final = "continued elsewhere"
 """The reason for ending a run whose call another replica has taken over."""
+UNSETTLED: Final = "unsettled"
+"""The reason for ending a run because the store could not be told what its turn came to."""
 REPLAYED: Final = (ROUND, STOPPED, "evicted")
 """Why a run is ended whose call may be replayed."""
 OVER: Final = (None, "failed", CANCELLED)

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from midcall.errors import StoreError
 from midcall.server.channels.push import take_back
 from midcall.server.frameworks.errors import protocol_error
-from midcall.server.running.run import CANCELLED, ELSEWHERE, STOPPED
+from midcall.server.running.run import CANCELLED, ELSEWHERE, STOPPED, UNSETTLED
 from midcall.settings import OUTCOME_BYTES
 
 if TYPE_CHECKING:
@@ -149,11 +149,16 @@ async def publish(runs: Runs, call: Call, outcome: Outcome, turn: Turn | None = 
         MCPError: The store can't be reached.
     """
     claim, handover = call.claim, runs.handover
+    if claim is not None and call.run.ending in (ELSEWHERE, UNSETTLED):  # known from the turn before: it's given back
+        call.claim = None
+        if turn is not None:
+            turn.joined = None
+        return
     stopped = call.run.ending == STOPPED and call.run.task.cancelled()  # then the claim is given back
     try:
         won = stopped or claim is None or handover is None or await handover.settle(claim, outcome)
     except StoreError as exc:
-        await _give_up(runs, call, claim, turn, "lost")
+        await _give_up(runs, call, claim, turn, UNSETTLED)
         raise protocol_error(exc, None) from None
     if not won:
         await _give_up(runs, call, claim, turn, ELSEWHERE)
