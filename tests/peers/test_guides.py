@@ -1,0 +1,199 @@
+"""What the guides of the other SDKs show, on the wire: what a server sends, and what becomes of the answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from midcall.protocol import DECIDED
+from tests.peers import guides_server
+from tests.peers.plain import MODERN, Transport, plain
+
+SERVER = Path(guides_server.__file__)
+TRANSPORTS: tuple[Transport, ...] = ("stdio", "HTTP")
+OLDEST = "2025-06-18"
+VERSIONS = (OLDEST, "2025-11-25", MODERN)
+BOTH = {"form": {}, "url": {}}
+everywhere = pytest.mark.parametrize("transport", TRANSPORTS)
+on_all_versions = pytest.mark.parametrize("version", VERSIONS)
+ONE_OF = [{"const": "r", "title": "Red"}, {"const": "g", "title": "Green"}]
+
+
+def accept(**content: Any) -> dict[str, Any]:
+    return {"action": "accept", "content": content}
+
+
+def said(done: Mapping[str, Any]) -> str:
+    return done["result"]["content"][0]["text"]
+
+
+async def told(
+    transport: Transport, version: str, log: Path, tool: str, *answers: dict[str, Any], **arguments: Any
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The questions that the client got, and the end of the call; it answers them with these, in turn."""
+    left = iter(answers)
+    capability: dict[str, Any] = {} if version == OLDEST else BOTH
+    async with plain(transport, SERVER, log, version, capability, lambda params: next(left)) as client:
+        done = await client.call(tool, arguments)
+    return client.asked, done
+
+
+@everywhere
+@on_all_versions
+async def test_a_choice_of_each_of_the_five_shapes_is_asked_and_read(
+    transport: Transport, version: str, tmp_path: Path
+) -> None:
+    old = version == OLDEST
+    several = (
+        {"many": "red, green", "many_titled": "Green"} if old else {"many": ["red", "green"], "many_titled": ["g"]}
+    )
+    answer = accept(plain="red", titled="g", legacy="r", **several)
+    [asked], done = await told(transport, version, tmp_path / "log", "shapes", answer)
+    fields = asked["requestedSchema"]["properties"]
+    assert fields["plain"]["enum"] == ["red", "green"]
+    assert (fields["legacy"]["enum"], fields["legacy"]["enumNames"]) == (["r", "g"], ["Red", "Green"])
+    if old:
+        assert (fields["titled"]["enum"], fields["titled"]["enumNames"]) == (["r", "g"], ["Red", "Green"])
+        assert [fields[name]["type"] for name in several] == ["string", "string"]
+        assert "red, green" in fields["many"]["description"]
+    else:
+        assert fields["titled"]["oneOf"] == ONE_OF
+        assert [fields[name]["type"] for name in several] == ["array", "array"]
+        assert fields["many"]["items"]["enum"] == ["red", "green"]
+        assert fields["many_titled"]["items"]["anyOf"] == ONE_OF
+    assert json.loads(said(done)) == {
+        "plain": "red",
+        "titled": "g",
+        "legacy": "r",
+        "many": ["red", "green"],
+        "many_titled": ["g"],
+    }
+
+
+@everywhere
+@on_all_versions
+async def test_a_value_of_every_kind_is_asked_and_read(transport: Transport, version: str, tmp_path: Path) -> None:
+    values = {
+        "name": "Ada",
+        "mail": "ada@example.com",
+        "site": "https://example.com/",
+        "day": "2026-07-28",
+        "moment": "2026-07-28T12:00:00Z",
+        "weight": 30,
+        "age": 18,
+    }
+    wrong = {"name": "Al", "mail": "ada", "site": "example", "day": "28.7.", "moment": "noon", "weight": 0, "age": 17}
+    asked, done = await told(transport, version, tmp_path / "log", "kinds", accept(**wrong), accept(**values))
+    schema = asked[0]["requestedSchema"]
+    fields = schema["properties"]
+    assert fields["name"] == {
+        "type": "string",
+        "title": "Display name",
+        "description": "As in the passport",
+        "minLength": 3,
+        "maxLength": 50,
+    }
+    formats = {name: fields[name]["format"] for name in ("mail", "site", "day", "moment")}
+    assert formats == {"mail": "email", "site": "uri", "day": "date", "moment": "date-time"}
+    assert (fields["weight"]["type"], fields["weight"]["minimum"], fields["weight"]["maximum"]) == ("number", 0.5, 100)
+    assert (fields["age"]["type"], fields["age"]["minimum"]) == ("integer", 18)
+    assert (fields["news"]["type"], fields["news"]["default"]) == ("boolean", False)
+    assert schema["required"] == list(values)
+    assert len(asked) == 2
+    complaints = asked[1]["message"].partition("Please correct:")[2].strip().splitlines()
+    assert len(complaints) == len(wrong)
+    assert json.loads(said(done)) == {**values, "news": False}
+
+
+@everywhere
+@on_all_versions
+@pytest.mark.parametrize(
+    ("answer", "end"),
+    [
+        (accept(Answer=True), "Let's play."),
+        (accept(Answer=False), "Maybe next time!"),
+        ({"action": "decline", "_meta": {DECIDED: True}}, "Maybe next time!"),
+        ({"action": "cancel", "_meta": {DECIDED: True}}, "Maybe next time!"),
+    ],
+    ids=["yes", "no", "decline", "cancel"],
+)
+async def test_a_schema_of_the_authors_own_is_sent_as_it_is(
+    transport: Transport, version: str, answer: dict[str, Any], end: str, tmp_path: Path
+) -> None:
+    [asked], done = await told(transport, version, tmp_path / "log", "play", answer)
+    assert asked["requestedSchema"] == guides_server.PLAY
+    assert said(done) == end
+
+
+@everywhere
+@on_all_versions
+async def test_what_the_user_leaves_out_gets_its_default(transport: Transport, version: str, tmp_path: Path) -> None:
+    [asked], done = await told(transport, version, tmp_path / "log", "project", accept(projectName="midcall"))
+    assert asked["requestedSchema"]["required"] == ["projectName"]
+    assert json.loads(said(done)) == {"projectName": "midcall", "framework": "none", "includeTests": True}
+
+
+@everywhere
+@on_all_versions
+async def test_after_a_decline_a_tool_can_return_and_after_a_cancel_fail(
+    transport: Transport, version: str, tmp_path: Path
+) -> None:
+    no, later = ({"action": action, "_meta": {DECIDED: True}} for action in ("decline", "cancel"))
+    _, declined = await told(transport, version, tmp_path / "log", "project", no)
+    assert said(declined) == "The user declined."
+    assert not declined["result"].get("isError")
+    _, cancelled = await told(transport, version, tmp_path / "log", "project", later)
+    assert "cancelled by the user" in said(cancelled)
+    assert cancelled["result"]["isError"]
+
+
+@everywhere
+@on_all_versions
+async def test_a_tool_asks_only_if_it_matters(transport: Transport, version: str, tmp_path: Path) -> None:
+    asked, done = await told(transport, version, tmp_path / "log", "process", data="x" * 100)
+    assert (asked, said(done)) == ([], "Processed 100 characters")
+
+    def answer(proceed: bool) -> dict[str, Any]:
+        return accept(confirmed=proceed)
+
+    [asked], done = await told(transport, version, tmp_path / "log", "process", answer(False), data="x" * 101)
+    assert asked["message"] == "The data is 101 characters. Proceed?"
+    assert said(done) == "The user chose not to proceed."
+    _, done = await told(transport, version, tmp_path / "log", "process", answer(True), data="x" * 101)
+    assert said(done) == "Processed 101 characters"
+
+
+@everywhere
+@pytest.mark.parametrize("version", VERSIONS[1:])
+async def test_a_form_and_a_visit_bring_what_the_author_sends_along(
+    transport: Transport, version: str, tmp_path: Path
+) -> None:
+    answers = (accept(answer="Ada"), {"action": "accept"})
+    asked, done = await told(transport, version, tmp_path / "log", "noted", *answers)
+    assert [each["_meta"] for each in asked] == [guides_server.META] * 2
+    visit = asked[1]
+    assert (visit["mode"], visit["url"]) == ("url", "https://example.com/go")
+    assert visit["elicitationId"] == said(done) == "an-id-of-the-author"
+
+
+@everywhere
+@on_all_versions
+async def test_a_form_that_asks_for_a_secret_never_leaves(transport: Transport, version: str, tmp_path: Path) -> None:
+    asked, done = await told(transport, version, tmp_path / "log", "login")
+    assert asked == []
+    assert done["result"]["isError"]
+    assert "SecretInForm" in (tmp_path / "log").read_text()
+
+
+@everywhere
+@on_all_versions
+async def test_a_tool_can_have_something_else_to_do_where_it_cannot_ask(
+    transport: Transport, version: str, tmp_path: Path
+) -> None:
+    async with plain(transport, SERVER, tmp_path / "log", version, None) as client:
+        assert said(await client.call("careful")) == "Oslo, since nobody can be asked."
+    assert client.asked == []
