@@ -153,6 +153,28 @@ async def test_after_a_decline_a_tool_can_return_and_after_a_cancel_fail(
 
 @everywhere
 @on_all_versions
+@pytest.mark.parametrize("marked", [True, False], ids=["decided", "unmarked"])
+async def test_a_client_that_rejects_declines(transport: Transport, version: str, marked: bool, tmp_path: Path) -> None:
+    answer = {"action": "reject", **({"_meta": {DECIDED: True}} if marked else {})}
+    asked, done = await told(transport, version, tmp_path / "log", "project", answer)
+    assert len(asked) == 1
+    assert said(done) == "The user declined."
+
+
+@everywhere
+@on_all_versions
+@pytest.mark.parametrize("answer", [{"action": "maybe"}, {}], ids=["unknown", "none"])
+async def test_an_action_that_there_is_not_is_an_error_and_no_answer(
+    transport: Transport, version: str, answer: dict[str, Any], tmp_path: Path
+) -> None:
+    asked, done = await told(transport, version, tmp_path / "log", "project", answer)
+    assert len(asked) == 1
+    assert done["error"]["code"] == -32602
+    assert "its action is not accept, decline or cancel" in done["error"]["message"]
+
+
+@everywhere
+@on_all_versions
 async def test_a_tool_asks_only_if_it_matters(transport: Transport, version: str, tmp_path: Path) -> None:
     asked, done = await told(transport, version, tmp_path / "log", "process", data="x" * 100)
     assert (asked, said(done)) == ([], "Processed 100 characters")
