@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from midcall import Accepted, Outcome
+from midcall.client import Asked, connect
 from midcall.protocol import DECIDED
-from tests.peers import guides_server
+from tests.peers import guides_server, pages_server
 from tests.peers.plain import MODERN, Transport, plain
+from tests.rounds import text
+from tests.serving import serving, stdio
 
 SERVER = Path(guides_server.__file__)
 TRANSPORTS: tuple[Transport, ...] = ("stdio", "HTTP")
@@ -219,3 +224,35 @@ async def test_a_tool_can_have_something_else_to_do_where_it_cannot_ask(
     async with plain(transport, SERVER, tmp_path / "log", version, None) as client:
         assert said(await client.call("careful")) == "Oslo, since nobody can be asked."
     assert client.asked == []
+
+
+@everywhere
+@pytest.mark.parametrize("era", ["2025-11-25", MODERN])
+async def test_our_user_sees_why_a_call_needs_a_page(transport: Transport, era: Any, tmp_path: Path) -> None:
+    """With the error and with the round, which our own client shows alike."""
+    asked: list[Asked] = []
+
+    class Visitor:
+        async def answer(self, question: Asked) -> Outcome[Any]:
+            asked.append(question)
+            await client.call_tool("callback", {"id": question.question.id, "user": "ada"})  # type: ignore[union-attr]
+            return Accepted(None)
+
+    async with server_at(transport, Path(pages_server.__file__), tmp_path / "log") as target:
+        async with connect(target, Visitor(), era=era) as client:
+            result = await client.call_tool("list_files", {"user": "ada"})
+    assert text(result) == "The files of ada: a.txt"
+    [visit] = asked
+    assert visit.via == ("round" if era == MODERN else "required")
+    assert visit.full_message.split() == f"{pages_server.MESSAGE} Connect your files.".split()
+
+
+@asynccontextmanager
+async def server_at(transport: Transport, script: Path, log: Path) -> AsyncGenerator[Any]:
+    """What to connect to."""
+    if transport == "HTTP":
+        with serving(script, log) as url:
+            yield url
+    else:
+        with log.open("w") as errors:
+            yield stdio(script, errors)
