@@ -19,6 +19,7 @@ from midcall import (
     Form,
     Number,
     Text,
+    TimedOut,
     ask,
     can_ask,
     confirm,
@@ -119,6 +120,27 @@ async def login() -> str:
 async def careful() -> str:
     """Has something else to do if it can't ask."""
     return await ask("Your town?", str) if can_ask() else "Oslo, since nobody can be asked."
+
+
+@mcp.tool()
+async def hurried() -> str:
+    """Doesn't wait for long."""
+    try:
+        return await ask("Your town?", str, timeout=0.5)
+    except TimedOut:
+        return "The user didn't answer in time."
+
+
+@mcp.prompt()
+async def plan() -> str:
+    """A prompt that asks."""
+    return f"Plan {await ask('How many days?', int)} days."
+
+
+@mcp.resource("city://{name}")
+async def city(name: str) -> str:
+    """A resource that asks."""
+    return f"{name} in {await ask('Which season?', str)}"
 
 
 def main() -> None:

@@ -8,13 +8,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from midcall import Accepted, Outcome
 from midcall.client import Asked, connect
 from midcall.protocol import DECIDED
 from tests.peers import guides_server, pages_server
-from tests.peers.plain import MODERN, Transport, plain
+from tests.peers.plain import MODERN, SECONDS, Transport, plain
 from tests.rounds import text
 from tests.serving import serving, stdio
 
@@ -245,6 +246,44 @@ async def test_our_user_sees_why_a_call_needs_a_page(transport: Transport, era: 
     [visit] = asked
     assert visit.via == ("round" if era == MODERN else "required")
     assert visit.full_message.split() == f"{pages_server.MESSAGE} Connect your files.".split()
+
+
+@everywhere
+@pytest.mark.parametrize("era", VERSIONS)
+async def test_prompts_and_resources_ask_as_tools_do(transport: Transport, era: Any, tmp_path: Path) -> None:
+    class Traveller:
+        async def answer(self, asked: Asked) -> Outcome[Any]:
+            assert asked.form is not None
+            return Accepted(dict.fromkeys(asked.form.names, 3 if "days" in asked.message else "May"))
+
+    async with server_at(transport, SERVER, tmp_path / "log") as target:
+        async with connect(target, Traveller(), era=era) as client:
+            [prompt] = (await client.get_prompt("plan")).messages
+            [read] = (await client.read_resource("city://oslo")).contents
+    assert getattr(prompt.content, "text", None) == "Plan 3 days."
+    assert getattr(read, "text", None) == "oslo in May"
+
+
+@everywhere
+@pytest.mark.parametrize("era", VERSIONS[:2])
+async def test_a_question_that_nobody_answers_in_time_is_taken_back(
+    transport: Transport, era: Any, tmp_path: Path
+) -> None:
+    withdrawn = anyio.Event()
+
+    class Asleep:
+        async def answer(self, asked: Asked) -> Outcome[Any]:
+            try:
+                await anyio.sleep_forever()
+            finally:
+                withdrawn.set()
+
+    async with server_at(transport, SERVER, tmp_path / "log") as target:
+        with anyio.fail_after(SECONDS):
+            async with connect(target, Asleep(), era=era) as client:
+                result = await client.call_tool("hurried")
+                await withdrawn.wait()
+    assert text(result) == "The user didn't answer in time."
 
 
 @asynccontextmanager
