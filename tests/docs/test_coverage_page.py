@@ -13,7 +13,8 @@ from mcp.server.mcpserver import exceptions
 import midcall
 import midcall.client
 
-PAGE: Final = (Path(__file__).parents[2] / "docs/coverage.md").read_text()
+ROOT: Final = Path(__file__).parents[2]
+PAGE: Final = (ROOT / "docs/coverage.md").read_text()
 DOCUMENTS: Final = {
     'The C# SDK\'s guide, "Elicitation"': [
         "Server Support for Elicitation",
@@ -117,6 +118,22 @@ def test_the_list_of_sections_leads_to_each_part() -> None:
     for title in parts():
         anchor = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
         assert f"](#{anchor})" in head
+
+
+@pytest.mark.parametrize(
+    ("title", "page"),
+    [('The C# SDK\'s guide, "Elicitation"', "from-csharp"), ('mcp-go\'s guide, "Elicitation"', "from-mcp-go")],
+)
+def test_the_page_for_newcomers_has_every_name_of_their_guide(title: str, page: str) -> None:
+    text = (ROOT / f"docs/migrating/{page}.md").read_text()
+    names = {
+        name.lstrip(".").rpartition(".")[2]
+        for row in rows_of(parts()[title])
+        if (named := re.match(r"((?:`[^`]+`(?:, )?)+)[^:]*:", row.cells[0]))
+        for name in re.findall(r"`([^`]+)`", named[1])
+    }
+    assert len(names) > 15
+    assert [name for name in sorted(names) if name not in text] == []
 
 
 NAMES: Final = sorted(

@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from midcall import Accepted, Outcome
-from midcall.client import Asked, connect
+from midcall.client import Asked, VisitQuestion, connect
 from midcall.protocol import DECIDED
 from tests.peers import guides_server, pages_server
 from tests.peers.plain import MODERN, SECONDS, Transport, plain
@@ -23,7 +23,7 @@ SERVER = Path(guides_server.__file__)
 TRANSPORTS: tuple[Transport, ...] = ("stdio", "HTTP")
 OLDEST = "2025-06-18"
 VERSIONS = (OLDEST, "2025-11-25", MODERN)
-BOTH = {"form": {}, "url": {}}
+BOTH: dict[str, Any] = {"form": {}, "url": {}}
 everywhere = pytest.mark.parametrize("transport", TRANSPORTS)
 on_all_versions = pytest.mark.parametrize("version", VERSIONS)
 ONE_OF = [{"const": "r", "title": "Red"}, {"const": "g", "title": "Green"}]
@@ -231,19 +231,20 @@ async def test_a_tool_can_have_something_else_to_do_where_it_cannot_ask(
 @pytest.mark.parametrize("era", ["2025-11-25", MODERN])
 async def test_our_user_sees_why_a_call_needs_a_page(transport: Transport, era: Any, tmp_path: Path) -> None:
     """With the error and with the round, which our own client shows alike."""
-    asked: list[Asked] = []
+    seen: list[Asked] = []
 
     class Visitor:
-        async def answer(self, question: Asked) -> Outcome[Any]:
-            asked.append(question)
-            await client.call_tool("callback", {"id": question.question.id, "user": "ada"})  # type: ignore[union-attr]
+        async def answer(self, asked: Asked) -> Outcome[Any]:
+            seen.append(asked)
+            assert isinstance(asked.question, VisitQuestion)
+            await client.call_tool("callback", {"id": asked.question.id, "user": "ada"})
             return Accepted(None)
 
     async with server_at(transport, Path(pages_server.__file__), tmp_path / "log") as target:
         async with connect(target, Visitor(), era=era) as client:
             result = await client.call_tool("list_files", {"user": "ada"})
     assert text(result) == "The files of ada: a.txt"
-    [visit] = asked
+    [visit] = seen
     assert visit.via == ("round" if era == MODERN else "required")
     assert visit.full_message.split() == f"{pages_server.MESSAGE} Connect your files.".split()
 
@@ -277,6 +278,7 @@ async def test_a_question_that_nobody_answers_in_time_is_taken_back(
                 await anyio.sleep_forever()
             finally:
                 withdrawn.set()
+            raise AssertionError("unreachable")
 
     async with server_at(transport, SERVER, tmp_path / "log") as target:
         with anyio.fail_after(SECONDS):
