@@ -72,6 +72,7 @@ PLAIN = "tests/client/test_plain.py::"
 LINES = "tests/client/test_lines.py::"
 TYPED = "tests/core/test_line_input.py::"
 TERMINAL = "tests/client/test_terminal_forms.py::"
+GUIDES = "tests/peers/test_guides.py::"
 FLOWS = "tests/client/test_terminal_flows.py::"
 SERVER_LOG = "tests/client/test_server_log.py::"
 HOSTILE = "tests/client/test_hostile.py::"
@@ -510,6 +511,11 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         LINES + "test_all_that_a_server_says_stands_behind_a_bar",
         TERMINAL + "test_the_user_sees_who_asks_what_and_what_each_field_takes",
         PAGE + "test_two_servers_are_told_apart_and_answered_in_any_order",
+        REQUIRED + "test_the_user_is_told_what_the_error_says_unless_it_says_nothing_new",
+        GUIDES + "test_our_user_sees_why_a_call_needs_a_page",
+        LINES + "test_why_a_call_needs_the_visit_is_said_above_what_it_is",
+        FLOWS + "test_why_a_call_needs_the_visit_is_said_above_what_it_is",
+        PAGE + "test_why_a_call_needs_the_visit_is_said_above_what_it_is",
     ),
     "CLI-2": (
         LINES + "test_the_user_can_decline_and_cancel_at_every_prompt",

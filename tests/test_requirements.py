@@ -42,7 +42,7 @@ def test_every_named_test_exists() -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize(("page", "at_least"), [("security", 50), ("coverage", 80)])
+@pytest.mark.parametrize(("page", "at_least"), [("security", 50), ("coverage", 150)])
 def test_every_test_that_a_page_names_exists(page: str, at_least: int) -> None:
     """The threat model, and what the documents of the protocol say."""
     text = (ROOT / f"docs/{page}.md").read_text()
@@ -57,10 +57,3 @@ def test_every_threat_names_a_test() -> None:
     rows = [line for line in page.splitlines() if line.startswith("| ") and "| shown by |" not in line]
     tables = page[page.index("## A hostile client") : page.index("## Fuzzing")]
     assert [row for row in rows if row in tables and "`tests/" not in row] == []
-
-
-def test_every_statement_of_the_documents_names_a_test() -> None:
-    rows = [line for line in (ROOT / "docs/coverage.md").read_text().splitlines() if line.startswith("| ")]
-    statements = [row for row in rows if "| shown by |" not in row]
-    assert len(statements) > 40
-    assert [row for row in statements if "`tests/" not in row] == []

@@ -74,6 +74,14 @@ async def test_the_answerer_knows_who_asks_and_how_the_question_came() -> None:
     assert (in_round.server, in_round.via, in_round.protocol, in_round.key) == ("Raw server", "round", MODERN, "who")
 
 
+async def test_the_answerer_gets_what_the_server_sent_along() -> None:
+    answerer, sent = Answers(lambda asked: ANN), {"example.com/trace": ["a", {"b": 1}]}
+    await pushed(answerer, **form(), _meta={**sent, "progressToken": 7})
+    await in_a_round(answerer, {"who": {**form(), "_meta": sent}, "why": form()})
+    assert [asked.meta for asked in answerer.asked] == [sent, sent, {}]
+    assert len(set(answerer.asked)) == 3  # it can be a key
+
+
 async def test_an_empty_form_is_a_plain_yes_or_no() -> None:
     answerer = Answers(lambda asked: Accepted({}))
     empty = {"message": "Sure?", "requestedSchema": {"type": "object", "properties": {}}}

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -183,6 +184,15 @@ async def test_a_visit_shows_the_whole_address_and_opens_nothing_before_consent(
             assert f'content="0; url={html.escape(url)}"' in agreed.text
             assert agreed.headers["referrer-policy"] == "no-referrer"
             assert url not in (await visitor.press("visit", "send")).text
+
+
+async def test_why_a_call_needs_the_visit_is_said_above_what_it_is() -> None:
+    async with desk() as at:
+        at.ask(replace(a_visit(), reason="Your <files> are not connected yet."))
+        async with let_in(at) as visitor:
+            page = await visitor.see()
+    why, what = page.find("Your &lt;files&gt; are not connected yet."), page.find("Connect your calendar.")
+    assert 0 < why < what
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "https://example.com/\u202egpj.exe", "file:///etc/passwd", ""])

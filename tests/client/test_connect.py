@@ -14,7 +14,7 @@ from fastmcp import FastMCP
 from mcp import MCPError
 from mcp.client.stdio import StdioServerParameters
 from mcp.server import MCPServer
-from mcp_types import TextContent
+from mcp_types import Implementation, TextContent
 
 import midcall
 import midcall.client
@@ -164,6 +164,24 @@ async def test_only_the_modes_that_the_answerer_can_serve_are_declared(version: 
 async def test_the_first_version_with_questions_knows_no_modes() -> None:
     assert await declared(Answers(), "2025-06-18", "2025-06-18") == {}
     assert await declared(Answers(modes=("url",)), "2025-06-18", "2025-06-18") is None
+
+
+@pytest.mark.parametrize("version", ["2025-06-18", "2025-11-25", MODERN])
+async def test_the_client_says_who_it_is(version: str) -> None:
+    async def handle(raw: Raw, call: dict[str, Any]) -> dict[str, Any]:
+        return final() if version == MODERN else told()
+
+    for options, who in (
+        ({}, ("midcall", midcall.__version__)),
+        ({"client_info": Implementation(name="desk", version="1.2")}, ("desk", "1.2")),
+    ):
+        raw = Raw(handle, version)
+        era: Any = "auto" if version == MODERN else version
+        async with connect(raw.transport(), Answers(), era=era, **options) as client:
+            await client.call_tool("it")
+        key = "io.modelcontextprotocol/clientInfo"
+        info = raw.calls()[0]["_meta"][key] if version == MODERN else raw.calls("initialize")[0]["clientInfo"]
+        assert (info["name"], info["version"]) == who
 
 
 # --- failures ----------------------------------------------------------------------------------

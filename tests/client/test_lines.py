@@ -557,6 +557,12 @@ async def test_the_whole_address_is_shown_and_opened_after_a_yes() -> None:
     assert session.screen.index(URL) < session.screen.index("Open this address")
 
 
+async def test_why_a_call_needs_the_visit_is_said_above_what_it_is() -> None:
+    session = Session(["no"])
+    await session.answer(replace(visit_asked(), reason="Your files\x1b[2J are not connected yet."))
+    assert "│ Your files are not connected yet.\n│ \n│ Please sign in\n" in session.screen
+
+
 async def test_the_site_is_named_on_a_separate_line() -> None:
     session = Session(["no"])
     await session.answer(visit_asked())

@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -202,7 +203,13 @@ def test_a_question_survives_the_way_through_json(form: Form, message: str, id: 
     assert back.form is not None
     assert back.form.schema() == form.schema()
     assert (back.message, back.id, back.server, back.deadline) == (message, id, "travel", deadline)
-    assert Asked.from_data(json.loads(json.dumps(a_visit().as_data()))) == a_visit()
+    required = replace(a_visit(), via="required", reason=message)
+    assert Asked.from_data(json.loads(json.dumps(required.as_data()))) == required
+
+
+def test_what_the_server_sent_along_survives_the_way_through_json() -> None:
+    asked = replace(a_visit(), meta={"example.com/trace": ["a", {"b": 1}]})
+    assert Asked.from_data(json.loads(json.dumps(asked.as_data()))).meta == asked.meta
 
 
 # --- who is told -----------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from midcall.client.connection.visits import Visits
 from midcall.core.outcome import Accepted, Cancelled, Declined
 from midcall.errors import UserCancelled, UserDeclined
 from tests.client.answerers import Answers, Watcher
-from tests.client.raw import Raw, Refusal, told
+from tests.client.raw import MODERN, Raw, Refusal, final, told
 
 URL = "https://example.com/connect"
 Call = Callable[[Client], Awaitable[Any]]
@@ -30,21 +30,21 @@ RESULTS: dict[str, Any] = {
 }
 
 
-def needs(*ids: str, url: str = URL) -> Refusal:
+def needs(*ids: str, url: str = URL, says: str = "Please connect first") -> Refusal:
     listed = [{"mode": "url", "message": f"Visit {id}", "url": url, "elicitationId": id} for id in ids]
-    return Refusal(-32042, "Please connect first", {"elicitations": listed})
+    return Refusal(-32042, says, {"elicitations": listed})
 
 
-def refusing(*refusals: Exception, then: dict[str, Any] | None = None) -> Raw:
+def refusing(*refusals: Exception, then: dict[str, Any] | None = None, version: str = "2025-11-25") -> Raw:
     """A server that refuses call after call, and then gives a result."""
     left = list(refusals)
 
     async def handle(raw: Raw, call: dict[str, Any]) -> dict[str, Any]:
         if left:
             raise left.pop(0)
-        return then or told()
+        return then or (final() if version == MODERN else told())
 
-    return Raw(handle)
+    return Raw(handle, version)
 
 
 async def never(waiting: Waiting) -> bool:
@@ -81,6 +81,29 @@ async def test_tools_prompts_and_resources_resume_when_the_visits_are_done(metho
         (URL, "Visit a", "required", "Raw server"),
         (URL, "Visit b", "required", "Raw server"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ("Please connect first", "Please connect first"),
+        ("", ""),
+        ("Visit a", ""),
+        ("URL elicitation required", ""),
+        ("URL elicitations required.", ""),
+        ("URL elicitation required: 1 elicitation(s) needed", ""),
+    ],
+    ids=["a reason", "none", "the visit's own message", "what SDKs say", "that of several", "what mcp-go says"],
+)
+@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+async def test_the_user_is_told_what_the_error_says_unless_it_says_nothing_new(
+    version: str, message: str, reason: str
+) -> None:
+    raw = refusing(needs("a", says=message), version=version)
+    answerer = Watcher(at_once)
+    async with connect(raw.transport(), answerer) as client:
+        await client.call_tool("it")
+    assert [(asked.reason, asked.message) for asked in answerer.asked] == [(reason, "Visit a")]
 
 
 async def test_the_call_waits_until_the_server_says_that_all_are_done() -> None:
@@ -143,9 +166,10 @@ async def test_another_error_after_a_visit_comes_out_as_it_is() -> None:
 async def test_one_visit_that_is_not_made_ends_the_call(outcome: Any, error: type[Exception]) -> None:
     raw = refusing(needs("a", "b", "c"))
     answerer = Answers(lambda asked: outcome if asked.question.id == "b" else Accepted(None))
-    async with connect(raw.transport(), answerer) as client:
-        with pytest.raises(error, match="Raw server needs"):
-            await client.call_tool("it")
+    with anyio.fail_after(10):
+        async with connect(raw.transport(), answerer) as client:
+            with pytest.raises(error, match="Raw server needs"):
+                await client.call_tool("it")
     assert [asked.question.id for asked in answerer.asked] == ["a", "b"]
     assert len(raw.calls()) == 1
 

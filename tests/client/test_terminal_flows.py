@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -383,6 +384,15 @@ async def test_the_whole_address_is_shown_with_its_domain_and_opened_after_a_yes
     assert await desk.answer(visit(URL)) == [Accepted(None, "push")]
     assert desk.opened == [URL]
     assert desk.left == ["✓ Fjord Travel: Opened in your browser.\n"]
+
+
+async def test_why_a_call_needs_the_visit_is_said_above_what_it_is() -> None:
+    async def person(hands: Hands) -> None:
+        why, what = (hands.screen.find(text) for text in ("Your files are not connected yet.", "Please sign in"))
+        assert 0 < why < what
+        await hands.press("escape")
+
+    await Desk(person).answer(replace(visit(URL), reason="Your files are not connected yet."))
 
 
 @pytest.mark.parametrize(("key", "kind"), [("ctrl+d", Declined), ("escape", Cancelled), ("ctrl+c", Cancelled)])

@@ -21,8 +21,8 @@ from midcall.server.resuming import visits
 PAGE = "https://files.example.com/connect/"
 MESSAGE = "Your files are not connected yet."
 connected: set[str] = set()
-began: list[str] = []
-"""The visits that tools are waiting for."""
+called_back: set[str] = set()
+"""The visits whose page has called back."""
 
 
 class Contact(BaseModel):
@@ -63,13 +63,15 @@ async def contact() -> str:
 async def callback(id: str, user: str = "") -> bool:
     """What the page calls when the user is done."""
     connected.add(user)
+    called_back.add(id)
     return await complete(id)
 
 
 @mcp.tool()
 async def wait() -> str:
     """Waits for a page."""
-    return await visit("Go there.", lambda id: f"{PAGE}{id}", wait=True)
+    id = await visit("Go there.", lambda id: f"{PAGE}{id}", wait=True)
+    return id if id in called_back else "too early"
 
 
 @mcp.tool()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias
 
@@ -58,6 +58,8 @@ class Asked:
         protocol: The protocol version of the connection.
         deadline: When the question is cancelled, if it has a time limit.
         key: The server's name for the question: its key in a round, or the id of its request.
+        reason: Why the call needs the visit: what the error -32042 says besides the visit's own message.
+        meta: What the server sent along as `_meta`.
     """
 
     question: FormQuestion | VisitQuestion
@@ -68,10 +70,17 @@ class Asked:
     protocol: str | None = None
     deadline: datetime | None = None
     key: str = ""
+    reason: str = ""
+    meta: Mapping[str, Any] = field(default_factory=dict[str, Any], compare=False)
 
     @property
     def message(self) -> str:
         return self.question.message
+
+    @property
+    def full_message(self) -> str:
+        """The reason, if there is one, and the message: what to show to the user."""
+        return f"{self.reason}\n\n{self.message}" if self.reason else self.message
 
     @property
     def mode(self) -> Mode:
@@ -114,7 +123,7 @@ class Asked:
                 data["schema"] = self.question.schema
             case VisitQuestion(_, url, id):
                 data |= {"url": url, "elicitationId": id}
-        return data
+        return data | {name: value for name, value in (("reason", self.reason), ("_meta", dict(self.meta))) if value}
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Asked:
@@ -136,4 +145,6 @@ class Asked:
             data.get("via", "push"),
             data.get("protocol"),
             datetime.fromisoformat(deadline) if deadline else None,
+            reason=data.get("reason") or "",
+            meta=data.get("_meta") or {},
         )

@@ -77,7 +77,7 @@ class Headless:
             return Cancelled()
         _log.warning(f"question {asked.digest} of {server} was passed on")
         sentence = _('{server} asked "{message}". Open this page for it: {url}')
-        self._tell(sentence.format(server=server, message=one_line(asked.message), url=plain_line(address.url)))
+        self._tell(sentence.format(server=server, message=one_line(asked.full_message), url=plain_line(address.url)))
         return Accepted(None)
 
     def _decide(self, asked: Asked) -> tuple[Outcome[Any] | None, str]:

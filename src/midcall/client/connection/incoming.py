@@ -37,7 +37,8 @@ def read_request(
     if question.mode not in modes or question.mode not in modes_at(context.session.protocol_version):
         raise InvalidForm(f"this client did not declare {question.mode} mode")
     via: Carrier = "round" if has_rounds(context.session) else "push"
-    return describe(context.session, question, via, timeout, key=str(context.request_id))
+    meta = {key: value for key, value in (context.meta or {}).items() if key != "progress_token"}
+    return describe(context.session, question, via, timeout, key=str(context.request_id), meta=meta)
 
 
 def describe(
@@ -45,9 +46,9 @@ def describe(
     question: FormQuestion | VisitQuestion,
     via: Carrier,
     timeout: float | None = None,
-    key: str = "",
+    **more: Any,
 ) -> Asked:
-    """Add to a question what the user should know about its connection."""
+    """Add to a question what the user should know about its connection. `more` are other attributes of `Asked`."""
     name, version = server_of(session)
     return Asked(
         question,
@@ -57,7 +58,7 @@ def describe(
         via=via,
         protocol=session.protocol_version,
         deadline=None if timeout is None else datetime.now(UTC) + timedelta(seconds=timeout),
-        key=key,
+        **more,
     )
 
 

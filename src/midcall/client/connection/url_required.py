@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
@@ -26,6 +27,9 @@ from midcall.protocol import has_visit_errors
 from midcall.settings import VISIT_RETRIES
 
 _log: Final = logging.getLogger("midcall.client.connection")
+
+_BY_DEFAULT: Final = re.compile(r"(URL elicitations? required(: \d+ elicitation\(s\) needed)?\.?)?", re.IGNORECASE)
+"""What SDKs say if the author gives no message."""
 
 T = TypeVar("T")
 Page: TypeAlias = tuple[str, str]
@@ -64,7 +68,7 @@ class Required:
                 needed = self._required_by(session, error)
                 if not needed:
                     raise
-                await self._visit(session, needed, shown, attempt)
+                await self._visit(session, needed, shown, attempt, error.message)
                 meta = {**self._meta(session), **code_in(error)}
         try:
             return await send(meta)
@@ -93,10 +97,10 @@ class Required:
         return {protocol.RETRIES: VISIT_RETRIES} if url and isinstance(self._answerer, Waits) else {}
 
     async def _visit(
-        self, session: ClientSession, needed: Sequence[VisitQuestion], shown: set[Page], attempt: int
+        self, session: ClientSession, needed: Sequence[VisitQuestion], shown: set[Page], attempt: int, said: str
     ) -> None:
         """Return when it's time to repeat the call. Asks for consent to each page only once in a call."""
-        asked = [describe(session, visit, "required", self._timeout) for visit in needed]
+        asked = [describe(session, visit, "required", self._timeout, reason=_reason(said, visit)) for visit in needed]
         waiting = Waiting(asked, attempt, VISIT_RETRIES, self._patience)
         with self._visits.follow(waiting):
             for visit in needed:
@@ -188,6 +192,11 @@ def _read_visit(place: str, given: Any, ids: bool) -> VisitQuestion:
     if not isinstance(visit, VisitQuestion) or (ids and not visit.id):
         raise InvalidForm(f"{place}.elicitationId: Field required")
     return visit
+
+
+def _reason(said: str, visit: VisitQuestion) -> str:
+    """What the error says to the user; nothing if it's the visit's own message, or what SDKs say by default."""
+    return "" if said.strip() == visit.message.strip() or _BY_DEFAULT.fullmatch(said.strip()) else said
 
 
 def _page(visit: VisitQuestion) -> Page:
