@@ -40,7 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
     uvicorn.server.asyncio = SimpleNamespace(**vars(asyncio) | {"sleep": sooner})
     data = TemporaryDirectory(prefix="midcall-data-", ignore_cleanup_errors=True)
     os.environ["XDG_DATA_HOME"] = data.name
-    os.environ["MIDCALL_PORTAL_DETACHED"] = "0"  # tests of the page process turn it on, in a folder of their own
+    os.environ["MIDCALL_PORTAL_DETACHED"] = "0"  # tests of the page process turn it on, in their own folder
     os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
     config.add_cleanup(data.cleanup)
 

@@ -244,7 +244,7 @@ BOUNDED = {
     "core/text.py": "of single characters",
     "core/types/__init__.py": "of an author's types",
     "server/frameworks/errors.py": "of classes",
-    "stores/postgres.py": "of our own statements",
+    "stores/postgres.py": "of our statements",
     **dict.fromkeys(
         (
             "server/channels/apps/channel.py",

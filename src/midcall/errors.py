@@ -94,10 +94,11 @@ __all__ = [
 
 QUOTE: Final = 200
 """How much of a client's own text the model reads."""
-UNSEEN: Final = "The client answered at once, by itself: the user has probably not seen the question."
+UNSEEN: Final = "The client answered automatically, at once: the user has probably not seen the question."
 UNSEEN_FOR_MODEL: Final = (
-    "This tool asked the user a question, but the client answered it by itself, at once, so the user has probably not "
-    "seen it. Nobody decided anything. Tell the user what the tool needs, and that this client cannot ask in this mode."
+    "This tool asked the user a question, but the client answered it automatically, at once, so the user has probably "
+    "not seen it. Nobody decided anything. Tell the user what the tool needs, and that this client cannot ask in this "
+    "mode."
 )
 
 ErrorT = TypeVar("ErrorT", bound=Exception)
@@ -340,8 +341,8 @@ class ReplayMismatch(ReplayError):
     """The replayed code did not do what was recorded."""
 
     advice = (
-        "A replayed tool runs again from the top and must ask the same questions each time. Put whatever changes "
-        "between runs (time, random numbers, reads) into `once`; if only a message changes, a key= will do."
+        "A replayed tool runs again from the top and must ask the same questions each time. Put everything that "
+        "changes between runs (time, random numbers, reads) into `once`; if only a message changes, a key= will do."
     )
 
 

@@ -1114,7 +1114,7 @@ NEXT_HOLD_SECONDS: Final = _portal.add(
     5.0,
     "s",
     "After an answer, a request of the browser waits this long for the next page of the call.",
-    then="The page says that it waits, and asks again by itself.",
+    then="The page says that it waits, and asks again automatically.",
 )
 NEXT_SECONDS: Final = _portal.add(
     "NEXT_SECONDS",

@@ -146,7 +146,7 @@ def test_a_page_that_ends_with_the_server_that_the_command_started_is_told_of_as
     waits = here("call", command_of(script), "pay", "--era", "2025-06-18")
     assert (waits.returncode, waits.stdout) == (3, "")
     first, *said, last = waits.stderr.splitlines()
-    assert first.startswith("The tool is waiting for someone on a page of its own server.")
+    assert first.startswith("The tool is waiting for someone on a page of its server.")
     assert any("http://127.0.0.1:" in line for line in said)
     assert last.startswith("Start the server over HTTP instead")
     assert "Open the address yourself" not in waits.stderr

@@ -103,7 +103,7 @@ async def test_an_existing_client_can_be_attached() -> None:
 
 @shows("answering_older")
 async def test_a_tool_that_can_ask_on_an_older_version_only_is_called_there(tmp_path: Path) -> None:
-    """The peer plays its steps only if it gets them, so a server of one tool stands before it."""
+    """The peer plays its steps only if it gets them, so a server with one tool is put before it."""
     steps = [{"push": PUSH, "refusal": failed(GO_SDK)}]
     server = tmp_path / "pushes.py"
     server.write_text(

@@ -1,7 +1,7 @@
 """A hostile client: raw messages to a real server, over stdio and streamable HTTP, on every version.
 
 In a message, `$STATE`, `$KEY`, `$ASKED` and `$CODE` stand for what the server sent last: the state of the call, the
-key of its question, the id of its own request, and a resume code. So a conversation gets far, and a failing one can be
+key of its question, the id of its request, and a resume code. So a conversation gets far, and a failing one can be
 pasted into a test.
 """
 

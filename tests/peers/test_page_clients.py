@@ -33,7 +33,7 @@ def code_of(done: dict[str, Any]) -> dict[str, str]:
 
 
 def page_in(text: str) -> str:
-    """The id of the visit whose address is on a line of its own."""
+    """The id of the visit whose address is alone on its line."""
     [id] = re.findall(rf"^  {re.escape(PAGE)}(\w+)$", text, re.M)
     return id
 

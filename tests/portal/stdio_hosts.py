@@ -26,7 +26,7 @@ WITHIN = 60.0
 
 @dataclass
 class Home:
-    """A user's data folder. What is started there is ended with the test."""
+    """A user's data folder. The test ends all processes that were started there."""
 
     path: Path
     more: dict[str, str] = field(default_factory=dict[str, str])

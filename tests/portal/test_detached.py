@@ -344,8 +344,8 @@ async def test_a_signal_ends_it(home: Home) -> None:
 @pytest.mark.parametrize(
     ("portal", "why"),
     [
-        (lambda: Portal("http://127.0.0.1:8000/x"), "an address of its own"),
-        (lambda: Portal(port=8123), "port of its own"),
+        (lambda: Portal("http://127.0.0.1:8000/x"), "its own address"),
+        (lambda: Portal(port=8123), "its own host or port"),
         (lambda: Portal(detached=False), "turned off"),
         (lambda: Portal(audit=lambda event: None), "audit trail"),
         (lambda: Portal(identity=FromCallable(nobody)), "identity"),

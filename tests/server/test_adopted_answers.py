@@ -219,21 +219,21 @@ async def test_a_page_that_stands_in_for_the_client_answers_as_a_client_does(era
 # --- nobody to ask ---------------------------------------------------------------------------
 
 
-async def tells(ctx: Context) -> str:
+async def reports(ctx: Context) -> str:
     try:
         return repr(await ctx.elicit("Where to?", Trip))
     except MCPError as exc:
         return f"{type(exc).__mro__} {exc.code} {exc} {exc.message} {exc.data}"
 
 
-async def tells_of_url(ctx: Context) -> str:
+async def reports_url(ctx: Context) -> str:
     try:
         return repr(await ctx.elicit_url("Sign in", "https://example.com/in", "1"))
     except MCPError as exc:
         return f"{type(exc).__mro__} {exc.code} {exc} {exc.message} {exc.data}"
 
 
-@pytest.mark.parametrize("tool", [tells, tells_of_url, by_model])
+@pytest.mark.parametrize("tool", [reports, reports_url, by_model])
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_client_that_cannot_be_asked_is_told_of_in_the_words_of_the_sdk(
     era: Era, tool: Callable[..., Any], caplog: pytest.LogCaptureFixture
@@ -253,7 +253,7 @@ async def test_in_fastmcp_too() -> None:
         assert got == await plainly(fast_scalar, None, "fastmcp")
 
 
-@pytest.mark.parametrize("tool", [tells, tells_of_url])
+@pytest.mark.parametrize("tool", [reports, reports_url])
 async def test_a_connection_without_a_way_back_is_told_of_in_the_words_of_the_sdk(tool: Callable[..., Any]) -> None:
     results: list[str] = []
     for server in (bare_server("mcpserver", tool), server_with(tool, keys=["k key of the tests: 0123456789abcdef"])):
@@ -309,10 +309,10 @@ def quota(params: Any) -> ErrorData:
     return QUOTA
 
 
-@pytest.mark.parametrize("tool", [by_model, tells, tells_of_url, catches])
+@pytest.mark.parametrize("tool", [by_model, reports, reports_url, catches])
 @pytest.mark.parametrize("era", PUSHED)
 async def test_a_clients_own_error_reaches_the_tool_and_the_caller(era: Era, tool: Callable[..., Any]) -> None:
-    era = "2025-11-25" if tool is tells_of_url else era
+    era = "2025-11-25" if tool is reports_url else era
     got = await seen(server_with(tool), tool.__name__, quota, era=era)
     assert got == await plainly(tool, quota, era=era)
     assert QUOTA.message in got.text

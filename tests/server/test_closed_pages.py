@@ -1,4 +1,4 @@
-"""Pages of a call that is over are closed, and say so; nobody is told that something goes on when nothing does."""
+"""Pages of a call that is over are closed, and say that it is; no page says that a call continues when it doesn't."""
 
 from __future__ import annotations
 

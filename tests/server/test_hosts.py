@@ -1,4 +1,4 @@
-"""Hosts as they were measured: what they declare, how they answer by themselves, and what their user still gets."""
+"""Hosts as they were measured: what they declare, how they answer automatically, and what their user still gets."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def called_by(
 
 
 def refuses(action: Literal["decline", "cancel"]) -> Callable[[Any], Any]:
-    """A host without a person, or with all permissions: it answers everything by itself, at once."""
+    """A host without a person, or with all permissions: it answers everything automatically, at once."""
     return lambda asked: ElicitResult(action=action)
 
 
@@ -70,7 +70,7 @@ COPILOT_P = ("decline", "2026-07-28")
 BY_THEMSELVES = [CLAUDE_P, CODEX_EXEC, ("decline", "2025-11-25"), COPILOT_P]
 
 
-# --- a no that nobody gave -------------------------------------------------------------------
+# --- a decline that nobody chose ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -117,7 +117,7 @@ async def test_without_a_page_the_model_reads_that_nobody_has_seen_the_question(
     async with connect(server_with(name, live=live, doubt=60.0), refuses(action), era=era) as client:
         result = await client.call_tool("name", {})
     assert result.is_error
-    assert "answered it by itself, at once" in shown(result)
+    assert "answered it automatically, at once" in shown(result)
     assert "declined" not in shown(result)
     assert "Do not ask" not in shown(result)
 
@@ -137,7 +137,7 @@ async def test_an_approval_that_no_link_can_ask_raises_what_nobody_has_decided(e
         return await pay()
 
     async with connect(server, refuses("decline"), era=era) as client:
-        with pytest.raises(Exception, match="answered it by itself, at once"):
+        with pytest.raises(Exception, match="answered it automatically, at once"):
             await client.get_prompt("paying", {})
 
 

@@ -266,7 +266,7 @@ async def test_a_code_that_only_waited_still_works(era: Era, monkeypatch: pytest
             early = await go_on(client, first)
             assert "not finished on the web page yet" in shown(early)
             assert code_of(early) == code_of(first)
-            assert links(early) == links(first), "it tells the address again"
+            assert links(early) == links(first), "it names the address again"
         await tab.show(links(first)[0])
         await tab.send(answer=3)
         assert shown(await go_on(client, first)) == "3 days"
@@ -626,7 +626,7 @@ async def test_if_the_user_is_unknown_a_page_leads_only_the_browser_that_answere
         said = await one.press(first, "decline")
         [way] = re.findall(r'url=/midcall/i/([^"]+)"', said.text)
         assert (await one.open(html.unescape(way))).headers["location"] == f"/midcall/i/{second}"
-        await two.open(second)  # it has a mark of its own now
+        await two.open(second)  # it has its own mark now
         for path in (first, f"{first}/next", html.unescape(way)):
             answer = await two.open(path)
             assert second not in f"{answer.headers}{answer.text}"

@@ -307,11 +307,11 @@ class Portal:
         if sys.platform != "linux":
             return "only Linux says which user is at the other end of a connection"
         if self._place is not None and self._local_server is None:
-            return "it has an address of its own"
+            return "it has its own address"
         if self._listen != (PORTAL_HOST, PORTAL_PORT):
-            return "it has a host or port of its own (Portal(host=, port=))"
+            return "it has its own host or port (Portal(host=, port=))"
         if type(self.identity) is not Loopback or self._clock is not time.time:
-            return "it has an identity or a clock of its own (Portal(identity=, clock=))"
+            return "it has its own identity or clock (Portal(identity=, clock=))"
         if self.audit is not None or self.on_finish is not None:
             return "only this process can write the audit trail, and call on_finish"
         return None

@@ -1,4 +1,4 @@
-"""A code, or an App, continues a call only for whoever made it, even if no page of the portal would know them."""
+"""A code, or an App, continues a call only for the caller that made it, even if no page of the portal knows callers."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def _show_suspended(said: str, code: str, link: Link) -> None:
     if not is_url(link.target) and _is_here(said):
         lines = (
             (
-                "The tool is waiting for someone on a page of its own server. This command started that server and "
+                "The tool is waiting for someone on a page of its server. This command started that server and "
                 "ended it, so the page is gone, and the call cannot resume. This is what the tool told the model:"
             ),
             said,

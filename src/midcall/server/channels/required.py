@@ -59,7 +59,7 @@ class Required:
         if (reason := why_not_sent_away(call)) is not None or comes_back(call):
             return reason
         if not call.installation.required:
-            return "the client does not declare that it retries after -32042 (install(..., required=True) says so)"
+            return "the client does not declare that it retries after -32042; if it does: install(..., required=True)"
         if not isinstance(question, Recognised):
             return "a call that starts over could not know that the visit was done"
         return None if _is_fresh(call) else "the call would do again what it has done so far"

@@ -159,7 +159,7 @@ async def get_approval(call: Call, message: str, details: Mapping[str, Any], tim
     Raises:
         TimedOut: They did not decide in time.
         NoChannel: They cannot be sent to a page.
-        UserDeclined, UserCancelled: The client answered by itself, at once (`unseen`): nobody has decided anything.
+        UserDeclined, UserCancelled: The client answered automatically, at once (`unseen`): nobody has decided anything.
     """
     portal = _portal(call, "approve")
     about = {"details": _plain_details(details)}
