@@ -363,7 +363,7 @@ PAGES_IDLE_SECONDS: Final = _portal.add(
     then="It ends; the next page starts another.",
 )
 PAGES_POLL_SECONDS: Final = _portal.add(
-    "PAGES_POLL_SECONDS", 1.0, "s", "Between two looks of the page process at its open pages.", interval=True
+    "PAGES_POLL_SECONDS", 1.0, "s", "Between two checks of the page process for open pages.", interval=True
 )
 PAGES_LOCK_SECONDS: Final = _portal.add(
     "PAGES_LOCK_SECONDS",
@@ -726,7 +726,11 @@ BRIEF_HOLD_SECONDS: Final = _resuming.add(
     then="It returns that the user isn't done yet, and its code still works.",
 )
 PUSH_HOLD_SECONDS: Final = _resuming.add(
-    "PUSH_HOLD_SECONDS", 300.0, "s", "Hold a pushed call that can't be resumed later.", then="The tool gets `TimedOut`."
+    "PUSH_HOLD_SECONDS",
+    300.0,
+    "s",
+    "Hold a pushed call on a server without a store.",
+    then="The call returns a resume code that works in this process; if it can have none, it fails with `TimedOut`.",
 )
 PURGE_SECONDS: Final = _resuming.add(
     "PURGE_SECONDS", 300.0, "s", "Between two purges of expired records by a server.", interval=True
@@ -1332,7 +1336,7 @@ MAX_CLIENT_ROUNDS: Final = _client.add(
     "MAX_CLIENT_ROUNDS",
     100,
     "rounds",
-    "Of one call on 2026-07-28. A busy server may use rounds without questions to gain time.",
+    "One call on 2026-07-28 may take this many rounds. A busy server may send rounds without questions to gain time.",
     then="The SDK ends the call with an error.",
     argument="connect(input_required_max_rounds=)",
 )
@@ -1341,7 +1345,7 @@ MAX_FAULTS: Final = _client.add(
     1_000,
     "faults",
     "Read this many faults of one question or tool: in memory, each takes a thousand times its size.",
-    then="They are counted, and none is described.",
+    then="Further ones are only counted.",
 )
 MAX_MALFORMED_TOOLS: Final = _client.add(
     "MAX_MALFORMED_TOOLS",
@@ -1364,7 +1368,7 @@ MAX_BUSY_STATES: Final = _client.add(
     "MAX_BUSY_STATES",
     256,
     "calls",
-    "Of one connection that wait for a busy server at once.",
+    "This many calls of one connection may wait for a busy server at once.",
     then="The oldest is repeated without a longer pause.",
 )
 MAX_CLIENT_VISITS: Final = _client.add(
@@ -1419,7 +1423,7 @@ GUARD_PENDING_IN_ALL: Final = _client.add(
     "GUARD_PENDING_IN_ALL",
     128,
     "questions",
-    "And for all servers together.",
+    "The same limit for all servers together.",
     then="More questions are cancelled, and the user is told once.",
     argument="Guard(most_waiting_in_all=)",
 )

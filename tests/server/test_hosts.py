@@ -305,7 +305,7 @@ async def test_a_host_that_declares_apps_and_shows_none_gets_an_address_at_once_
     monkeypatch.setattr(channel, "APP_SECONDS", 0.02)
     async with qwen(host_server(), era=era, way=way) as client:
         result = await client.call_tool("book", {})
-        assert "If no form is shown" in shown(result)
+        assert "If no form appears" in shown(result)
         for answer in (3, "w", "yes"):
             await do(result, sends(answer=answer))
             result = await go_on(client, result)

@@ -150,6 +150,6 @@ class Access:
         return "" if key is None or name is None else name(request)
 
     def is_ours(self, request: Request, posted: Posted, purpose: str) -> bool:
-        """Whether a page that we drew for this browser has posted this."""
+        """Whether this form was posted from a page that we rendered for this browser."""
         browser = self.cookies.browser(request.cookies)
         return self.forms.accepts(request.headers, posted.last("token"), browser, purpose)

@@ -121,7 +121,7 @@ class QuestionPage(Page):
         return self._all[self._portion * FIELDS : (self._portion + 1) * FIELDS]
 
     def look_behind(self, behind: Behind) -> None:
-        """Show how many questions wait now."""
+        """Show how many questions are pending."""
         if behind != self._behind:
             self._behind = behind
             self.retitle()

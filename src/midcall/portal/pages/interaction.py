@@ -286,7 +286,7 @@ class InteractionPages:
         return self.access.renderer.say(_("This was answered already"), hint, status, who=visitor.name, **on)
 
     async def _show_late(self, visitor: Visitor, status: int) -> Response:
-        hint = _("Another window, or another press of the button, was first. Nothing was done twice.")
+        hint = _("It was sent from another window, or by an earlier press of the button. Nothing was done twice.")
         on = await self._way_on(visitor)
         return self.access.renderer.say(_("This was answered already"), hint, status, who=visitor.name, **on)
 

@@ -289,7 +289,7 @@ class Handover:
         return found or _gone(), won
 
     async def _read_again(self, store: Store, written: Record, turn: _Turn) -> Record | None:
-        """What became of a write whose reply was lost. If nobody can tell now, see to it with the next beats."""
+        """Read back a write whose reply was lost. If the store is still down, the next beats settle it."""
         try:
             return await store.read(written.id)
         except StoreError:
