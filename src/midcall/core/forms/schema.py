@@ -79,6 +79,10 @@ def _build_lowered(field: Field) -> dict[str, Any]:
     return _texts(field) | kind | _drop_none(description=described or field.description)
 
 
+# Titles and descriptions of a schema, which the client shows beside the server's own texts. They're English, because
+# the server doesn't know the user's language, and core has no gettext.
+
+
 def _build_line(field: Number | Choices) -> dict[str, Any]:
     """A number or a list as a line of text, which says in its title what to type."""
     kind = "several, separated by commas" if isinstance(field, Choices) else _describe_number(field)
