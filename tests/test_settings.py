@@ -80,7 +80,8 @@ def limits_in(tree: ast.Module) -> Iterator[str]:
 
 def test_no_other_module_hardcodes_a_limit() -> None:
     found = {str(path.relative_to(SOURCE)): list(limits_in(ast.parse(path.read_text()))) for path in MODULES}
-    assert {path: limits for path, limits in found.items() if limits} == {}
+    stray = {path: limits for path, limits in found.items() if limits}
+    assert stray == {}, "add these as rows to settings.py, and import them from there (docs/where.md, Add a setting)"
 
 
 @pytest.mark.parametrize(
@@ -128,7 +129,10 @@ def test_the_folder_that_a_row_names_uses_the_setting() -> None:
     for setting in SETTINGS:
         if hasattr(settings, setting.name):
             folder = SOURCE / setting.where
-            assert any(setting.name in names[path] for path in MODULES if path.is_relative_to(folder)), setting.name
+            assert any(setting.name in names[path] for path in MODULES if path.is_relative_to(folder)), (
+                f"no module in {setting.where}/ uses {setting.name}: move its row under the heading of the class that "
+                "takes it, or name the folder with where="
+            )
 
 
 def test_every_variable_that_is_read_is_in_the_table() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from midcall.cli.commands import midcall
 from scripts.check_docs import FENCE, LINK, long_lines, prose
 
 ROOT = Path(__file__).parents[2]
@@ -61,3 +62,8 @@ def test_every_promise_has_a_unique_id() -> None:
 )
 def test_long_lines_are_found_unless_they_cannot_be_wrapped(line: str, found: int) -> None:
     assert len(list(long_lines(f"# Page\n\n{line}\n"))) == found
+
+
+def test_every_command_is_on_the_page_of_the_command_line() -> None:
+    page = (DOCS / "cli.md").read_text()
+    assert [name for name in midcall.commands if f"`midcall {name}" not in page] == [], "add these to docs/cli.md"
