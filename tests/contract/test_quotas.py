@@ -133,10 +133,10 @@ async def test_replicas_count_together_to_within_the_tolerance(store: Store) -> 
     used = Counter({True: made[True]})
     for server in servers:
         assert server.quotas is not None
-        await server.quotas.used()
+        await server.quotas.count()
     fresh = limited(store).quotas
     assert fresh is not None
-    assert (await fresh.used()).records == used[True], "all is written down in the end"
+    assert (await fresh.count()).records == used[True], "all is written down in the end"
 
 
 async def test_counting_is_cheap(store: Store) -> None:

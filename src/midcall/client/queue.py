@@ -96,8 +96,8 @@ class Queue:
         """Whether the next question of this server has to be refused."""
         return (
             self._is_dismissed(server)
-            or _reached(self.per_server, self._by_server[server])
-            or _reached(self.in_all, len(self._entries))
+            or _is_full(self.per_server, self._by_server[server])
+            or _is_full(self.in_all, len(self._entries))
         )
 
     def refuse(self, server: str) -> bool:
@@ -160,5 +160,5 @@ class Queue:
         return True
 
 
-def _reached(limit: int | None, count: int) -> bool:
+def _is_full(limit: int | None, count: int) -> bool:
     return limit is not None and count >= limit

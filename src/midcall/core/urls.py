@@ -123,24 +123,24 @@ def check_address(url: str) -> str:
             f"A visit needs a URL as text, or a function that makes one from an id, not {type(url).__name__}."
         )
     if _CONTROL.search(url):
-        raise _invalid("it is not a URL")
+        raise _refuse("it is not a URL")
     if (position := find_half_character(url)) is not None:
-        raise _invalid(f"it {describe_half_character(position)}", "Encode the parts of a URL: urllib.parse.quote(...).")
+        raise _refuse(f"it {describe_half_character(position)}", "Encode the parts of a URL: urllib.parse.quote(...).")
     try:
         parts = parse_url(url)
     except BadUrl as error:
-        raise _invalid(str(error)) from None
+        raise _refuse(str(error)) from None
     if not is_secure(parts):
-        raise _invalid("it must be https, except on loopback")
+        raise _refuse("it must be https, except on loopback")
     if parts.username is not None or parts.password is not None:
-        raise _invalid("it carries a user name or password")
+        raise _refuse("it carries a user name or password")
     for name, _value in parse_qsl(parts.query, keep_blank_values=True):
         if _SECRET_PARAMETER.match(name):
-            raise _invalid(f"its query carries {name!r}, which must not travel in a URL")
+            raise _refuse(f"its query carries {name!r}, which must not travel in a URL")
     return url
 
 
-def _invalid(why: str, advice: str = "") -> InvalidQuestion:
+def _refuse(why: str, advice: str = "") -> InvalidQuestion:
     return InvalidQuestion(f"This URL cannot be visited: {why}.", advice=advice)
 
 

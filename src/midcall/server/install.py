@@ -182,7 +182,7 @@ def install(
     namespace = text("MIDCALL_NAMESPACE") if namespace is None else namespace
     if namespace is not None and not (isinstance(namespace, str) and namespace.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InstallError(f'namespace={namespace!r} must be a name, as text: namespace="shop-staging".')
-    identity = ServerIdentity(_own_name(lowlevel), namespace or "", find_place(sys.argv))
+    identity = ServerIdentity(_strip_random_name(lowlevel), namespace or "", find_place(sys.argv))
     if principal is not None and not callable(principal):
         raise InstallError(
             "principal= must be a function that takes the request's context and names the user, not "
@@ -352,12 +352,12 @@ class Installation:
         if self.principal is not None:
             return self.principal(ctx) or ""
         if self.portal is None:
-            return _signed_in()
+            return _find_user()
         return self.portal.owner_of(_caller()) if self.why_not_local(ctx) is None else ""
 
     def holder(self, ctx: ServerRequestContext[Any, Any]) -> str:
         """Names who may continue a call with a code or an App, even if no page of the portal would know them."""
-        return self.owner(ctx) or _signed_in() or _client()
+        return self.owner(ctx) or _find_user() or _client()
 
     def why_not_local(self, ctx: ServerRequestContext[Any, Any]) -> NotLocal | None:
         """Why this request isn't one of this machine's user, if that is what counts; None if it is.
@@ -393,7 +393,7 @@ class Installation:
         client = ctx.session.client_params
         named = "" if client is None else client.client_info.title or client.client_info.name
         try:
-            user = self.owner(ctx) or _signed_in()
+            user = self.owner(ctx) or _find_user()
         except Exception:  # the author's principal=
             logger.exception("The audit trail cannot name the user of a call")
             user = ""
@@ -401,7 +401,7 @@ class Installation:
 
     def caller(self, ctx: ServerRequestContext[Any, Any]) -> str:
         """Names who makes the current request, to count what they keep: its user, or its address."""
-        if user := self.owner(ctx) or _signed_in():
+        if user := self.owner(ctx) or _find_user():
             return name_user(user)
         client = None if ctx.request is None else ctx.request.client
         return "" if client is None else f"address {network(client.host)}"
@@ -482,7 +482,7 @@ def _caller() -> Caller:
     return Caller(issuer, subject, client, token.claims or {})
 
 
-def _signed_in() -> str:
+def _find_user() -> str:
     """The user of the current request, by its access token; empty if it names none."""
     caller = _caller()
     return f"{caller.issuer or ''} {caller.subject}" if caller.subject else ""
@@ -549,7 +549,7 @@ def _lowlevel(server: object) -> tuple[Server[Any], type[Exception]]:
     )
 
 
-def _own_name(server: Server[Any]) -> str:
+def _strip_random_name(server: Server[Any]) -> str:
     """The name that the author gave this server. Without one, FastMCP makes up another name at each start."""
     return re.sub(r"^FastMCP-[0-9a-f]{4}$", "FastMCP", server.name)
 

@@ -162,7 +162,7 @@ DECISION_UNKNOWN: Final = (
 )
 
 
-def rejected_secret(name: str) -> str:
+def describe_rejected_secret(name: str) -> str:
     return (
         f"What the user entered for {name!r} was not accepted. Ask them to find the right value before you call the "
         "tool again."
@@ -173,7 +173,7 @@ def missing_token(provider: str) -> str:
     return f"The user has no valid authorization for {provider!r}. Call the tool again so that they can grant it."
 
 
-def completed_steps(steps: Sequence[str]) -> str:
+def list_completed_steps(steps: Sequence[str]) -> str:
     """Follows the text of an error, if effects were recorded before it."""
     return (
         f"Steps already done: {', '.join(map(repr, steps))}. Calling the tool again may repeat them, so ask the user "

@@ -129,10 +129,10 @@ class Quotas:
         if record.kind not in UNCOUNTED:
             self._add(self._names(record), record.expires, Usage(0, len(outcome)))
 
-    async def used(self) -> Usage:
+    async def count(self) -> Usage:
         """What all callers use now."""
         await self._write_down(ALL)
-        return self._known_of(ALL)
+        return self._find_known(ALL)
 
     def _names(self, record: Record) -> tuple[str, str]:
         current = caller.get()
@@ -140,11 +140,11 @@ class Quotas:
 
     async def _check(self, name: str, added: Usage) -> None:
         most = self.limits.all if name == ALL else self.limits.caller
-        if not (self._known_of(name) + added).exceeds(most):
+        if not (self._find_known(name) + added).exceeds(most):
             return
         if self._clock() - self._known.get(name, (-math.inf, Usage()))[0] >= QUOTA_FRESH_SECONDS:
             await self._write_down(name)
-            if not (self._known_of(name) + added).exceeds(most):
+            if not (self._find_known(name) + added).exceeds(most):
                 return
         raise self._refuse(name, most)
 
@@ -153,7 +153,7 @@ class Quotas:
         of_all = "MIDCALL_MAX_STORE_RECORDS and MIDCALL_MAX_STORE_MB"
         variables = of_all if name == ALL else "MIDCALL_MAX_CALLER_RECORDS and MIDCALL_MAX_CALLER_MB"
         error = StoreFull(
-            f"{whose} {self._known_of(name)} in the store, of at most {most}",
+            f"{whose} {self._find_known(name)} in the store, of at most {most}",
             advice=(
                 f"They expire with their calls. If these are too few for your users, set {variables}, or "
                 f"install(max_{what}_records=, max_{what}_mb=). If it is one stranger, let callers sign in, or limit "
@@ -168,7 +168,7 @@ class Quotas:
 
     # --- counting -----------------------------------------------------------------------------
 
-    def _known_of(self, name: str) -> Usage:
+    def _find_known(self, name: str) -> Usage:
         return self._known.get(name, (0.0, Usage()))[1]
 
     def _add(self, names: Iterable[str], expires: float, added: Usage) -> None:

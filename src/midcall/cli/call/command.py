@@ -89,7 +89,7 @@ def _find_tool(tools: Sequence[Tool], name: str) -> Tool:
     names = [tool.name for tool in tools]
     alike = [each for each in names if name.casefold() in each.casefold()]
     near = next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.5) or alike), None)
-    raise usage_error("midcall call", plain_line(_unknown_tool(name, near, names)))
+    raise usage_error("midcall call", plain_line(_explain_unknown_tool(name, near, names)))
 
 
 def _is_mistake(said: str) -> bool:
@@ -154,7 +154,7 @@ def _is_here(said: str) -> bool:
     return any(is_loopback(host.strip("[]")) for host in _HOST.findall(said))
 
 
-def _unknown_tool(name: str, near: str | None, names: list[str]) -> str:
+def _explain_unknown_tool(name: str, near: str | None, names: list[str]) -> str:
     if near is not None:
         return f"there is no tool {name!r}. Did you mean {near[:100]!r}?"
     if len(names) <= 5:

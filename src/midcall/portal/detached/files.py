@@ -82,7 +82,7 @@ class Folder:
     # --- locks --------------------------------------------------------------------------------
 
     @contextmanager
-    def locked(self) -> Generator[None]:
+    def hold_lock(self) -> Generator[None]:
         """While this is open, nobody else starts, reaches or ends the process.
 
         Raises:
@@ -115,7 +115,7 @@ class Folder:
         Raises:
             Unavailable: The lock can't be had.
         """
-        with self.locked():
+        with self.hold_lock():
             life = self.open_life()
             try:
                 return None if take_life(life) else read_life(life)

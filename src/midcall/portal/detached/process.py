@@ -161,7 +161,7 @@ class PageProcess:
     async def _end(self, *, forced: bool) -> None:
         """Let another process start, unless a server has just handed us a page: it holds the lock meanwhile."""
         try:
-            with self._folder.locked():
+            with self._folder.hold_lock():
                 if not forced and self._is_spoken_to():
                     return
                 self.stopping.set()

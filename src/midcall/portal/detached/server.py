@@ -146,7 +146,7 @@ class Detached:
 
     def _hand_over(self, message: bytes) -> int:
         folder = Folder.find()
-        with folder.locked():
+        with folder.hold_lock():
             life = folder.open_life()
             try:
                 now = self._start(folder, life) if take_life(life) else read_life(life)

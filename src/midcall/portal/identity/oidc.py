@@ -97,7 +97,7 @@ class Oidc:
         self.routes: Sequence[Route] = (
             Route(_BACK, self._finish),
             Route("/sign-out", self._sign_out, methods=["POST"]),
-            Route(_OUT, self._signed_out),
+            Route(_OUT, self._confirm_sign_out),
         )
 
     def attach(self, portal: Access) -> None:
@@ -276,7 +276,7 @@ class Oidc:
         said = {"id_token_hint": id_token, "client_id": self._client_id, "post_logout_redirect_uri": back}
         return f"{issuer.end_session}{'&' if '?' in issuer.end_session else '?'}{urlencode(said)}"
 
-    async def _signed_out(self, request: Request) -> Response:
+    async def _confirm_sign_out(self, request: Request) -> Response:
         return self._notice("signed_out", 200)
 
     # --- the issuer -----------------------------------------------------------------------------

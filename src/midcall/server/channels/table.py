@@ -59,7 +59,7 @@ DOUBTFUL: Final = ("push", "round")
 def no_channel(call: Call, question: Question[Any] | Visit) -> NoChannel:
     """The error for a question that no channel can carry; it says why, for each."""
     reasons = why_not(call, question)
-    undeclared = _undeclared_mode(call, question, reasons)
+    undeclared = _find_undeclared_mode(call, question, reasons)
     why, asked = _main_reason(call, reasons), plain_line(question.message)
     return NoChannel(why, mode=question.mode, undeclared=undeclared, reasons=reasons, question=asked)
 
@@ -72,7 +72,7 @@ def _main_reason(call: Call, reasons: Mapping[str, str]) -> str:
     return next(iter(own or allowed), NoChannel.REFUSED)
 
 
-def _undeclared_mode(call: Call, question: Question[Any] | Visit, reasons: Mapping[str, str]) -> str | None:
+def _find_undeclared_mode(call: Call, question: Question[Any] | Visit, reasons: Mapping[str, str]) -> str | None:
     """The mode that would be enough to declare: then the question could leave in a round."""
     if call.modern:
         for via, mode in (("round", question.mode), ("page", "url")):

@@ -168,7 +168,7 @@ def _text_for_model(error: MidcallError, call: Call | None) -> str:
     if call is None or isinstance(error, NoCall) or not isinstance(error, (NotAnswered, ReplayError)):
         return error.for_model
     steps = [step for step in call.journal.effects() if repr(step) not in error.for_model]
-    return f"{error.for_model} {model_text.completed_steps(steps)}" if steps else error.for_model
+    return f"{error.for_model} {model_text.list_completed_steps(steps)}" if steps else error.for_model
 
 
 def protocol_error(error: MidcallError, call: Call | None) -> MCPError:

@@ -70,7 +70,7 @@ async def get_secret(
             return entered
     raise NotAnswered(
         f"The user entered the secret {name!r}, but its check did not accept it",
-        for_model=model_text.rejected_secret(name),
+        for_model=model_text.describe_rejected_secret(name),
     )
 
 
@@ -220,7 +220,7 @@ async def _visit_page(
         if call.journal.entry(mark_name("visited", id)) is None:
             page = await portal.interactions.look(id)
             if page is None and time.time() < until:
-                raise _decided_elsewhere(kind)
+                raise _refuse_decision(kind)
             if page is None or page[1] is None:
                 visited = ""  # even for a page of an earlier process: its address may be another now
     if not visited:
@@ -250,7 +250,7 @@ async def _use(call: Call, portal: Portal, identity: str, kind: Kind, digest: st
         if await portal.interactions.was_used(id, digest):
             return
         _audit_use(call, kind, digest, "unknown")
-        raise _decided_elsewhere(kind)
+        raise _refuse_decision(kind)
     again = kind in _IN_THE_VAULT  # nothing is done twice if a replay reads them again
     turn, now = call.journal.turn, time.time()
     if not await portal.interactions.use(id, digest, owner=call.owner, turn=turn, again=again, now=now):
@@ -269,7 +269,7 @@ def _audit_use(call: Call, kind: Kind, digest: str, refused: str = "") -> None:
         call.audit("approval.refused" if refused else "approval.used", outcome=refused, digest=digest)
 
 
-def _decided_elsewhere(kind: Kind) -> OnceUnknown:
+def _refuse_decision(kind: Kind) -> OnceUnknown:
     return OnceUnknown(
         f"The page of this {kind} is in another store, or was used too long ago",
         advice="Servers that share keys must share a store, too: install(server, store=...).",
