@@ -131,7 +131,7 @@ async def test_an_invalid_target_is_reported() -> None:
             pass
 
 
-async def test_an_era_that_there_is_not_is_told() -> None:
+async def test_an_unknown_era_is_reported() -> None:
     with pytest.raises(ValueError, match="era must be one of auto, legacy, 2025-06-18"):
         async with connect(server(), Answers(), era="2024-11-05"):  # type: ignore[arg-type]
             pass
@@ -194,7 +194,7 @@ async def why(target: Any, **options: Any) -> str:
     return str(caught.value)
 
 
-async def test_a_command_that_is_not_there_is_told() -> None:
+async def test_a_missing_command_is_reported() -> None:
     assert (await why("no-such-program --flag")).startswith(
         "Cannot connect to no-such-program --flag: there is no such command."
     )
@@ -249,7 +249,7 @@ async def test_a_web_server_that_is_not_an_mcp_server_is_reported(status: int, t
         assert told in await why(url)
 
 
-async def test_an_address_where_nobody_is_is_told() -> None:
+async def test_an_address_without_a_server_is_reported() -> None:
     told = await why(f"http://someone:hunter2@127.0.0.1:{free_port()}/mcp")
     assert "nothing answers there" in told
     assert "hunter2" not in told
@@ -258,7 +258,7 @@ async def test_an_address_where_nobody_is_is_told() -> None:
     assert "hunter2" not in await why("http://ann:hunter2@example.com:99999/mcp")
 
 
-async def test_a_version_that_the_server_does_not_speak_is_told() -> None:
+async def test_a_version_that_the_server_does_not_support_is_reported() -> None:
     told = await why(Raw(nothing).transport(), era=MODERN)
     assert "it speaks 2025-11-25, not 2026-07-28" in told
     assert "it speaks 2025-06-18" in await why(Raw(nothing, "2025-06-18").transport(), era="2025-11-25")

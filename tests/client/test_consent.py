@@ -258,7 +258,7 @@ def test_on_this_computer_plain_http_and_any_port_are_usual(url: str) -> None:
         "https://example.com/" + "x" * URL_CHARACTERS,
     ],
 )
-def test_what_does_not_show_where_it_leads_is_not_offered(url: str) -> None:
+def test_an_address_that_hides_where_it_leads_is_not_offered(url: str) -> None:
     address = look(url)
     assert not address.openable
     assert address.why_not.startswith("its address ")
@@ -296,7 +296,7 @@ def test_the_browser_of_the_user_gets_exactly_the_address(tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="BROWSER is for other systems")
-def test_a_browser_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_browser_is_reported(tmp_path: Path) -> None:
     assert opens("https://example.com/", BROWSER=str(tmp_path / "none"), PATH=str(tmp_path)) == "False"
 
 

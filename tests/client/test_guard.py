@@ -69,7 +69,7 @@ def guarded(answerer: Answerer | None = None, **options: Any) -> tuple[Guard, li
 # --- how often -------------------------------------------------------------------------------
 
 
-async def test_past_its_rate_a_server_is_cancelled_and_the_user_told_once() -> None:
+async def test_questions_beyond_the_rate_are_cancelled_and_the_user_is_notified_once() -> None:
     clock = Clock()
     guard, told = guarded(rate=Rate(3, per=60), clock=clock)
     outcomes = [await guard.answer(form()) for _ in range(10)]
@@ -276,7 +276,7 @@ def test_lists_that_make_no_sense_are_refused() -> None:
         guarded(deny_servers="travel")
 
 
-async def test_what_the_user_is_told_is_safe_to_show() -> None:
+async def test_notices_for_the_user_are_safe_to_show() -> None:
     guard, told = guarded(rate=Rate(1), deny_hosts=["evil.org"], clock=Clock())
     evil = "\x1b[2J\n" + "x" * 1_000_000
     await guard.answer(Asked(VisitQuestion(evil, "https://evil.org/"), id="1", server=evil))
@@ -285,7 +285,7 @@ async def test_what_the_user_is_told_is_safe_to_show() -> None:
     assert all(len(sentence) < 500 and sentence.isprintable() for sentence in told)
 
 
-async def test_a_user_who_cannot_be_told_costs_no_answer(caplog: pytest.LogCaptureFixture) -> None:
+async def test_if_telling_the_user_fails_the_question_is_still_answered(caplog: pytest.LogCaptureFixture) -> None:
     def tell(sentence: str) -> None:
         raise OSError("secret")
 
@@ -295,7 +295,7 @@ async def test_a_user_who_cannot_be_told_costs_no_answer(caplog: pytest.LogCaptu
     assert "secret" not in caplog.text
 
 
-async def test_without_another_way_the_log_is_told(caplog: pytest.LogCaptureFixture) -> None:
+async def test_without_a_callback_notices_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "midcall.client"):
         await Guard(Headless(), servers=[]).answer(form())
     assert [record.getMessage() for record in caplog.records] == [

@@ -107,13 +107,13 @@ async def test_the_event_loop_lives_on_while_a_line_is_awaited() -> None:
 
 
 @pytest.mark.parametrize("end", [EOFError(), OSError("hung up"), ValueError("closed"), KeyboardInterrupt()])
-async def test_where_no_more_lines_come_the_user_wants_out(end: BaseException) -> None:
+async def test_the_end_of_the_input_is_not_a_line(end: BaseException) -> None:
     typist = Typist()
     typist.type(end)
     assert await Keyboard(typist.read).line() is None
 
 
-async def test_bytes_that_are_no_text_do_not_end_the_input() -> None:
+async def test_bytes_that_are_not_text_do_not_end_the_input() -> None:
     typist = Typist()
     typist.type(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid"))
     assert await Keyboard(typist.read).line() == "\ufffd"

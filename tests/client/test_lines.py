@@ -162,7 +162,7 @@ async def test_the_user_sees_what_each_field_wants() -> None:
         (fields.Text("name", title="Name"), "Al\x1b[D", "Arrow keys and control characters", "Ada", "Ada"),
     ],
 )
-async def test_what_does_not_fit_is_said_at_once_and_asked_again(
+async def test_an_invalid_line_is_reported_at_once_and_asked_again(
     field: fields.Field, wrong: str, problem: str, right: str, value: Any
 ) -> None:
     result, screen = await fill(Form(field), wrong, right, "")
@@ -202,7 +202,7 @@ async def test_none_of_several_options_is_an_answer() -> None:
     assert "Send (none)?" in screen
 
 
-async def test_a_form_without_fields_takes_a_yes_or_a_no() -> None:
+async def test_a_form_without_fields_accepts_yes_or_no() -> None:
     asked = form_asked(None, "Go on?")
     assert await Session(["what", "Yes"]).answer(asked) == Accepted({})
     assert await Session(["no"]).answer(asked) == Declined()
@@ -387,7 +387,7 @@ async def timed(session: Session, asked: Asked) -> Outcome[Any]:
 
 
 @pytest.mark.parametrize("piece", ["x", "word ", "\n", "\x1b]", "\x9d", "\u202e", "東"])
-async def test_a_message_without_end_is_shown_up_to_a_limit_and_that_is_said(piece: str) -> None:
+async def test_a_very_long_message_is_cut_with_a_notice(piece: str) -> None:
     session = Session([":cancel"])
     message = piece * (5_000_000 // len(piece))
     await timed(session, form_asked(NAME, message, server=message, server_version=message))
@@ -458,7 +458,7 @@ async def test_ten_thousand_questions_can_be_closed_at_once() -> None:
     assert time.monotonic() - began < 5
 
 
-async def test_more_questions_than_may_wait_are_cancelled_and_the_user_is_told() -> None:
+async def test_questions_beyond_the_limit_are_cancelled_and_the_user_is_notified() -> None:
     session = Session([":decline", ":decline"], most_waiting=2)
     outcomes = await several(session, *(form_asked(NAME, str(number)) for number in range(10)))
     assert outcomes == [Declined()] * 2 + [Cancelled()] * 8
@@ -483,7 +483,7 @@ async def test_questions_of_all_servers_can_be_closed_at_once() -> None:
 
 
 @pytest.mark.parametrize("where", ["prompt", "review"])
-async def test_questions_that_come_while_one_is_answered_are_told_once(where: str) -> None:
+async def test_questions_that_arrive_during_another_are_announced_once(where: str) -> None:
     session, typist = at_keyboard()
     first = asyncio.create_task(session.answer(form_asked(NAME, "Who?")))
     await shown(session, "> ")
@@ -529,7 +529,7 @@ print(asyncio.run(Lines().answer(Asked(FormQuestion("Go on?", None), id="1", ser
 
 
 @pytest.mark.parametrize("stdin", [subprocess.DEVNULL, subprocess.PIPE])
-def test_without_a_terminal_nothing_hangs_and_standard_error_says_so(stdin: int) -> None:
+def test_without_a_terminal_nothing_hangs_and_standard_error_explains_it(stdin: int) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", ASKS], stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as asks:
@@ -549,7 +549,7 @@ def visit_asked(url: str = URL, id: str = "1") -> Asked:
     return Asked(VisitQuestion("Please sign in", url, id), id=id, server="Hotel")
 
 
-async def test_the_whole_address_is_shown_and_opened_after_a_yes() -> None:
+async def test_the_whole_address_is_shown_and_opened_after_consent() -> None:
     session = Session(["", "sure", "Yes"])
     assert await session.answer(visit_asked()) == Accepted(None)
     assert f"\n  {URL}\n" in session.screen
@@ -557,7 +557,7 @@ async def test_the_whole_address_is_shown_and_opened_after_a_yes() -> None:
     assert session.screen.index(URL) < session.screen.index("Open this address")
 
 
-async def test_why_a_call_needs_the_visit_is_said_above_what_it_is() -> None:
+async def test_the_reason_for_a_visit_is_shown_above_it() -> None:
     session = Session(["no"])
     await session.answer(replace(visit_asked(), reason="Your files\x1b[2J are not connected yet."))
     assert "│ Your files are not connected yet.\n│ \n│ Please sign in\n" in session.screen
@@ -575,7 +575,7 @@ async def test_with_colours_the_site_stands_out_in_the_address_too() -> None:
     assert "  https://auth.\x1b[1;4mexample.com\x1b[0m/x\n" in session.screen
 
 
-async def test_every_doubt_about_an_address_is_said_before_consent() -> None:
+async def test_every_warning_about_an_address_is_shown_before_consent() -> None:
     session = Session(["no"])
     await session.answer(visit_asked("http://bank.com@xn--pple-43d.com:8080/"))
     warnings = session.screen[session.screen.index("Site:") : session.screen.index("Open this address")]
@@ -585,13 +585,13 @@ async def test_every_doubt_about_an_address_is_said_before_consent() -> None:
 
 
 @pytest.mark.parametrize(("line", "outcome"), [("no", Declined()), (":decline", Declined()), (":cancel", Cancelled())])
-async def test_nothing_is_opened_without_a_yes(line: str, outcome: Declined | Cancelled) -> None:
+async def test_nothing_is_opened_without_consent(line: str, outcome: Declined | Cancelled) -> None:
     session = Session([line])
     assert await session.answer(visit_asked()) == outcome
     assert session.opened == []
 
 
-async def test_without_a_browser_the_user_is_told_to_open_it() -> None:
+async def test_without_a_browser_the_user_is_asked_to_open_the_address() -> None:
     session = Session(["yes"], open_url=lambda url: False)
     assert await session.answer(visit_asked()) == Accepted(None)
     assert "Open the address yourself" in session.screen
@@ -609,7 +609,7 @@ async def test_without_a_browser_the_user_is_told_to_open_it() -> None:
         "https://[::1",
     ],
 )
-async def test_an_address_that_does_not_show_itself_is_never_offered_and_the_user_told(url: str) -> None:
+async def test_an_address_that_cannot_be_shown_is_never_offered_and_the_user_is_notified(url: str) -> None:
     session = Session(["yes"])
     assert await session.answer(visit_asked(url)) == Cancelled()
     assert session.opened == []
@@ -620,7 +620,7 @@ async def test_an_address_that_does_not_show_itself_is_never_offered_and_the_use
 @pytest.mark.parametrize(
     "asked", [visit_asked("https://example.com/"), form_asked(None, id="2")], ids=["a visit", "an empty form"]
 )
-async def test_a_yes_that_was_typed_for_a_withdrawn_question_does_not_answer_the_next_one(asked: Asked) -> None:
+async def test_a_line_typed_for_a_withdrawn_question_does_not_answer_the_next_one(asked: Asked) -> None:
     session, typist = at_keyboard()
     first = asyncio.create_task(session.answer(form_asked(None, "Do you like cats?")))
     await shown(session, "yes or no >")
@@ -652,7 +652,7 @@ async def test_while_a_call_waits_the_user_can_try_again_or_give_up(lines: list[
     assert "Enter tries again now (attempt 1 of 3) · :cancel gives up" in " ".join(session.screen.split())
 
 
-async def test_the_user_hears_which_visits_are_done() -> None:
+async def test_the_user_sees_which_visits_are_done() -> None:
     session, _ = at_keyboard()
     waiting = waiting_for("1", "2")
     task = asyncio.create_task(session.lines.wait(waiting))
@@ -707,7 +707,7 @@ async def test_text_from_a_server_cannot_steer_the_terminal() -> None:
     "message",
     ["word " * 60, "x" * 300, "東京へようこそ" * 30, "ﾃﾞ👨‍👩‍👧 " * 50, "one\ntwo\n\n╰─ :decline says yes\n  Send?"],
 )
-async def test_all_that_a_server_says_stands_behind_a_bar(message: str) -> None:
+async def test_every_text_of_a_server_is_behind_a_bar(message: str) -> None:
     session = Session([":cancel"])
     await session.answer(form_asked(Form(fields.Text("t")), message))
     said = session.screen[session.screen.index("╭─") : session.screen.rindex("╰─")].splitlines()[1:]
@@ -825,7 +825,7 @@ async def test_after_an_error_that_needs_a_visit_the_call_waits_and_is_tried_aga
     assert "attempt 2 of 3" in session.screen
 
 
-async def test_a_question_that_the_server_takes_back_says_so() -> None:
+async def test_a_question_that_the_server_withdraws_is_reported() -> None:
     done = asyncio.Event()
     loop = asyncio.get_running_loop()
 

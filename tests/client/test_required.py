@@ -96,7 +96,7 @@ async def test_tools_prompts_and_resources_resume_when_the_visits_are_done(metho
     ids=["a reason", "none", "the visit's own message", "what SDKs say", "that of several", "what mcp-go says"],
 )
 @pytest.mark.parametrize("version", ["2025-11-25", MODERN])
-async def test_the_user_is_told_what_the_error_says_unless_it_says_nothing_new(
+async def test_the_user_sees_the_message_of_the_error_unless_it_adds_nothing(
     version: str, message: str, reason: str
 ) -> None:
     raw = refusing(needs("a", says=message), version=version)
@@ -194,7 +194,7 @@ async def test_the_user_can_give_up() -> None:
     assert len(raw.calls()) == 1
 
 
-async def test_where_nobody_watches_the_call_is_repeated_when_the_patience_ends_and_then_fails_with_advice() -> None:
+async def test_without_a_watcher_the_call_is_repeated_when_the_patience_ends_and_then_fails_with_advice() -> None:
     raw = refusing(*[needs("a")] * 9)
     async with connect(raw.transport(), Answers(), patience=0.05) as client:
         with pytest.raises(MCPError, match="Please connect first") as caught:

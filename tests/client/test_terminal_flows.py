@@ -177,7 +177,7 @@ async def test_when_nothing_waits_any_more_cancel_is_enough() -> None:
     assert await answering == [Cancelled("round")]
 
 
-async def test_the_review_tells_how_many_a_second_cancel_ends() -> None:
+async def test_the_review_shows_how_many_questions_a_second_cancel_ends() -> None:
     other = form(Flag("f"), server="Hotel", id="9")
 
     async def person(hands: Hands) -> None:
@@ -189,7 +189,7 @@ async def test_the_review_tells_how_many_a_second_cancel_ends() -> None:
     assert await Desk(person).answer(NAME, SURE, other) == [Cancelled("round")] * 3
 
 
-async def test_more_questions_than_may_wait_are_cancelled_and_the_user_is_told() -> None:
+async def test_questions_beyond_the_limit_are_cancelled_and_the_user_is_notified() -> None:
     async def person(hands: Hands) -> None:
         assert "1 of 3" in hands.screen
         await sees(hands, "7 more questions were cancelled without being shown: too many came")
@@ -251,7 +251,7 @@ async def test_keys_that_come_in_a_burst_go_where_they_were_meant_for() -> None:
 # --- taken back ----------------------------------------------------------------------------------
 
 
-async def test_a_question_that_is_given_up_closes_its_form_and_says_so() -> None:
+async def test_an_abandoned_question_closes_its_form_with_a_notice() -> None:
     seen = asyncio.Event()
 
     async def person(hands: Hands) -> None:
@@ -365,7 +365,7 @@ async def test_what_next_accepts_is_reviewed_even_if_no_other_question_is_left()
 # --- visits --------------------------------------------------------------------------------------
 
 
-async def test_the_whole_address_is_shown_with_its_domain_and_opened_after_a_yes() -> None:
+async def test_the_whole_address_is_shown_with_its_domain_and_opened_after_consent() -> None:
     async def person(hands: Hands) -> None:
         assert URL in "".join(line.strip(" ▌") for line in hands.screen.splitlines())
         assert "Site: fjord-travel.co.uk" in hands.screen
@@ -386,7 +386,7 @@ async def test_the_whole_address_is_shown_with_its_domain_and_opened_after_a_yes
     assert desk.left == ["✓ Fjord Travel: Opened in your browser.\n"]
 
 
-async def test_why_a_call_needs_the_visit_is_said_above_what_it_is() -> None:
+async def test_the_reason_for_a_visit_is_shown_above_it() -> None:
     async def person(hands: Hands) -> None:
         why, what = (hands.screen.find(text) for text in ("Your files are not connected yet.", "Please sign in"))
         assert 0 < why < what
@@ -396,7 +396,7 @@ async def test_why_a_call_needs_the_visit_is_said_above_what_it_is() -> None:
 
 
 @pytest.mark.parametrize(("key", "kind"), [("ctrl+d", Declined), ("escape", Cancelled), ("ctrl+c", Cancelled)])
-async def test_nothing_opens_without_a_yes(key: str, kind: type) -> None:
+async def test_nothing_opens_without_consent(key: str, kind: type) -> None:
     async def person(hands: Hands) -> None:
         await hands.press(key)
 
@@ -564,7 +564,7 @@ async def test_a_plain_terminal_gets_line_prompts() -> None:
     assert prompts.asked == [NAME, waiting]
 
 
-async def test_without_a_terminal_questions_are_cancelled_and_that_is_said() -> None:
+async def test_without_a_terminal_questions_are_cancelled_with_a_notice() -> None:
     said: list[str] = []
     terminal = Terminal(place=lambda: "nowhere", write=said.append)
     assert await terminal.answer(NAME) == Cancelled("round")

@@ -47,7 +47,7 @@ async def fill(records: SealedStore, name: object, owner: str = "ada", most: int
     return most
 
 
-async def test_one_caller_cannot_fill_the_store_and_others_go_on(
+async def test_one_caller_cannot_fill_the_store_and_others_continue(
     store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
     records = limited(store, one=Usage(40, 10**9))
@@ -101,7 +101,7 @@ async def test_what_follows_from_an_answer_or_a_sign_in_is_never_refused(store: 
     assert await records.complete("record page", "{}", owner="ada", now=NOW) == "done"
 
 
-async def test_callers_without_a_user_are_told_apart_by_what_the_request_says(store: Store) -> None:
+async def test_callers_without_a_user_are_distinguished_by_their_request(store: Store) -> None:
     records = limited(store, one=Usage(10, 10**9))
     for address in ("address 192.0.2.1", "address 192.0.2.2"):
         token = caller.set(lambda address=address: address)

@@ -193,7 +193,7 @@ def test_effects_of_one_name_are_met_by_their_arguments_in_any_order(first: str,
         assert [identity for each, identity in met if each == which][: len(known)] == known
 
 
-def test_branches_that_have_not_come_to_their_records_are_no_mismatch() -> None:
+def test_branches_that_have_not_reached_their_records_are_not_a_mismatch() -> None:
     journal = Journal(
         "call", entries={"?x": Entry("accept", False, "x?", {}), effect_name("e", 0): Entry("effect", False, "e", 1)}
     )

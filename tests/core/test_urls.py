@@ -36,5 +36,5 @@ from midcall.core.urls import network_of
         ("255.255.255.255", "private"),
     ],
 )
-def test_an_address_of_ipv6_that_stands_for_one_of_ipv4_is_where_that_is(address: str, network: str) -> None:
+def test_an_ipv6_address_that_embeds_an_ipv4_address_is_in_its_network(address: str, network: str) -> None:
     assert network_of(address) == network

@@ -146,13 +146,13 @@ async def test_live_runs_that_were_switched_on_or_off_say_so() -> None:
 # --- the store ---------------------------------------------------------------------------------
 
 
-async def test_a_store_that_answers_is_told_with_its_place(tmp_path: Path) -> None:
+async def test_a_store_that_answers_is_reported_with_its_place(tmp_path: Path) -> None:
     found = by_name((await look(store=SQLite(tmp_path / "here.db"))).installation)["store"]
     assert found.state == "ok"
     assert "here.db" in found.text
 
 
-async def test_a_store_that_is_away_is_broken_and_no_password_is_told() -> None:
+async def test_an_unreachable_store_is_broken_and_its_password_is_hidden() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # and nobody listens there
         url = f"redis://ada:hush-hush@127.0.0.1:{taken.getsockname()[1]}/0"
@@ -186,7 +186,7 @@ async def test_a_browser_that_may_not_get_to_loopback_is_called_out(where: Surro
     assert told in found["browser"].text
 
 
-async def test_a_port_that_is_taken_is_told() -> None:
+async def test_a_port_in_use_is_reported() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -218,7 +218,7 @@ async def answering(status: int) -> AsyncGenerator[str]:
         (200, "doubtful", "not as a portal does"),
     ],
 )
-async def test_what_else_answers_at_its_address_is_told(status: int, state: str, told: str) -> None:
+async def test_another_server_at_its_address_is_reported(status: int, state: str, told: str) -> None:
     async with answering(status) as url:
         found = by_name((await look(keys=KEYS, store=Memory(), portal=Portal(url))).installation)["portal"]
     assert (found.state, told in found.text) == (state, True)
@@ -307,7 +307,7 @@ def test_a_server_with_authorization_knows_who_calls() -> None:
         assert identity_of(installation).state == state
 
 
-async def test_an_issuer_that_does_not_answer_or_has_another_name_is_told() -> None:
+async def test_an_issuer_that_does_not_answer_or_has_another_name_is_reported() -> None:
     async with issuing() as issuer:
         for url, broken in ((issuer.url, False), (f"{issuer.url}/", True), ("http://127.0.0.1:9", True)):
             portal = Portal("http://127.0.0.1:9/midcall", identity=Oidc(url, "portal"))
@@ -328,7 +328,7 @@ async def test_an_unknown_midcall_variable_is_called_out() -> None:
 # --- surroundings ------------------------------------------------------------------------------
 
 
-def test_surroundings_are_told_from_the_environment(tmp_path: Path) -> None:
+def test_surroundings_are_detected_from_the_environment(tmp_path: Path) -> None:
     assert Surroundings.here({"SSH_CONNECTION": "x", "DISPLAY": ":0"}, tmp_path).ssh
     assert Surroundings.here({"KUBERNETES_SERVICE_HOST": "x"}, tmp_path).container
     assert Surroundings.here({"container": "podman"}, tmp_path).container

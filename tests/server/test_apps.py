@@ -256,7 +256,7 @@ async def test_the_nonce_is_in_no_text_and_in_no_log(caplog: pytest.LogCaptureFi
 
 
 @pytest.mark.usefixtures("never_shown")
-async def test_a_finished_form_says_so_and_takes_nothing_more() -> None:
+async def test_a_finished_form_is_marked_and_accepts_nothing_more() -> None:
     async with host(server_with(book, store=Memory())) as client:
         first = await client.call_tool("book", {})
         frame, kept = Frame(client), Frame(client, "another")
@@ -324,7 +324,7 @@ async def test_resuming_while_the_user_still_types_waits_for_them(monkeypatch: p
 
 
 @pytest.mark.usefixtures("never_shown")
-async def test_where_the_host_shows_no_app_after_all_the_user_gets_a_link() -> None:
+async def test_if_the_host_does_not_show_the_app_the_user_gets_a_link() -> None:
     async with installed(book) as (server, _), host(server) as client:
         first = await client.call_tool("book", {})
         assert "If no form appears" in shown(first)
@@ -334,12 +334,12 @@ async def test_where_the_host_shows_no_app_after_all_the_user_gets_a_link() -> N
 
 
 @pytest.mark.usefixtures("never_shown")
-async def test_the_address_is_told_again_as_long_as_the_user_is_not_done(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_address_is_repeated_until_the_user_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visits, "HOLD_SECONDS", 0.02)
     async with installed(book) as (server, _), host(server) as client:
         first = await client.call_tool("book", {})
         second = await go_on(client, first)
-        assert "shown to them with this result" not in shown(second)
+        assert "shows it with this result" not in shown(second)
         assert re.findall(r"http\S+", shown(second)) == re.findall(r"http\S+", shown(first)), "it is the same page"
         await do(second, sends(city="Oslo", days=3))
         assert shown(await go_on(client, second)) == "Oslo 3 link"
@@ -528,7 +528,7 @@ async def told(client: Client) -> tuple[dict[str, Any], list[str]]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_client_with_apps_is_told_where_the_form_is(kind: Kind, era: Era) -> None:
+async def test_a_client_with_apps_learns_where_the_form_is(kind: Kind, era: Era) -> None:
     async with host(server_with(book, kind=kind, store=Memory()), era=era) as client:
         tools, resources = await told(client)
         assert tools["book"] == {"resourceUri": FORM}
@@ -541,7 +541,7 @@ async def test_a_client_with_apps_is_told_where_the_form_is(kind: Kind, era: Era
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_client_with_apps_is_told_that_there_are_resources(kind: Kind, mode: Any) -> None:
+async def test_a_client_with_apps_learns_that_there_are_resources(kind: Kind, mode: Any) -> None:
     server = server_with(book, kind=kind, store=Memory())
     for extensions, told_so in (([APPS], True), ([], False)):
         async with Client(getattr(server, "_mcp_server", server), mode=mode, extensions=extensions) as client:
@@ -554,7 +554,7 @@ async def test_a_client_with_apps_is_told_that_there_are_resources(kind: Kind, m
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize(("apps", "modes"), [(False, NOTHING), (True, ["form"]), (True, ["url"]), (False, ["form"])])
-async def test_nobody_else_is_told_anything(kind: Kind, era: Era, apps: bool, modes: Any) -> None:
+async def test_other_clients_learn_nothing_of_apps(kind: Kind, era: Era, apps: bool, modes: Any) -> None:
     server = server_with(book, kind=kind, store=Memory())
     async with connect(server, era=era, modes=modes, extensions=[APPS] if apps else []) as client:
         tools, resources = await told(client)
@@ -581,7 +581,7 @@ async def test_apps_can_be_switched_off() -> None:
         assert shown(await client.call_tool("channels_of", {})) == ""
 
 
-async def test_without_a_store_nobody_is_told_anything() -> None:
+async def test_without_a_store_no_client_learns_of_apps() -> None:
     async with host(server_with(book)) as client:
         assert await told(client) == ({"book": None}, [])
 

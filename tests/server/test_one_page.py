@@ -145,7 +145,7 @@ async def test_three_questions_are_one_link_and_one_tab_and_the_first_code_bring
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("over", ["stdio", "http"])
-async def test_the_tab_goes_on_in_a_server_of_its_own(over: str, era: Era, tmp_path: Path) -> None:
+async def test_the_tab_continues_in_a_separate_server(over: str, era: Era, tmp_path: Path) -> None:
     store, log = f"sqlite://{tmp_path}/store.db", tmp_path / "log"
     async with AsyncExitStack() as stack:
         if over == "stdio":
@@ -384,7 +384,7 @@ async def test_an_answer_that_only_the_tool_can_refuse_is_asked_for_again_in_the
 
 
 @pytest.mark.parametrize("button", ["decline", "cancel"])
-async def test_after_a_no_the_tab_says_that_it_is_done(button: str) -> None:
+async def test_after_a_decline_the_tab_says_that_it_is_done(button: str) -> None:
     async with installed(Trip().book) as (server, _), connect(server, modes=NOTHING) as client, browser() as tab:
         first = await client.call_tool("book", {})
         await tab.show(links(first)[0])
@@ -435,7 +435,7 @@ async def test_the_first_link_leads_to_the_question_that_is_open_now() -> None:
         assert tab.message == "Really?"
 
 
-async def test_two_tabs_on_the_same_question_answer_it_once_and_go_on_together() -> None:
+async def test_two_tabs_on_the_same_question_answer_it_once_and_continue_together() -> None:
     trip = Trip()
     async with (
         installed(trip.book) as (server, _),
@@ -543,7 +543,7 @@ async def test_a_client_that_never_comes_back_leaves_nothing_running() -> None:
         assert not [task for task in asyncio.all_tasks() if "_resume_after" in repr(task)]
 
 
-async def test_a_run_that_is_evicted_as_its_page_is_answered_is_no_other_replicas_before_its_cleanup_has_run() -> None:
+async def test_a_run_evicted_while_its_page_is_answered_cleans_up_before_another_replica_continues() -> None:
     happened: list[str] = []
     claiming, claimed, given_back = asyncio.Event(), asyncio.Event(), asyncio.Event()
 

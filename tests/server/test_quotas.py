@@ -30,7 +30,7 @@ async def greet() -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_client_that_fills_the_store_is_told_so_and_no_effect_runs_uncounted(
+async def test_a_client_that_fills_the_store_gets_an_error_and_no_effect_runs_uncounted(
     kind: Kind, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = Memory()

@@ -438,7 +438,7 @@ async def test_without_doubt_every_no_is_believed(era: Era) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_no_that_a_program_gives_on_purpose_is_believed_however_fast_it_is(era: Era) -> None:
+async def test_a_decline_that_a_program_gives_on_purpose_is_believed_however_fast_it_is(era: Era) -> None:
     async with installed(book, doubt=60.0) as (server, _), connect(server, [Declined()], era=era) as client:
         assert shown(await client.call_tool("book", {})).startswith("Declined")
 
@@ -492,7 +492,7 @@ async def relayed(client: Client, result: CallToolResult, **answer: Any) -> Call
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("era", ERAS)
-async def test_the_model_asks_in_the_chat_where_the_author_and_the_question_allow_it(kind: Kind, era: Era) -> None:
+async def test_the_model_asks_in_the_chat_if_the_author_and_the_question_allow_it(kind: Kind, era: Era) -> None:
     server = server_with(chat, kind=kind, store=Memory(), relay=True)
     async with connect(server, era=era, modes=NOTHING) as client:
         first = await client.call_tool("chat", {})
@@ -505,7 +505,7 @@ async def test_the_model_asks_in_the_chat_where_the_author_and_the_question_allo
 
 @pytest.mark.parametrize("wrong", [{"action": "accept", "content": "Oslo"}, {"action": "yes"}, {}], ids=str)
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_model_that_brings_no_answer_is_told_and_may_try_again(era: Era, wrong: dict[str, Any]) -> None:
+async def test_a_model_that_passes_no_answer_gets_advice_and_may_try_again(era: Era, wrong: dict[str, Any]) -> None:
     async with connect(server_with(chat, store=Memory(), relay=True), era=era, modes=NOTHING) as client:
         first = await client.call_tool("chat", {})
         told = await relayed(client, first, **wrong)

@@ -169,7 +169,7 @@ async def test_an_answer_that_came_ahead_is_checked_like_any_other() -> None:
         assert "declined" in text(refused)
 
 
-async def test_a_state_that_is_refused_is_told_with_the_reason_that_programs_know() -> None:
+async def test_a_refused_state_has_the_reason_that_programs_know() -> None:
     async with connect(server_with(two)) as client:
         with pytest.raises(MCPError) as caught:
             await raw_call(client, "two", {}, state="midcall.v1." + "A" * 60)
@@ -280,7 +280,7 @@ async def test_code_that_changes_its_message_every_run_is_a_mismatch(caplog: pyt
         ("Which of these rooms?", "its message differs further on, or its form differs"),
     ],
 )
-async def test_a_form_that_changes_in_every_run_is_told_from_a_message_that_does(
+async def test_a_form_that_changes_in_every_run_is_distinguished_from_a_message_that_does(
     message: str, told: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     runs = 0
@@ -563,7 +563,7 @@ async def test_a_tool_that_is_not_replayable_fails_in_its_authors_tests() -> Non
 # --- cleanup ---------------------------------------------------------------------------------
 
 
-async def test_suspending_runs_cleanup_and_says_so() -> None:
+async def test_suspending_runs_cleanup_which_can_detect_it() -> None:
     trail: list[str] = []
 
     async def child(name: str) -> str:
