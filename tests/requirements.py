@@ -318,6 +318,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         CLOSED + "test_every_mistake_passes_a_tool_that_catches_exceptions",
         CLOSED + "test_a_call_that_took_another_way_when_it_was_replayed_approves_nothing",
         CLOSED + "test_after_a_mistake_nothing_is_asked_and_no_effect_begins",
+        CLOSED + "test_nobody_decides_anything_while_the_store_is_out_of_reach",
     ),
     "RUN-10": (
         SAMPLING + "test_a_tool_that_samples_and_lists_roots_works_with_the_one_line",
@@ -1026,7 +1027,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/contract/test_quotas.py::test_a_record_that_exists_counts_once",
         "tests/contract/test_quotas.py::test_what_follows_from_an_answer_or_a_sign_in_is_never_refused",
         "tests/server/test_quotas.py::test_a_client_that_fills_the_store_gets_an_error_and_no_effect_runs_uncounted",
-        "tests/server/test_quotas.py::test_a_tool_can_catch_it",
+        "tests/server/test_quotas.py::test_a_full_store_ends_the_call_even_if_its_tool_catches_the_error",
         "tests/server/test_quotas.py::test_doctor_says_how_full_the_store_is",
         "tests/server/test_quotas.py::test_quotas_come_from_arguments_then_from_the_environment",
         "tests/server/test_quotas.py::test_a_quota_is_a_whole_number",
