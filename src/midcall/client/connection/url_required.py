@@ -65,7 +65,7 @@ class Required:
             try:
                 return await send(meta)
             except MCPError as error:
-                needed = self._required_by(session, error)
+                needed = self._find_required_visits(session, error)
                 if not needed:
                     raise
                 await self._visit(session, needed, shown, attempt, error.message)
@@ -77,12 +77,12 @@ class Required:
                 error.add_note(f"The call was retried {VISIT_RETRIES} times, and the server still requires the visit.")
             raise
 
-    def _required_by(self, session: ClientSession, error: MCPError) -> list[VisitQuestion]:
+    def _find_required_visits(self, session: ClientSession, error: MCPError) -> list[VisitQuestion]:
         """The visits to ask for; none if it's another error, or can't be helped: then a note says why."""
         if error.code != URL_ELICITATION_REQUIRED:
             return []
         try:
-            needed = required_by(error, ids=not has_rounds(session))
+            needed = find_required_visits(error, ids=not has_rounds(session))
         except InvalidForm as fault:
             error.add_note(f"The error can't be used: {str(fault).rstrip('.')}.")
             return []
@@ -165,7 +165,7 @@ async def _ask_user(waiting: Waiting, answerer: Waits) -> bool | None:
     return True if waiting.finished else decisions[0]
 
 
-def required_by(error: MCPError, *, ids: bool = True) -> list[VisitQuestion]:
+def find_required_visits(error: MCPError, *, ids: bool = True) -> list[VisitQuestion]:
     """The visits that this error requires.
 
     Raises:

@@ -39,7 +39,7 @@ class Hosts:
         if not address.openable:
             return False
         wildcards = frozenset(_wildcards(address.host))
-        if self._denied & {address.host, *_mapped(address.host), *wildcards, *(name[2:] for name in wildcards)}:
+        if self._denied & {address.host, *_find_ipv4(address.host), *wildcards, *(name[2:] for name in wildcards)}:
             return False
         return self._allowed is None or bool(self._allowed & {address.host, address.registrable, *wildcards})
 
@@ -53,7 +53,7 @@ def _wildcards(host: str) -> Iterable[str]:
         yield f"*.{'.'.join(labels[place:])}"
 
 
-def _mapped(host: str) -> Iterable[str]:
+def _find_ipv4(host: str) -> Iterable[str]:
     """The IPv4 address that this IPv6 address leads to: 127.0.0.1 for [::ffff:7f00:1]."""
     if host.startswith("[") and (address := IPv6Address(host[1:-1]).ipv4_mapped) is not None:
         yield str(address)

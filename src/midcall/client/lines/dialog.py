@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from midcall.client.lines.batches import Batch, Turn
 from midcall.client.lines.display import Sheet
-from midcall.client.lines.excerpt import offered_default
+from midcall.client.lines.excerpt import find_default
 from midcall.client.lines.prompt import Ended, Prompt
 from midcall.core.forms import line_input
 from midcall.core.forms.check import check
@@ -47,7 +47,7 @@ class Dialog:
     async def _ask_field(self, form: Form, index: int, content: dict[str, Any]) -> None:
         """Ask for one field until the answer is valid. If it was answered before, that is the default."""
         field = form.fields[index]
-        current = content.get(field.name, offered_default(field))
+        current = content.get(field.name, find_default(field))
         clearable = field.name in content and not field.required and field.default is None
         self._sheet.field(form, index, clearable=clearable)
         value = await self._ask_value(field, current, clearable)

@@ -52,7 +52,7 @@ def server_name(server: str) -> str:
     return shorten(server, _NAME) or _("An unnamed server")
 
 
-def offered_default(field: Field) -> Any:
+def find_default(field: Field) -> Any:
     """The default, unless it is so long that nobody would see all of it before it is sent."""
     default = field.default
     return None if isinstance(default, str) and len(default) > DEFAULT_CHARACTERS else default
