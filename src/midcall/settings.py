@@ -345,6 +345,16 @@ PORTAL_TTL_SECONDS: Final = _portal.add(
     argument="Portal(ttl=)",
     env="MIDCALL_PORTAL_TTL",
 )
+PORTAL_PAUSE_SECONDS: Final = _portal.add(
+    "PORTAL_PAUSE_SECONDS",
+    0.7,
+    "s",
+    "A page to which another page has led takes no answer before it was shown this long: longer than a double click "
+    "takes.",
+    then="The answer doesn't count, and the page is shown again and says why.",
+    argument="Portal(pause=)",
+    env="MIDCALL_PORTAL_PAUSE",
+)
 
 PORTAL_DETACHED: Final = _portal.add(
     "PORTAL_DETACHED",

@@ -133,16 +133,27 @@ class Forms:
         place: The address of our pages.
         keys: The first one signs, all are accepted.
         lifetime: For how many seconds a token is accepted.
+        clock: Seconds since the epoch.
     """
 
-    def __init__(self, place: Place, keys: Sequence[bytes], *, lifetime: float = CSRF_SECONDS) -> None:
+    def __init__(
+        self,
+        place: Place,
+        keys: Sequence[bytes],
+        *,
+        lifetime: float = CSRF_SECONDS,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self._place = place
         self._keys = keys
         self._lifetime = lifetime
+        self._clock = clock
 
-    def token(self, browser: str, purpose: str) -> str:
-        """A token for a form that is drawn now. No two are the same."""
-        made = f"{int(time.time())}.{secrets.token_urlsafe(9)}"
+    def token(self, browser: str, purpose: str, *, pause: float = 0.0) -> str:
+        """A token for a form that is drawn now. No two are the same. Answers count only after the pause, in seconds."""
+        now = self._clock()
+        counts = int(1000 * (now + pause)) if pause else 0
+        made = f"{int(1000 * now)}.{counts}.{secrets.token_urlsafe(9)}"
         return f"{made}.{_sign(self._keys[0], made, browser, purpose)}"
 
     def accepts(self, headers: Mapping[str, str], token: str, browser: str | None, purpose: str) -> bool:
@@ -153,7 +164,15 @@ class Forms:
         """Whether we made this token for this browser and this purpose, not too long ago."""
         made, _, signature = token.rpartition(".")
         good = [is_same(_sign(key, made, browser, purpose), signature) for key in self._keys]
-        return any(good) and -COOKIE_SKEW_SECONDS <= time.time() - float(made.partition(".")[0]) <= self._lifetime
+        return any(good) and -COOKIE_SKEW_SECONDS <= self._clock() - _milliseconds(made, 0) / 1000 <= self._lifetime
+
+    def is_too_soon(self, token: str, at: float) -> bool:
+        """Whether an answer that came then, with a valid token, came before the pause of its form was over."""
+        return 1000 * at < _milliseconds(token, 1)
+
+
+def _milliseconds(token: str, part: int) -> int:
+    return int(token.split(".")[part])
 
 
 def _sign(key: bytes, made: str, browser: str, purpose: str) -> str:
