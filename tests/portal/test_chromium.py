@@ -263,7 +263,7 @@ async def test_each_refusal_says_what_to_do(browser: Any) -> None:
             (at.portal.address(gone), 410, "This page has expired"),
             (at.portal.address(bobs), 403, "This page is for somebody else"),
             (at.portal.address("nothing-of-this-kind-is-here"), 404, "There is no such page"),
-            (f"{at.portal.url}/callback?state=x&code=y", 403, "The account was not connected"),
+            (f"{at.portal.url}/callback/acme?state=x&code=y", 403, "The account was not connected"),
         ):
             assert await seen.go(url) == status
             assert await seen.heading == heading

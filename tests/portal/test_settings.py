@@ -155,4 +155,4 @@ async def test_anyone_can_ask_for_health_and_learns_nothing_else() -> None:
 def test_providers_get_the_redirect_uri() -> None:
     at = site(providers=[ACME])
     assert at.portal.oauth.provider("acme") is ACME
-    assert at.portal._redirect_uri() == f"{BASE}/callback"
+    assert at.portal.redirect_uri("acme") == f"{BASE}/callback/acme"

@@ -180,7 +180,7 @@ class Portal:
             interactions,
             vault,
             Entered(vault, interactions),
-            OAuth(store, vault, self.providers, self._redirect_uri, clock=self._clock, note=self._note_account),
+            OAuth(store, vault, self.providers, self.redirect_uri, clock=self._clock, note=self._note_account),
             Reader.of(identity, local=self.local),
         )
         mask_access_logs()
@@ -371,8 +371,9 @@ class Portal:
             raise Misuse("This portal is not installed yet: pass it to midcall.install(..., portal=portal).")
         return self._installed
 
-    def _redirect_uri(self) -> str:
-        return f"{self.url}/callback"
+    def redirect_uri(self, provider: str) -> str:
+        """Where the provider of this name sends browsers back to: what to register there."""
+        return f"{self.url}/callback/{provider}"
 
     def _note_account(self, event: Name, owner: str, provider: str, outcome: str = "") -> None:
         if self.audit is not None:
