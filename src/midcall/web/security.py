@@ -67,7 +67,7 @@ class Guard:
         place: Its address.
         wrong_host: Makes the response to a request for another host, which it is given.
         headers: What differs from `HEADERS`.
-        public: Paths that answer under any host, by how they end.
+        public: Paths of the site that answer under any host.
         hide_errors: Whether the site logs errors itself. The server around it would log their text, which may hold a
             value that the user entered.
     """
@@ -107,13 +107,20 @@ class Guard:
             return
         scope = {**scope, "headers": [_drop_escaped_cookies(*header) for header in scope["headers"]]}
         headers = Headers(scope=scope)
-        is_for_us = self._place.is_host(headers) or scope["path"].endswith(self._public)
+        is_for_us = self._place.is_host(headers) or _path_in(scope) in self._public
         app = self._app if is_for_us else self._wrong_host(headers.get("host", ""))
         try:
             await app(scope, receive, send_guarded)
         except Exception:
             if not (started and self._hide_errors):
                 raise
+
+
+def _path_in(scope: Scope) -> str:
+    """The path within the site: what is left of it below where the site is mounted."""
+    path: str = scope["path"]
+    root: str = scope.get("root_path", "")
+    return path[len(root) :] if root and path.startswith(f"{root}/") else path
 
 
 def _drop_escaped_cookies(name: bytes, value: bytes) -> tuple[bytes, bytes]:
