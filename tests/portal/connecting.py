@@ -52,7 +52,9 @@ class Replica:
     ) -> None:
         self.vault = Vault(store, keys, '["server", "test"]')
         self._clock = clock
-        self.oauth = OAuth(store, self.vault, providers, lambda name: CALLBACK.replace("acme", name), clock=clock, timeout=timeout)
+        self.oauth = OAuth(
+            store, self.vault, providers, lambda name: CALLBACK.replace("acme", name), clock=clock, timeout=timeout
+        )
 
     async def token(self, name: str = "acme") -> str | None:
         return await self.oauth.token(name, OWNER)

@@ -53,7 +53,9 @@ async def led(ada: Visitor, first: str) -> httpx2.Response:
     return await ada.http.get(way.headers["location"])
 
 
-async def click(ada: Visitor, id: str, page: httpx2.Response, button: str, values: Mapping[str, str]) -> httpx2.Response:
+async def click(
+    ada: Visitor, id: str, page: httpx2.Response, button: str, values: Mapping[str, str]
+) -> httpx2.Response:
     return await ada.post(f"/i/{id}", {**dict(controls_of(page.text)), **values, "do": button})
 
 

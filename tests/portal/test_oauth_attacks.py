@@ -42,8 +42,8 @@ async def refused(
     here: Replica, answer: dict[str, str], status: int, said: str, pending: Sequence[str] = (), **who: str
 ) -> None:
     """This callback is refused, and nothing is connected."""
+    by = (who.get("browser", BROWSER), who.get("owner", OWNER))
     with pytest.raises(CallbackRefused, match=said) as caught:
-        by = (who.get("browser", BROWSER), who.get("owner", OWNER))
         await here.finish(answer, *by, at=who.get("at", "acme"), pending=pending)
     assert caught.value.status == status
     assert await here.vault.names(OWNER) == await here.vault.names(who.get("owner", OWNER)) == []

@@ -82,7 +82,9 @@ class CallbackPage:
         except OAuthError as exc:
             logger.warning(f"an authorization was rejected: {type(exc).__name__}")
             access.note("account.refused", key=key, outcome=type(exc).__name__)
-            return access.renderer.say(heading_and_hint("oauth_refused")[0], exc.text, exc.status, who=access.name(request, key))
+            return access.renderer.say(
+                heading_and_hint("oauth_refused")[0], exc.text, exc.status, who=access.name(request, key)
+            )
         if finished.action is None:
             return self._ask(request, finished.id, at, key)
         response = await self._finish(request, finished, finished.action, key, browser)
