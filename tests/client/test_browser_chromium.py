@@ -127,7 +127,7 @@ async def test_a_double_click_answers_only_the_question_that_it_was_for(
             if js:
                 assert not await button.is_enabled()
             else:
-                await seen.says("That click was not counted")
+                await seen.says("That was not counted")
                 seen.errors.clear()  # the status, 409
             assert not second.done()
             monkeypatch.setattr(views, "PAGE_CONFIRM_SECONDS", 0)
