@@ -92,6 +92,7 @@ CALL = "tests/cli/test_call.py::"
 STORE = "tests/server/test_store.py::"
 INSTALLING = "tests/server/test_install.py::"
 COMPLETION = "tests/server/test_completion.py::"
+DOUBLE_CLICKS = "tests/portal/test_double_clicks.py::"
 PAGES_OF_TOOLS = "tests/server/test_out_of_band.py::"
 UNSEEN = "tests/server/test_unseen.py::"
 CONTRACT = "tests/contract/test_contract.py::"
@@ -108,6 +109,7 @@ ACCOUNT = "tests/portal/test_account.py::"
 VAULT = "tests/portal/test_vault.py::"
 OAUTH = "tests/portal/test_oauth.py::"
 OAUTH_ATTACKS = "tests/portal/test_oauth_attacks.py::"
+HOSTILE_ISSUERS = "tests/portal/test_hostile_issuers.py::"
 CONNECTING = "tests/portal/test_authorize.py::"
 PORTAL_CHROMIUM = "tests/portal/test_chromium.py::"
 EXAMPLES = "tests/portal/test_examples.py::"
@@ -793,8 +795,9 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         OAUTH_ATTACKS + "test_a_code_from_another_flow_is_rejected_by_the_verifier",
         CONNECTING + "test_consent_comes_first_and_then_the_provider_and_then_the_vault",
         CONNECTING + "test_a_callback_in_another_browser_or_for_another_user_is_rejected",
-        CONNECTING + "test_a_denial_without_a_state_declines_the_flow_of_this_browser",
-        CONNECTING + "test_a_denial_without_a_state_is_rejected_unless_exactly_one_flow_is_pending",
+        CONNECTING + "test_a_response_counts_only_at_the_address_of_the_provider_that_was_asked",
+        CONNECTING + "test_a_denial_without_a_state_decides_nothing_and_leads_back_to_our_page",
+        CONNECTING + "test_a_denial_without_a_state_leads_to_no_page_unless_exactly_one_flow_is_pending",
         PORTAL_CHROMIUM + "test_connecting_an_account_leads_to_the_provider_and_back",
     ),
     "PRT-16": (
@@ -1093,6 +1096,9 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/fuzz/test_fuzz.py::test_a_seed_makes_the_same_inputs_again",
         "tests/fuzz/test_fuzz.py::test_the_fuzzer_notices_harm_and_prints_the_input",
         "tests/fuzz/test_fuzz.py::test_what_was_found_before_does_no_harm_now",
+        HOSTILE_ISSUERS + "test_metadata_of_any_type_is_refused_without_an_error_page",
+        HOSTILE_ISSUERS + "test_claims_of_any_type_are_refused_without_an_error_page",
+        HOSTILE_ISSUERS + "test_metadata_of_a_provider_of_any_type_is_a_provider_that_failed",
     ),
     "SAFE-24": (
         "tests/test_requirements.py::test_every_test_that_a_page_names_exists",
@@ -1112,6 +1118,11 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         LINES + "test_a_line_typed_for_a_withdrawn_question_does_not_answer_the_next_one",
         "tests/client/test_keyboard.py::test_what_was_typed_before_a_prompt_can_be_dropped",
         CHROMIUM + "test_a_double_click_answers_only_the_question_that_it_was_for",
+        "tests/web/test_app_chromium.py::test_a_double_click_in_an_app_answers_only_the_question_that_it_was_for",
+        DOUBLE_CLICKS + "test_a_click_that_comes_too_soon_after_another_page_does_not_count",
+        DOUBLE_CLICKS + "test_a_page_that_nobody_was_led_to_takes_an_answer_at_once",
+        DOUBLE_CLICKS + "test_another_replica_knows_when_a_page_was_shown_whatever_its_clock_says",
+        DOUBLE_CLICKS + "test_in_a_browser_a_double_click_approves_one_page",
     ),
     "SAFE-27": (
         LINES + "test_no_text_of_a_server_begins_where_lines_of_the_client_do",

@@ -345,6 +345,16 @@ PORTAL_TTL_SECONDS: Final = _portal.add(
     argument="Portal(ttl=)",
     env="MIDCALL_PORTAL_TTL",
 )
+PORTAL_PAUSE_SECONDS: Final = _portal.add(
+    "PORTAL_PAUSE_SECONDS",
+    0.7,
+    "s",
+    "A page to which another page has led takes no answer before it was shown this long: longer than a double click "
+    "takes.",
+    then="The answer doesn't count, and the page is shown again and says why.",
+    argument="Portal(pause=)",
+    env="MIDCALL_PORTAL_PAUSE",
+)
 
 PORTAL_DETACHED: Final = _portal.add(
     "PORTAL_DETACHED",
@@ -1093,6 +1103,14 @@ MAX_FIELDS: Final = _web.add(
     "A page shows at most this many fields.",
     then="The page says that it can't show the form; no App is offered.",
 )
+PAGE_CONFIRM_SECONDS: Final = _web.add(
+    "PAGE_CONFIRM_SECONDS",
+    0.5,
+    "s",
+    "A question on the page of the browser answerer or in an App can't be answered before it was shown this long: "
+    "longer than a double click takes.",
+    then="Until then, the buttons are disabled. Without JavaScript, the question is shown again and says why.",
+)
 PAGE_NAME_CHARACTERS: Final = _portal.add(
     "PAGE_NAME_CHARACTERS",
     200,
@@ -1535,13 +1553,6 @@ PAGE_OPEN_SECONDS: Final = _client.add(
 )
 PAGE_EVENT_SECONDS: Final = _client.add(
     "PAGE_EVENT_SECONDS", 0.2, "s", "Between two events that a page gets.", interval=True
-)
-PAGE_CONFIRM_SECONDS: Final = _client.add(
-    "PAGE_CONFIRM_SECONDS",
-    0.5,
-    "s",
-    "A question on the browser page can't be sent before it was shown this long: longer than a double click takes.",
-    then="Until then, the button is disabled.",
 )
 BROWSER_POST_BYTES: Final = _client.add(
     "BROWSER_POST_BYTES",

@@ -23,13 +23,19 @@ import pytest
 
 from midcall.client.answerer import Answerer, Waits, modes_of
 from midcall.client.asked import Asked, FormQuestion
-from midcall.client.browser import Browser
+from midcall.client.browser import Browser, views
 from midcall.core.forms.fields import Choices, Text
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined
 from tests.client.browsing import Desk, a_visit, desk, short, soon, trip
 from tests.web.other_user import ASK, another_user, linux, root
 from tests.web.submitting import Page, Pairs
+
+
+@pytest.fixture(autouse=True)
+def answers_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests click faster than people."""
+    monkeypatch.setattr(views, "PAGE_CONFIRM_SECONDS", 0)
 
 
 class Visitor:

@@ -21,10 +21,12 @@ from midcall.doctor.checks import run_checks
 from midcall.doctor.checks.channels import check_channels
 from midcall.doctor.checks.identity import describe_identity
 from midcall.doctor.checks.options import check_runs
+from midcall.doctor.checks.portal import _name_callbacks
 from midcall.doctor.report import Finding, Report
 from midcall.doctor.site import Site, Surroundings
 from midcall.portal.app import Portal
 from midcall.portal.identity import Oidc, ProxyJwt
+from midcall.portal.oauth import Provider
 from midcall.server.channels.table import CHANNELS
 from midcall.server.install import Installation, install, installation_on, installations
 from midcall.stores.memory import Memory
@@ -92,6 +94,17 @@ async def test_with_everything_installed_every_channel_is_there() -> None:
         "doubt": "ok",
         "probe": "ok",
     }
+
+
+async def test_the_redirect_uri_of_each_provider_is_told() -> None:
+    crm = Provider.discover("crm", issuer="https://id.crm", client_id="x")
+    providers = [Provider.github("id", "hush-of-github"), crm]
+    portal = Portal("https://mcp.example.com/midcall", providers=providers)
+    _server, _installation = installed(keys=KEYS, store=Memory(), portal=portal)
+    [found] = _name_callbacks(portal)
+    assert "github: https://mcp.example.com/midcall/callback/github; crm: " in found.text
+    assert "hush" not in found.text
+    assert _name_callbacks(Portal()) == []
 
 
 async def test_checking_channels_opens_no_store(tmp_path: Path) -> None:

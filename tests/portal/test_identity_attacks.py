@@ -58,6 +58,18 @@ async def test_the_issuer_of_a_response_is_checked(always: bool, sent: str | Non
         assert len(issuer.codes) == (0 if status == 200 else 1), "a refused code is never exchanged"
 
 
+async def test_a_sign_in_that_another_issuer_began_is_not_finished_with_this_one() -> None:
+    """While an operator changes the issuer, the code of one must not go to the other."""
+    async with issuing() as one, issuing() as other:
+        before, after = with_issuer(one.url), with_issuer(other.url)
+        async with surfing(before) as ada, surfing(after) as later:
+            _, link = await signed_in(ada, await page_of(before, one))
+            later.http.cookies = ada.http.cookies
+            assert (await later.follow(link)).status_code == 400
+            assert (await ada.follow(link)).status_code == 200
+        assert (other.asked, other.fetches) == ([], 0)
+
+
 @pytest.mark.parametrize("twice", ["iss", "code", "state", "error"])
 async def test_a_response_with_a_parameter_twice_signs_nobody_in(twice: str) -> None:
     async with issuing() as issuer:

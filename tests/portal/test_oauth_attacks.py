@@ -42,8 +42,9 @@ async def refused(
     here: Replica, answer: dict[str, str], status: int, said: str, pending: Sequence[str] = (), **who: str
 ) -> None:
     """This callback is refused, and nothing is connected."""
+    by = (who.get("browser", BROWSER), who.get("owner", OWNER))
     with pytest.raises(CallbackRefused, match=said) as caught:
-        await here.finish(answer, who.get("browser", BROWSER), who.get("owner", OWNER), pending=pending)
+        await here.finish(answer, *by, at=who.get("at", "acme"), pending=pending)
     assert caught.value.status == status
     assert await here.vault.names(OWNER) == await here.vault.names(who.get("owner", OWNER)) == []
 
@@ -133,8 +134,8 @@ async def test_a_denial_without_a_state_is_for_the_only_flow_of_this_browser_and
         await refused(here, denied, 400, "does not belong to a connection", pending=pending)
     for who in ({"browser": "another"}, {"owner": "eve"}):
         await refused(here, denied, 400, "does not belong to a connection", pending=[one], **who)
-    assert await here.finish(denied, BROWSER, OWNER, pending=[one, "guessed"]) == Finished(ID, "decline")
-    await refused(here, denied, 400, "does not belong to a connection", pending=[one])
+    for _ in range(2):  # it decides nothing, and takes nothing
+        assert await here.finish(denied, BROWSER, OWNER, pending=[one, "guessed"]) == Finished(ID, None)
     clock.now += 600
     await refused(here, denied, 400, "does not belong to a connection", pending=[one, other])
 
@@ -225,7 +226,9 @@ async def test_a_provider_that_redirects_to_another_gets_no_code_from_it(
     async with authorization_server() as evil:
         here = Replica(store, clock, discovered(acme), discovered(evil, "evil"))
         passed_on = (await here.begin("evil")).replace(evil.url, acme.url)
-        await refused(here, await visited(passed_on), 403, "does not come from evil")
+        answer = await visited(passed_on)
+        await refused(here, answer, 403, "address of another service", at="acme")
+        await refused(here, answer, 403, "does not come from evil", at="evil")
         assert evil.token_requests == []
 
 
@@ -235,7 +238,8 @@ async def test_a_code_goes_only_to_the_provider_whose_state_it_came_with(
     async with authorization_server() as evil:
         here = Replica(store, clock, discovered(acme), discovered(evil, "evil"))
         answer, other = await visited(await here.begin("acme")), await visited(await here.begin("evil"))
-        await refused(here, answer | {"state": other["state"]}, 403, "does not come from evil")
+        await refused(here, answer | {"state": other["state"]}, 403, "address of another service", at="acme")
+        await refused(here, answer | {"state": other["state"]}, 403, "does not come from evil", at="evil")
         assert evil.token_requests == []
 
 

@@ -47,8 +47,9 @@ pytestmark = pytest.mark.usefixtures("prompt")
 
 @pytest.fixture
 def prompt(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody is waited for too long, should something not come."""
+    """Nobody is waited for too long, should something not come. Tests click faster than people."""
     monkeypatch.setattr(visits, "HOLD_SECONDS", 10.0)
+    monkeypatch.setenv("MIDCALL_PORTAL_PAUSE", "0")
 
 
 class Tab(Surfer):
@@ -594,7 +595,7 @@ async def test_looking_at_what_comes_next_changes_nothing_and_needs_an_answer_fi
         [link] = links(first)
         for _ in range(3):
             await tab.show(f"{link}/next")
-            assert (str(tab.page.url), tab.message) == (link, "How many days?")
+            assert (str(tab.page.url), tab.message) == (f"{link}?after=1", "How many days?")
         await tab.send(answer=3)
         assert shown(await go_on(client, first)) == "3 days"
 
@@ -613,7 +614,7 @@ async def test_a_page_leads_nobody_but_its_user(path: str) -> None:
     async with visiting(at) as ada, visiting(at, "eve") as eve, visiting(at, None) as nobody:
         first, second = await led(at)
         assert (await ada.press(first, "decline")).status_code == 200
-        assert (await ada.open(path.format(first))).headers["location"] == f"/midcall/i/{second}"
+        assert (await ada.open(path.format(first))).headers["location"] == f"/midcall/i/{second}?after=1"
         for other in (eve, nobody):
             answer = await other.open(path.format(first))
             assert second not in f"{answer.headers}{answer.text}"
@@ -625,7 +626,7 @@ async def test_if_the_user_is_unknown_a_page_leads_only_the_browser_that_answere
         first, second = await led(at, owner="")
         said = await one.press(first, "decline")
         [way] = re.findall(r'url=/midcall/i/([^"]+)"', said.text)
-        assert (await one.open(html.unescape(way))).headers["location"] == f"/midcall/i/{second}"
+        assert (await one.open(html.unescape(way))).headers["location"] == f"/midcall/i/{second}?after=1"
         await two.open(second)  # it has its own mark now
         for path in (first, f"{first}/next", html.unescape(way)):
             answer = await two.open(path)

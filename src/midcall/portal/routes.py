@@ -38,7 +38,7 @@ def build_site(pages: InteractionPages, account: AccountPage, oauth: OAuth, stor
             Route("/i/{id}", pages.show, methods=["GET"]),
             Route("/i/{id}", pages.submit, methods=["POST"]),
             Route("/i/{id}/next", pages.follow, methods=["GET"]),
-            Route("/callback", CallbackPage(pages, oauth).show),
+            Route("/callback/{provider}", CallbackPage(pages, oauth).show),
             Route("/mine", account.show, methods=["GET"]),
             Route("/mine", account.delete, methods=["POST"]),
             Route("/health", _health(store)),

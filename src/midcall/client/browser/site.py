@@ -104,7 +104,15 @@ class _Desk:
         if not self._gate.accepts(request.headers, posted.last("token"), id):
             return _wrong(self._views, 403, self._gate.base)
         self._presence.seen()
+        if posted.last("do") and self._gate.is_too_soon(posted.last("token")):  # only without JavaScript
+            return self._refuse_hasty(id, posted)
         return self._act(id, posted)
+
+    def _refuse_hasty(self, id: str, posted: Posted) -> Response:
+        """Show the question again: the second half of a double click was meant for the one before."""
+        if (asked := self._board.pending.get(id)) is not None:
+            self._keep(asked, posted, tried=False)
+        return HTMLResponse(self._views.page(self._board, self._gate, id, too_soon=True), 409)
 
     def _act(self, id: str, posted: Posted) -> Response:
         """Do what the button says. If the question has ended, show how."""

@@ -266,6 +266,7 @@ class _Served:
             templates=site.templates,
             title=site.title,
             hosts=site.hosts,
+            pause=site.pause,
         )
         portal.bind(store=records, identity=site.identity, server_name=site.server_name, keys=site.keys)
         served = cls(portal, file, records, time.monotonic())

@@ -56,6 +56,7 @@ class Site:
     title: str | None
     templates: str | None
     hosts: Sequence[str]
+    pause: float
     providers: Sequence[Provider] = field(default=(), repr=False)
 
     @property
@@ -73,6 +74,7 @@ class Site:
             "identity": asdict(self.identity),
             "server_name": self.server_name,
             "title": self.title,
+            "pause": self.pause,
             "templates": self.templates,
             "hosts": list(self.hosts),
             "providers": [_settings_of(each) for each in self.providers],

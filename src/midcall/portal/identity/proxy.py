@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 from midcall.errors import InstallError
 from midcall.portal.identity.base import Caller, Key, WithoutSignIn, caller_key, key_of
-from midcall.portal.identity.jwt import ALGORITHMS, InvalidToken, Keys, describe_problem
+from midcall.portal.identity.jwt import ALGORITHMS, InvalidToken, Keys, describe_problem, first_text
 from midcall.portal.logs import logger
 from midcall.settings import TOKEN_LEEWAY_SECONDS
 from midcall.web.fetching import Unavailable
@@ -74,7 +74,7 @@ class ProxyJwt(WithoutSignIn):
 
     def name(self, request: Request) -> str:
         claims: Mapping[str, Any] = request.scope.get("midcall.proxy.claims", {})
-        return str(claims.get("email") or claims.get("name") or claims.get("sub") or "")
+        return first_text(claims, "email", "name", "sub")
 
     async def _claims(self, request: Request) -> dict[str, Any] | None:
         tokens = request.headers.getlist(self._header)
