@@ -149,9 +149,13 @@ class _Options:
             raise InvalidQuestion("A question needs a message: one sentence that says what is asked, and why.")
 
     def _name(self, digest: str) -> None:
-        """What the question is known by: its digest, and the beginning of its name in the journal."""
+        """What the question is known by: its digest, and the beginning of its name in the journal.
+
+        Equal questions that different channels may answer have different names: a replay that meets them in another
+        order must not give one the other's answer.
+        """
         self.digest = digest
-        self.base = question_name(digest)
+        self.base = question_name(digest if self.via is None else f"{digest}:{','.join(sorted(self.via))}")
 
 
 class Question(_Options, Generic[T]):
