@@ -895,6 +895,8 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         REACH + "test_a_decline_faster_than_a_person_reads_leads_to_a_page",
         REACH + "test_a_decline_faster_than_a_person_reads_leads_to_a_link_without_url_mode",
         REACH + "test_a_second_decline_counts",
+        REACH + "test_a_no_at_once_to_a_visit_counts_since_a_link_to_it_would_be_accepted_without_a_person",
+        REACH + "test_a_no_at_once_to_a_visit_that_the_tool_waits_for_leads_to_a_link_and_still_waits",
         REACH + "test_without_another_channel_a_quick_decline_counts",
         REACH + "test_a_decline_is_never_replaced_by_a_default",
         REACH + "test_an_accept_without_content_is_asked_again_and_then_taken_for_not_shown",

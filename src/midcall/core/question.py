@@ -270,7 +270,7 @@ class Visit(_Options):
     visit's id. The id is minted for you, once per call, unless you give your own.
     """
 
-    __slots__ = ("id", "url")
+    __slots__ = ("id", "is_awaited", "url")
 
     mode: Final = "url"
     shape: Final = "visit"
@@ -295,6 +295,8 @@ class Visit(_Options):
             check_address(url)
         self.url = url
         self.id = id
+        self.is_awaited = False
+        """Whether the tool then waits until the user is done there, so that agreeing alone achieves nothing."""
         self._name(_digest("visit", message, _place(url, id)))
 
     def address(self, id: str) -> str:
