@@ -336,6 +336,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         MACHINE + "test_a_program_gives_each_step_its_own_answer_however_often_it_is_cut",
         PROGRAMS + "test_a_tool_in_which_nothing_fails_does_everything_once",
         PROGRAMS + "test_a_tool_in_which_branches_fail_ends_alike",
+        REPLAY + "test_an_answer_that_came_ahead_counts_in_the_first_request_only",
     ),
     "RPL-2": (
         REPLAY + "test_the_state_is_sealed_on_every_kind_of_server",
@@ -855,6 +856,8 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         REACH + "test_a_client_with_urls_only_gets_a_form_as_a_page",
         REACH + "test_a_strong_confirmation_takes_a_link_but_no_default_and_no_relay",
         LEFT + "test_a_client_cannot_answer_what_only_a_page_may_answer",
+        REPLAY + "test_no_answer_comes_ahead_of_a_question_whose_author_says_how_it_may_be_answered",
+        REPLAY + "test_no_answer_comes_ahead_of_a_question_that_would_not_leave_in_a_round",
         APPS + "test_the_app_comes_before_the_link",
         PAGES_EACH + "test_several_questions_come_on_a_page_each",
         SENT_AWAY + "test_our_client_is_sent_to_the_page_by_the_error_and_calls_again",
