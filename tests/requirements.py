@@ -1104,6 +1104,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/fuzz/test_fuzz.py::test_a_seed_makes_the_same_inputs_again",
         "tests/fuzz/test_fuzz.py::test_the_fuzzer_notices_harm_and_prints_the_input",
         "tests/fuzz/test_fuzz.py::test_what_was_found_before_does_no_harm_now",
+        APPS + "test_no_number_in_the_arguments_of_our_tools_is_an_internal_error",
     ),
     "SAFE-24": (
         "tests/test_requirements.py::test_every_test_that_a_page_names_exists",

@@ -187,6 +187,17 @@ FOUND: Final[dict[str, tuple[str, Any]]] = {
         "stdio",
         ("store", "2026-07-28", [_message(name=[]), _message(name={"a": 1}), _message(name=None)]),
     ),
+    "a number that no float can hold, from a client with Apps": (
+        "stdio",
+        (
+            "store",
+            "2026-07-28",
+            [
+                _message(name="midcall_app", arguments={"action": "find", "arguments": {"a": 10**400}}),
+                _message(name="book", arguments={"destination": 10**400}),
+            ],
+        ),
+    ),
 }
 
 
