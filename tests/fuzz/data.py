@@ -37,7 +37,8 @@ def _journals() -> list[str]:
     """What real calls write: answered and pending questions, effects, states of others, resume codes."""
     plain = Journal("c4ll", turn=1, owner="0wner")
     plain.entries["?abc"], plain.asked = Entry("waiting", 1, "How many days?"), ("?abc",)
-    full = Journal("an-unguessable-call", 3, 4, "", 1, 1, Foreign("state", {"a": {"action": "accept"}}), None, 1e9)
+    full = Journal("an-unguessable-call", rounds=3, turn=4, strays=1, drifts=1, left=1e9)
+    full.foreign = Foreign("state", {"a": {"action": "accept"}})
     full.entries |= {
         "?abc.1": Entry("waiting", 0, "Seat?", {"seat": "x"}, "", 2, 1e9, (("seat", "choice", "Choose one."),)),
         "seat": Entry("accept", 1, "Seat?", {"seat": "w"}, "sh4pe"),

@@ -21,6 +21,7 @@ from mcp_types import INVALID_PARAMS
 from pydantic import BaseModel
 
 from midcall import STRONG, NotRecordable, ask, choose, confirm, once, suspending, visit
+from midcall.client.asked import Mode
 from midcall.core import journal as journals
 from midcall.portal import Portal
 from midcall.stores.memory import Memory
@@ -193,7 +194,8 @@ async def test_no_answer_comes_ahead_of_a_question_that_would_not_leave_in_a_rou
     portal = Portal()
     try:
         server = server_with(sure, answers_ahead=True, portal=portal, store=Memory(), keys=KEYS)
-        for modes in ([], ["url"]):
+        either: tuple[tuple[Mode, ...], ...] = ((), ("url",))
+        for modes in either:
             async with connect(server, modes=modes) as client:
                 first = await raw_call(client, "sure", {}, answers={"sure": accept(confirmed=True)})
                 assert "inputRequests" in first or "midcall_continue" in text(first)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import pytest
 from mcp import Client, MCPError
 
-from midcall import STRONG, Accepted, Cancelled, Declined, Question, ask, confirm, elicit
+from midcall import STRONG, Accepted, Question, ask, confirm, elicit
 from midcall.portal import Portal
 from midcall.stores import Store, open_store
 from midcall.stores.memory import Memory
@@ -216,11 +216,7 @@ class Branches:
             return await asking
 
         first, second = await asyncio.gather(ask("First?", str), later())
-        match second:
-            case Accepted(value=value):
-                return f"{first} {value}"
-            case Declined() | Cancelled():
-                return f"{first} no"
+        return f"{first} {second.value if isinstance(second, Accepted) else 'no'}"
 
     async def ask_between(self) -> None:
         self.may_ask.set()
