@@ -28,6 +28,7 @@ FOLLOWING = "tests/server/running/test_following.py::"
 VARIABLES = "tests/server/running/test_context_variables.py::"
 OVER_HTTP = "tests/server/running/test_over_http.py::"
 CANCELLING = "tests/server/running/test_cancelling.py::"
+LEFT = "tests/server/running/test_only_what_left.py::"
 FASTMCP_VERSION = "tests/server/test_fastmcp_version.py::"
 ENDING = "tests/server/running/test_ending.py::"
 LIVE_THREADS = "tests/server/running/test_threads_live.py::"
@@ -338,6 +339,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         MACHINE + "test_a_program_gives_each_step_its_own_answer_however_often_it_is_cut",
         PROGRAMS + "test_a_tool_in_which_nothing_fails_does_everything_once",
         PROGRAMS + "test_a_tool_in_which_branches_fail_ends_alike",
+        REPLAY + "test_an_answer_that_came_ahead_counts_in_the_first_request_only",
     ),
     "RPL-2": (
         REPLAY + "test_the_state_is_sealed_on_every_kind_of_server",
@@ -353,6 +355,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         REACH + "test_code_that_took_another_way_past_an_effect_does_not_continue",
         CLOSED + "test_a_call_that_took_another_way_when_it_was_replayed_approves_nothing",
         MACHINE + "test_the_order_in_which_distinct_questions_are_met_does_not_matter",
+        LEFT + "test_equal_questions_that_different_channels_may_answer_stay_apart_in_any_order",
     ),
     "RPL-4": (
         NAMES + "test_one_state_with_other_answers_pays_once_with_a_store",
@@ -409,8 +412,11 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         SHARED + "test_a_result_of_a_tool_never_becomes_a_midcall_state_on_its_way_to_another_replica",
         REPLAY + "test_recorded_outcomes_cannot_be_overwritten_by_the_client",
         REPLAY + "test_answers_to_what_was_not_asked_change_nothing",
+        LEFT + "test_an_answer_to_what_was_asked_since_the_round_left_counts_nowhere",
+        LEFT + "test_nonsense_as_an_answer_to_what_was_asked_since_is_ignored_and_the_run_goes_on",
+        LEFT + "test_nonsense_as_an_answer_to_what_was_asked_is_refused_and_the_turn_is_still_there",
         REPLAY + "test_the_state_is_sealed_on_every_kind_of_server",
-        MACHINE + "test_only_what_waits_takes_an_answer",
+        MACHINE + "test_only_what_waits_and_has_left_in_this_round_takes_an_answer",
         SEALING + "test_our_states_are_marked_and_sealed",
         SEALING + "test_rounds_written_by_hand_resume_at_another_worker_as_without_midcall",
     ),
@@ -853,6 +859,9 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         REACH + "test_can_ask_returns_the_channels_in_order",
         REACH + "test_a_client_with_urls_only_gets_a_form_as_a_page",
         REACH + "test_a_strong_confirmation_takes_a_link_but_no_default_and_no_relay",
+        LEFT + "test_a_client_cannot_answer_what_only_a_page_may_answer",
+        REPLAY + "test_no_answer_comes_ahead_of_a_question_whose_author_says_how_it_may_be_answered",
+        REPLAY + "test_no_answer_comes_ahead_of_a_question_that_would_not_leave_in_a_round",
         APPS + "test_the_app_comes_before_the_link",
         PAGES_EACH + "test_several_questions_come_on_a_page_each",
         SENT_AWAY + "test_our_client_is_sent_to_the_page_by_the_error_and_calls_again",
@@ -893,12 +902,15 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         REACH + "test_a_decline_faster_than_a_person_reads_leads_to_a_page",
         REACH + "test_a_decline_faster_than_a_person_reads_leads_to_a_link_without_url_mode",
         REACH + "test_a_second_decline_counts",
+        REACH + "test_a_no_at_once_to_a_visit_counts_since_a_link_to_it_would_be_accepted_without_a_person",
+        REACH + "test_a_no_at_once_to_a_visit_that_the_tool_waits_for_leads_to_a_link_and_still_waits",
         REACH + "test_without_another_channel_a_quick_decline_counts",
         REACH + "test_a_decline_is_never_replaced_by_a_default",
         REACH + "test_an_accept_without_content_is_asked_again_and_then_taken_for_not_shown",
         REACH + "test_a_decline_that_a_program_gives_on_purpose_is_believed_however_fast_it_is",
         HOSTS + "test_a_question_that_a_host_refuses_automatically_reaches_the_user_by_a_link",
         HOSTS + "test_an_approval_that_a_host_refuses_automatically_is_still_the_users",
+        LEFT + "test_a_client_that_declined_at_once_cannot_answer_the_page_that_asks_again",
         HOSTS + "test_what_a_tool_asks_in_the_sdks_way_reaches_the_user_by_a_link_too",
         HOSTS + "test_without_a_page_the_model_reads_that_nobody_has_seen_the_question",
         HOSTS + "test_an_unseen_approval_in_a_prompt_raises_because_no_link_can_ask_again",
@@ -1099,6 +1111,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         HOSTILE_ISSUERS + "test_metadata_of_any_type_is_refused_without_an_error_page",
         HOSTILE_ISSUERS + "test_claims_of_any_type_are_refused_without_an_error_page",
         HOSTILE_ISSUERS + "test_metadata_of_a_provider_of_any_type_is_a_provider_that_failed",
+        APPS + "test_no_number_in_the_arguments_of_our_tools_is_an_internal_error",
     ),
     "SAFE-24": (
         "tests/test_requirements.py::test_every_test_that_a_page_names_exists",

@@ -272,7 +272,7 @@ _install.add(
     "ANSWERS_AHEAD",
     False,
     "",
-    "Accept answers to keyed questions that come with the first request.",
+    "Accept answers to keyed questions without `via=` that come with the first request.",
     argument="install(answers_ahead=)",
 )
 _install.add(

@@ -25,6 +25,7 @@ from midcall.server.resuming import visits
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect
 from tests.kinds import KINDS, Kind, server_with
+from tests.rounds import raw_call
 from tests.server.test_out_of_band import installed
 from tests.server.test_reach import Trip, do, sends
 from tests.server.test_store import KEYS, code_of, go_on, shown
@@ -674,3 +675,58 @@ async def test_all_that_the_server_says_is_escaped() -> None:
         assert "<template" not in html
         await frame.answers(action="cancel")
         await call
+
+
+# --- numbers that not every program can hold --------------------------------------------------------
+
+ODD = (
+    10**400,
+    -(10**400),
+    10**308 * 9,
+    2**53 + 1,
+    float("inf"),
+    float("-inf"),
+    float("nan"),
+    5e-324,
+    True,
+    None,
+    [[10**400]],
+)
+
+
+async def wander(steps: Any = None) -> str:
+    return f"{await ask('Where to?', str)}"
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: str(odd)[:12])
+async def test_no_number_in_the_arguments_of_our_tools_is_an_internal_error(
+    odd: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    names = ("nonce", "step", "question", "fields", "frame", "tool", "request", "code", "arguments", "content")
+    said: dict[str, Any] = {**dict.fromkeys(names, odd), "arguments": {"steps": odd}}
+    async with host(server_with(wander, store=Memory(), relay=True)) as client:
+        for action in ("find", "look", "accept", "decline", "cancel", odd):
+            for nonce in (odd, "n0nce"):
+                arguments = {**said, "action": action, "nonce": nonce}
+                refused = await raw_call(client, "midcall_app", arguments)
+                assert "midcall/app" in refused["_meta"]
+        for tool in ("midcall_continue", "midcall_answer"):
+            refused = await raw_call(client, tool, {"code": odd, "action": "accept", "content": {"answer": odd}})
+            assert refused["isError"]
+    assert "Traceback" not in caplog.text
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+@pytest.mark.parametrize(
+    ("sent", "shown_as"),
+    [(10**400, None), (float("inf"), None), (2**53 + 1, 2.0**53), (3.0, 3)],
+    ids=["too large", "infinite", "rounded", "whole"],
+)
+async def test_an_app_finds_its_call_by_numbers_as_javascript_reads_them(sent: Any, shown_as: Any) -> None:
+    """JSON.parse makes Infinity of what is too large, and JSON.stringify makes null of that."""
+    async with host(server_with(wander, store=Memory())) as client:
+        calling = asyncio.ensure_future(client.call_tool("wander", {"steps": sent}))
+        frame = Frame(client)
+        await frame.finds({"steps": shown_as})
+        await frame.answers("Oslo")
+        assert shown(await calling) == "Oslo"

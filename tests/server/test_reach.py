@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 from mcp import Client, MCPError
+from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import BaseModel, Field, field_validator
 
@@ -21,6 +22,7 @@ from midcall import (
     Declined,
     InstallError,
     Question,
+    Visit,
     approve,
     ask,
     ask_all,
@@ -429,6 +431,76 @@ async def test_without_another_channel_a_quick_decline_counts(era: Era) -> None:
     expected = "Declined round" if era == "2026-07-28" else "Declined push"
     async with connect(server_with(book, store=Memory(), relay=True, doubt=60.0), no_at_once, era=era) as client:
         assert shown(await client.call_tool("book", {})) == expected
+
+
+TERMS = "https://example.com/terms"
+
+
+async def accept_terms() -> str:
+    await visit("Accept the terms", TERMS)
+    return "agreed"
+
+
+async def accept_terms_in_one_outcome() -> str:
+    match await elicit(Visit("Accept the terms", TERMS)):
+        case Accepted():
+            return "agreed"
+        case Declined(unseen=unseen) | Cancelled(unseen=unseen):
+            return f"unseen: {unseen}"
+
+
+async def accept_terms_together() -> str:
+    await ask_all(Visit("Accept the terms", TERMS), Visit("Accept the other terms", f"{TERMS}/2"))
+    return "agreed"
+
+
+async def accept_terms_in_the_sdks_way(ctx: Context[Any, Any]) -> str:
+    answer = await ctx.elicit_url("Accept the terms", TERMS, "an-id-of-the-author")
+    return "agreed" if answer.action == "accept" else answer.action
+
+
+@pytest.mark.parametrize("era", WITH_URLS)
+@pytest.mark.parametrize("live", [True, False])
+@pytest.mark.parametrize("answer", [Declined(unseen=True), Cancelled(unseen=True)])
+@pytest.mark.parametrize(
+    "tool", [accept_terms, accept_terms_in_one_outcome, accept_terms_together, accept_terms_in_the_sdks_way]
+)
+async def test_a_no_at_once_to_a_visit_counts_since_a_link_to_it_would_be_accepted_without_a_person(
+    tool: Any, answer: Any, live: bool, era: Era
+) -> None:
+    async with installed(tool, doubt=60.0, live=live) as (server, _):
+        async with connect(server, lambda _: answer, era=era) as client:
+            result = shown(await client.call_tool(tool.__name__, {}))
+    assert "midcall_continue" not in result
+    assert "agreed" not in result
+    if tool is accept_terms_in_one_outcome:
+        assert result == "unseen: True"
+    if tool in (accept_terms, accept_terms_together):
+        assert "answered it automatically, at once" in result
+
+
+@pytest.mark.parametrize("era", WITH_URLS)
+async def test_a_no_at_once_to_a_visit_that_the_tool_waits_for_leads_to_a_link_and_still_waits(
+    era: Era, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(visits, "HOLD_SECONDS", 0.05)
+    ids: list[str] = []
+
+    def place(id: str) -> str:
+        ids.append(id)
+        return f"https://example.com/pay/{id}"
+
+    async def pay() -> str:
+        return f"paid {await visit('Pay', place, wait=True, timeout=20) == ids[0]}"
+
+    async with installed(pay, doubt=60.0) as (server, _):
+        async with connect(server, lambda _: Declined(unseen=True), era=era) as client:
+            first = await client.call_tool("pay", {})
+            assert ids[0] in shown(first)
+            second = await go_on(client, first)
+            assert "paid" not in shown(second)
+            assert await complete(ids[0])
+            assert shown(await go_on(client, second)) == "paid True"
 
 
 @pytest.mark.parametrize("era", ERAS)

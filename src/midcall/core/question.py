@@ -149,9 +149,13 @@ class _Options:
             raise InvalidQuestion("A question needs a message: one sentence that says what is asked, and why.")
 
     def _name(self, digest: str) -> None:
-        """What the question is known by: its digest, and the beginning of its name in the journal."""
+        """What the question is known by: its digest, and the beginning of its name in the journal.
+
+        Equal questions that different channels may answer have different names: a replay that meets them in another
+        order must not give one the other's answer.
+        """
         self.digest = digest
-        self.base = question_name(digest)
+        self.base = question_name(digest if self.via is None else f"{digest}:{','.join(sorted(self.via))}")
 
 
 class Question(_Options, Generic[T]):
@@ -266,7 +270,7 @@ class Visit(_Options):
     visit's id. The id is minted for you, once per call, unless you give your own.
     """
 
-    __slots__ = ("id", "url")
+    __slots__ = ("id", "is_awaited", "url")
 
     mode: Final = "url"
     shape: Final = "visit"
@@ -291,6 +295,8 @@ class Visit(_Options):
             check_address(url)
         self.url = url
         self.id = id
+        self.is_awaited = False
+        """Whether the tool then waits until the user is done there, so that agreeing alone achieves nothing."""
         self._name(_digest("visit", message, _place(url, id)))
 
     def address(self, id: str) -> str:

@@ -378,21 +378,24 @@ class Replay:
         self._used.add(identity)
 
     def take_answers(self, responses: Mapping[str, Any], now: float, doubt: float = 0.0) -> tuple[str, ...]:
-        """Settle the open questions with what the client sent; the wire keys that were ours, in the order of asking.
+        """Settle what left in this round with what the client sent; the wire keys that were ours, in the order asked.
 
         What comes within `doubt` seconds after the round left is quick, unless the client says that it was decided.
 
-        Only what is open takes an answer. A recorded outcome never changes, and what was not asked is ignored.
+        A recorded outcome never changes. An answer to what did not leave in this round is ignored, even if the question
+        is open: only a page may answer it, or a branch has asked it since.
 
         Raises:
             MalformedAnswer: A question got something that is not an answer. Then nothing is settled.
         """
         journal = self.journal
+        asked = frozenset(journal.asked)
         quick = journal.left is not None and 0 <= now - journal.left < doubt  # the clocks of replicas may differ
         answered = [
             (wire, identity, entry, _read_reply(entry, responses[wire]))
             for identity, entry in self._open()
             if (wire := identity if entry.attempt == 1 else wire_key(identity, entry.attempt)) in responses
+            and wire in asked
         ]
         for _, identity, entry, (kind, content) in answered:
             if kind == "reply":

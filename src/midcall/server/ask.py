@@ -128,11 +128,22 @@ def _begin(call: Call, question: Question[Any] | Visit) -> Asking:
         entry = replay.wait(identity, question, line=line, deadline=deadline)
         if call.installation.audit is not None:
             call.audit("question.asked", identity, via=channel.via, mode=question.mode)
-        if question.key is not None and call.ahead and question.key in call.ahead:
-            entry = replay.settle(identity, entry, *parse_answer(call.ahead[question.key]))
+        if call.ahead and (answer := _came_ahead(call, question, channel)) is not None:
+            entry = replay.settle(identity, entry, *parse_answer(answer))
     elif entry.kind == "waiting" and entry.deadline is not None and time.time() > entry.deadline:
         entry = replay.settle(identity, entry, "timeout")
     return Asking(identity, question, entry, channel)
+
+
+def _came_ahead(call: Call, question: Question[Any] | Visit, channel: Channel) -> Any:
+    """The answer that came with the first request, before this question was asked; None if it must not, or did not.
+
+    With `via=`, an author says through which channels a question may be answered, and this answer came through none.
+    Nobody can consent to an address that they have not seen. A replay of a later round doesn't have such answers.
+    """
+    if question.via is not None or channel.via != "round" or isinstance(question, Visit) or call.journal.turn:
+        return None
+    return None if call.ahead is None or question.key is None else call.ahead.get(question.key)
 
 
 def _deadline(question: Question[Any] | Visit) -> float | None:

@@ -122,6 +122,7 @@ def install(
             10.
         not_secret: Why adopted forms may have fields that are named like secrets.
         answers_ahead: Accept answers to keyed questions that a client sends with the first request, before it is asked.
+            Not for a question with `via=`, and not for a visit.
         store: Where journals, codes and pages are kept: a URL such as `postgresql://...`, `redis://...` or
             `sqlite:///path`, or a store. With one, `once` holds across replicas and restarts, states may grow large,
             and a call can resume later. Default: `MIDCALL_STORE`, else none; with a portal, SQLite.

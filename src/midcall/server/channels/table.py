@@ -82,7 +82,12 @@ def _find_undeclared_mode(call: Call, question: Question[Any] | Visit, reasons: 
 
 
 def beyond_doubt(call: Call, question: Question[Any] | Visit, entry: Entry) -> bool:
-    """Whether a channel where a person acts can ask a question again that perhaps nobody saw."""
+    """Whether a channel where a person acts can ask a question again that perhaps nobody saw.
+
+    Nobody acts if the tool only wants to know that the user goes somewhere: resuming the call would count as that.
+    """
+    if isinstance(question, Visit) and not question.is_awaited:
+        return False
     return entry.via in DOUBTFUL and any(
         (question.via is None or channel.via in question.via) and channel.why_not(call, question) is None
         for channel in BEYOND_DOUBT

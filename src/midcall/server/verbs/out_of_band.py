@@ -230,6 +230,7 @@ async def _visit_page(
         call.add_page(id)
     visit = (Recognised if kind in _IN_THE_VAULT else Visit)(message, address, id=id)
     visit.base = visited
+    visit.is_awaited = True
     call.replay.mark(identity, kind, [until, digest, visited, address])
     value_of(await put(call, visit))
     ending = await wait_for_ending(call, id, timeout, until, address)
