@@ -124,10 +124,10 @@ class Quotas:
         if record.kind not in UNCOUNTED:
             self._add(self._names(record), record.expires, Usage(-1, -_size_of(record)))
 
-    def add_outcome(self, record: Record, outcome: str) -> None:
-        """Count an outcome. It is never refused: somebody has answered, or something has happened."""
-        if record.kind not in UNCOUNTED:
-            self._add(self._names(record), record.expires, Usage(0, len(outcome)))
+    def add_change(self, record: Record) -> None:
+        """Count what this change adds. It is never refused: somebody has answered, or something has happened."""
+        if record.kind not in UNCOUNTED and (grown := length_of(record) - record.counted):
+            self._add(self._names(record), record.expires, Usage(0, grown))
 
     async def used(self) -> Usage:
         """What all callers use now."""
@@ -238,8 +238,12 @@ def name_user(owner: str) -> str:
     return f"user {owner}" if owner else ""
 
 
+def length_of(record: Record) -> int:
+    return len(record.data) + len(record.outcome or "")
+
+
 def _size_of(record: Record) -> int:
-    return RECORD_BYTES + len(record.data) + len(record.outcome or "")
+    return RECORD_BYTES + length_of(record)
 
 
 def _period(expires: float, now: float) -> float:
