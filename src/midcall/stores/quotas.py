@@ -28,6 +28,8 @@ from midcall.settings import (
     QUOTA_FRESH_SECONDS,
     QUOTA_LOG_SECONDS,
     QUOTA_PERIOD_SECONDS,
+    QUOTA_PERIODS,
+    QUOTA_RACES,
     RECORD_BYTES,
 )
 from midcall.stores.base import Record
@@ -45,8 +47,6 @@ UNCOUNTED: Final = frozenset({"usage", "replica"})
 """Kinds of records that no caller can multiply."""
 NEVER_REFUSED: Final = frozenset({"use", "session"})
 """What follows from an answer to a page that is there already, or from a sign-in."""
-_PERIODS: Final = 30
-_RACES: Final = 10
 _MEGABYTE: Final = 1_000_000
 
 
@@ -212,7 +212,7 @@ class Quotas:
     async def _write(self, name: str, owed: dict[float, Usage]) -> Usage | None:
         """What this name uses, with this added; None if others were always faster."""
         id = f"usage {name}"
-        for _ in range(_RACES):
+        for _ in range(QUOTA_RACES):
             now, record = self._clock(), await self._store.read(id)
             held = {} if record is None else {float(until): Usage(*used) for until, used in json.loads(record.data)}
             for until, added in owed.items():
@@ -250,6 +250,6 @@ def _period(expires: float, now: float) -> float:
     """When a record stops counting: soon after it expires, at one of few moments."""
     expires = min(expires, now + LONGEST_COUNT_SECONDS)
     step = QUOTA_PERIOD_SECONDS
-    while step * _PERIODS < expires - now:
+    while step * QUOTA_PERIODS < expires - now:
         step *= 2
     return math.ceil(expires / step) * step
