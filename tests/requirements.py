@@ -920,6 +920,9 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/client/test_long_texts.py::test_ten_thousand_answers_to_ten_thousand_options_are_read_at_once",
         "tests/portal/test_attacks.py::test_a_cookie_of_many_backslashes_does_not_hang_the_portal",
         "tests/client/test_consent.py::test_no_address_takes_long",
+        "tests/client/test_consent.py::test_the_length_of_a_host_is_checked_before_it_is_encoded",
+        "tests/core/test_urls.py::test_the_length_of_a_host_in_other_letters_is_checked_before_it_is_normalized",
+        "tests/core/test_patterns.py::test_odd_patterns_in_many_fields_of_another_server_are_judged_in_bounded_time",
         "tests/client/test_long_texts.py::test_a_million_malformed_parts_of_a_message_take_no_longer_than_a_few",
     ),
     "SAFE-2": (
