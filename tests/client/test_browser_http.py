@@ -27,6 +27,7 @@ from midcall.client.browser import Browser, views
 from midcall.core.forms.fields import Choices, Text
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined
+from tests.auditing import Trail
 from tests.client.browsing import Desk, a_visit, desk, short, soon, trip
 from tests.web.other_user import ASK, another_user, linux, root
 from tests.web.submitting import Page, Pairs
@@ -350,6 +351,38 @@ async def test_a_form_needs_its_own_token() -> None:
                 answer = await visitor.press("short", "decline", {"token": token})
                 assert answer.status_code == 403
             assert not any(task.done() for task in tasks)
+
+
+async def test_every_request_that_is_refused_is_in_the_audit_trail() -> None:
+    trail = Trail()
+    async with desk(audit=trail.audit) as at:
+        [task] = at.ask(short())
+        async with let_in(at) as visitor, httpx2.AsyncClient() as stranger:
+            told: list[list[str]] = []
+
+            async def refused(answer: httpx2.Response, status: int) -> None:
+                assert answer.status_code == status
+                told.append(await trail.told())
+                trail.seen.clear()
+
+            await refused(await visitor.http.get(visitor.home, headers={"host": "evil.example"}), 421)
+            await refused(await stranger.get(visitor.home, headers={"x-forwarded-for": "192.0.2.1"}), 403)
+            for path in ("open/guessed", "", "events"):
+                await refused(await stranger.get(f"{visitor.home}{path}"), 403)
+            await refused(await stranger.post(f"{visitor.home}q/short", data={"do": "send"}), 403)
+            await refused(await visitor.press("short", "send", headers={"origin": "https://evil.example"}), 403)
+            await refused(await visitor.press("short", "send", {"token": "x"}), 403)
+            await refused(await visitor.press("short", "send", {"f0": "x" * 5_000_000}), 413)
+            assert told == [
+                [f"page.refused page {why}"]
+                for why in (
+                    *("wrong_host", "wrong_user", "unknown", "unknown", "unknown", "unknown"),
+                    *("not_from_page", "not_from_page", "too_large"),
+                )
+            ]
+            await visitor.press("short", "send", {"f0": "main"})
+            assert await soon(task) == Accepted({"branch": "main"})
+    assert await trail.told() == []
 
 
 async def test_every_answer_forbids_frames_caches_sniffing_and_other_sources() -> None:

@@ -9,12 +9,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+import idna
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from midcall.client.urls import hosts
 from midcall.client.urls.consent import look, open_in_browser
+from midcall.client.urls.hosts import BadHost, read_host
 from midcall.settings import URL_CHARACTERS
 from scripts.peers import node
 
@@ -304,3 +306,15 @@ def test_a_missing_browser_is_reported(tmp_path: Path) -> None:
 def test_only_web_addresses_are_opened(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROWSER", "false")
     assert open_in_browser(url) is False
+
+
+def test_the_length_of_a_host_is_checked_before_it_is_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To encode a long one takes quadratic time, in some versions of idna."""
+
+    def fail(*_: object, **__: object) -> str:
+        pytest.fail("it was encoded")
+
+    monkeypatch.setattr(idna, "uts46_remap", fail)
+    with pytest.raises(BadHost):
+        read_host("\u4e2d" * 300)
+    assert not look("https://" + "\u4e2d" * 300).openable

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -75,6 +76,36 @@ async def test_bytes_count_and_so_do_outcomes(store: Store) -> None:
     assert await records.complete("record answered", "x" * 150_000, owner="bob", now=NOW) == "done"
     with pytest.raises(StoreFull):
         await records.create(record("next", "bob"))
+
+
+async def test_a_record_counts_with_its_length_however_often_it_is_rewritten(store: Store) -> None:
+    records = limited(store)
+    page, _ = await records.create(record("page"))
+    quotas = records.quotas
+    assert quotas is not None
+    for length in (100_000, 100_000, 100_005, 40):
+        changed, done = await records.change(replace(page, outcome="x" * length), page.version)
+        assert changed is not None
+        assert done
+        assert await quotas.used() == Usage(1, RECORD_BYTES + 2 + length)
+        page = await records.read("record page") or changed
+
+
+async def test_data_that_grows_counts_too(store: Store) -> None:
+    records = limited(store, one=Usage(1000, 100_000))
+    page, _ = await records.create(record("page"))
+    assert (await records.change(replace(page, data="x" * 150_000), 1))[1]
+    with pytest.raises(StoreFull):
+        await records.create(record("next"))
+
+
+async def test_a_change_that_comes_too_late_counts_nothing(store: Store) -> None:
+    records = limited(store)
+    page, _ = await records.create(record("page"))
+    for done in (True, False):
+        assert (await records.change(replace(page, outcome="x" * 1_000), 1))[1] is done
+    assert records.quotas is not None
+    assert await records.quotas.used() == Usage(1, RECORD_BYTES + 2 + 1_000)
 
 
 async def test_expired_records_do_not_count(store: Store) -> None:

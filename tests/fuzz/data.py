@@ -28,7 +28,7 @@ from midcall.protocol import VERSIONS
 from midcall.web.forms import draw
 from midcall.web.forms import read as read_posted
 from tests.fuzz.fuzzer import REJECTED, Finding, Take, Target
-from tests.fuzz.mutation import make_value, mutate_data, mutate_text
+from tests.fuzz.mutation import flood_character, make_value, mutate_data, mutate_text
 
 # --- journals ----------------------------------------------------------------------------------
 
@@ -164,8 +164,14 @@ _CONTENT: Final[dict[str, Any]] = {
 }
 
 
+def _flood_pattern(random: Random) -> dict[str, Any]:
+    """A schema whose pattern repeats one character."""
+    pattern = flood_character(random, random.choice((r"^[A-Z]{3}-\d+$", "^(a)", "a{1,2}", "")))
+    return {"type": "object", "properties": {"code": {"type": "string", "pattern": pattern}}}
+
+
 def _make_schema(random: Random) -> tuple[Any, Any, str]:
-    schema = mutate_data(random, random.choice(_SCHEMAS))
+    schema = _flood_pattern(random) if not random.randrange(20) else mutate_data(random, random.choice(_SCHEMAS))
     line = mutate_text(random, random.choice(("Ada", "yes", "4", "1, 2", "w", "2026-07-28", "1e5", "bike,skis", "")))
     return schema, mutate_data(random, _CONTENT), line
 

@@ -164,6 +164,10 @@ FOUND: Final[dict[str, tuple[str, Any]]] = {
         "schemas",
         ({"type": "object", "properties": {"days": {"type": "integer"}}}, {"days": float("nan")}, ""),
     ),
+    "a pattern of nothing but brackets": (
+        "schemas",
+        ({"type": "object", "properties": {"a": {"type": "string", "pattern": "[" * 60_000}}}, {}, ""),
+    ),
     "a required name that isn't text": (
         "schemas",
         ({"type": "object", "properties": {"a": {"type": "string"}}, "required": [{}]}, {}, ""),

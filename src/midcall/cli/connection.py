@@ -29,12 +29,9 @@ from midcall.client.connection.older import ADVICE
 from midcall.client.transport.intake import Intake
 from midcall.client.transport.target import is_url
 from midcall.core.text import plain, plain_line
-from midcall.settings import CONNECT_SECONDS, MAX_TOOL_PAGES
+from midcall.settings import CONNECT_SECONDS, ERROR_CHARACTERS, FAILURE_CHARACTERS, LAST_LOG_LINES, MAX_TOOL_PAGES
 
-_LONGEST: Final = 500
-_LOG_LINES: Final = 20
 _KIND: Final = re.compile(r"[A-Z]\w+(Result|Content)|function-")
-_MOST_SAID: Final = 10_000
 _LOST: Final = ("Connection closed", "SSE stream ended")
 """How the SDK says that the server is gone. Servers use the same code for their own errors."""
 NO_RESULT: Final = "No result within {seconds:g} s: the call was cancelled."
@@ -82,7 +79,9 @@ class Link:
         except Exception as error:
             if self.verbose:
                 self.console.say(plain(traceback.format_exc()))
-            self.report(plain_line(f"The call failed unexpectedly, with {type(error).__name__}: {error!s}")[:_LONGEST])
+            self.report(
+                plain_line(f"The call failed unexpectedly, with {type(error).__name__}: {error!s}")[:FAILURE_CHARACTERS]
+            )
             raise Ends(TOOL_FAILED) from None
 
     @asynccontextmanager
@@ -98,7 +97,7 @@ class Link:
             self.report("The call is not done: the server kept asking for another round. It may be busy; try later.")
             raise Ends(TOOL_FAILED) from None
         except ValidationError as error:
-            self.report(plain_line(f"The server's response is malformed: {_describe(error)}")[:_LONGEST])
+            self.report(plain_line(f"The server's response is malformed: {_describe(error)}")[:FAILURE_CHARACTERS])
             raise Ends(TOOL_FAILED) from None
         except CannotConnect as error:
             self.report(plain(str(error)))
@@ -111,7 +110,7 @@ class Link:
                 if lost
                 else f"The server answered with an error: {error.message} ({error.code})"
             )
-            self.report(plain(said[:_MOST_SAID]))
+            self.report(plain(said[:ERROR_CHARACTERS]))
             for note in getattr(error, "__notes__", ()):
                 self.console.say(f"  {plain(note).replace(ADVICE, OLDER)}")
             log.show()
@@ -168,7 +167,7 @@ class _ServerLog:
     def __init__(self, console: Console, *, live: bool) -> None:
         self._console = console
         self._live = live
-        self._lines: deque[str] = deque(maxlen=_LOG_LINES)
+        self._lines: deque[str] = deque(maxlen=LAST_LOG_LINES)
 
     def take(self, line: str) -> None:
         """Add a line of the server's log. It must be safe to print."""

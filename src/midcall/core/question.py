@@ -33,7 +33,7 @@ from midcall.core.wire import (
 )
 from midcall.errors import InvalidQuestion, MidcallError
 from midcall.problems import Problem
-from midcall.settings import ATTEMPTS
+from midcall.settings import ATTEMPTS, CACHED_CHARACTERS
 
 T = TypeVar("T", default=Any)
 
@@ -51,13 +51,11 @@ class Missing:
 MISSING: Final = Missing()
 
 _CLASS: Final = type
-LONG: Final = 1000
-"""Longer messages are not cached: they quote files and letters, which should not stay in memory."""
 _CHANNELS: Final[frozenset[str]] = frozenset(get_args(Via))
 _KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}\Z")
 
 
-@cache_short(4096, LONG)
+@cache_short(4096, CACHED_CHARACTERS)
 def _digest(kind: str, message: str, detail: str) -> str:
     raw = hashlib.sha256(f"{kind}\0{message}\0{detail}".encode("utf-8", "surrogatepass")).digest()
     return urlsafe_b64encode(raw[:9]).decode()
@@ -364,7 +362,7 @@ def make(kind: Callable[..., T], *given: Any, **options: Any) -> T:
 
 def plain_question(message: str, type: Any) -> Question[Any]:
     """A question without options, made once: replays ask the same ones over and over."""
-    if len(message) > LONG:
+    if len(message) > CACHED_CHARACTERS:
         return Question(message, type)
     return recent_question(message, type, None if isinstance(type, _CLASS) else spell_type(type))
 

@@ -33,6 +33,7 @@ from midcall.core.question import MISSING, Missing, Question, Visit
 from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
 from midcall.problems import Problem
 from midcall.protocol import DECIDED
+from midcall.settings import REJECTED_CHARACTERS
 
 T = TypeVar("T")
 
@@ -45,8 +46,6 @@ DOUBT: Final = "doubt"
 _LABEL: Final = 16
 """Enough to recognize a question by. Every round carries the labels of all earlier ones."""
 _MET_EFFECTS: Final = (*EFFECTS, "failed")
-_TYPED: Final = 4096
-"""A wrong value that is longer does not go along."""
 
 _NONE: Final[frozenset[str]] = frozenset()
 """In place of a set of each call's own, which takes memory while the call waits."""
@@ -341,7 +340,11 @@ class Replay:
         what is so long that it was not typed.
         """
         told = tuple((problem.field, problem.code, problem.message) for problem in problems)
-        kept = {name: value for name, value in entry.value.items() if name in names and len(str(value)) <= _TYPED}
+        kept = {
+            name: value
+            for name, value in entry.value.items()
+            if name in names and len(str(value)) <= REJECTED_CHARACTERS
+        }
         again = entry._replace(
             kind="waiting", value=kept, attempt=entry.attempt + 1, deadline=deadline, problems=told, via="round"
         )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from midcall.core.adopted import AdoptedQuestion
 from midcall.core.forms.fields import Choices, Number
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome, value_of
-from midcall.core.question import LONG, Question, Visit, make_question, recent_question
+from midcall.core.question import Question, Visit, make_question, recent_question
 from midcall.core.replay import AS_TEXT, DOUBT, parse_answer
 from midcall.errors import InvalidAnswer, InvalidQuestion, MidcallError, TimedOut
 from midcall.problems import Problem
@@ -19,6 +19,7 @@ from midcall.server.call import current_call, running_call
 from midcall.server.channels.request import Asking, visit_id
 from midcall.server.channels.table import BEYOND_DOUBT, CHANNELS, DOUBTFUL, Channel, beyond_doubt, no_channel
 from midcall.server.frameworks.errors import surface
+from midcall.settings import CACHED_CHARACTERS
 
 if TYPE_CHECKING:
     from midcall.core.journal import Entry
@@ -34,7 +35,7 @@ async def ask_for_value(verb: str, message: object, type: Any, options: Mapping[
     """Ask, and return the value that the user accepted. Other outcomes raise."""
     try:
         call = running_call(verb)
-        if not options and isinstance(message, str) and isinstance(type, _CLASS) and len(message) <= LONG:
+        if not options and isinstance(message, str) and isinstance(type, _CLASS) and len(message) <= CACHED_CHARACTERS:
             question = recent_question(message, type)
         else:
             question = make_question(message, type, options)

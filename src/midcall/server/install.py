@@ -50,6 +50,8 @@ from midcall.settings import (
     MAX_SEEN_TOOLS,
     MAX_STORE_MB,
     MAX_STORE_RECORDS,
+    MAX_WARNING_KINDS,
+    MAX_WARNINGS,
 )
 from midcall.stores import open_store
 from midcall.stores.memory import Memory
@@ -68,10 +70,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("midcall")
 
-_WARNINGS: Final = 100
-"""How many warnings of one kind are logged."""
-_KINDS: Final = 1_000
-"""How many kinds of warnings are told apart. A mistake is one kind for each tool."""
 _LAUNCHERS: Final = ("fastmcp", "mcp", "midcall")
 """Programs that run the server in a file."""
 
@@ -308,12 +306,12 @@ class Installation:
     own_apps: MutableMapping[str, bool] = field(default_factory=lambda: Remembered[bool](MAX_SEEN_TOOLS))
     """By tool, whether it has its own App. Clients call tools that don't exist, too."""
     secret_forms: MutableMapping[str, tuple[str, ...]] = field(
-        default_factory=lambda: Remembered[tuple[str, ...]](_WARNINGS)
+        default_factory=lambda: Remembered[tuple[str, ...]](MAX_WARNINGS)
     )
     """By digest, the fields of adopted forms that ask for a secret: for `doctor`."""
 
     odd_forms: MutableMapping[str, tuple[str, ...]] = field(
-        default_factory=lambda: Remembered[tuple[str, ...]](_WARNINGS)
+        default_factory=lambda: Remembered[tuple[str, ...]](MAX_WARNINGS)
     )
     """By digest, what some hosts can't show in a form that was asked: for `doctor`."""
 
@@ -330,7 +328,7 @@ class Installation:
         handover = None if self.keeping is None else Handover(self.keeping, self.codec, self.state_ttl)
         self.runs = Runs(live=self.live, most=self.max_live, seconds=self.state_ttl, handover=handover)
         self.server.lifespan = self.runs.within(self.server.lifespan)
-        self._warned: Remembered[set[str]] = Remembered(_KINDS)
+        self._warned: Remembered[set[str]] = Remembered(MAX_WARNING_KINDS)
 
     async def complete(self, id: str) -> bool:
         """Report that the user has finished this visit. False if that was known already."""
@@ -460,7 +458,7 @@ class Installation:
         """
         kind, what = what.partition(":")[0], shorten(what)
         logged = self._warned.setdefault(kind, set())
-        if what in logged or len(logged) >= _WARNINGS:
+        if what in logged or len(logged) >= MAX_WARNINGS:
             return False
         logged.add(what)
         return True

@@ -25,13 +25,11 @@ from midcall.client.urls.consent import look
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.core.remembered import Remembered
 from midcall.language import _
-from midcall.settings import GUARD_PENDING, GUARD_PENDING_IN_ALL, RATE_QUESTIONS
+from midcall.settings import GUARD_PENDING, GUARD_PENDING_IN_ALL, MAX_TOLD, RATE_QUESTIONS
 
 __all__ = ["Guard", "Rate", "limit_rate"]
 
 _log: Final = logging.getLogger("midcall.client")
-
-_MOST_TOLD: Final = 1_000
 
 
 def limit_rate(answerer: Answerer) -> Answerer:
@@ -92,7 +90,7 @@ class Guard:
         self._audit = None if audit is None else open_audit(audit)
         self._tell = tell or _log.warning
         self._clock = clock
-        self._told: Remembered[None] = Remembered(_MOST_TOLD)
+        self._told: Remembered[None] = Remembered(MAX_TOLD)
 
     async def answer(self, asked: Asked) -> Outcome[Any]:
         """Let the question pass, or cancel it."""

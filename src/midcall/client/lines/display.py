@@ -20,6 +20,13 @@ from midcall.core.text import plain, plain_line, reveal
 from midcall.hints import format_value, list_hints
 from midcall.language import _, ngettext
 from midcall.problems import Problem
+from midcall.settings import (
+    HINT_CHARACTERS,
+    LINES_TEXT_CHARACTERS,
+    LINES_TEXT_LINES,
+    LISTED_OPTIONS,
+    REVIEWED_CHARACTERS,
+)
 
 try:
     from rich.cells import cell_len
@@ -33,11 +40,6 @@ Writer: TypeAlias = Callable[[str], None]
 
 _CONSOLE: Final = Console()
 _WIDEST: Final = 100
-_MOST_TEXT: Final = 6_000
-_MOST_LINES: Final = 80
-_MOST_LABEL: Final = 200
-_MOST_REVIEWED: Final = 2_000
-_MOST_OPTIONS: Final = 20
 
 
 class Sheet:
@@ -132,7 +134,7 @@ class Sheet:
         """
         field, ink = form.fields[index], self.ink
         count = f"{index + 1}/{len(form)} " if len(form) > 1 else ""
-        pieces = [clip(hint, _MOST_LABEL) for hint in list_hints(field)]
+        pieces = [clip(hint, HINT_CHARACTERS) for hint in list_hints(field)]
         hints = " · ".join((*pieces, *([_(":clear empties it")] if clearable else ())))
         label = one_line(field.label)
         beside = cell_len(f"  {count}{label} · {hints}") <= self._width
@@ -160,7 +162,7 @@ class Sheet:
         """Show these options of a field, by number if numbers can't be mistaken for options."""
         labels, by_number = field.labels, line_input.has_numbers(field)
         places = {value: number for number, value in enumerate(field.values, 1)} if by_number else {}
-        shown = values[:_MOST_OPTIONS] if line_input.is_searched(field) else values
+        shown = values[:LISTED_OPTIONS] if line_input.is_searched(field) else values
         widest = max(len(str(places.get(value, "-"))) for value in shown)
         for value in shown:
             mark = self.ink.accent(f"{places.get(value, '-'):>{widest}}")
@@ -190,7 +192,7 @@ class Sheet:
             number += len(form)
 
     def _values(self, form: Form, content: Mapping[str, Any], before: int, digits: int) -> None:
-        labels = [one_line(field.label, _MOST_REVIEWED, reveal) for field in form.fields]
+        labels = [one_line(field.label, REVIEWED_CHARACTERS, reveal) for field in form.fields]
         widest = min(max(map(cell_len, labels)), self._width // 2)
         room = max(10, self._width - widest - digits - 8)
         for number, (field, label) in enumerate(zip(form.fields, labels, strict=True), before + 1):
@@ -223,9 +225,9 @@ class Sheet:
 
     def _limit(self, text: str, margin: int = 2) -> tuple[list[str], int]:
         """The lines to show, and how many characters are left out."""
-        lines = _wrap(plain(text[:_MOST_TEXT]), self._width - margin)
-        left_out = sum(len(line) + 1 for line in lines[_MOST_LINES:])
-        return lines[:_MOST_LINES], max(0, len(text) - _MOST_TEXT) + left_out
+        lines = _wrap(plain(text[:LINES_TEXT_CHARACTERS]), self._width - margin)
+        left_out = sum(len(line) + 1 for line in lines[LINES_TEXT_LINES:])
+        return lines[:LINES_TEXT_LINES], max(0, len(text) - LINES_TEXT_CHARACTERS) + left_out
 
 
 def _wrap(text: str, columns: int) -> list[str]:

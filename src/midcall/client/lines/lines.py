@@ -13,7 +13,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import anyio
 from anyio.lowlevel import checkpoint
@@ -33,9 +33,7 @@ from midcall.client.urls.consent import look, open_in_browser
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.language import _, ngettext
-from midcall.settings import MAX_PENDING
-
-_MOST_VERSION: Final = 30
+from midcall.settings import MAX_PENDING, VERSION_CHARACTERS
 
 
 class Lines:
@@ -238,7 +236,7 @@ class Lines:
         place = batch.size - len(batch.turns) + batch.turns.index(turn) + 1
         notes = [self._note(asked)]
         if asked.server_version:
-            notes.append(_("version {version}").format(version=one_line(asked.server_version, _MOST_VERSION)))
+            notes.append(_("version {version}").format(version=one_line(asked.server_version, VERSION_CHARACTERS)))
         if asked.deadline is not None:
             notes.append(_("answer by {time}").format(time=asked.deadline.astimezone().strftime("%H:%M:%S")))
         if batch.size > 1:
@@ -337,7 +335,7 @@ def _explain_answering(form: Form) -> str:
 
 
 def _format_origin(asked: Asked) -> str:
-    return " · ".join(filter(None, (one_line(asked.protocol or "", _MOST_VERSION), asked.via)))
+    return " · ".join(filter(None, (one_line(asked.protocol or "", VERSION_CHARACTERS), asked.via)))
 
 
 def _name_site(url: str) -> str:

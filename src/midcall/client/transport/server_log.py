@@ -19,14 +19,12 @@ import anyio
 from midcall.client.lines import backlog
 from midcall.client.lines.screen import Ink
 from midcall.core.text import plain
-from midcall.settings import DRAIN_SECONDS
+from midcall.settings import DRAIN_SECONDS, LOG_LINE_CHARACTERS
 
 Errlog: TypeAlias = TextIO | Callable[[str], object]
 """A file, which gets it unchanged; or a function, which gets each sanitized line in a separate thread."""
 
 _log: Final = logging.getLogger("midcall.client")
-
-_LONGEST: Final = 2_000
 
 
 @asynccontextmanager
@@ -83,8 +81,8 @@ def _read(fd: int, take: Callable[[str], object]) -> None:
 
 def _lines(file: TextIO) -> Iterator[str]:
     """Each line, or its beginning if it's very long."""
-    while line := file.readline(_LONGEST):
+    while line := file.readline(LOG_LINE_CHARACTERS):
         ended = line.endswith("\n")
-        yield line.rstrip() if ended or len(line) < _LONGEST else f"{line}…"
-        while not ended and (rest := file.readline(_LONGEST)):
+        yield line.rstrip() if ended or len(line) < LOG_LINE_CHARACTERS else f"{line}…"
+        while not ended and (rest := file.readline(LOG_LINE_CHARACTERS)):
             ended = rest.endswith("\n")

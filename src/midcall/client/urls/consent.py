@@ -22,9 +22,8 @@ from midcall.client.urls.lookalikes import foreign_letters, looks_like, scripts
 from midcall.core.text import plain_line
 from midcall.core.urls import is_web_url
 from midcall.language import _
-from midcall.settings import URL_CHARACTERS
+from midcall.settings import LONG_URL_CHARACTERS, URL_CHARACTERS
 
-_LONG: Final = 2_000
 _PORTS: Final = {"http": 80, "https": 443}
 _INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Python calls these printable, but nothing appears."""
@@ -115,7 +114,7 @@ def _doubts(found: re.Match[str], host: Host) -> Iterator[str]:
         yield _("It is plain http: others on the way can read and change what is sent.")
     if any(unicodedata.bidirectional(char) in ("R", "AL") for char in found[0]):
         yield _("It contains letters that run from right to left, which can make its parts appear in another order.")
-    if len(found[0]) > _LONG:
+    if len(found[0]) > LONG_URL_CHARACTERS:
         yield _("It is very long ({count:,} characters). What counts is the name of the site.").format(
             count=len(found[0])
         )

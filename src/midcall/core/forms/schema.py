@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias, cast
 
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text, name_option
 from midcall.core.forms.patterns import is_portable, make_portable
+from midcall.settings import PATTERN_CHARACTERS
 
 _LINE_OF_CHOICES: Final = re.compile(r"\bType .+ of these, separated by commas: ")
 
@@ -134,7 +135,9 @@ def _find_hazards(name: str, prop: Any) -> Iterator[str]:
         return
     field = cast("Mapping[str, Any]", prop)
     if isinstance(pattern := field.get("pattern"), str) and not is_portable(pattern):
-        yield f"a pattern in {name!r} that RE2 cannot compile"
+        is_long = len(pattern) > PATTERN_CHARACTERS
+        what = f"of more than {PATTERN_CHARACTERS:,} characters" if is_long else "that RE2 cannot compile"
+        yield f"a pattern in {name!r} {what}"
     if "" in _list_values(field) or "" in _list_values(field.get("items")):
         yield f"an empty option in {name!r}"
 

@@ -26,7 +26,7 @@ from struct import Struct
 from typing import Any, Final
 
 from midcall import __version__
-from midcall.settings import PAGES_LOCK_SECONDS, PAGES_RETRY_SECONDS
+from midcall.settings import LOCAL_BACKLOG, PAGES_LOCK_SECONDS, PAGES_RETRY_SECONDS
 from midcall.stores.sqlite import default_file
 
 LOG: Final = "pages.log"
@@ -141,7 +141,7 @@ class Folder:
                 (self.path / f"{self.name}.sock").unlink(missing_ok=True)
                 listening.bind(address)
                 os.chmod(address, 0o600)
-            listening.listen(128)
+            listening.listen(LOCAL_BACKLOG)
         except OSError:
             listening.close()
             raise

@@ -250,10 +250,12 @@ class Oidc:
     async def _sign_out(self, request: Request) -> Response:
         """End the session here, and at the issuer; with a page to go back to, sign in again as somebody else."""
         if not self._portal.place.is_from_page(request.headers):
+            self._portal.refuse("not_from_page")
             return self._notice("not_from_page", 403)
         try:
             back = (await read_posted(request)).last("back")
         except TooLarge:
+            self._portal.refuse("too_large")
             return self._notice("too_large", 413)
         session = self._session_of(request)
         id_token = await self._sessions.end(session["id"], session["key"]) if session else ""

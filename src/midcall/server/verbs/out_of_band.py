@@ -23,7 +23,7 @@ from midcall.server import model_text
 from midcall.server.ask import put
 from midcall.server.channels.required import Recognised
 from midcall.server.resuming.visits import wait_for_ending
-from midcall.settings import APPROVAL_CHARACTERS, SECRET_NAME_BYTES
+from midcall.settings import APPROVAL_CHARACTERS, SECRET_ATTEMPTS, SECRET_NAME_BYTES
 from midcall.stores.interactions import Ending, Interaction, Kind
 from midcall.web.secret_checks import Check
 
@@ -35,7 +35,6 @@ logger = logging.getLogger("midcall.portal")
 
 ACCOUNTS: Final = "oauth:"
 """The prefix of connected accounts in the vault."""
-_ATTEMPTS: Final = 3
 _IN_THE_VAULT: Final[frozenset[Kind]] = frozenset({"secret", "authorize"})
 """A call that starts over finds the results of these."""
 
@@ -57,7 +56,7 @@ async def get_secret(
     check_page = check or portal.check_of(name)  # that of Portal(checks=)
     shown = [{"name": field, "title": title} for field, title in fields.items()]
     about = {"name": name, "fields": shown, "check": check_page is not None}
-    for _ in range(_ATTEMPTS):
+    for _ in range(SECRET_ATTEMPTS):
         identity = call.replay.identify_mark("secret", name)
         kept = None if call.replay.find_mark(identity) is not None else await portal.vault.get(call.owner, name)
         if kept is not None and await _is_still_right(check, kept):

@@ -19,10 +19,9 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from midcall.client.terminal.widgets.frame import KEYS, YES, Act, Page
-from midcall.settings import CONFIRM_SECONDS, TERMINAL_DRAW_SECONDS
+from midcall.settings import CONFIRM_SECONDS, PRINTED_LINES, TERMINAL_DRAW_SECONDS
 
 _ACTS = {key: [act for act, its_key in KEYS.items() if its_key == key] for key in KEYS.values()}
-_MOST_PRINTED: Final = 10_000
 _THEME: Final = Theme(
     name="midcall",
     ansi=True,
@@ -76,7 +75,7 @@ class Window(App[None]):
         super().__init__(driver_class, ansi_color=True)
         self.streams: tuple[TextIO, TextIO] | None = None
         """The host's own streams, if its output is already diverted; None to capture prints here."""
-        self.printed: deque[tuple[str, bool]] = deque(maxlen=_MOST_PRINTED)
+        self.printed: deque[tuple[str, bool]] = deque(maxlen=PRINTED_LINES)
         """What the program printed meanwhile, and whether it was to standard error."""
         self.failure: Exception | None = None
         """Why the app failed, if it did."""
