@@ -64,8 +64,10 @@ class Session:
         self._lines = iter(lines)
         self._shown: list[str] = []
         self.opened: list[str] = []
+        self.keyboard = Keyboard(self._read)
+        self.keyboard.quickest = 0
         settings: dict[str, Any] = {
-            "keyboard": Keyboard(self._read),
+            "keyboard": self.keyboard,
             "write": self._shown.append,
             "ink": Ink(False),
             "open_url": lambda url: not self.opened.append(url),
@@ -617,21 +619,73 @@ async def test_an_address_that_does_not_show_itself_is_never_offered_and_the_use
     assert "✗ Hotel asked something that cannot be shown" in session.screen
 
 
+OFFERED = Form(fields.Text("a", title="Answer", default="yes"))
+
+
+@pytest.mark.parametrize("line", ["", "yes", "no", ":decline"])
 @pytest.mark.parametrize(
-    "asked", [visit_asked("https://example.com/"), form_asked(None, id="2")], ids=["a visit", "an empty form"]
+    ("asked", "prompt"),
+    [
+        (visit_asked("https://example.com/"), "in your browser? yes or no >"),
+        (form_asked(None, "Give everything away?", id="2"), "Do you agree? yes or no >"),
+        (form_asked(OFFERED, "Give everything away?", id="2"), "[yes] >"),
+    ],
+    ids=["a visit", "an empty form", "a form"],
 )
-async def test_a_yes_that_was_typed_for_a_withdrawn_question_does_not_answer_the_next_one(asked: Asked) -> None:
+async def test_what_was_typed_for_a_withdrawn_question_does_not_answer_the_next_one(
+    asked: Asked, prompt: str, line: str
+) -> None:
+    """Even if several lines were: the server withdraws a question while the user presses Enter, and Enter again."""
     session, typist = at_keyboard()
-    first = asyncio.create_task(session.answer(form_asked(None, "Do you like cats?")))
-    await shown(session, "yes or no >")
+    session.keyboard.quickest = 1_000
+    first = asyncio.create_task(session.answer(form_asked(Form(fields.Text("b", default="yes")), "Delete a file?")))
+    await shown(session, "[yes] >")
     first.cancel()
     second = asyncio.create_task(session.answer(asked))
-    await shown(session, "yes or no >", 2)
-    typist.type("yes")
-    await shown(session, "Please answer yes or no.")
-    assert session.opened == []
-    typist.type("no")
-    assert await second == Declined()
+    await shown(session, "Delete a file?" if prompt == "[yes] >" else prompt)
+    for times in (1, 2):
+        await shown(session, prompt, times + (prompt == "[yes] >"))
+        typist.type(line)
+        await shown(session, "You typed this for the question before.", times)
+    assert (session.opened, second.done()) == ([], False)
+    session.keyboard.quickest = 0
+    typist.type(":cancel")
+    assert await second == Cancelled()
+
+
+async def test_what_was_typed_for_a_review_that_changed_does_not_send_it() -> None:
+    session, typist = at_keyboard()
+    session.keyboard.quickest = 1_000
+    tasks = [asyncio.create_task(session.answer(asked)) for asked in both()]
+    for label, line in (("Nights", "3"), ("Name", "Ada")):
+        await shown(session, label)
+        typist.type(line)
+    await shown(session, "Send? Press Enter")
+    tasks[0].cancel()
+    await shown(session, "Send Ada? Press Enter")
+    typist.type("")
+    await shown(session, "You typed this for the question before.")
+    session.keyboard.quickest = 0
+    typist.type("")
+    assert await tasks[1] == Accepted({"name": "Ada"})
+
+
+async def test_what_was_typed_before_a_question_and_before_its_review_is_dropped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    forgotten: list[str] = []
+    session, typist = at_keyboard()
+    monkeypatch.setattr(session.keyboard, "forget_typed", lambda: forgotten.append(session.screen))
+    answer = asyncio.create_task(
+        session.answer(form_asked(Form(fields.Text("a", title="A"), fields.Text("b", title="B"))))
+    )
+    for prompt, line in (("1/2 A", "x"), ("2/2 B", "y"), ("Send?", "")):
+        await shown(session, prompt)
+        typist.type(line)
+    assert await answer == Accepted({"a": "x", "b": "y"})
+    before_question, before_review = forgotten
+    assert "1/2 A" in before_question and ">" not in before_question
+    assert "Your answers" in before_review and "Send?" not in before_review
 
 
 # --- waiting for visits ----------------------------------------------------------------------

@@ -41,26 +41,26 @@ class Dialog:
         content: dict[str, Any] = {}
         for index in range(len(form)):
             self._sheet.write("\n" if index else "")
-            await self._ask_field(form, index, content)
+            await self._ask_field(form, index, content, fresh=not index)
         return content
 
-    async def _ask_field(self, form: Form, index: int, content: dict[str, Any]) -> None:
+    async def _ask_field(self, form: Form, index: int, content: dict[str, Any], *, fresh: bool = False) -> None:
         """Ask for one field until the answer is valid. If it was answered before, that is the default."""
         field = form.fields[index]
         current = content.get(field.name, offered_default(field))
         clearable = field.name in content and not field.required and field.default is None
         self._sheet.field(form, index, clearable=clearable)
-        value = await self._ask_value(field, current, clearable)
+        value = await self._ask_value(field, current, clearable, fresh)
         if value is None:
             content.pop(field.name, None)
         else:
             content[field.name] = value
 
-    async def _ask_value(self, field: Field, current: Any, clearable: bool) -> Any:
+    async def _ask_value(self, field: Field, current: Any, clearable: bool, fresh: bool) -> Any:
         """A valid value, or None if the field is left empty."""
         while True:
             default = "" if current is None else f"[{self._sheet.value(field, current)}] "
-            line = await self._prompt.line(default, strip=not _keeps_spaces(field))
+            line = await self._prompt.line(default, strip=not _keeps_spaces(field), fresh=fresh)
             if line.strip() == ":clear" and clearable:
                 return None
             value = _read(field, line, current)
