@@ -226,15 +226,31 @@ async def sees(hands: Hands, *texts: str) -> None:
             await hands.pilot.pause(0.05)
 
 
-async def test_consent_before_a_page_could_be_seen_does_not_count() -> None:
+async def test_a_decision_before_a_page_could_be_seen_does_not_count() -> None:
     async def person(hands: Hands) -> None:
-        await hands.press("ctrl+s", "ctrl+s")
+        await hands.press("ctrl+s", "ctrl+s", "ctrl+d", "ctrl+d")
         await hands.pilot.click("#open")
+        await hands.pilot.click("#decline")
         assert desk.opened == []
-        await hands.press("ctrl+d")
+        await hands.press("escape")
 
     desk = Desk(person, quickest=SECONDS)
-    assert await desk.answer(visit(URL)) == [Declined("push")]
+    assert await desk.answer(visit(URL)) == [Cancelled("push")]
+
+
+async def test_a_second_decline_does_not_decline_the_next_question() -> None:
+    async def first(hands: Hands) -> None:
+        hands.app.quickest = 0  # pyright: ignore[reportAttributeAccessIssue]
+        await hands.press("ctrl+d")
+
+    async def second(hands: Hands) -> None:
+        await hands.press("ctrl+d")
+        assert "Keep" in hands.screen
+        await hands.press("escape")
+
+    desk = Desk(first, second, quickest=SECONDS)
+    asked = form(Text("name"), message="Subscribe?"), form(Text("name"), message="Keep?", server="Hotel")
+    assert await desk.answer(*asked) == [Declined("round"), Cancelled("round")]
 
 
 async def test_keys_that_come_in_a_burst_go_where_they_were_meant_for() -> None:
