@@ -613,6 +613,8 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         RATES + "test_scripts_and_policies_are_not_limited",
         GUARD + "test_past_its_rate_a_server_is_cancelled_and_the_user_told_once",
         GUARD + "test_each_server_has_its_own_rate",
+        GUARD + "test_a_server_cannot_take_the_rate_of_another_one_by_its_name",
+        CONNECT + "test_servers_that_have_the_same_name_are_told_apart_and_one_server_stays_one",
         GUARD + "test_a_rate_is_never_exceeded",
         GUARD + "test_ten_thousand_questions_in_a_second_stay_bounded",
         PENDING + "test_beyond_the_limit_questions_are_cancelled_never_declined_and_it_is_said_once",

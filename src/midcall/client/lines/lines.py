@@ -85,7 +85,7 @@ class Lines:
         """Ask the user, after earlier questions."""
         if self._needs_terminal and not has_terminal():
             return _cancel_without_terminal(asked)
-        if self._queue.is_full(asked.server):
+        if self._queue.is_full(asked.sender):
             return self._turn_away(asked)
         with self._queue.join(asked):
             return await self._in_turn(asked)
@@ -193,7 +193,7 @@ class Lines:
     # --- floods -------------------------------------------------------------------------------
 
     def _turn_away(self, asked: Asked) -> Cancelled:
-        self._queue.refuse(asked.server)
+        self._queue.refuse(asked.sender)
         if self._teller is None or self._teller.done():
             self._teller = asyncio.create_task(self._tell_when_calm(), name="midcall lines, turned away")
         return Cancelled()
