@@ -1119,7 +1119,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         CHROMIUM + "test_a_double_click_answers_only_the_question_that_it_was_for",
     ),
     "SAFE-27": (
-        LINES + "test_no_text_of_a_server_begins_where_lines_of_the_client_do",
+        LINES + "test_no_text_of_a_field_begins_where_lines_of_the_client_do",
         "tests/client/test_server_log.py::test_a_line_of_a_log_stays_one_line_whatever_ends_lines_elsewhere",
         "tests/cli/test_console.py::test_a_status_of_wide_characters_stays_on_its_line",
     ),

@@ -59,8 +59,8 @@ class Dialog:
     async def _ask_value(self, field: Field, current: Any, clearable: bool, fresh: bool) -> Any:
         """A valid value, or None if the field is left empty."""
         while True:
-            default = "" if current is None else f"[{self._sheet.value(field, current)}] "
-            line = await self._prompt.line(default, strip=not _keeps_spaces(field), fresh=fresh)
+            default = "" if current is None else self._sheet.value(field, current)
+            line = await self._prompt.line(default=default, strip=not _keeps_spaces(field), fresh=fresh)
             if line.strip() == ":clear" and clearable:
                 return None
             value = _read(field, line, current)
@@ -111,7 +111,7 @@ class Dialog:
         while drafts := batch.drafts:
             changed, fields = batch.changed, sum(len(draft.form) for draft in drafts)
             offer = self._offer(drafts, fields)
-            while (line := await self._prompt.line_unless(changed.wait, f"{offer} ")) is not None:
+            while (line := await self._prompt.line_unless(changed.wait, offer)) is not None:
                 if (order := _read_order(line, fields)) is not None:
                     return order
                 self._sheet.complain(_explain_orders(fields))
@@ -121,9 +121,13 @@ class Dialog:
     def _offer(self, drafts: list[Turn], fields: int) -> str:
         if fields == 1:
             [field] = drafts[0].form.fields
-            answer = self._sheet.ink.bold(self._sheet.value(field, (drafts[0].content or {}).get(field.name)))
-            return _("Send {answer}? Press Enter, or type change, decline or cancel").format(answer=answer)
+            answer = self._sheet.value(field, (drafts[0].content or {}).get(field.name))
+            offer = _("Send {answer}? Press Enter, or type change, decline or cancel")
+            if self._sheet.fits(f"{offer.format(answer=answer)} > "):
+                return offer.format(answer=self._sheet.ink.bold(answer))
         self._sheet.review((draft.asked, draft.form, draft.content or {}) for draft in drafts)
+        if fields == 1:
+            return _("Send? Press Enter, or type change, decline or cancel")
         return _("Send? Press Enter, or type change N, decline or cancel")
 
 

@@ -147,7 +147,7 @@ class Lines:
 
     async def _tell_in_turn(self, sentence: str) -> None:
         async with self._terminal():
-            self._sheet.complain(sentence)
+            self._sheet.complain(sentence, quotes=True)
 
     @asynccontextmanager
     async def _terminal(self) -> AsyncGenerator[None]:
@@ -263,7 +263,8 @@ class Lines:
         address = look(url)
         if not address.openable:
             sentence = _("{server} asked something that cannot be shown: {reason}")
-            self._sheet.complain(sentence.format(server=server_name(turn.asked.server), reason=address.why_not))
+            sentence = sentence.format(server=server_name(turn.asked.server), reason=address.why_not)
+            self._sheet.complain(sentence, quotes=True)
             return Cancelled()
         advice = _("Nothing opens until you say yes · no declines · :cancel closes")
         self._open(turn, _("{server} asks you to open a web page"), advice)
@@ -275,6 +276,7 @@ class Lines:
             self._sheet.say(_("Opened in your browser."))
         else:
             self._sheet.warn(_("Could not start a browser here. Open the address yourself."))
+            self._sheet.copyable(address)
         return Accepted(None)
 
     # --- the review ---------------------------------------------------------------------------

@@ -36,13 +36,13 @@ class Prompt:
         self._sheet = sheet
         self._news = news
 
-    async def line(self, before: str = "", *, strip: bool = True, fresh: bool = False) -> str:
+    async def line(self, asked: str = "", *, default: str = "", strip: bool = True, fresh: bool = False) -> str:
         """Return what the user types. Without `strip`, the spaces around it stay, unless there's nothing else.
 
         A line that was typed for a prompt that this one has replaced doesn't count. With `fresh`, nor does what was
         typed before this prompt is shown: it is the first of its question, or decides about it.
         """
-        prompt = self._sheet.prompt(before)
+        prompt = self._sheet.prompt(asked, default)
         while True:
             if fresh:
                 self._keyboard.forget_typed()
@@ -84,9 +84,9 @@ class Prompt:
         self._sheet.warn(sentence)
         self._sheet.write(prompt)
 
-    async def line_unless(self, changed: Callable[[], Awaitable[None]], before: str = "") -> str | None:
+    async def line_unless(self, changed: Callable[[], Awaitable[None]], asked: str = "") -> str | None:
         """Return a line, or None if something changes that the user should see first."""
-        reading = asyncio.ensure_future(self.line(before, fresh=True))
+        reading = asyncio.ensure_future(self.line(asked, fresh=True))
         watching = asyncio.ensure_future(changed())
         try:
             await asyncio.wait((reading, watching), return_when=asyncio.FIRST_COMPLETED)
@@ -102,7 +102,7 @@ class Prompt:
     async def yes_or_no(self, question: str) -> bool:
         """Return what the user decides."""
         while True:
-            match line_input.read(Flag("agreed"), await self.line(f"{question} ", fresh=True)):
+            match line_input.read(Flag("agreed"), await self.line(question, fresh=True)):
                 case bool(agreed):
                     return agreed
                 case _:
