@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 from textual import _wait
 
 from midcall.client.answerer import Waiting, Waits
@@ -428,7 +429,33 @@ async def test_without_a_browser_the_address_is_left_to_copy() -> None:
 
     desk = Desk(person, browser=False)
     assert await desk.answer(visit(URL)) == [Accepted(None, "push")]
-    assert f"\n  {URL}\n" in desk.left[0]
+    assert f"\n{URL}\n" in "".join(desk.left)
+
+
+async def test_no_line_that_stays_begins_with_text_of_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal breaks a line that is too wide, and the server knows where."""
+
+    async def person(hands: Hands) -> None:
+        for _ in ("agree", "agree", "send"):
+            await hands.press("ctrl+s")
+
+    monkeypatch.setenv("COLUMNS", "80")
+    desk = Desk(person)
+    posing = f"Agree? {'─' * 38} ✓ Hotel: Opened in your browser."
+    await desk.answer(*(form(message=posing, server="B" * 60, id=id) for id in ("1", "2")))
+    lines = "".join(desk.left).splitlines()
+    assert len(lines) > len(desk.left)
+    assert all(cell_len(line) <= 80 and line.startswith(("✓ BBB", "  │ ")) for line in lines), lines
+
+
+async def test_an_address_that_a_call_waits_for_has_no_mark_of_ours() -> None:
+    async def person(hands: Hands) -> None:
+        assert "✓" not in hands.screen
+        assert "https://evil.example/aaa" in hands.screen
+        await hands.press("escape")
+
+    url = f"https://evil.example/{'a' * 54}✓──Done──{'─' * 70}✓──Sent"
+    assert not await Desk(person).terminal.wait(Waiting([visit(url)], 1, 3))
 
 
 async def test_an_address_can_be_copied() -> None:

@@ -10,8 +10,8 @@ from midcall.client.answerer import Waiting
 from midcall.client.asked import Asked
 from midcall.client.lines.excerpt import clip, one_line
 from midcall.client.lines.screen import Ink, columns_here
-from midcall.client.lines.wrapping import BAR, as_copied, break_anywhere, cut, put_behind_bar, width_of, wrap
-from midcall.client.urls.consent import Address
+from midcall.client.lines.wrapping import BAR, break_anywhere, cut, put_behind_bar, width_of, wrap
+from midcall.client.urls.consent import Address, in_ascii
 from midcall.core.forms import line_input
 from midcall.core.forms.fields import Choice, Choices, Field
 from midcall.core.forms.form import Form
@@ -109,7 +109,7 @@ class Sheet:
     def copyable(self, address: Address) -> None:
         """Show the address once more, to be copied, unless it was on one line."""
         if width_of(address.url) + 2 > self._width:
-            self.write(f"\n{as_copied(address.url)}\n\n")
+            self.write(f"\n{in_ascii(address.url)}\n\n")
 
     def waiting(self, waiting: Waiting, site: Callable[[str], str]) -> None:
         """Show the visits that a call waits for, and which are done."""
@@ -236,7 +236,7 @@ class Sheet:
     def _bar(self) -> str:
         return f"  {self.ink.accent('│')} "
 
-    def _behind_bar(self, text: str, first: str = "", paint: Callable[[str], str] = str) -> Iterable[str]:
+    def _behind_bar(self, text: str, first: str | None = None, paint: Callable[[str], str] = str) -> Iterable[str]:
         return put_behind_bar(text, self._width, first=first, bar=self._bar, paint=paint)
 
     def _mark(self, mark: str, sentence: str, *, quotes: bool = False) -> None:

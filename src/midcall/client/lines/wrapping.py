@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Final
-from urllib.parse import quote
 
 from midcall.core.text import plain
 
@@ -26,13 +25,13 @@ _NARROWEST: Final = 10
 
 
 def put_behind_bar(
-    text: str, columns: int | None, *, first: str = "", bar: str = BAR, paint: Callable[[str], str] = str
+    text: str, columns: int | None, *, first: str | None = None, bar: str = BAR, paint: Callable[[str], str] = str
 ) -> Iterator[str]:
-    """The lines of this text, made safe, each behind the bar; the first one behind `first`, if that isn't empty.
+    """The lines of this text, made safe, each behind the bar; the first one behind `first`, if there is one.
 
     Without `columns`, nothing is wrapped: it isn't a terminal. `first` may take as much room as the bar.
     """
-    begin = first or bar
+    begin = bar if first is None else first
     for line in wrap(plain(text), None if columns is None else columns - width_of(BAR)):
         yield f"{begin}{paint(line)}\n"
         begin = bar
@@ -67,8 +66,3 @@ def cut(text: str, columns: int) -> str:
     line = Text(text)
     line.truncate(columns, overflow="ellipsis")
     return line.plain
-
-
-def as_copied(url: str) -> str:
-    """This address in ASCII, to be copied from one line, which the terminal may break anywhere: no mark is in ASCII."""
-    return quote(url, safe="!#$%&'()*+,/:;=?@[]~")
