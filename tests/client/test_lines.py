@@ -861,7 +861,7 @@ async def test_no_address_that_a_call_waits_for_begins_a_line_of_ours() -> None:
     url = f"https://evil.example/{'a' * 55}✓──bank.example──(done){'─' * 90}✓──Sent."
     session = Session([":cancel"])
     await session.lines.wait(Waiting([visit_asked(url)], 2, 3))
-    assert "".join(re.findall("^  │ (.*)", session.screen, re.MULTILINE)) == url
+    assert "".join(re.findall("^    │ (.*)", session.screen, re.MULTILINE)) == f"Please sign in{url}"
     check_lines(session.screen, "    · evil.example", "  ✗ Stopped")
 
 

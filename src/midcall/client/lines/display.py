@@ -122,7 +122,8 @@ class Sheet:
             self.write(f"    {mark} {name} {self.ink.dim(state)}\n")
             self.write(f"  {self._bar}{self.ink.dim(cut(one_line(asked.message), self._width - 6))}\n")
             if waiting.attempt > 1:  # its id may be another one than that of the page that the user opened
-                self.write("".join(self._behind_bar(asked.url or "")))
+                for line in put_behind_bar(asked.url or "", self._width - 2, bar=f"  {self._bar}"):
+                    self.write(line)
         attempt = _("Enter tries again now (attempt {number} of {attempts})")
         advice = (
             _("The call continues automatically"),
