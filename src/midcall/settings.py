@@ -1674,8 +1674,8 @@ CONFIRM_SECONDS: Final = _client.add(
     "CONFIRM_SECONDS",
     0.3,
     "s",
-    "A form can't be confirmed before it was shown this long.",
-    then="Until then, the key does nothing.",
+    "A form can't be confirmed or declined before it was shown this long, nor a prompt that replaced another one.",
+    then="Until then, the key does nothing, and a line is asked for again.",
 )
 OUTPUT_BYTES: Final = _client.add(
     "OUTPUT_BYTES",

@@ -344,6 +344,32 @@ def test_at_a_terminal_text_of_a_server_is_made_safe() -> None:
         assert shown.text == "plain\n"
 
 
+POSING = command_of(Path(__file__).with_name("posing_server.py"))
+OURS = {
+    "failing": ["✗ The tool failed:"],
+    "error": ["✗ The server answered with an error: busy"],
+    "suspended": [
+        "The tool is waiting for you: open the address. The other lines behind the bar are for a model.",
+        "Then continue with: midcall call '",
+    ],
+}
+
+
+@pty
+@pytest.mark.parametrize("tool", OURS)
+def test_at_a_terminal_no_text_of_a_server_begins_where_lines_of_the_command_do(tool: str) -> None:
+    with screen("call", POSING, tool, NO_COLOR="1", size=(100, 30)) as shown:
+        assert shown.exit_code() == (3 if tool == "suspended" else 1)
+        lines = [line.rpartition("\x1b[2K")[2].rpartition("\r")[2] for line in shown.text.splitlines()]
+    lines = [line for line in lines if line.strip()]
+    assert [line for line in lines if not line.startswith("  │ ")][: len(OURS[tool])] == [
+        next(line for line in lines if line.startswith(own)) for own in OURS[tool]
+    ]
+    for posing in ("✓ Sent.", "✗ The server is gone", "╭─ midcall", "Then continue with: curl"):
+        assert [line for line in lines if posing in line], posing
+        assert all(line.startswith("  │ ") for line in lines if posing in line), posing
+
+
 # --- hints -------------------------------------------------------------------------------------
 
 

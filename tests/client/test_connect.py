@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from fastmcp import FastMCP
-from mcp import MCPError
+from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters
 from mcp.server import MCPServer
 from mcp_types import Implementation, TextContent
@@ -19,7 +19,7 @@ from mcp_types import Implementation, TextContent
 import midcall
 import midcall.client
 from midcall import ask
-from midcall.client import CannotConnect, connect
+from midcall.client import CannotConnect, callback, connect
 from midcall.core.outcome import Accepted
 from tests.client.answerers import Answers
 from tests.client.raw import MODERN, Raw, final, told
@@ -301,3 +301,27 @@ async def test_a_required_visit_is_made_and_its_end_heard_over_real_transports(h
     async with connect(target, Answers(answer), era="legacy", env=environment(), patience=20) as client:
         assert text(await client.call_tool("needs", {"id": "a"})) == "a is done"
     assert made == ["a"]
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_servers_that_have_the_same_name_are_told_apart_and_one_server_stays_one(era: Any) -> None:
+    answerer, one, other = Answers(yes), server(), server()
+    for target in (one, other, one):
+        async with connect(target, answerer, era=era) as client:
+            await client.call_tool("book", {"destination": "Oslo"})
+    first, second, again = (asked.sender for asked in answerer.asked)
+    assert [asked.server for asked in answerer.asked] == ["Fjord Travel"] * 3
+    assert first == again != second
+    assert "Fjord Travel" not in (first, second)
+
+
+async def test_each_client_that_a_host_has_made_counts_as_another_server() -> None:
+    """Only `connect` knows what they are connected to."""
+    answerer, target = Answers(yes), server()
+    asked = callback(answerer)
+    for _ in range(2):
+        async with Client(target, elicitation_callback=asked) as client:
+            await client.call_tool("book", {"destination": "Oslo"})
+            await client.call_tool("book", {"destination": "Rome"})
+    first, same, second, _ = (asked.sender for asked in answerer.asked)
+    assert first == same != second

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midcall.client.urls import hosts
-from midcall.client.urls.consent import look, open_in_browser
+from midcall.client.urls.consent import in_ascii, look, open_in_browser
 from midcall.client.urls.hosts import BadHost, read_host
 from midcall.settings import URL_CHARACTERS
 from scripts.peers import node
@@ -318,3 +318,17 @@ def test_the_length_of_a_host_is_checked_before_it_is_encoded(monkeypatch: pytes
     with pytest.raises(BadHost):
         read_host("\u4e2d" * 300)
     assert not look("https://" + "\u4e2d" * 300).openable
+
+
+@pytest.mark.parametrize(
+    ("url", "copied"),
+    [
+        ("https://example.com/a?b=%20&c=[1]~_-.#d", "https://example.com/a?b=%20&c=[1]~_-.#d"),
+        ("https://münchen.de:8443/✓ü", "https://xn--mnchen-3ya.de:8443/%E2%9C%93%C3%BC"),
+        ("https://ü@münchen.de/", "https://%C3%BC@xn--mnchen-3ya.de/"),
+        ("http://[::1]/", "http://[::1]/"),
+    ],
+)
+def test_an_address_to_copy_is_the_same_one_in_ascii(url: str, copied: str) -> None:
+    assert in_ascii(url) == copied
+    assert look(copied).host == look(url).host

@@ -212,6 +212,11 @@ def test_what_the_server_sent_along_survives_the_way_through_json() -> None:
     assert Asked.from_data(json.loads(json.dumps(asked.as_data()))).meta == asked.meta
 
 
+def test_two_servers_of_one_name_stay_apart_on_the_way_through_json() -> None:
+    asked = replace(a_visit(), connection="c7")
+    assert Asked.from_data(json.loads(json.dumps(asked.as_data()))).sender == "c7"
+
+
 # --- who is told -----------------------------------------------------------------------------
 
 

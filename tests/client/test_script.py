@@ -27,6 +27,8 @@ from midcall.core.forms.form import Form
 from midcall.core.outcome import Outcome
 from midcall.testing import ERAS, Era
 from tests.client.answerers import result_of
+from tests.client.raw import Raw, told
+from tests.client.raw import form as raw_form
 from tests.kinds import server_with
 
 DAYS = Number("days", title="Days", integer=True, maximum=30)
@@ -252,6 +254,23 @@ async def test_a_strict_script_ends_the_call_with_an_error() -> None:
         await said({}, form(DAYS), strict=True)
     assert isinstance(error.value, CannotAnswer)
     assert error.value.asked.message == "How many days?"
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [{"prod_database_region": "x"}, {"Where is prod_database_reg?": {"days": 3}}, {}],
+    ids=["a name that is similar", "an answer that does not fit", "nothing"],
+)
+async def test_a_server_learns_nothing_about_a_script(answers: Any) -> None:
+    errors: list[Any] = []
+
+    async def handle(raw: Raw, call: dict[str, Any]) -> dict[str, Any]:
+        errors.append((await raw.ask(**raw_form("Where is prod_database_reg?")))["error"])
+        return told()
+
+    async with connect(Raw(handle).transport(), Script(answers, strict=True)) as client:
+        await client.call_tool("it", {})
+    assert errors == [{"code": -32603, "message": "This client has no answer to this question."}]
 
 
 @pytest.mark.parametrize("era", ERAS)

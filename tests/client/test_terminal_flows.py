@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 from textual import _wait
 
 from midcall.client.answerer import Waiting, Waits
@@ -226,15 +227,31 @@ async def sees(hands: Hands, *texts: str) -> None:
             await hands.pilot.pause(0.05)
 
 
-async def test_consent_before_a_page_could_be_seen_does_not_count() -> None:
+async def test_a_decision_before_a_page_could_be_seen_does_not_count() -> None:
     async def person(hands: Hands) -> None:
-        await hands.press("ctrl+s", "ctrl+s")
+        await hands.press("ctrl+s", "ctrl+s", "ctrl+d", "ctrl+d")
         await hands.pilot.click("#open")
+        await hands.pilot.click("#decline")
         assert desk.opened == []
-        await hands.press("ctrl+d")
+        await hands.press("escape")
 
     desk = Desk(person, quickest=SECONDS)
-    assert await desk.answer(visit(URL)) == [Declined("push")]
+    assert await desk.answer(visit(URL)) == [Cancelled("push")]
+
+
+async def test_a_second_decline_does_not_decline_the_next_question() -> None:
+    async def first(hands: Hands) -> None:
+        hands.app.quickest = 0  # pyright: ignore[reportAttributeAccessIssue]
+        await hands.press("ctrl+d")
+
+    async def second(hands: Hands) -> None:
+        await hands.press("ctrl+d")
+        assert "Keep" in hands.screen
+        await hands.press("escape")
+
+    desk = Desk(first, second, quickest=SECONDS)
+    asked = form(Text("name"), message="Subscribe?"), form(Text("name"), message="Keep?", server="Hotel")
+    assert await desk.answer(*asked) == [Declined("round"), Cancelled("round")]
 
 
 async def test_keys_that_come_in_a_burst_go_where_they_were_meant_for() -> None:
@@ -412,7 +429,33 @@ async def test_without_a_browser_the_address_is_left_to_copy() -> None:
 
     desk = Desk(person, browser=False)
     assert await desk.answer(visit(URL)) == [Accepted(None, "push")]
-    assert f"\n  {URL}\n" in desk.left[0]
+    assert f"\n{URL}\n" in "".join(desk.left)
+
+
+async def test_no_line_that_stays_begins_with_text_of_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal breaks a line that is too wide, and the server knows where."""
+
+    async def person(hands: Hands) -> None:
+        for _ in ("agree", "agree", "send"):
+            await hands.press("ctrl+s")
+
+    monkeypatch.setenv("COLUMNS", "80")
+    desk = Desk(person)
+    posing = f"Agree? {'─' * 38} ✓ Hotel: Opened in your browser."
+    await desk.answer(*(form(message=posing, server="B" * 60, id=id) for id in ("1", "2")))
+    lines = "".join(desk.left).splitlines()
+    assert len(lines) > len(desk.left)
+    assert all(cell_len(line) <= 80 and line.startswith(("✓ BBB", "  │ ")) for line in lines), lines
+
+
+async def test_an_address_that_a_call_waits_for_has_no_mark_of_ours() -> None:
+    async def person(hands: Hands) -> None:
+        assert "✓" not in hands.screen
+        assert "https://evil.example/aaa" in hands.screen
+        await hands.press("escape")
+
+    url = f"https://evil.example/{'a' * 54}✓──Done──{'─' * 70}✓──Sent"
+    assert not await Desk(person).terminal.wait(Waiting([visit(url)], 1, 3))
 
 
 async def test_an_address_can_be_copied() -> None:

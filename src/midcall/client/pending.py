@@ -131,7 +131,7 @@ class Pending:
     def _turn_away(self, asked: Asked) -> Outcome[Any]:
         """Cancel, since a machine never declines for a person. Log a flood once."""
         self.turned_away += 1
-        if not self._closed and self._queue.refuse(asked.server):
+        if not self._closed and self._queue.refuse(asked.sender):
             _log.warning(
                 f"questions of {server_name(asked.server)} are being cancelled: {self.limit} are open, the limit"
             )

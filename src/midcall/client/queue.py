@@ -73,7 +73,7 @@ class Queue:
         """Keep this question in the queue while the context is open. Check `is_full` first."""
         entry = Entry(asked)
         self._entries[entry] = None
-        self._by_server[asked.server] += 1
+        self._by_server[asked.sender] += 1
         try:
             yield entry
         finally:
@@ -83,7 +83,7 @@ class Queue:
         """Free the place of this question early, before its context closes."""
         if entry not in self._entries:
             return
-        server = entry.asked.server
+        server = entry.asked.sender
         del self._entries[entry]
         self._by_server[server] -= 1
         if not self._by_server[server]:
@@ -129,7 +129,7 @@ class Queue:
     def take(self, most: int) -> list[Entry]:
         """Hand out the next questions, all of one server: no answer waits for another server's questions."""
         untaken = self.untaken
-        batch = [entry for entry in untaken if entry.asked.server == untaken[0].asked.server][:most]
+        batch = [entry for entry in untaken if entry.asked.sender == untaken[0].asked.sender][:most]
         for entry in batch:
             entry.is_taken = True
         return batch

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from ipaddress import IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Literal, TypeAlias
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
@@ -34,6 +34,7 @@ _LINK = re.compile(
 _DROPPED = str.maketrans("", "", "\t\r\n")
 _TRAILING = ".,;:!?'*_`]}>"
 
+IpAddress: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = Literal["public", "private", "this machine", "link-local"]
 _CLOUD = frozenset(map(ip_address, ("100.100.100.200", "192.0.0.192", "fd00:ec2::254")))
 """Metadata services of clouds that aren't link-local."""
@@ -86,15 +87,23 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def network_of(address: str) -> Network:
-    """Where this IP address is. One of IPv6 that stands for one of IPv4 is where that is."""
+def read_address(address: str) -> IpAddress:
+    """The IP address that this one leads to: one of IPv6 can stand for one of IPv4.
+
+    Raises:
+        ValueError: It isn't an IP address.
+    """
     ip = ip_address(address.partition("%")[0])
-    if isinstance(ip, IPv6Address):
-        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo or (None, None))[1]
-        if ip in _NAT64:
-            inner = ip_address(int(ip) & 0xFFFFFFFF)
-        if inner is not None:
-            return network_of(str(inner))
+    if not isinstance(ip, IPv6Address):
+        return ip
+    if ip in _NAT64:
+        return IPv4Address(int(ip) & 0xFFFFFFFF)
+    return ip.ipv4_mapped or ip.sixtofour or (ip.teredo or (None, None))[1] or ip
+
+
+def network_of(address: str) -> Network:
+    """Where this IP address is."""
+    ip = read_address(address)
     if ip.is_loopback or ip.is_unspecified:
         return "this machine"
     if ip.is_link_local or ip in _CLOUD:

@@ -35,7 +35,7 @@ class Watched:
         what = plain_line(asked.message[:UNANSWERED_CHARACTERS])
         fate = f"Not answered: {what}"  # even if the question is withdrawn
         if self._verbose and isinstance(asked.question, VisitQuestion) and asked.question.id is not None:
-            self._console.say(self._console.ink.dim(f"  elicitation id {one_line(asked.question.id)}"))
+            self._console.remark(f"elicitation id {one_line(asked.question.id)}")
         try:
             with self._console.show_question(here=not self._reports):
                 outcome = await ask_answerer(self._answerer, asked)
@@ -56,7 +56,7 @@ class Watched:
         if fate:
             self.unanswered += 1
             if self._reports:
-                self._console.say(f"{self._console.ink.bad('✗')} {fate}")
+                self._console.report(fate)
 
 
 class _WatchedWaits(Watched):

@@ -38,6 +38,8 @@ _NONE: Final = object()
 class NoAnswer(CannotAnswer):
     """A script has no answer for a question, or one that doesn't fit it. Never contains the answer.
 
+    Its message is for the user. The server doesn't get it: it could try out which names a script has.
+
     Args:
         asked: The question.
         why: What's wrong with the answer, if there is one.
@@ -56,6 +58,10 @@ class NoAnswer(CannotAnswer):
         self.asked = asked
         self.why = why
         self.near = tuple(near)
+
+    @property
+    def for_server(self) -> str:
+        return "This client has no answer to this question."
 
 
 class Script:

@@ -142,7 +142,7 @@ class Callback:
         if has_rounds(context.session):
             _log_cancelled(asked, "there was no answer for it")
             return ElicitResult(action="cancel")
-        return ErrorData(code=INTERNAL_ERROR, message=str(error))
+        return ErrorData(code=INTERNAL_ERROR, message=error.for_server)
 
 
 async def outcome_of(answerer: Answerer, asked: Asked, timeout: float | None = None) -> Outcome[Any]:

@@ -126,14 +126,14 @@ class Guard:
         if not self._servers.allow(asked.server):
             self._tell_once(_("{server} may not ask questions here: they are cancelled.").format(server=server))
             return "server"
-        if not self._rates.allow(asked.server, self._clock()):
-            if self._rates.is_first(asked.server):
+        if not self._rates.allow(asked.sender, self._clock()):
+            if self._rates.is_first(asked.sender):
                 self._say(
                     _("{server} asks too often: its questions are cancelled until it slows down.").format(server=server)
                 )
             return "rate"
-        if self._queue.is_full(asked.server):
-            if self._queue.refuse(asked.server):
+        if self._queue.is_full(asked.sender):
+            if self._queue.refuse(asked.sender):
                 self._say(
                     _(
                         "Too many questions are waiting for you: those of {server} are cancelled until you answer some."

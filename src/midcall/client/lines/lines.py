@@ -83,7 +83,7 @@ class Lines:
         """Ask the user, after earlier questions."""
         if self._needs_terminal and not has_terminal():
             return _cancel_without_terminal(asked)
-        if self._queue.is_full(asked.server):
+        if self._queue.is_full(asked.sender):
             return self._turn_away(asked)
         with self._queue.join(asked):
             return await self._in_turn(asked)
@@ -145,7 +145,7 @@ class Lines:
 
     async def _tell_in_turn(self, sentence: str) -> None:
         async with self._terminal():
-            self._sheet.complain(sentence)
+            self._sheet.complain(sentence, quotes=True)
 
     @asynccontextmanager
     async def _terminal(self) -> AsyncGenerator[None]:
@@ -191,7 +191,7 @@ class Lines:
     # --- floods -------------------------------------------------------------------------------
 
     def _turn_away(self, asked: Asked) -> Cancelled:
-        self._queue.refuse(asked.server)
+        self._queue.refuse(asked.sender)
         if self._teller is None or self._teller.done():
             self._teller = asyncio.create_task(self._tell_when_calm(), name="midcall lines, turned away")
         return Cancelled()
@@ -261,7 +261,8 @@ class Lines:
         address = look(url)
         if not address.openable:
             sentence = _("{server} asked something that cannot be shown: {reason}")
-            self._sheet.complain(sentence.format(server=server_name(turn.asked.server), reason=address.why_not))
+            sentence = sentence.format(server=server_name(turn.asked.server), reason=address.why_not)
+            self._sheet.complain(sentence, quotes=True)
             return Cancelled()
         advice = _("Nothing opens until you say yes · no declines · :cancel closes")
         self._open(turn, _("{server} asks you to open a web page"), advice)
@@ -273,6 +274,7 @@ class Lines:
             self._sheet.say(_("Opened in your browser."))
         else:
             self._sheet.warn(_("Could not start a browser here. Open the address yourself."))
+            self._sheet.copyable(address)
         return Accepted(None)
 
     # --- the review ---------------------------------------------------------------------------

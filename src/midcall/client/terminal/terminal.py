@@ -124,7 +124,7 @@ class Terminal:
     # --- one question -------------------------------------------------------------------------
 
     async def _ask_by_form(self, asked: Asked) -> Outcome[Any]:
-        if self._queue.is_full(asked.server):
+        if self._queue.is_full(asked.sender):
             return self._turn_away(asked)
         with self._queue.join(asked) as entry:
             self._start()
@@ -219,7 +219,7 @@ class Terminal:
         self._summary.tell_all_cancelled(len(flow.steps) + self._queue.dismiss())
 
     def _turn_away(self, asked: Asked) -> Cancelled:
-        self._queue.refuse(asked.server)
+        self._queue.refuse(asked.sender)
         if self._teller is None or self._teller.done():
             self._teller = asyncio.create_task(self._tell_when_calm(), name="midcall terminal, turned away")
         return Cancelled(asked.via)

@@ -16,6 +16,7 @@ import webbrowser
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import quote
 
 from midcall.client.urls.hosts import BadHost, Host, read_host
 from midcall.client.urls.lookalikes import foreign_letters, looks_like, scripts
@@ -79,6 +80,14 @@ def look(url: str) -> Address:
     end = start + len(host.domain)
     parts = (url[:start], url[start:end], url[end:])
     return Address(url, parts, tuple(_doubts(found, host)), "", host.name, host.registrable)
+
+
+def in_ascii(url: str) -> str:
+    """The same address in ASCII, to be copied from a terminal, which may break it anywhere: no mark is in ASCII."""
+    found = _FORM.fullmatch(url)
+    if found is not None and not found["host"].isascii():
+        url = f"{url[: found.start('host')]}{look(url).host}{url[found.end('host') :]}"
+    return quote(url, safe="!#$%&'()*+,/:;=?@[]~")
 
 
 def _why_not(url: str, found: re.Match[str] | None) -> str:
