@@ -13,7 +13,7 @@ from midcall.client.browser.gate import Gate
 from midcall.client.urls.consent import look
 from midcall.core.forms.check import check
 from midcall.language import _
-from midcall.settings import PAGE_CONFIRM_SECONDS
+from midcall.settings import PAGE_CONFIRM_SECONDS, PAGE_MESSAGE_CHARACTERS
 from midcall.web.forms import Pages, too_large
 from midcall.web.forms import excerpt as safe
 
@@ -79,7 +79,9 @@ class Views:
         said = {"server": _server(asked), "message": asked.full_message, "until": _until(asked)}
         if asked.url is not None:
             address = look(asked.url)
-            shown = [safe.text(part, max(safe.MESSAGE, len(part) * address.openable)) for part in address.parts]
+            shown = [
+                safe.text(part, max(PAGE_MESSAGE_CHARACTERS, len(part) * address.openable)) for part in address.parts
+            ]
             return said | {"middle": "visit.html", "address": address, "parts": shown}
         if asked.form is None:
             return said | {"middle": "question.html", "fields": None, "size": 0, "needs": False}
