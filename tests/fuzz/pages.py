@@ -197,7 +197,7 @@ def _make_browser_request(random: Random) -> tuple[str, Requested]:
 async def _open_browser() -> AsyncIterator[Take]:
     board, gate, views = Board(Pending()), Gate(local_place("127.0.0.1", 8000)), Views(None)
     presence = Presence(1e6, lambda: board.ids, lambda ids: None)
-    app = browser_site(board, gate, presence, views)
+    app = browser_site(board, gate, presence, views, lambda why: None)
     cookie = (gate.admit(gate.address().rpartition("/")[2]) or "").partition(";")[0]
     asking: dict[str, asyncio.Task[Any]] = {}
     count = 0
