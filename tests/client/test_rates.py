@@ -12,6 +12,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from midcall.client import Answerer, Guard, Headless, Lines, Pending, Rate, Script, Terminal, attach, callback, connect
+from midcall.client.browser import views
 from midcall.client.lines.keyboard import Keyboard
 from midcall.client.lines.screen import Ink
 from midcall.settings import RATE_QUESTIONS
@@ -113,7 +114,8 @@ async def answer(pending: Pending, visitor: Visitor) -> None:
         await visitor.press(asked.id, "send")
 
 
-async def test_the_browser_is_limited_and_its_page_says_why() -> None:
+async def test_the_browser_is_limited_and_its_page_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(views, "PAGE_CONFIRM_SECONDS", 0)  # this user clicks faster than people
     async with desk() as at, asyncio.timeout(60), connect(COMMAND, at.browser, era=OLD) as client:
         call = asyncio.create_task(flood(client))
         async with let_in(at) as visitor:
