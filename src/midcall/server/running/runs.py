@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 import logging
+import sys
 from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
@@ -212,6 +213,10 @@ class Runs:
             if watching is not None:
                 watching.cancel()
 
+    def has(self, call: Call) -> bool:
+        """Whether this run waits here for its next request."""
+        return (held := self._waiting.get(call.name)) is not None and held[0] is call
+
     def drop(self, name: str) -> None:
         """End a run of this call that still waits here: it was continued elsewhere, and is about to be replayed."""
         if (call := self.find(name)) is not None:
@@ -371,6 +376,22 @@ class Runs:
             self._ended.pop(next(iter(self._ended)))
         self._ending[call.name] = task = self.aside(call.end(why))
         task.add_done_callback(lambda _: self._ending.pop(call.name, None))
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Begin this for a request, which may break off: then it goes on."""
+        loop = asyncio.get_running_loop()
+        if sys.version_info >= (3, 12) and loop.get_task_factory() is None:
+            task = asyncio.Task(work, loop=loop, eager_start=True)  # mostly it doesn't wait, and is done
+        else:
+            task = loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._let_go)
+        return task
+
+    def _let_go(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # its request has it, or nobody
 
     def aside(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Do this in the background, and hold it until it's done."""
