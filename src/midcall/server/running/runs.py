@@ -11,6 +11,7 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from contextvars import Context, ContextVar
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from weakref import WeakMethod
 
@@ -189,6 +190,8 @@ class Runs:
             self._waiting_of[call.owner] = self._waiting_of.get(call.owner, 0) + 1
         if self.handover is not None:
             self._watching[name] = self.aside(self._watch(self.handover, call))
+            if not self._is_beating():  # the store took its time since the run was known to stay
+                self._beating = self.aside(self._beat(self.handover, at_once=True))
         self._await_pages(call)
         self._make_room(call)
         self._watch_expiry()
@@ -254,24 +257,38 @@ class Runs:
 
     async def beat_first(self) -> None:
         """Show the other replicas that this one is there, before a round leaves that only it can continue."""
-        if self.handover is not None and (self._beating is None or self._beating.done()):
+        if self.handover is not None and not self._is_beating():
             await self.handover.beat()
-            self._beating = self.aside(self._beat(self.handover))
+            if not self._is_beating():  # another call may have been faster
+                self._beating = self.aside(self._beat(self.handover))
 
-    async def _beat(self, handover: Handover) -> None:
+    def _is_beating(self) -> bool:
+        """Whether this process beats, on this loop."""
+        beating = self._beating
+        return beating is not None and not beating.done() and beating.get_loop() is asyncio.get_running_loop()
+
+    async def _beat(self, handover: Handover, *, at_once: bool = False) -> None:
         """Beat while a run waits or is being continued, and check the turns of the waiting ones."""
-        while self._waiting or handover.busy:
-            await asyncio.sleep(beating.BEAT_SECONDS)
-            try:
-                await handover.beat()
-                turns = {name: call.journal.turn for name, (call, _) in self._waiting.items()}
-                found = await handover.look(turns) if turns else {}
-            except StoreError as error:
-                logger.warning("Could not reach the store to beat: %s", error)
-                continue
-            for name, record in found.items():
-                if (call := self.find(name)) is not None and call.journal.turn == turns[name]:
-                    self.aside(self._meet(handover, call, record))
+        while True:
+            if not at_once:
+                await asyncio.sleep(beating.BEAT_SECONDS)
+            at_once = False
+            if not (self._waiting or handover.busy):
+                return
+            for step in (handover.beat, partial(self._look, handover)):
+                try:
+                    await step()
+                except StoreError as error:
+                    logger.warning("Could not reach the store to beat: %s", error)
+                except Exception:  # the next one may work: without a beat, others would replay the calls
+                    logger.exception("A beat failed")
+
+    async def _look(self, handover: Handover) -> None:
+        """Find the offers that no notification has told of, and what was continued elsewhere."""
+        turns = {name: call.journal.turn for name, (call, _) in self._waiting.items()}
+        for name, record in (await handover.look(turns) if turns else {}).items():
+            if (call := self.find(name)) is not None and call.journal.turn == turns[name]:
+                self.aside(self._meet(handover, call, record))
 
     async def _watch(self, handover: Handover, call: Call) -> None:
         """Notifications only make it faster: the beat finds every offer."""
