@@ -48,6 +48,7 @@ from midcall.server.running.turns import (
     cancellation,
     publish,
 )
+from midcall.server.running.waiting import caller_of
 from midcall.settings import BRANCH_POLL_SECONDS, BRANCH_POLLS, GRACE_SECONDS, STATE_BYTES
 from midcall.stores.quotas import caller
 
@@ -179,7 +180,7 @@ class Calls:
             head = read_head(state)
         except InvalidJournal as exc:
             raise protocol_error(exc, None) from None
-        turn = self._runs.join(head, given)
+        turn = self._runs.join(head, given, partial(self._caller, ctx))
         turn.waiting += 1
         try:
             async with turn.lock:
@@ -190,6 +191,11 @@ class Calls:
                 return await self._take_turn(_Request(ctx, call_next, state, head, given), turn)
         finally:
             turn.waiting -= 1
+
+    def _caller(self, ctx: ServerRequestContext[Any, Any]) -> str:
+        """Who makes this request; empty if there is only one caller."""
+        installation = self._installation
+        return "" if ctx.request is None and installation.principal is None else installation.caller(ctx)
 
     async def _take_turn(self, request: _Request, turn: Turn) -> HandlerResult:
         """Continue the call, here or where its run is, until the turn has an outcome."""
@@ -446,7 +452,7 @@ class Calls:
         caller.set(lambda: call.caller)  # nobody is signed in here
         head, given = Head(call.name, call.journal.turn, call.journal.owner), Given({})
         try:
-            turn = self._runs.join(head, given)
+            turn = self._runs.join(head, given, partial(caller_of, call))
         except MCPError:  # the client has cancelled it
             return
         turn.waiting += 1

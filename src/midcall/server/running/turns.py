@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from sys import getsizeof
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from mcp.shared.exceptions import MCPError
@@ -21,6 +20,7 @@ from midcall.errors import StoreError
 from midcall.server.channels.push import take_back
 from midcall.server.frameworks.errors import protocol_error
 from midcall.server.running.run import CANCELLED, ELSEWHERE, STOPPED, UNSETTLED
+from midcall.server.running.sizes import size_of
 from midcall.settings import OUTCOME_BYTES
 
 if TYPE_CHECKING:
@@ -68,18 +68,7 @@ class Outcome(NamedTuple):
 
     def size(self) -> int:
         """About how many bytes of memory it takes."""
-        size = 0
-        left: list[Any] = [self.result]
-        while left and size <= OUTCOME_BYTES:
-            each = left.pop()
-            size += getsizeof(each)
-            if isinstance(each, dict):
-                left.extend(cast("dict[str, Any]", each).values())
-            elif isinstance(each, (list, tuple)):
-                left.extend(cast("list[Any]", each))
-            elif isinstance(each, BaseModel):
-                left.append(each.__dict__ | (each.model_extra or {}))
-        return size
+        return size_of(self.result, OUTCOME_BYTES)
 
     def plain(self) -> tuple[Any, Any, str | None]:
         """The outcome as JSON data, for another process: result, error, and our state.
@@ -123,6 +112,14 @@ class Turn:
     """The call, once it is being continued: if its request breaks off, another one can join it."""
     deciding: asyncio.Task[None] | None = None
     """Decides what the call comes to, and writes that down, even if the request is gone. Others wait for it."""
+
+    caller: str = ""
+    """Who has continued the call."""
+
+    @property
+    def is_in_service(self) -> bool:
+        """Whether a request waits for it, or may join it."""
+        return self.waiting > 0 or self.joined is not None
 
     def check(self, given: bytes) -> None:
         """Refuse other answers, and a call that its client has cancelled.
