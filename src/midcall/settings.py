@@ -589,7 +589,8 @@ EFFECT_SECONDS: Final = _runs.add(
     10.0,
     "s",
     "Ending a run waits this long for its effects before it cancels everything else.",
-    then="The run is cancelled; its effects still finish.",
+    then="The run is cancelled; its effects still finish. A replay waits for them. If the client has cancelled, or the "
+    "server stops, midcall waits as long as for cleanup, and logs an error.",
 )
 GRACE_SECONDS: Final = _runs.add(
     "GRACE_SECONDS",

@@ -19,9 +19,11 @@ import midcall
 from midcall import once
 from midcall.core.journal import Head
 from midcall.server.running import past, runs, waiting
+from midcall.stores.memory import Memory
 from midcall.testing import connect
 from tests.calling import MEANS, Elicit, Means, Round, asking, bare_asking, begin, finish, proceed, retry, send
 from tests.kinds import server_with
+from tests.server.running.replicas import Wire
 from tests.server.test_store import code_of
 from tests.serving import served
 
@@ -296,6 +298,24 @@ async def test_a_replay_of_a_call_that_began_elsewhere_is_logged(caplog: pytest.
         assert await finish(there, first, ANSWERS) == "1"
     [line] = replays(caplog, "book_a_room")
     assert all(word in line for word in ("restart", "another replica", "once"))
+
+
+async def test_a_replay_because_the_store_could_not_be_reached_is_logged_as_that(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, "midcall")
+    wire = Wire(Memory())
+
+    async def book_a_room(elicit: Elicit) -> str:
+        return await elicit("a?")
+
+    async with connect(asking("mcpserver", book_a_room, keys=KEYS, store=wire)) as client:
+        wire.is_cut = True
+        first = await begin(client, "book_a_room")
+        wire.is_cut = False
+        assert await finish(client, first, ANSWERS) == "1"
+    [line] = replays(caplog, "book_a_room")
+    assert "store could not be reached" in line
 
 
 async def test_a_live_call_is_not_a_replay_and_nothing_is_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -140,6 +140,7 @@ class Runs:
                 await self.beat_first()
             except StoreError as exc:
                 logger.warning("A call can't wait here, since the store can't be reached: %s", exc)
+                self._note_end(call, "its store could not be reached")
                 return False
         return True
 
@@ -339,15 +340,19 @@ class Runs:
 
     def _end_soon(self, call: Call, why: str) -> None:
         self.take(call)
-        self._ended[call.name] = why
-        if len(self._ended) > MAX_ENDED_RUNS:
-            self._ended.pop(next(iter(self._ended)))
+        self._note_end(call, why)
         if call.run.loop is not asyncio.get_running_loop():
             if call.run.loop.is_running():
                 asyncio.run_coroutine_threadsafe(call.end(why), call.run.loop)
             return
         self._ending[call.name] = task = self.aside(call.end(why))
         task.add_done_callback(lambda _: self._ending.pop(call.name, None))
+
+    def _note_end(self, call: Call, why: str) -> None:
+        """Why this call will be replayed, for the log."""
+        self._ended[call.name] = why
+        if len(self._ended) > MAX_ENDED_RUNS:
+            self._ended.pop(next(iter(self._ended)))
 
     def begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Begin this for a request, which may break off: then it goes on."""
