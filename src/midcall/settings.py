@@ -681,8 +681,8 @@ MAX_LENT_THREADS: Final = _runs.add(
     1_000,
     "threads",
     "While a `def` tool waits for a person, the pool of threads may start another one: this many in all.",
-    then="Further questions of `def` tools fail with `NoChannel`, and earlier for one caller, who may have half of what "
-    "the others leave.",
+    then="Further questions of `def` tools fail with `NoChannel`; those of one caller do earlier, at half of what the "
+    "others leave.",
 )
 BLOCKED_SECONDS: Final = _runs.add(
     "BLOCKED_SECONDS",

@@ -32,8 +32,8 @@ from midcall.stores.interactions import Ending, Interaction
 from midcall.stores.memory import Memory
 from midcall.stores.seal import SealedStore
 from midcall.testing import connect
-from tests.contract.conftest import SHARED, place
 from tests.calling import begin, finish
+from tests.contract.conftest import SHARED, place
 from tests.kinds import bare_server, server_with
 from tests.portal.sites import Visitor
 from tests.rounds import accept, raw_call, text

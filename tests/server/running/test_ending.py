@@ -407,4 +407,6 @@ async def test_a_server_stops_though_an_effect_hangs_and_the_log_names_its_tool(
         assert trail == ["closed"]
         release.set()
         await paid.wait()
-    assert [each.getMessage() for each in caplog.records if "pays" in each.getMessage() and "effect" in each.getMessage()]
+    assert [
+        each.getMessage() for each in caplog.records if "pays" in each.getMessage() and "effect" in each.getMessage()
+    ]

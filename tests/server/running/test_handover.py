@@ -12,9 +12,9 @@ from mcp import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult
 
 from midcall import ask, once
+from midcall.errors import StoreError
 from midcall.server import middleware
 from midcall.server.running import handover
-from midcall.errors import StoreError
 from midcall.stores import Record, Store, open_store
 from midcall.stores.memory import Memory
 from midcall.testing import connect

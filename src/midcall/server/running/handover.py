@@ -300,9 +300,7 @@ class Handover:
             won = found is not None and (found.data, found.outcome) == (changed.data, outcome)
         return found or _gone(), won
 
-    async def _read_again(
-        self, store: Store, written: Record, turn: _Turn, before: str | None = None
-    ) -> Record | None:
+    async def _read_again(self, store: Store, written: Record, turn: _Turn, before: str | None = None) -> Record | None:
         """What became of a write whose reply was lost. If nobody can tell now, see to it with the next beats.
 
         `before` is what the record said, if there was one.

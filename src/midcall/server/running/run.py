@@ -105,7 +105,7 @@ class Run:
     _threads: frozenset[int] = frozenset()
     _effects: set[asyncio.Task[Any]] | None = None
     _is_over = False
-    """Whether no replay will follow, since the client cancels or the server stops: then nothing has to wait for ever."""
+    """Whether no replay will follow, since the client cancels or the server stops: then no wait is without an end."""
     _askers: set[asyncio.Task[Any]] | None = None
 
     def __init__(self, name: object, var: ContextVar[Any], value: Any) -> None:
