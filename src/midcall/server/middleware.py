@@ -369,6 +369,9 @@ class Calls:
             try:
                 if turn.deciding is None:
                     await _settle(call)
+                    if self._decides_at_once(call):
+                        await self._decide(call, turn)
+                        continue
                     deciding = self._runs.begin(self._decide(call, turn))
                     turn.deciding = None if deciding.done() else deciding
                 else:
@@ -379,6 +382,10 @@ class Calls:
                 await self._lose(turn.joined or call, turn)
                 raise
             deciding.result()
+
+    def _decides_at_once(self, call: Call) -> bool:
+        """Whether deciding waits for nothing, unless the call has failed: then it needs no task."""
+        return self._installation.keeping is None and self._runs.live and not (call.recalls or call.run.sending)
 
     async def _decide(self, call: Call, turn: Turn) -> None:
         """Decide what the call, which has settled, comes to, and settle the turn.
@@ -670,6 +677,7 @@ async def _result(call: Call, requests: Mapping[str, Mapping[str, Any]]) -> Hand
         raise await check_required(call, exc) from None
     except MidcallError as exc:
         if not call.ended:
+            call.failed = call.failed or exc  # the same retry must hear of it too
             await call.end("failed")
         return ending(exc, call)
 
