@@ -43,7 +43,7 @@ def build(args: argparse.Namespace) -> tuple[Starlette, midcall.Installation]:
     """The whole app: MCP, the portal, the shop, and a toy to connect to."""
     base, store = args.base_url.rstrip("/"), store_of(args)
     keys = keys_of(args, store)
-    shop, tracker = Shop(f"{base}/shop", keys), Tracker(f"{base}/tracker", f"{base}/midcall/callback", keys[0])
+    shop, tracker = Shop(f"{base}/shop", keys), Tracker(f"{base}/tracker", f"{base}/midcall/callback/tracker", keys[0])
     provider, issues_url = provider_of(args, tracker)
     portal = Portal(f"{base}/midcall", identity=identity_of(args), providers=[provider])
     mcp = server_of(args, f"{base}/mcp")

@@ -14,7 +14,7 @@ const web = { grant_types: ['authorization_code', 'refresh_token'], response_typ
 const provider = new Provider(`http://localhost:${port}`, {
   clients: [
     { client_id: 'portal', client_secret: 'portal-secret', redirect_uris: [`${portal}/signed-in`], ...web },
-    { client_id: 'tracker', client_secret: 'tracker-secret', redirect_uris: [`${portal}/callback`], ...web },
+    { client_id: 'tracker', client_secret: 'tracker-secret', redirect_uris: [`${portal}/callback/tracker`], ...web },
   ],
   claims: { openid: ['sub'], email: ['email'] },
   cookies: { keys: ['for tests only'] },

@@ -1,4 +1,4 @@
-"""Check README.md and docs/: every relative link and anchor exists, every snippet equals its file.
+"""Check README.md and docs/: every relative link and anchor exists, snippets equal their files, and lines are short.
 
 A snippet is a fenced block with `<!-- file: docs_src/x.py -->` on the line above it.
 """
@@ -18,6 +18,9 @@ SNIPPET = re.compile(r"^<!-- file: (?P<file>\S+) -->\n", re.MULTILINE)
 LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)[^)]*\)|^\[[^\]]+\]:\s*(?P<reference>\S+)", re.MULTILINE)
 HEADING = re.compile(r"^#{1,6}\s+(?P<text>.+?)\s*#*$", re.MULTILINE)
 ANCHOR = re.compile(r"""<a\s+(?:id|name)=["']([^"']+)["']""")
+COLUMNS = 120
+UNBROKEN = re.compile(r" *(?:\||#|<|!?\[.*\]\(\S+\)$|\[[^\]]+\]:|- [A-Z]+-\d+ (?:MUST|SHOULD) )")
+"""How a line begins that can't be wrapped: a table, a heading, a comment, nothing but a link, a promise."""
 
 
 def main() -> int:
@@ -31,6 +34,7 @@ def check(page: Path) -> Iterator[str]:
     text = page.read_text()
     yield from wrong_links(page, prose(text))
     yield from wrong_snippets(text)
+    yield from long_lines(text)
 
 
 def prose(text: str) -> str:
@@ -72,6 +76,14 @@ def wrong_snippets(text: str) -> Iterator[str]:
             yield f"{name}: no such file"
         elif block["code"].strip() != (ROOT / name).read_text().strip():
             yield f"{name}: the snippet differs from the file"
+
+
+def long_lines(text: str) -> Iterator[str]:
+    code = [range(*match.span()) for match in FENCE.finditer(text)]
+    for number, match in enumerate(re.finditer(r"^.*$", text, re.MULTILINE), 1):
+        line = match[0]
+        if len(line) > COLUMNS and not UNBROKEN.match(line) and not any(match.start() in block for block in code):
+            yield f"line {number} has {len(line)} columns, more than {COLUMNS}: wrap it"
 
 
 if __name__ == "__main__":

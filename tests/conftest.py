@@ -12,6 +12,7 @@ import asyncio
 import gc
 import logging
 import os
+import signal
 import sys
 from collections.abc import Generator, Iterator
 from tempfile import TemporaryDirectory
@@ -42,6 +43,8 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["XDG_DATA_HOME"] = data.name
     os.environ["MIDCALL_PORTAL_DETACHED"] = "0"  # tests of the page process turn it on, in their own folder
     os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
+    if hasattr(signal, "SIGHUP"):  # under nohup it is ignored, and programs that tests start would inherit that
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
     config.add_cleanup(data.cleanup)
 
 

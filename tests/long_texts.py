@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 SECONDS = 2.0
 """Of processor time, for one text. Each takes a few milliseconds; a quadratic function takes minutes."""
 CHARACTERS = 60_000
+MORE_CHARACTERS = 240_000
+"""For texts that were once read in quadratic time: a fast machine notices that only in long ones."""
 
 _PIECES = st.sampled_from(
     [
@@ -63,9 +65,10 @@ class Long:
     repeated: tuple[str, ...]
     start: str = ""
     end: str = ""
+    characters: int = CHARACTERS
 
     def __str__(self) -> str:
-        times = CHARACTERS // len("".join(self.repeated))
+        times = self.characters // len("".join(self.repeated))
         return self.start + "".join(part * times for part in self.repeated) + self.end
 
 

@@ -8,8 +8,10 @@ import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 
+import midcall
 from midcall.language import DOMAIN, _, ngettext, use
 from midcall.web.forms import Pages
+from midcall.web.forms.document import document
 
 
 @pytest.fixture
@@ -49,3 +51,25 @@ def test_a_template_is_translated_and_escapes_what_is_filled_in(german: Path, tm
     with use(["de"], german):
         assert pages.page("hello.html", who="<b>") == "Hallo &lt;b&gt;"
     assert pages.page("hello.html", who="Ada") == "Hello Ada"
+
+
+@pytest.mark.parametrize(
+    ("locale", "attributes"), [("de", 'de" dir="ltr'), ("pt_BR", 'pt-BR" dir="ltr'), ("he", 'he" dir="rtl')]
+)
+def test_a_page_declares_its_language_and_the_direction_of_writing(
+    locale: str, attributes: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / locale / "LC_MESSAGES"
+    folder.mkdir(parents=True)
+    with (folder / f"{DOMAIN}.mo").open("wb") as file:
+        write_mo(file, Catalog(locale=locale))
+    with use([locale], tmp_path):
+        assert f'<html lang="{attributes}">' in document()
+    assert '<html lang="en" dir="ltr">' in document()
+
+
+def test_every_page_of_ours_declares_its_language() -> None:
+    templates = [path.read_text() for path in Path(midcall.__file__).parent.rglob("templates/*.html")]
+    pages = [text for text in templates if "<html" in text]
+    assert len(pages) == 3
+    assert all('<html lang="{{ lang() }}" dir="{{ dir() }}">' in text for text in pages)

@@ -15,6 +15,7 @@ from mcp.server.mcpserver import MCPServer
 import midcall
 import midcall.client.transport.connection_errors as connection_errors
 import midcall.errors
+import midcall.testing
 from midcall import settings
 from midcall.doctor.effective import find_effective
 from midcall.doctor.site import Site
@@ -28,10 +29,26 @@ SOURCE = Path(midcall.__file__).parent
 ROOT = Path(__file__).resolve().parent.parent
 MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if path.name != "settings.py"]
 CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]*")
-LIMIT_NAME = re.compile(r"SECONDS|TIMEOUT|TTL|PATIENCE|GRACE|BYTES|MAX_|LIMIT|_S$")
+LIMIT_NAME = re.compile(
+    r"SECONDS|TIMEOUT|TTL|PATIENCE|GRACE|BYTES|CHARACTERS|LINES|FIELDS|LIMIT|_S$"
+    r"|MAX_|MOST|LEAST|LONG|ATTEMPTS|RACES|REFUSALS|CANCELS|KINDS|WARNINGS|PERIODS|KEPT|REMEMBERED|LOGGED|TYPED|SHOWN"
+)
 LIMIT_ARGUMENT = re.compile(r"timeout|ttl|seconds|delay|interval|patience|grace|every|lease")
 NOT_TIMES = {"_NEAR", "_ALIKE", "_BEAT"}
 """How alike two words are, and by how much a heartbeat raises the progress."""
+NOT_LIMITS = {
+    "client/automatic/headless.py _MOST_NAMED": "how many names a sentence lists",
+    "client/terminal/question_pages.py _LONG": "when a message can have the focus",
+    "client/terminal/widgets/entries.py LONG": "when a list can be searched",
+    "client/terminal/widgets/entries.py _MOST_NAMED": "how many names a sentence lists",
+    "client/urls/hosts.py _LONGEST": "the length of a host, by RFC 1035",
+    "client/urls/hosts.py _LONGEST_LABEL": "the length of its parts, by RFC 1035",
+    "core/forms/patterns.py _MOST_COUNTED": "what RE2 can count to",
+    "core/remembered.py CHARACTERS": "the length of a digest",
+    "doctor/source.py _SHOWN": "how many lines an excerpt has",
+    "web/forms/inputs.py _LONG_TEXT": "when a text gets a larger input",
+}
+"""How something looks, and what others have decided: by module and name, with what it is."""
 
 
 def is_number(node: ast.expr | None) -> bool:
@@ -70,7 +87,8 @@ def limits_in(tree: ast.Module) -> Iterator[str]:
             case ast.keyword(arg=str(name), value=value) if is_number(value) and LIMIT_ARGUMENT.search(name):
                 yield name
             case ast.Call(
-                func=ast.Attribute(attr="sleep" | "timeout" | "move_on_after" | "fail_after"), args=[first, *_]
+                func=ast.Attribute(attr="sleep" | "listen" | "timeout" | "move_on_after" | "fail_after"),
+                args=[first, *_],
             ):
                 if is_number(first) and ast.literal_eval(first) != 0:
                     yield ast.unparse(node)
@@ -79,13 +97,21 @@ def limits_in(tree: ast.Module) -> Iterator[str]:
 
 
 def test_no_other_module_hardcodes_a_limit() -> None:
-    found = {str(path.relative_to(SOURCE)): list(limits_in(ast.parse(path.read_text()))) for path in MODULES}
-    assert {path: limits for path, limits in found.items() if limits} == {}
+    found = {
+        f"{path.relative_to(SOURCE).as_posix()} {name}"
+        for path in MODULES
+        for name in limits_in(ast.parse(path.read_text()))
+    }
+    advice = "add these as rows to settings.py, and import them from there (docs/where.md, Add a setting)"
+    assert found == NOT_LIMITS.keys(), advice
 
 
 @pytest.mark.parametrize(
     "code",
-    ["_CLOSING: Final = 5.0", "MAX_TURNS = 10", "def f(*, timeout=10): ...", "f(timeout=3)", "time.sleep(0.1)"],
+    [
+        *("_CLOSING: Final = 5.0", "MAX_TURNS = 10", "def f(*, timeout=10): ...", "f(timeout=3)", "time.sleep(0.1)"),
+        *("_MOST_READ: Final = 200", "_RACES = 5", "_LONGEST: Final = 300", "LEAST = 32", "door.listen(64)"),
+    ],
 )
 def test_that_check_notices_a_limit(code: str) -> None:
     assert list(limits_in(ast.parse(code)))
@@ -112,7 +138,7 @@ def test_every_limit_says_what_happens_at_it() -> None:
 
 
 def test_the_errors_that_limits_name_exist() -> None:
-    public = {**vars(midcall.errors), **vars(portal_webhooks), **vars(connection_errors)}
+    public = {**vars(midcall.errors), **vars(portal_webhooks), **vars(connection_errors), **vars(midcall.testing)}
     named = [name for each in SETTINGS for name in re.findall(r"`([A-Z][A-Za-z]+)`", each.then)]
     assert len(named) > 10
     assert [name for name in named if not (isinstance(public.get(name), type))] == []
@@ -128,7 +154,10 @@ def test_the_folder_that_a_row_names_uses_the_setting() -> None:
     for setting in SETTINGS:
         if hasattr(settings, setting.name):
             folder = SOURCE / setting.where
-            assert any(setting.name in names[path] for path in MODULES if path.is_relative_to(folder)), setting.name
+            assert any(setting.name in names[path] for path in MODULES if path.is_relative_to(folder)), (
+                f"no module in {setting.where}/ uses {setting.name}: move its row under the heading of the class that "
+                "takes it, or name the folder with where="
+            )
 
 
 def test_every_variable_that_is_read_is_in_the_table() -> None:

@@ -70,7 +70,7 @@ class Tracker:
         """Whether this is exactly our callback. A loopback portal may use any port, as RFC 8252 allows."""
         if self._callback is not None:
             return uri == self._callback
-        return uri.startswith("http://127.0.0.1:") and uri.endswith("/callback")
+        return uri.startswith("http://127.0.0.1:") and uri.endswith("/callback/tracker")
 
     def _decided(self, asked: Any, allowed: bool) -> dict[str, str]:
         if not allowed:

@@ -1,8 +1,11 @@
 """Check what midcall is built from: known holes, lowest versions, hashes, and secrets in logs.
 
 python -m scripts.audit            everything; takes minutes, and needs a package index
+python -m scripts.audit --offline  the same; it's fine if no vulnerability database can be asked
 python -m scripts.audit --short    what CI runs on every change, in a minute
 python -m scripts.audit --renew    write the hashes of the build requirements again
+
+Exits with 1 if something is wrong, and with 3 if all is well except that no vulnerability database could be asked.
 """
 
 from __future__ import annotations
@@ -14,16 +17,36 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from scripts.audit.versions import HERE, ROOT, find_unsafe, list_declared, list_installed, list_pins
+from packaging.version import Version
+
+from scripts.audit.versions import (
+    HERE,
+    NPM,
+    ROOT,
+    find_unsafe,
+    find_unsafe_npm,
+    list_declared,
+    list_installed,
+    list_npm,
+    list_peers,
+    list_pins,
+)
 
 SCRATCH = ROOT / ".audit"
 BUILD = HERE / "build_requirements.txt"
 CANARY = "jinja2==3.1.2"
 """Has holes that every database knows. If none is found in it, none was asked."""
 NO_DATABASE = (
-    "No vulnerability database can be reached from here, so nothing newer than scripts/audit/safe_versions.txt was "
-    "checked. Run `make audit` where PyPI's JSON API or OSV can be reached before you release."
+    "no vulnerability database can be reached from here, so nothing newer than scripts/audit/safe_versions.txt was "
+    "checked. Run `make audit` where PyPI's JSON API or OSV can be reached before you release. To accept this, run "
+    "`make audit AUDIT_ARGS=--offline`."
 )
+UNCHECKED = 3
+"""The exit code if no database could be asked."""
+
+
+class NotChecked(Exception):
+    """This step could not be done here."""
 
 
 def run(*command: str | Path, seconds: float = 600) -> subprocess.CompletedProcess[str]:
@@ -51,24 +74,35 @@ def check_versions() -> str:
     """Offline: what we declare, pin and have installed, against the reviewed list."""
     found = [*find_unsafe("pyproject.toml", list_declared()), *find_unsafe("constraints.txt", list_pins())]
     found += find_unsafe("the environment", list_installed())
+    for file, pins in list_peers().items():
+        found += find_unsafe(file, pins)
+    for path in NPM:
+        found += find_unsafe_npm(path.relative_to(ROOT).as_posix(), list_npm(path))
     if found:
         sys.exit("\n".join(["These versions have known holes:", *found]))
     return "every version that is declared, pinned or installed is in the reviewed list, or above it"
 
 
 def ask_database() -> str:
-    """Online: the pinned versions, against all known vulnerabilities."""
+    """Online: the pinned versions, against all known vulnerabilities. npm packages aren't in these databases."""
     python = make_environment("tools")
     must(python, "-m", "pip", "install", "--quiet", "pip-audit")
+    pinned = {"constraints.txt": list_pins(), **list_peers()}
     for service in ("pypi", "osv"):
         if "jinja2" in (query(python, service, CANARY) or {}):
-            holes = query(python, service, *list_pins_as_text())
-            if holes is None:
-                sys.exit(f"The vulnerability database {service!r} stopped answering. Try again.")
-            if holes:
-                sys.exit("\n".join(f"{name}: {', '.join(ids)}" for name, ids in holes.items()))
-            return f"no known vulnerability in the {len(list_pins())} pinned packages, by {service}"
-    return NO_DATABASE
+            found = [each for file, pins in pinned.items() for each in find_holes(python, service, file, pins)]
+            if found:
+                sys.exit("\n".join(found))
+            return f"no known vulnerability in {sum(map(len, pinned.values()))} pinned packages, by {service}"
+    raise NotChecked(NO_DATABASE)
+
+
+def find_holes(python: Path, service: str, file: str, pins: Sequence[tuple[str, Version]]) -> list[str]:
+    """A line for each package of this file with holes that this service knows."""
+    holes = query(python, service, *(f"{name}=={version}" for name, version in pins))
+    if holes is None:
+        sys.exit(f"The vulnerability database {service!r} stopped answering. Try again.")
+    return [f"{file}: {name}: {', '.join(ids)}" for name, ids in holes.items()]
 
 
 def query(python: Path, service: str, *pins: str) -> dict[str, list[str]] | None:
@@ -82,10 +116,6 @@ def query(python: Path, service: str, *pins: str) -> dict[str, list[str]] | None
     except (ValueError, KeyError):
         return None
     return {each["name"]: [hole["id"] for hole in each["vulns"]] for each in packages if each.get("vulns")}
-
-
-def list_pins_as_text() -> list[str]:
-    return [f"{name}=={version}" for name, version in list_pins()]
 
 
 def test_lowest() -> str:
@@ -134,6 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--short", action="store_true", help="only what takes seconds")
     parser.add_argument("--build", action="store_true", help="only build the wheel")
     parser.add_argument("--renew", action="store_true", help="only write the hashes again")
+    parser.add_argument("--offline", action="store_true", help="accept that no vulnerability database can be asked")
     chosen = parser.parse_args(arguments)
     SCRATCH.mkdir(exist_ok=True)
     steps: Sequence[Callable[[], str]] = (check_versions, build, scan_logs, ask_database, test_lowest)
@@ -143,8 +174,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         steps = (build,)
     elif chosen.renew:
         steps = (renew,)
+    unchecked = False
     for step in steps:
-        print(f"{step.__name__.replace('_', ' ')}: {step()}", flush=True)
+        try:
+            told = step()
+        except NotChecked as error:
+            unchecked, told = True, f"NOT CHECKED: {error}"
+        print(f"{step.__name__.replace('_', ' ')}: {told}", flush=True)
+    if unchecked and not chosen.offline:
+        sys.exit(UNCHECKED)
 
 
 if __name__ == "__main__":

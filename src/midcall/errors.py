@@ -6,7 +6,7 @@
     │   ├── UserCancelled        the user closed the form without deciding
     │   ├── TimedOut             nobody answered in time
     │   ├── InvalidAnswer        the answers did not fit the form, at any attempt
-    │   └── CannotAsk            the question could not be put to the user at all
+    │   └── CannotAsk            the user could not be asked at all
     │       ├── NoCall           no MCP call is running here
     │       ├── NoChannel        this client has no way to be asked
     │       └── ClientFailed     the client disconnected or answered with an error
@@ -130,7 +130,7 @@ class MidcallError(Exception):
 
     @staticmethod
     def rebuild(kind: type[ErrorT], args: tuple[Any, ...], state: Mapping[str, Any]) -> ErrorT:
-        """An error of this class with what another one carries, for copies and pickles. Its `__init__` doesn't run."""
+        """Copy or unpickle an error: same class, arguments and attributes. Its `__init__` doesn't run."""
         error = Exception.__new__(kind)
         error.args = args
         error.__dict__.update(state)
@@ -206,12 +206,12 @@ class InvalidAnswer(NotAnswered):
 
     def __init__(self, problems: Sequence[Problem], attempts: int = 1, **texts: Any) -> None:
         times = "once" if attempts == 1 else f"{attempts} times"
-        super().__init__(f"The answer did not fit the form, asked {times}: {'; '.join(map(str, problems))}.", **texts)
+        super().__init__(f"No valid answer, asked {times}: {'; '.join(map(str, problems))}.", **texts)
         self.problems = tuple(problems)
 
 
 class CannotAsk(NotAnswered):
-    """The question could not be put to the user."""
+    """The user could not be asked."""
 
 
 class NoCall(CannotAsk):
@@ -221,9 +221,9 @@ class NoCall(CannotAsk):
 class NoChannel(CannotAsk):
     """This client has no way to be asked.
 
-    `mode` is the elicitation mode of the `question`, which the model reads, and `reasons` says of each channel why it
-    can't carry it. `undeclared` is the mode that the client would have to declare, if that would help. Its text has the
-    main reason only, because tools pass it to the model; `advice` is for the log.
+    `mode` is the elicitation mode of the `question`, which the model reads, and `reasons` says for each channel why it
+    can't carry the question. `undeclared` is the mode that the client would have to declare, if that would help. The
+    error's text has the main reason only, because tools pass it to the model; `advice` is for the log.
     """
 
     for_model = (
@@ -433,8 +433,8 @@ class RecordRefused(StoreError):
         "calls have ended. If yours do, someone else writes to your store: find out who. Nothing was deleted."
     )
     for_model = (
-        "This server does not trust what its database says about this call, so the call was stopped. Tell the user "
-        "that the operator of the server has to look into it. Do not try again now."
+        "What the server has stored about this call failed a security check, so the call was stopped. Tell the "
+        "user to report this to the operator of the server. Do not try again now."
     )
 
     def __init__(self, kind: str, **texts: Any) -> None:
@@ -446,11 +446,11 @@ class RecordRefused(StoreError):
 
 
 class StoreFull(StoreError):
-    """This caller, or all callers together, have as much in the store as they may."""
+    """This caller has reached its quota in the store, or all callers together have reached theirs."""
 
     for_model = (
-        "This server keeps too many unfinished calls, so it cannot start another question now. Nothing is lost. Finish "
-        "or wait for the calls that are open, and try again later."
+        "This server has too many unfinished calls, so it cannot ask another question now. Nothing is lost. Finish or "
+        "wait for the calls that are open, and try again later."
     )
 
 

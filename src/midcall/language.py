@@ -16,6 +16,7 @@ DOMAIN: Final = "midcall"
 LOCALE: Final = Path(__file__).parent / "locale"
 
 _ENGLISH: Final = gettext.NullTranslations()
+_FROM_THE_RIGHT: Final = frozenset({"ar", "ckb", "dv", "fa", "he", "ks", "ps", "sd", "ug", "ur", "yi"})
 _translations: Final = ContextVar("midcall_language", default=_ENGLISH)
 
 
@@ -27,6 +28,16 @@ def _(message: str) -> str:
 def ngettext(one: str, many: str, count: int) -> str:
     """Translate the form of this sentence that fits `count`."""
     return _translations.get().ngettext(one, many, count)
+
+
+def name_language() -> str:
+    """The language in use, as the attribute `lang` of HTML names it: "en", "pt-BR"."""
+    return _translations.get().info().get("language", "en").replace("_", "-")
+
+
+def name_direction() -> str:
+    """The direction in which this language is written, as the attribute `dir` of HTML names it."""
+    return "rtl" if name_language().partition("-")[0] in _FROM_THE_RIGHT else "ltr"
 
 
 @contextmanager

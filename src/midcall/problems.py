@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from midcall.language import _, ngettext
-
-_MOST_OPTIONS: Final = 12
+from midcall.settings import SHOWN_OPTIONS
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -105,8 +104,8 @@ def _describe_format(format: str) -> str:
 
 def _list_options(options: Sequence[str]) -> str:
     """Name the first options and count the others: nobody reads a list of all countries."""
-    names = ", ".join(options[:_MOST_OPTIONS])
-    if (more := len(options) - _MOST_OPTIONS) <= 0:
+    names = ", ".join(options[:SHOWN_OPTIONS])
+    if (more := len(options) - SHOWN_OPTIONS) <= 0:
         return names
     return ngettext("{names} and {more} more", "{names} and {more} more", more).format(names=names, more=more)
 

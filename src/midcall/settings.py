@@ -272,7 +272,7 @@ _install.add(
     "ANSWERS_AHEAD",
     False,
     "",
-    "Accept answers to keyed questions that come with the first request.",
+    "Accept answers to keyed questions without `via=` that come with the first request.",
     argument="install(answers_ahead=)",
 )
 _install.add(
@@ -345,6 +345,16 @@ PORTAL_TTL_SECONDS: Final = _portal.add(
     argument="Portal(ttl=)",
     env="MIDCALL_PORTAL_TTL",
 )
+PORTAL_PAUSE_SECONDS: Final = _portal.add(
+    "PORTAL_PAUSE_SECONDS",
+    0.7,
+    "s",
+    "A page to which another page has led takes no answer before it was shown this long: longer than a double click "
+    "takes.",
+    then="The answer doesn't count, and the page is shown again and says why.",
+    argument="Portal(pause=)",
+    env="MIDCALL_PORTAL_PAUSE",
+)
 
 PORTAL_DETACHED: Final = _portal.add(
     "PORTAL_DETACHED",
@@ -363,7 +373,7 @@ PAGES_IDLE_SECONDS: Final = _portal.add(
     then="It ends; the next page starts another.",
 )
 PAGES_POLL_SECONDS: Final = _portal.add(
-    "PAGES_POLL_SECONDS", 1.0, "s", "Between two looks of the page process at its open pages.", interval=True
+    "PAGES_POLL_SECONDS", 1.0, "s", "Between two checks of the page process for open pages.", interval=True
 )
 PAGES_LOCK_SECONDS: Final = _portal.add(
     "PAGES_LOCK_SECONDS",
@@ -572,6 +582,75 @@ AUDIT_POLL_SECONDS: Final = _calls.add(
     interval=True,
     where="audit.py",
 )
+NUMBER_CHARACTERS: Final = _calls.add(
+    "NUMBER_CHARACTERS",
+    300,
+    "characters",
+    "The longest line that is read as a number.",
+    then="It isn't a number, and the user is asked again.",
+    where="core",
+)
+SECRET_NAME_CHARACTERS: Final = _calls.add(
+    "SECRET_NAME_CHARACTERS",
+    200,
+    "characters",
+    "This much of a message or a name is searched for words that ask for a secret.",
+    then="Words that come later aren't noticed.",
+    where="core",
+)
+CACHED_CHARACTERS: Final = _calls.add(
+    "CACHED_CHARACTERS",
+    1_000,
+    "characters",
+    "Questions with longer messages aren't cached: they quote files and letters.",
+    then="The question is made again each time.",
+    where=".",
+)
+MAX_CACHED_TYPES: Final = _calls.add(
+    "MAX_CACHED_TYPES",
+    1_024,
+    "types",
+    "Keep what was read from this many types of answers.",
+    then="What was read from some of them is read again.",
+    where="core",
+)
+REJECTED_CHARACTERS: Final = _calls.add(
+    "REJECTED_CHARACTERS",
+    4_096,
+    "characters",
+    "A rejected value is kept for the user to correct if it isn't longer.",
+    then="The user enters it again.",
+    where="core",
+)
+SECRET_ATTEMPTS: Final = _calls.add(
+    "SECRET_ATTEMPTS",
+    3,
+    "attempts",
+    "A user can enter a secret that its check rejects this often.",
+    then="The tool gets `NotAnswered`.",
+)
+MAX_WARNINGS: Final = _calls.add(
+    "MAX_WARNINGS",
+    100,
+    "warnings",
+    "Log this many different warnings of one kind, and keep as many odd forms for `midcall doctor`.",
+    then="More warnings of this kind aren't logged, and the oldest form is forgotten.",
+)
+MAX_WARNING_KINDS: Final = _calls.add(
+    "MAX_WARNING_KINDS",
+    1_000,
+    "kinds",
+    "Tell this many kinds of warnings apart. A mistake is one kind for each tool.",
+    then="The oldest kind is forgotten: its warnings may be logged again.",
+)
+SHOWN_OPTIONS: Final = _calls.add(
+    "SHOWN_OPTIONS",
+    12,
+    "options",
+    "A sentence about a wrong answer names this many options.",
+    then="It says how many more there are.",
+    where=".",
+)
 
 # --- Live runs -------------------------------------------------------------------------------------
 
@@ -691,6 +770,27 @@ BLOCKED_SECONDS: Final = _runs.add(
     "A loop that takes no turn for this long, while a thread waits for it, counts as blocked.",
     then="The thread's question fails with `Misuse`.",
 )
+CANCEL_ATTEMPTS: Final = _runs.add(
+    "CANCEL_ATTEMPTS",
+    3,
+    "attempts",
+    "Cancel a run that has to end this often.",
+    then="The run is abandoned, with a line in the log: its questions no longer return.",
+)
+MAX_REFUSALS: Final = _runs.add(
+    "MAX_REFUSALS",
+    20,
+    "questions",
+    "A task may catch the end of its run and ask again this often.",
+    then="Its next question never returns, and the run counts as abandoned.",
+)
+MAX_REFUSALS_IN_ALL: Final = _runs.add(
+    "MAX_REFUSALS_IN_ALL",
+    1_000,
+    "questions",
+    "And all tasks of a run together.",
+    then="The next question of any of them never returns, and the run counts as abandoned.",
+)
 
 # --- once ------------------------------------------------------------------------------------------
 
@@ -737,7 +837,11 @@ BRIEF_HOLD_SECONDS: Final = _resuming.add(
     then="It returns that the user isn't done yet, and its code still works.",
 )
 PUSH_HOLD_SECONDS: Final = _resuming.add(
-    "PUSH_HOLD_SECONDS", 300.0, "s", "Hold a pushed call that can't be resumed later.", then="The tool gets `TimedOut`."
+    "PUSH_HOLD_SECONDS",
+    300.0,
+    "s",
+    "Hold a pushed call on a server without a store.",
+    then="The call returns a resume code that works in this process; if it can have none, it fails with `TimedOut`.",
 )
 PURGE_SECONDS: Final = _resuming.add(
     "PURGE_SECONDS", 300.0, "s", "Between two purges of expired records by a server.", interval=True
@@ -1001,6 +1105,41 @@ LOGGED_RECORDS: Final = _stores.add(
     "Log this many refused records; after that, they are only refused.",
     then="Further ones are refused without a line in the log.",
 )
+KEY_BYTES: Final = _stores.add(
+    "KEY_BYTES",
+    32,
+    "bytes",
+    "A key needs at least this many.",
+    then="`InstallError` says how to make one.",
+)
+KEY_VARIETY: Final = _stores.add(
+    "KEY_VARIETY",
+    8,
+    "characters",
+    "A key needs at least this many different ones.",
+    then="`InstallError` says how to make one.",
+)
+QUOTA_PERIODS: Final = _stores.add(
+    "QUOTA_PERIODS",
+    30,
+    "periods",
+    "Count what a caller keeps in periods, about this many, by when it expires.",
+    then="Longer periods are used: what lasts long counts for a little longer.",
+)
+QUOTA_RACES: Final = _stores.add(
+    "QUOTA_RACES",
+    10,
+    "attempts",
+    "Try to write down what a caller uses this often, while others do so, too.",
+    then="It's written down the next time.",
+)
+SQL_RACES: Final = _stores.add(
+    "SQL_RACES",
+    5,
+    "attempts",
+    "Try a change to a record this often, while others change it, too.",
+    then="The change fails with `StoreError`.",
+)
 
 # --- Web -------------------------------------------------------------------------------------------
 
@@ -1100,6 +1239,14 @@ MAX_FIELDS: Final = _web.add(
     "A page shows at most this many fields.",
     then="The page says that it can't show the form; no App is offered.",
 )
+PAGE_CONFIRM_SECONDS: Final = _web.add(
+    "PAGE_CONFIRM_SECONDS",
+    0.5,
+    "s",
+    "A question on the page of the browser answerer or in an App can't be answered before it was shown this long: "
+    "longer than a double click takes.",
+    then="Until then, the buttons are disabled. Without JavaScript, the question is shown again and says why.",
+)
 PAGE_NAME_CHARACTERS: Final = _portal.add(
     "PAGE_NAME_CHARACTERS",
     200,
@@ -1113,6 +1260,35 @@ MAX_CONTROLS: Final = _web.add(
     "options",
     "A page shows at most this many options in all.",
     then="The page says that it can't show the form; no App is offered.",
+)
+PAGE_MESSAGE_CHARACTERS: Final = _web.add(
+    "PAGE_MESSAGE_CHARACTERS",
+    10_000,
+    "characters",
+    "A page shows this much of a text of several lines.",
+    then="A note says how many more there are.",
+)
+PAGE_LINE_CHARACTERS: Final = _web.add(
+    "PAGE_LINE_CHARACTERS",
+    300,
+    "characters",
+    "And of one on a single line.",
+    then="It ends with an ellipsis.",
+)
+MAX_LOGGED_HOSTS: Final = _web.add(
+    "MAX_LOGGED_HOSTS",
+    10,
+    "hosts",
+    "Log this many wrong hosts that requests were for.",
+    then="Requests for other wrong hosts are refused without a line in the log.",
+    where="portal",
+)
+LOCAL_BACKLOG: Final = _web.add(
+    "LOCAL_BACKLOG",
+    128,
+    "connections",
+    "This many connections may wait until a server on this machine accepts them.",
+    then="The system refuses or delays more of them.",
 )
 
 # --- Portal, fixed ----------------------------------------------------------------------------------------
@@ -1343,7 +1519,7 @@ MAX_CLIENT_ROUNDS: Final = _client.add(
     "MAX_CLIENT_ROUNDS",
     100,
     "rounds",
-    "Of one call on 2026-07-28. A busy server may use rounds without questions to gain time.",
+    "One call on 2026-07-28 may take this many rounds. A busy server may send rounds without questions to gain time.",
     then="The SDK ends the call with an error.",
     argument="connect(input_required_max_rounds=)",
 )
@@ -1352,7 +1528,7 @@ MAX_FAULTS: Final = _client.add(
     1_000,
     "faults",
     "Read this many faults of one question or tool: in memory, each takes a thousand times its size.",
-    then="They are counted, and none is described.",
+    then="Further ones are only counted.",
 )
 MAX_MALFORMED_TOOLS: Final = _client.add(
     "MAX_MALFORMED_TOOLS",
@@ -1375,7 +1551,7 @@ MAX_BUSY_STATES: Final = _client.add(
     "MAX_BUSY_STATES",
     256,
     "calls",
-    "Of one connection that wait for a busy server at once.",
+    "This many calls of one connection may wait for a busy server at once.",
     then="The oldest is repeated without a longer pause.",
 )
 MAX_CLIENT_VISITS: Final = _client.add(
@@ -1430,7 +1606,7 @@ GUARD_PENDING_IN_ALL: Final = _client.add(
     "GUARD_PENDING_IN_ALL",
     128,
     "questions",
-    "And for all servers together.",
+    "The same limit for all servers together.",
     then="More questions are cancelled, and the user is told once.",
     argument="Guard(most_waiting_in_all=)",
 )
@@ -1509,8 +1685,8 @@ CONFIRM_SECONDS: Final = _client.add(
     "CONFIRM_SECONDS",
     0.3,
     "s",
-    "A form can't be confirmed before it was shown this long.",
-    then="Until then, the key does nothing.",
+    "A form can't be confirmed or declined before it was shown this long, nor a prompt that replaced another one.",
+    then="Until then, the key does nothing, and a line is asked for again.",
 )
 OUTPUT_BYTES: Final = _client.add(
     "OUTPUT_BYTES",
@@ -1543,13 +1719,6 @@ PAGE_OPEN_SECONDS: Final = _client.add(
 PAGE_EVENT_SECONDS: Final = _client.add(
     "PAGE_EVENT_SECONDS", 0.2, "s", "Between two events that a page gets.", interval=True
 )
-PAGE_CONFIRM_SECONDS: Final = _client.add(
-    "PAGE_CONFIRM_SECONDS",
-    0.5,
-    "s",
-    "A question on the browser page can't be sent before it was shown this long: longer than a double click takes.",
-    then="Until then, the button is disabled.",
-)
 BROWSER_POST_BYTES: Final = _client.add(
     "BROWSER_POST_BYTES",
     4_000_000,
@@ -1566,6 +1735,188 @@ URL_CHARACTERS: Final = _client.add(
     "characters",
     "The longest URL that can be opened.",
     then="The user is told why, and can't open it.",
+)
+REFUSAL_CHARACTERS: Final = _client.add(
+    "REFUSAL_CHARACTERS",
+    10_000,
+    "characters",
+    "Read this much of an error, to learn that a server can't push on this version.",
+    then="The error counts as any other.",
+)
+ODD_QUESTION_CHARACTERS: Final = _client.add(
+    "ODD_QUESTION_CHARACTERS",
+    300,
+    "characters",
+    "Say this much of why a question can't be shown.",
+    then="The rest isn't shown.",
+)
+MAX_LOGGED_QUESTIONS: Final = _client.add(
+    "MAX_LOGGED_QUESTIONS",
+    10,
+    "questions",
+    "Log this many questions of one server that can't be shown.",
+    then="A line says that more aren't logged.",
+)
+MALFORMED_REASON_CHARACTERS: Final = _client.add(
+    "MALFORMED_REASON_CHARACTERS",
+    200,
+    "characters",
+    "Say this much of why a tool or a message is malformed.",
+    then="It says how much is missing.",
+)
+LOG_LINE_CHARACTERS: Final = _client.add(
+    "LOG_LINE_CHARACTERS",
+    2_000,
+    "characters",
+    "Show this much of a line that a server logs.",
+    then="The rest of the line isn't shown.",
+)
+LONG_URL_CHARACTERS: Final = _client.add(
+    "LONG_URL_CHARACTERS",
+    2_000,
+    "characters",
+    "A longer URL is very long.",
+    then="The user is warned.",
+)
+MAX_TOLD: Final = _client.add(
+    "MAX_TOLD",
+    1_000,
+    "sentences",
+    "A guard remembers this many sentences that it has told the user.",
+    then="It may say the oldest again.",
+)
+SCRIPT_MESSAGE_CHARACTERS: Final = _client.add(
+    "SCRIPT_MESSAGE_CHARACTERS",
+    200,
+    "characters",
+    "An error of a script quotes this much of a question.",
+    then="It ends with an ellipsis.",
+)
+SCRIPT_FIELDS: Final = _client.add(
+    "SCRIPT_FIELDS",
+    20,
+    "fields",
+    "An error of a script names this many fields.",
+    then="It says how many more there are.",
+)
+MAX_ENDED: Final = _client.add(
+    "MAX_ENDED",
+    50,
+    "questions",
+    "The browser page remembers this many questions that have ended.",
+    then="The oldest is forgotten: its page says only that it isn't open any more.",
+)
+MAX_NOTES: Final = _client.add(
+    "MAX_NOTES",
+    3,
+    "notes",
+    "The browser page shows this many sentences about stopped questions.",
+    then="The oldest is no longer shown.",
+)
+KEPT_LINES: Final = _client.add(
+    "KEPT_LINES",
+    200,
+    "lines",
+    "Line prompts keep this many lines that others print while a question is shown.",
+    then="The oldest are dropped, and a line says how many.",
+)
+LINES_TEXT_CHARACTERS: Final = _client.add(
+    "LINES_TEXT_CHARACTERS",
+    6_000,
+    "characters",
+    "Line prompts show this much of a text.",
+    then="A note says how many more there are.",
+)
+LINES_TEXT_LINES: Final = _client.add(
+    "LINES_TEXT_LINES",
+    80,
+    "lines",
+    "And this many lines of it.",
+    then="A note says how many characters more there are.",
+)
+HINT_CHARACTERS: Final = _client.add(
+    "HINT_CHARACTERS",
+    200,
+    "characters",
+    "Line prompts show this much of a hint.",
+    then="It says how much is missing.",
+)
+REVIEWED_CHARACTERS: Final = _client.add(
+    "REVIEWED_CHARACTERS",
+    2_000,
+    "characters",
+    "A review shows this much of a field's label; of values, everything.",
+    then="It says how much is missing.",
+)
+LISTED_OPTIONS: Final = _client.add(
+    "LISTED_OPTIONS",
+    20,
+    "options",
+    "Line prompts list this many options of a long list at once.",
+    then="The user searches for others.",
+)
+LINE_CHARACTERS: Final = _client.add(
+    "LINE_CHARACTERS",
+    200,
+    "characters",
+    "A terminal shows this much of a text on one line.",
+    then="It says how much is missing.",
+)
+TERMINAL_MESSAGE_CHARACTERS: Final = _client.add(
+    "TERMINAL_MESSAGE_CHARACTERS",
+    20_000,
+    "characters",
+    "A terminal shows this much of a text of several lines.",
+    then="It says how much is missing.",
+)
+TERMINAL_MESSAGE_LINES: Final = _client.add(
+    "TERMINAL_MESSAGE_LINES",
+    400,
+    "lines",
+    "And this many lines of it.",
+    then="It says how much is missing.",
+)
+VERSION_CHARACTERS: Final = _client.add(
+    "VERSION_CHARACTERS",
+    30,
+    "characters",
+    "Line prompts show this much of a server's version.",
+    then="It says how much is missing.",
+)
+MAX_TOGETHER: Final = _client.add(
+    "MAX_TOGETHER",
+    20,
+    "questions",
+    "A terminal shows this many pending questions as one form.",
+    then="The others are shown after these.",
+)
+PORTION_FIELDS: Final = _client.add(
+    "PORTION_FIELDS",
+    40,
+    "fields",
+    "A terminal shows this many fields at once.",
+    then="The form is shown in portions.",
+)
+FOUND_OPTIONS: Final = _client.add(
+    "FOUND_OPTIONS",
+    100,
+    "options",
+    "A terminal lists this many options of a list that is searched.",
+    then="The user types more of the option to see it.",
+)
+DESCRIPTION_CHARACTERS: Final = _client.add(
+    "DESCRIPTION_CHARACTERS",
+    2_000,
+    "characters",
+    "A terminal shows this much of a field's description.",
+    then="It says how much is missing.",
+)
+PRINTED_LINES: Final = _client.add(
+    "PRINTED_LINES",
+    10_000,
+    "lines",
+    "Keep this many lines that others print while the terminal shows a form.",
+    then="The oldest are dropped.",
 )
 
 # --- Command line ----------------------------------------------------------------------------------
@@ -1660,6 +2011,57 @@ SLOW_IMPORT_SECONDS: Final = _cli.add(
     "An import that takes longer is slow.",
     then="The command keeps waiting, and says what may be wrong.",
     where="doctor",
+)
+FAILURE_CHARACTERS: Final = _cli.add(
+    "FAILURE_CHARACTERS",
+    500,
+    "characters",
+    "Print this much of an unexpected failure.",
+    then="The rest isn't printed.",
+)
+LAST_LOG_LINES: Final = _cli.add(
+    "LAST_LOG_LINES",
+    20,
+    "lines",
+    "Print this many of a server's last log lines, if it can't be reached.",
+    then="Earlier lines aren't printed.",
+)
+ERROR_CHARACTERS: Final = _cli.add(
+    "ERROR_CHARACTERS",
+    10_000,
+    "characters",
+    "Print this much of a server's error.",
+    then="The rest isn't printed.",
+)
+TOOL_TEXT_CHARACTERS: Final = _cli.add(
+    "TOOL_TEXT_CHARACTERS",
+    5_000,
+    "characters",
+    "Print this much of a tool's description.",
+    then="It ends with an ellipsis.",
+)
+UNANSWERED_CHARACTERS: Final = _cli.add(
+    "UNANSWERED_CHARACTERS",
+    200,
+    "characters",
+    "Print this much of a question that wasn't answered.",
+    then="The rest isn't printed.",
+)
+MASKED_CHARACTERS: Final = _cli.add(
+    "MASKED_CHARACTERS",
+    6,
+    "characters",
+    "Mask the values of secret variables that are at least this long.",
+    then="A shorter value isn't masked, since it may be part of any sentence.",
+    where="doctor",
+)
+TESTED_ROUNDS: Final = _cli.add(
+    "TESTED_ROUNDS",
+    1_000,
+    "rounds",
+    "`midcall.testing` lets a tool ask in this many rounds.",
+    then="The test fails with `NotReplayable`.",
+    where="testing",
 )
 
 SETTINGS: Final[tuple[Setting, ...]] = tuple(_rows)

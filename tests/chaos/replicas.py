@@ -72,7 +72,9 @@ class Replicas:
 async def replicas(kind: str, home: Path, *, hold: float = 20.0) -> AsyncGenerator[Replicas]:
     """Three replicas on this kind of store, all listening."""
     async with place(kind, home) as store, issuing() as issuer, proxy() as front:
-        tracker = Tracker(f"{front.url}/tracker", f"{front.url}/midcall/callback", "what the tracker signs with")
+        tracker = Tracker(
+            f"{front.url}/tracker", f"{front.url}/midcall/callback/tracker", "what the tracker signs with"
+        )
         front.serve("/tracker", tracker.app)
         shared = ("--base-url", front.url, "--issuer", issuer.url, "--ledger", str(home / "ledger"))
         found = Replicas(front, issuer, home, (store, *shared), hold)

@@ -119,7 +119,7 @@ def test_a_list_can_be_given_item_by_item() -> None:
         ("text=@/no/such/file", "text: the file '/no/such/file' cannot be read"),
     ],
 )
-def test_what_cannot_be_read_is_told_with_its_name(text: str, told: str) -> None:
+def test_an_argument_that_cannot_be_read_is_named_in_the_error(text: str, told: str) -> None:
     with pytest.raises(BadArgument) as caught:
         value(text)
     assert str(caught.value).startswith(told)
@@ -130,7 +130,7 @@ def test_a_repeated_argument_that_is_not_a_list_is_reported() -> None:
         read(split(["text=a", "text=b"]), SCHEMA)
 
 
-def test_all_that_is_missing_is_listed_with_what_it_is() -> None:
+def test_all_missing_arguments_are_listed_with_their_types() -> None:
     with pytest.raises(BadArgument, match=r"missing: count \(a whole number\), tags \(a list of text\)"):
         read(split(["text=a"]), {**SCHEMA, "required": ["text", "count", "tags"]})
 
@@ -182,12 +182,12 @@ def test_any_json_can_be_given_as_it_is(data: Any) -> None:
 
 
 @given_any(st.text().filter(lambda text: not text.startswith("@")))
-def test_any_text_stays_what_it_is_where_text_is_wanted(text: str) -> None:
+def test_an_argument_of_type_text_is_never_converted(text: str) -> None:
     assert value(f"text={text}") == text
 
 
 @given_any(st.sampled_from(sorted(SCHEMA["properties"])), st.text().filter(lambda text: not text.startswith("@")))
-def test_whatever_is_typed_it_is_a_value_that_fits_or_an_error_with_the_name(name: str, text: str) -> None:
+def test_any_input_becomes_a_valid_value_or_an_error_with_the_name(name: str, text: str) -> None:
     found = outcome(f"{name}={text}", SCHEMA)
     assert found == name or set(found) == {name}
 
@@ -199,7 +199,7 @@ def test_a_plain_type_is_judged_as_a_validator_does(kind: str, data: Any) -> Non
     assert outcome(f"a:={json.dumps(data)}", schema) == ({"a": data} if fits else "a")
 
 
-def test_where_types_are_all_there_is_no_validator_is_loaded() -> None:
+def test_a_schema_with_types_only_loads_no_validator() -> None:
     program = (
         "import sys; from midcall.cli.call.arguments import read, split; "
         "read(split(['a=x', 'b=1']), {'properties': {'a': {'type': 'string'}, 'b': {'type': 'integer'}}}); "

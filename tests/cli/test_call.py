@@ -68,7 +68,7 @@ def test_arguments_are_typed_by_the_tools_own_schema() -> None:
         ([], "Missing argument 'TOOL'"),
     ],
 )
-def test_wrong_usage_is_told_in_a_line_and_exits_with_2(url: str, given: list[str], told: str) -> None:
+def test_wrong_usage_is_reported_in_a_line_and_exits_with_2(url: str, given: list[str], told: str) -> None:
     done = here("call", url, *given)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.splitlines()[-1].startswith(f"midcall call: error: {told}")
@@ -140,7 +140,7 @@ mcp.run()
 """
 
 
-def test_a_page_that_ends_with_the_server_that_the_command_started_is_told_of_as_gone(tmp_path: Path) -> None:
+def test_a_page_that_ended_with_its_server_is_not_offered(tmp_path: Path) -> None:
     script = tmp_path / "server.py"
     script.write_text(PAYS.format(how="portal=Portal()"))
     waits = here("call", command_of(script), "pay", "--era", "2025-06-18")
@@ -178,13 +178,13 @@ def broken_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("tool", ["asks_inside_once", "divides"])
-def test_after_a_mistake_in_the_tools_code_the_way_to_the_servers_log_is_told(tool: str, broken_url: str) -> None:
+def test_after_a_bug_in_the_tool_the_command_says_how_to_see_the_servers_log(tool: str, broken_url: str) -> None:
     assert here("call", command_of(BROKEN), tool).stderr.splitlines()[-1] == LOG_IS_TOLD
     for shown in (here("call", command_of(BROKEN), tool, "-v"), here("call", broken_url, tool)):
         assert (shown.returncode, LOG_IS_TOLD in shown.stderr) == (1, False)
 
 
-def test_where_the_tool_said_itself_why_it_failed_the_log_is_not_told_of() -> None:
+def test_if_the_tool_explains_its_failure_the_log_is_not_mentioned() -> None:
     done = here("call", BARE, "fails")
     assert (done.returncode, LOG_IS_TOLD in done.stderr) == (1, False)
 
@@ -204,7 +204,7 @@ def test_json_is_the_result_and_nothing_else(url: str) -> None:
     assert "this tool is broken" in result["content"][0]["text"]
 
 
-def test_what_is_no_text_is_described(url: str) -> None:
+def test_content_that_is_not_text_is_described(url: str) -> None:
     done = here("call", url, "several")
     assert done.stdout == "one\n[image, image/png, 5 bytes]\n"
 
@@ -272,7 +272,7 @@ def test_a_declined_question_exits_with_3(url: str, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (3, "Hi, decline!\n", "✗ Declined: Who are you?\n")
 
 
-def test_without_a_terminal_a_question_is_cancelled_and_that_is_said(url: str) -> None:
+def test_without_a_terminal_a_question_is_cancelled_and_the_command_reports_it(url: str) -> None:
     done = midcall("call", url, "greet", "greeting=Hi")
     assert (done.returncode, done.stdout) == (3, "Hi, cancel!\n")
     assert "Nobody is here to answer" in done.stderr
@@ -317,7 +317,7 @@ def test_without_textual_questions_are_asked_line_by_line(no_color: str, told: b
 
 
 @pty
-def test_while_a_tool_runs_a_spinner_tells_the_seconds_and_ctrl_c_cancels() -> None:
+def test_while_a_tool_runs_a_spinner_counts_the_seconds_and_ctrl_c_cancels() -> None:
     with screen("call", BARE, "waits", NO_COLOR="") as shown:
         shown.sees("waits · 1 s · 25% · still here")
         shown.press("\x03")
@@ -342,6 +342,32 @@ def test_at_a_terminal_text_of_a_server_is_made_safe() -> None:
     with screen("call", BARE, "escapes", NO_COLOR="1") as shown:
         assert shown.exit_code() == 0
         assert shown.text == "plain\n"
+
+
+POSING = command_of(Path(__file__).with_name("posing_server.py"))
+OURS = {
+    "failing": ["✗ The tool failed:"],
+    "error": ["✗ The server answered with an error: busy"],
+    "suspended": [
+        "The tool is waiting for you: open the address. The other lines behind the bar are for a model.",
+        "Then continue with: midcall call '",
+    ],
+}
+
+
+@pty
+@pytest.mark.parametrize("tool", OURS)
+def test_at_a_terminal_no_text_of_a_server_begins_where_lines_of_the_command_do(tool: str) -> None:
+    with screen("call", POSING, tool, NO_COLOR="1", size=(100, 30)) as shown:
+        assert shown.exit_code() == (3 if tool == "suspended" else 1)
+        lines = [line.rpartition("\x1b[2K")[2].rpartition("\r")[2] for line in shown.text.splitlines()]
+    lines = [line for line in lines if line.strip()]
+    assert [line for line in lines if not line.startswith("  │ ")][: len(OURS[tool])] == [
+        next(line for line in lines if line.startswith(own)) for own in OURS[tool]
+    ]
+    for posing in ("✓ Sent.", "✗ The server is gone", "╭─ midcall", "Then continue with: curl"):
+        assert [line for line in lines if posing in line], posing
+        assert all(line.startswith("  │ ") for line in lines if posing in line), posing
 
 
 # --- hints -------------------------------------------------------------------------------------

@@ -71,13 +71,13 @@ def test_one_game_on_one_version_can_be_picked() -> None:
     assert "2026-07-28" not in shown
 
 
-def test_a_terminal_that_knows_only_ascii_is_no_reason_to_fail() -> None:
+def test_the_demo_works_in_an_ascii_terminal() -> None:
     demo = midcall("demo", "guess", warm=False, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert demo.returncode == 0
     assert "[2026-07-28 ? round 2]" in demo.stdout
 
 
-def test_a_reader_that_goes_away_is_no_reason_to_fail() -> None:
+def test_a_closed_pipe_is_not_a_failure() -> None:
     with subprocess.Popen(DEMO, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as demo:
         assert demo.stdout is not None
         assert demo.stderr is not None
@@ -87,7 +87,7 @@ def test_a_reader_that_goes_away_is_no_reason_to_fail() -> None:
         assert demo.wait(SECONDS) == 0
 
 
-def test_a_closed_standard_input_is_no_terminal() -> None:
+def test_a_closed_standard_input_is_not_a_terminal() -> None:
     closed = ["sh", "-c", 'exec "$@" <&-', "sh", *DEMO, "guess"]
     demo = subprocess.run(closed, capture_output=True, text=True, timeout=SECONDS)
     assert (demo.returncode, demo.stderr) == (0, "")
@@ -107,7 +107,7 @@ def test_a_scene_with_another_result_or_another_end_has_not_passed(result: str, 
 @pytest.mark.parametrize(
     "args", [(), ("dmeo",), ("demo", "chess"), ("demo", "--era", "2024-11-05"), ("demo", "--fast")]
 )
-def test_bad_usage_is_told_in_a_line_and_exits_with_2(args: tuple[str, ...]) -> None:
+def test_bad_usage_is_reported_in_a_line_and_exits_with_2(args: tuple[str, ...]) -> None:
     result = midcall(*args)
     assert result.returncode == 2
     assert result.stdout == ""

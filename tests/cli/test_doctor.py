@@ -33,7 +33,7 @@ def plain(tmp_path: Path) -> Path:
 # --- the server's side -------------------------------------------------------------------------
 
 
-def test_a_file_is_imported_and_every_channel_told() -> None:
+def test_a_file_is_imported_and_every_channel_listed() -> None:
     done = midcall("doctor", str(EVERYWHERE), warm=False, **HOW)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("Fjord Travel\n\nChannels, in the order in which they are tried\n  ✓ round ")
@@ -148,7 +148,7 @@ def test_a_probe_that_asks_by_a_link_has_not_failed(tmp_path: Path) -> None:
     assert "code" not in done.stdout
 
 
-def test_a_server_without_midcall_is_told_as_that() -> None:
+def test_a_server_without_midcall_is_reported() -> None:
     done = here("doctor", BARE)
     assert done.returncode == 0
     assert "– later  midcall_continue is not listed" in done.stdout

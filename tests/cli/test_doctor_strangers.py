@@ -97,7 +97,7 @@ def test_a_name_that_is_not_a_server_is_reported() -> None:
     assert "and Portal is not a server: name the server" in refused("pages.py:Portal")
 
 
-def test_a_file_with_the_name_of_a_package_is_to_be_renamed(home: Path) -> None:
+def test_the_advice_for_a_file_named_like_a_package_is_to_rename_it(home: Path) -> None:
     (home / "app").mkdir()
     assert "rename the file" in refused("app/mcp.py", PORTAL)
 
@@ -184,7 +184,7 @@ def test_a_portal_with_a_certificate_that_has_expired_ends_with_1(home: Path) ->
     assert "→ Renew it" in done.stdout
 
 
-def test_a_url_with_a_certificate_that_does_not_verify_is_told_as_that(home: Path) -> None:
+def test_a_url_with_an_invalid_certificate_is_reported(home: Path) -> None:
     with page_behind(certificate(home / "own.pem")) as place:
         done = here("doctor", f"https://{place}/mcp")
     assert (done.returncode, done.stdout) == (4, "")
@@ -225,7 +225,7 @@ socket.getaddrinfo = never
 """Stands for a network in which nobody answers what a name means."""
 
 
-def test_where_no_name_is_ever_found_the_command_ends_all_the_same(home: Path) -> None:
+def test_if_names_never_resolve_the_command_still_ends(home: Path) -> None:
     (home / "lost.py").write_text(NO_NAMES + PORTAL)
     how = {"MIDCALL_PORTAL_URL": "https://mcp.invalid", "MIDCALL_STORE": "redis://db.invalid", "MIDCALL_KEYS": NEW}
     done = midcall("doctor", "lost.py", **how)
@@ -234,7 +234,7 @@ def test_where_no_name_is_ever_found_the_command_ends_all_the_same(home: Path) -
     assert "! portal    No answer from https://mcp.invalid within a few seconds" in done.stdout
 
 
-def test_what_nobody_expected_is_told_in_a_line(home: Path) -> None:
+def test_an_unexpected_error_is_reported_in_a_line(home: Path) -> None:
     strange = (
         "from midcall.stores.memory import Memory\nclass Odd(Memory):\n    async def read(self, id): raise OddError"
     )

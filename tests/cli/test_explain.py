@@ -51,14 +51,14 @@ def test_without_a_name_the_errors_are_listed() -> None:
     assert told.stdout.split("\n\n")[1].split() == list(SECTIONS) == list(sections())
 
 
-def test_an_unknown_name_is_told_with_the_nearest() -> None:
+def test_an_unknown_name_is_reported_with_the_nearest() -> None:
     told = midcall("explain", "NoChanel")
     assert (told.returncode, told.stdout) == (2, "")
     assert told.stderr == "midcall explain: there is no error 'NoChanel'. Did you mean NoChannel?\n"
     assert "`midcall explain` lists all errors" in midcall("explain", "zzz").stderr
 
 
-def test_an_error_of_pythons_own_is_not_taken_for_one_of_ours() -> None:
+def test_a_builtin_error_is_not_mistaken_for_one_of_midcall() -> None:
     known = [name for name, each in vars(builtins).items() if isinstance(each, type) and issubclass(each, Exception)]
     assert "ValueError" in known
     for name in known:

@@ -106,7 +106,7 @@ def test_a_tool_beside_those_can_be_called_and_one_of_those_cannot(era: str) -> 
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"{UNUSABLE[0]}\n")
 
 
-def test_a_server_that_does_not_start_is_told_with_what_it_said() -> None:
+def test_a_server_that_does_not_start_is_reported_with_its_output() -> None:
     done = midcall("tools", f"{BARE} --broken")
     assert (done.returncode, done.stdout) == (4, "")
     assert done.stderr.startswith("✗ Cannot connect to ")
@@ -143,7 +143,7 @@ def test_verbose_shows_what_the_server_writes() -> None:
     assert "  │ ready\n" in here("tools", BARE, "--verbose").stderr
 
 
-def test_a_reader_that_goes_away_is_no_reason_to_fail() -> None:
+def test_a_closed_pipe_is_not_a_failure() -> None:
     program = [*PYTHON, "-m", "midcall", "tools", BARE]
     with subprocess.Popen(program, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as tools:
         assert tools.stdout is not None
@@ -154,7 +154,7 @@ def test_a_reader_that_goes_away_is_no_reason_to_fail() -> None:
 
 
 @pytest.mark.parametrize("args", [("tools",), ("tools", "x", "--era", "1999"), ("tools", "x", "-H", "nonsense")])
-def test_bad_usage_is_told_in_a_line(args: tuple[str, ...]) -> None:
+def test_bad_usage_is_reported_in_a_line(args: tuple[str, ...]) -> None:
     done = midcall(*args)
     assert done.returncode == 2
     assert ": error: " in done.stderr.splitlines()[-1]

@@ -116,7 +116,7 @@ def test_what_an_operator_deletes_is_in_the_audit_trail_without_its_value(url: s
     assert TOKEN["value"] not in trail.read_text()
 
 
-def test_who_forgets_an_account_hears_that_the_provider_does_not_know(url: str) -> None:
+def test_forgetting_an_account_warns_that_the_provider_is_not_told(url: str) -> None:
     done = here("vault", "forget", ADA, "oauth:calendar", "--store", url)
     assert (done.returncode, done.stdout) == (0, "Deleted oauth:calendar.\n")
     assert "calendar was not notified" in done.stderr
@@ -191,7 +191,7 @@ def test_without_keys_of_the_environment_those_of_this_machine_are_used(tmp_path
         (["store", "schema", "redis://:hunter2@db"], NEW, 2, "only PostgreSQL"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_sentence_without_passwords_and_with_a_code(
+def test_an_error_is_one_sentence_without_passwords_and_an_exit_code(
     arguments: list[str], keys: str, code: int, said: str, tmp_path: Path
 ) -> None:
     done = here(*(part.format(tmp_path) for part in arguments), MIDCALL_KEYS=keys)

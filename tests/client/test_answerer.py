@@ -235,7 +235,7 @@ async def test_an_answerer_that_returns_no_outcome_cancels_and_the_log_says_what
 
 
 @pytest.mark.parametrize("around", [lambda answerer: answerer, Guard], ids=["alone", "guarded"])
-async def test_an_answerer_that_is_not_async_cancels_and_the_log_says_so(
+async def test_an_answerer_that_is_not_async_cancels_and_is_logged(
     around: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Plain:

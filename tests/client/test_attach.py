@@ -69,7 +69,7 @@ async def test_it_declares_only_what_its_answerer_can_serve() -> None:
     assert raw.calls("initialize")[0]["capabilities"]["elicitation"] == {"form": {}}
 
 
-async def test_a_required_visit_is_made_and_the_message_handler_that_was_there_hears_everything() -> None:
+async def test_a_required_visit_is_made_and_the_existing_message_handler_still_gets_everything() -> None:
     raw = refusing_once()
     messages: list[Any] = []
     completed: list[tuple[str, bool]] = []

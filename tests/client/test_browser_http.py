@@ -23,13 +23,20 @@ import pytest
 
 from midcall.client.answerer import Answerer, Waits, modes_of
 from midcall.client.asked import Asked, FormQuestion
-from midcall.client.browser import Browser
+from midcall.client.browser import Browser, views
 from midcall.core.forms.fields import Choices, Text
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined
+from tests.auditing import Trail
 from tests.client.browsing import Desk, a_visit, desk, short, soon, trip
 from tests.web.other_user import ASK, another_user, linux, root
 from tests.web.submitting import Page, Pairs
+
+
+@pytest.fixture(autouse=True)
+def answers_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests click faster than people."""
+    monkeypatch.setattr(views, "PAGE_CONFIRM_SECONDS", 0)
 
 
 class Visitor:
@@ -111,7 +118,7 @@ async def test_decline_and_cancel_are_two_things_and_need_no_valid_form(button: 
             assert [await soon(task) for task in tasks] == [outcome] * 2
 
 
-async def test_a_form_without_fields_is_a_yes_or_a_no() -> None:
+async def test_a_form_without_fields_is_a_yes_no_question() -> None:
     async with desk() as at:
         [task] = at.ask(Asked(FormQuestion("Go on?", None), "bare", "Travel"))
         async with let_in(at) as visitor:
@@ -145,7 +152,7 @@ async def test_typed_text_is_kept_while_another_question_is_shown() -> None:
             assert not task.done()
 
 
-async def test_a_question_that_was_withdrawn_says_so_and_cannot_be_answered() -> None:
+async def test_a_withdrawn_question_is_marked_and_cannot_be_answered() -> None:
     async with desk() as at:
         [task, _] = at.ask(trip(), short())
         async with let_in(at) as visitor:
@@ -186,7 +193,7 @@ async def test_a_visit_shows_the_whole_address_and_opens_nothing_before_consent(
             assert url not in (await visitor.press("visit", "send")).text
 
 
-async def test_why_a_call_needs_the_visit_is_said_above_what_it_is() -> None:
+async def test_the_reason_for_a_visit_is_shown_above_it() -> None:
     async with desk() as at:
         at.ask(replace(a_visit(), reason="Your <files> are not connected yet."))
         async with let_in(at) as visitor:
@@ -346,6 +353,38 @@ async def test_a_form_needs_its_own_token() -> None:
             assert not any(task.done() for task in tasks)
 
 
+async def test_every_request_that_is_refused_is_in_the_audit_trail() -> None:
+    trail = Trail()
+    async with desk(audit=trail.audit) as at:
+        [task] = at.ask(short())
+        async with let_in(at) as visitor, httpx2.AsyncClient() as stranger:
+            told: list[list[str]] = []
+
+            async def refused(answer: httpx2.Response, status: int) -> None:
+                assert answer.status_code == status
+                told.append(await trail.told())
+                trail.seen.clear()
+
+            await refused(await visitor.http.get(visitor.home, headers={"host": "evil.example"}), 421)
+            await refused(await stranger.get(visitor.home, headers={"x-forwarded-for": "192.0.2.1"}), 403)
+            for path in ("open/guessed", "", "events"):
+                await refused(await stranger.get(f"{visitor.home}{path}"), 403)
+            await refused(await stranger.post(f"{visitor.home}q/short", data={"do": "send"}), 403)
+            await refused(await visitor.press("short", "send", headers={"origin": "https://evil.example"}), 403)
+            await refused(await visitor.press("short", "send", {"token": "x"}), 403)
+            await refused(await visitor.press("short", "send", {"f0": "x" * 5_000_000}), 413)
+            assert told == [
+                [f"page.refused page {why}"]
+                for why in (
+                    *("wrong_host", "wrong_user", "unknown", "unknown", "unknown", "unknown"),
+                    *("not_from_page", "not_from_page", "too_large"),
+                )
+            ]
+            await visitor.press("short", "send", {"f0": "main"})
+            assert await soon(task) == Accepted({"branch": "main"})
+    assert await trail.told() == []
+
+
 async def test_every_answer_forbids_frames_caches_sniffing_and_other_sources() -> None:
     async with desk() as at:
         at.ask(short())
@@ -382,7 +421,7 @@ async def test_what_the_server_says_cannot_steer_the_page() -> None:
             assert not any(char in page for char in "\x1b\u202e\x07\0")
 
 
-async def test_too_much_is_refused_and_nothing_lost() -> None:
+async def test_a_form_that_is_too_large_is_refused_and_the_question_stays() -> None:
     async with desk() as at:
         [task] = at.ask(short())
         async with let_in(at) as visitor:
@@ -485,7 +524,7 @@ async def test_a_port_that_is_taken_is_an_error_of_this_question_alone() -> None
 
 
 @pytest.mark.parametrize("open", [None, lambda url: False, lambda url: 1 / 0])
-async def test_where_no_browser_can_be_started_the_user_is_told_the_address(open: Any) -> None:
+async def test_if_no_browser_starts_the_address_is_shown(open: Any) -> None:
     told: asyncio.Queue[str] = asyncio.Queue()
     async with desk(open=open, tell=told.put_nowait) as at:
         [task] = at.ask(short())

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from fastmcp import FastMCP
-from mcp import MCPError
+from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters
 from mcp.server import MCPServer
 from mcp_types import Implementation, TextContent
@@ -19,7 +19,7 @@ from mcp_types import Implementation, TextContent
 import midcall
 import midcall.client
 from midcall import ask
-from midcall.client import CannotConnect, connect
+from midcall.client import CannotConnect, callback, connect
 from midcall.core.outcome import Accepted
 from tests.client.answerers import Answers
 from tests.client.raw import MODERN, Raw, final, told
@@ -131,7 +131,7 @@ async def test_an_invalid_target_is_reported() -> None:
             pass
 
 
-async def test_an_era_that_there_is_not_is_told() -> None:
+async def test_an_unknown_era_is_reported() -> None:
     with pytest.raises(ValueError, match="era must be one of auto, legacy, 2025-06-18"):
         async with connect(server(), Answers(), era="2024-11-05"):  # type: ignore[arg-type]
             pass
@@ -194,7 +194,7 @@ async def why(target: Any, **options: Any) -> str:
     return str(caught.value)
 
 
-async def test_a_command_that_is_not_there_is_told() -> None:
+async def test_a_missing_command_is_reported() -> None:
     assert (await why("no-such-program --flag")).startswith(
         "Cannot connect to no-such-program --flag: there is no such command."
     )
@@ -249,7 +249,7 @@ async def test_a_web_server_that_is_not_an_mcp_server_is_reported(status: int, t
         assert told in await why(url)
 
 
-async def test_an_address_where_nobody_is_is_told() -> None:
+async def test_an_address_without_a_server_is_reported() -> None:
     told = await why(f"http://someone:hunter2@127.0.0.1:{free_port()}/mcp")
     assert "nothing answers there" in told
     assert "hunter2" not in told
@@ -258,7 +258,7 @@ async def test_an_address_where_nobody_is_is_told() -> None:
     assert "hunter2" not in await why("http://ann:hunter2@example.com:99999/mcp")
 
 
-async def test_a_version_that_the_server_does_not_speak_is_told() -> None:
+async def test_a_version_that_the_server_does_not_support_is_reported() -> None:
     told = await why(Raw(nothing).transport(), era=MODERN)
     assert "it speaks 2025-11-25, not 2026-07-28" in told
     assert "it speaks 2025-06-18" in await why(Raw(nothing, "2025-06-18").transport(), era="2025-11-25")
@@ -301,3 +301,27 @@ async def test_a_required_visit_is_made_and_its_end_heard_over_real_transports(h
     async with connect(target, Answers(answer), era="legacy", env=environment(), patience=20) as client:
         assert text(await client.call_tool("needs", {"id": "a"})) == "a is done"
     assert made == ["a"]
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_servers_that_have_the_same_name_are_told_apart_and_one_server_stays_one(era: Any) -> None:
+    answerer, one, other = Answers(yes), server(), server()
+    for target in (one, other, one):
+        async with connect(target, answerer, era=era) as client:
+            await client.call_tool("book", {"destination": "Oslo"})
+    first, second, again = (asked.sender for asked in answerer.asked)
+    assert [asked.server for asked in answerer.asked] == ["Fjord Travel"] * 3
+    assert first == again != second
+    assert "Fjord Travel" not in (first, second)
+
+
+async def test_each_client_that_a_host_has_made_counts_as_another_server() -> None:
+    """Only `connect` knows what they are connected to."""
+    answerer, target = Answers(yes), server()
+    asked = callback(answerer)
+    for _ in range(2):
+        async with Client(target, elicitation_callback=asked) as client:
+            await client.call_tool("book", {"destination": "Oslo"})
+            await client.call_tool("book", {"destination": "Rome"})
+    first, same, second, _ = (asked.sender for asked in answerer.asked)
+    assert first == same != second

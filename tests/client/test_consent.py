@@ -9,12 +9,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+import idna
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from midcall.client.urls import hosts
-from midcall.client.urls.consent import look, open_in_browser
+from midcall.client.urls.consent import in_ascii, look, open_in_browser
+from midcall.client.urls.hosts import BadHost, read_host
 from midcall.settings import URL_CHARACTERS
 from scripts.peers import node
 
@@ -258,7 +260,7 @@ def test_on_this_computer_plain_http_and_any_port_are_usual(url: str) -> None:
         "https://example.com/" + "x" * URL_CHARACTERS,
     ],
 )
-def test_what_does_not_show_where_it_leads_is_not_offered(url: str) -> None:
+def test_an_address_that_hides_where_it_leads_is_not_offered(url: str) -> None:
     address = look(url)
     assert not address.openable
     assert address.why_not.startswith("its address ")
@@ -296,7 +298,7 @@ def test_the_browser_of_the_user_gets_exactly_the_address(tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="BROWSER is for other systems")
-def test_a_browser_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_browser_is_reported(tmp_path: Path) -> None:
     assert opens("https://example.com/", BROWSER=str(tmp_path / "none"), PATH=str(tmp_path)) == "False"
 
 
@@ -304,3 +306,29 @@ def test_a_browser_that_is_not_there_is_told(tmp_path: Path) -> None:
 def test_only_web_addresses_are_opened(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROWSER", "false")
     assert open_in_browser(url) is False
+
+
+def test_the_length_of_a_host_is_checked_before_it_is_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To encode a long one takes quadratic time, in some versions of idna."""
+
+    def fail(*_: object, **__: object) -> str:
+        pytest.fail("it was encoded")
+
+    monkeypatch.setattr(idna, "uts46_remap", fail)
+    with pytest.raises(BadHost):
+        read_host("\u4e2d" * 300)
+    assert not look("https://" + "\u4e2d" * 300).openable
+
+
+@pytest.mark.parametrize(
+    ("url", "copied"),
+    [
+        ("https://example.com/a?b=%20&c=[1]~_-.#d", "https://example.com/a?b=%20&c=[1]~_-.#d"),
+        ("https://münchen.de:8443/✓ü", "https://xn--mnchen-3ya.de:8443/%E2%9C%93%C3%BC"),
+        ("https://ü@münchen.de/", "https://%C3%BC@xn--mnchen-3ya.de/"),
+        ("http://[::1]/", "http://[::1]/"),
+    ],
+)
+def test_an_address_to_copy_is_the_same_one_in_ascii(url: str, copied: str) -> None:
+    assert in_ascii(url) == copied
+    assert look(copied).host == look(url).host

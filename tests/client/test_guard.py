@@ -7,6 +7,7 @@ import stat
 import sys
 import time
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from mcp.server import MCPServer
 import midcall
 from midcall import Accepted, Cancelled, Declined, Question, ask, ask_all, visit
 from midcall.audit import Audit, Event
+from midcall.client import connect
 from midcall.client.answerer import Answerer, CannotAnswer, Waiting, Waits, modes_of
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
 from midcall.client.automatic.headless import Headless
@@ -69,7 +71,7 @@ def guarded(answerer: Answerer | None = None, **options: Any) -> tuple[Guard, li
 # --- how often -------------------------------------------------------------------------------
 
 
-async def test_past_its_rate_a_server_is_cancelled_and_the_user_told_once() -> None:
+async def test_questions_beyond_the_rate_are_cancelled_and_the_user_is_notified_once() -> None:
     clock = Clock()
     guard, told = guarded(rate=Rate(3, per=60), clock=clock)
     outcomes = [await guard.answer(form()) for _ in range(10)]
@@ -86,6 +88,22 @@ async def test_past_its_rate_a_server_is_cancelled_and_the_user_told_once() -> N
 async def test_each_server_has_its_own_rate() -> None:
     guard, _ = guarded(rate=Rate(1), clock=Clock())
     assert [await guard.answer(form(server)) for server in ("a", "b", "a")] == [YES, YES, Cancelled()]
+
+
+async def test_a_server_cannot_take_the_rate_of_another_one_by_its_name() -> None:
+    guard, _ = guarded(rate=Rate(1, per=60), most_waiting=1)
+    same = [replace(form("travel"), connection=connection) for connection in ("one", "one", "other")]
+    assert [await guard.answer(asked) for asked in same] == [YES, Cancelled(), YES]
+
+
+async def test_a_server_cannot_take_the_places_of_another_one_by_its_name() -> None:
+    held = Held()
+    guard, _ = guarded(held, most_waiting=1)
+    same = [replace(form("travel"), connection=connection) for connection in ("one", "one", "other")]
+    tasks = [asyncio.create_task(guard.answer(asked)) for asked in same]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED, timeout=20)
+    held.go.set()
+    assert await asyncio.gather(*tasks) == [YES, Cancelled(), YES]
 
 
 @given(st.lists(st.floats(0, 100), max_size=60), st.integers(1, 5), st.floats(0.1, 60))
@@ -245,6 +263,27 @@ async def test_servers_are_allowed_and_denied_by_name(lists: dict[str, Any], ser
         ({"deny_hosts": ["*.evil.org"]}, "https://x.evil.org/", False),
         ({"deny_hosts": ["127.0.0.1"]}, "http://0x7f.1/", False),
         ({"deny_hosts": ["127.0.0.1"]}, "http://[::ffff:127.0.0.1]/", False),
+        ({"deny_hosts": ["127.0.0.1"]}, "http://127.1:8000/", False),
+        ({"deny_hosts": ["127.0.0.1"]}, "http://2130706433/", False),
+        ({"deny_hosts": ["127.0.0.1"]}, "http://0.0.0.0/", False),
+        ({"deny_hosts": ["127.0.0.1"]}, "http://0/", False),
+        ({"deny_hosts": ["127.0.0.1"]}, "http://127.0.0.2/", False),
+        ({"deny_hosts": ["127.0.0.1"]}, "http://localhost:8000/", False),
+        ({"deny_hosts": ["127.0.0.1"]}, "http://app.localhost./", False),
+        ({"deny_hosts": ["127.0.0.1"]}, "http://[::1]/", False),
+        ({"deny_hosts": ["127.0.0.1"]}, "http://[::]/", False),
+        ({"deny_hosts": ["127.0.0.1"]}, "http://[64:ff9b::7f00:1]/", False),
+        ({"deny_hosts": ["127.0.0.1"]}, "http://128.0.0.1/", True),
+        ({"deny_hosts": ["localhost"]}, "http://127.0.0.1/", False),
+        ({"deny_hosts": ["[::1]"]}, "http://127.0.0.1/", False),
+        ({"deny_hosts": ["10.0.0.5"]}, "http://[2002:a00:5::]/", False),
+        ({"deny_hosts": ["10.0.0.5"]}, "http://[64:ff9b::10.0.0.5]/", False),
+        ({"deny_hosts": ["10.0.0.5"]}, "http://167772165/", False),
+        ({"deny_hosts": ["[::ffff:10.0.0.5]"]}, "http://10.0.0.5/", False),
+        ({"deny_hosts": ["10.0.0.5"]}, "http://10.0.0.6/", True),
+        ({"hosts": ["127.0.0.1"]}, "http://127.0.0.2/", False),
+        ({"hosts": ["127.0.0.1"]}, "http://localhost/", False),
+        ({"hosts": ["127.0.0.1"]}, "http://[::ffff:127.0.0.1]/", False),
         ({"deny_hosts": ["evil.org"]}, "https://ev%69l.org/", False),
         ({"deny_hosts": ["evil.org"]}, "https://ev\u180bil.org/", False),
         ({"deny_hosts": ["evil.org"]}, "https://ev\u180fil.org\u3002/", False),
@@ -276,7 +315,7 @@ def test_lists_that_make_no_sense_are_refused() -> None:
         guarded(deny_servers="travel")
 
 
-async def test_what_the_user_is_told_is_safe_to_show() -> None:
+async def test_notices_for_the_user_are_safe_to_show() -> None:
     guard, told = guarded(rate=Rate(1), deny_hosts=["evil.org"], clock=Clock())
     evil = "\x1b[2J\n" + "x" * 1_000_000
     await guard.answer(Asked(VisitQuestion(evil, "https://evil.org/"), id="1", server=evil))
@@ -285,7 +324,7 @@ async def test_what_the_user_is_told_is_safe_to_show() -> None:
     assert all(len(sentence) < 500 and sentence.isprintable() for sentence in told)
 
 
-async def test_a_user_who_cannot_be_told_costs_no_answer(caplog: pytest.LogCaptureFixture) -> None:
+async def test_if_telling_the_user_fails_the_question_is_still_answered(caplog: pytest.LogCaptureFixture) -> None:
     def tell(sentence: str) -> None:
         raise OSError("secret")
 
@@ -295,7 +334,7 @@ async def test_a_user_who_cannot_be_told_costs_no_answer(caplog: pytest.LogCaptu
     assert "secret" not in caplog.text
 
 
-async def test_without_another_way_the_log_is_told(caplog: pytest.LogCaptureFixture) -> None:
+async def test_without_a_callback_notices_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "midcall.client"):
         await Guard(Headless(), servers=[]).answer(form())
     assert [record.getMessage() for record in caplog.records] == [
@@ -416,12 +455,17 @@ def travel() -> MCPServer:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_guard_serves_real_clients_on_every_version(era: str) -> None:
+async def test_a_guard_serves_real_clients_on_every_version(era: Any) -> None:
     events: list[Event] = []
     script = Script(lambda asked: 3 if "many" in asked.message else True)
     guard, told = guarded(script, rate=Rate(4, per=3600), audit=events.append)
-    assert await result_of(travel(), guard, "book", era) == "(3, 3)"
-    assert "dismissed the question" in await result_of(travel(), guard, "nag", era)
+    said: list[str] = []
+    server = travel()
+    for tool in ("book", "nag"):  # a new connection to the same server doesn't get a new rate
+        async with connect(server, guard, era=era) as client:
+            said.append(str((await client.call_tool(tool, {})).content))
+    assert "(3, 3)" in said[0]
+    assert "dismissed the question" in said[1]
     await guard.close()
     assert [event.outcome for event in events] == ["accept"] * 4 + ["rate"]
     assert {event.via for event in events} == {"round" if era == "2026-07-28" else "push"}

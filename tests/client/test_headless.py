@@ -49,7 +49,7 @@ async def test_in_a_round_which_has_no_errors_it_is_cancelled_and_the_log_says_o
     assert "ended with an error" not in caplog.text
 
 
-async def test_defaults_are_taken_where_they_are_enough() -> None:
+async def test_defaults_are_used_if_they_suffice() -> None:
     headless = Headless("defaults")
     assert await headless.answer(FILLED) == Accepted({"days": 3, "c": ["b"]})
     assert await headless.answer(OPEN) == Cancelled()
@@ -72,7 +72,9 @@ async def test_it_cancels_unless_told_otherwise() -> None:
         ("defaults", OPEN, "was cancelled, because it has no default for sure"),
     ],
 )
-async def test_it_says_so(policy: Policy, asked: Asked, how: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_automatic_answer_is_reported(
+    policy: Policy, asked: Asked, how: str, caplog: pytest.LogCaptureFixture
+) -> None:
     told: list[str] = []
     with caplog.at_level(logging.WARNING, "midcall.client"):
         await Headless(policy, tell=told.append).answer(asked)
@@ -120,7 +122,7 @@ def travel() -> MCPServer:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_call_ends_politely_where_nobody_is(era: str) -> None:
+async def test_without_a_user_a_call_ends_with_an_explanation(era: str) -> None:
     assert "answered it automatically" in await result_of(travel(), Headless(), "book", era)
     assert "declined to answer" in await result_of(travel(), Headless("decline"), "book", era)
 

@@ -187,7 +187,7 @@ def test_a_message_of_five_megabytes_ends_the_call_and_not_more(over: str, era: 
 
 
 @every_way
-def test_rubbish_without_end_is_told_a_few_times_and_ends_with_3(over: str, era: str, hostile: str) -> None:
+def test_endless_garbage_is_reported_a_few_times_and_ends_with_3(over: str, era: str, hostile: str) -> None:
     count = flood(over, era)
     done = midcall("call", hostile, "malformed", f"count:={count}", "--era", era)
     assert sum(answered(done.stdout).values()) == count
@@ -198,7 +198,7 @@ def test_rubbish_without_end_is_told_a_few_times_and_ends_with_3(over: str, era:
 
 @pty
 @pytest.mark.parametrize("over", OVER)
-def test_a_server_that_dies_is_told_apart_from_a_user_who_says_no(over: str, tmp_path: Path) -> None:
+def test_a_server_that_dies_is_distinguished_from_a_user_who_declines(over: str, tmp_path: Path) -> None:
     with serving(SERVER, tmp_path / "log") as url:
         target = STDIO if over == "stdio" else url
         with screen("call", target, "die", "--era", PUSH, NO_COLOR="1") as shown:
@@ -219,7 +219,7 @@ def test_tools_of_a_hostile_server_are_listed_as_text(over: str, hostile: str) -
 
 
 @pytest.mark.parametrize("give", [callback, fastmcp_handler, lambda answerer: attach(Client(STDIO), answerer)])
-def test_what_cannot_answer_is_told_before_a_question_comes(give: Any) -> None:
+def test_an_answerer_that_cannot_answer_is_refused_before_any_question(give: Any) -> None:
     with pytest.raises(TypeError, match=re.escape("write Terminal() instead of Terminal")):
         give(Terminal)
     with pytest.raises(TypeError, match="needs a method answer"):

@@ -80,19 +80,40 @@ async def test_what_was_typed_before_a_prompt_can_be_dropped(monkeypatch: pytest
         assert await line == "no"
 
 
-async def test_a_line_that_was_begun_at_another_prompt_is_marked() -> None:
+@pytest.mark.parametrize("is_finished", [False, True], ids=["still read", "finished in between"])
+async def test_lines_soon_after_a_prompt_replaced_another_one_are_marked(is_finished: bool) -> None:
     typist = Typist()
     keyboard = Keyboard(typist.read)
+    keyboard.quickest = 1_000
     first = asyncio.create_task(keyboard.line())
     await typist.reads()
     first.cancel()
     await asyncio.wait([first])
+    if is_finished:
+        typist.type("for the first")
+        await asyncio.to_thread(reader().join, 20)
     second = asyncio.create_task(keyboard.line())
     await asyncio.sleep(0)
     typist.type("yes")
     assert (await second, keyboard.hasty) == ("yes", True)
+    typist.type("yes")
+    assert (await keyboard.line(), keyboard.hasty) == ("yes", True)
+    keyboard.quickest = 0
     typist.type("no")
     assert (await keyboard.line(), keyboard.hasty) == ("no", False)
+
+
+async def test_lines_at_prompts_that_follow_each_other_are_not_marked() -> None:
+    typist = Typist()
+    keyboard = Keyboard(typist.read)
+    keyboard.quickest = 1_000
+    for line in ("one", "two"):
+        typist.type(line)
+        assert (await keyboard.line(), keyboard.hasty) == (line, False)
+
+
+def reader() -> threading.Thread:
+    return next(thread for thread in threading.enumerate() if thread.name == "midcall keyboard")
 
 
 async def test_the_event_loop_lives_on_while_a_line_is_awaited() -> None:
@@ -107,13 +128,13 @@ async def test_the_event_loop_lives_on_while_a_line_is_awaited() -> None:
 
 
 @pytest.mark.parametrize("end", [EOFError(), OSError("hung up"), ValueError("closed"), KeyboardInterrupt()])
-async def test_where_no_more_lines_come_the_user_wants_out(end: BaseException) -> None:
+async def test_the_end_of_the_input_is_not_a_line(end: BaseException) -> None:
     typist = Typist()
     typist.type(end)
     assert await Keyboard(typist.read).line() is None
 
 
-async def test_bytes_that_are_no_text_do_not_end_the_input() -> None:
+async def test_bytes_that_are_not_text_do_not_end_the_input() -> None:
     typist = Typist()
     typist.type(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid"))
     assert await Keyboard(typist.read).line() == "\ufffd"
@@ -151,8 +172,7 @@ async def test_a_line_for_a_prompt_that_is_gone_is_not_taken_for_the_next() -> N
     abandoned.cancel()
     typist.type("for the first")
     typist.type("for the second")
-    reader = next(thread for thread in threading.enumerate() if thread.name == "midcall keyboard")
-    await asyncio.to_thread(reader.join, 20)
+    await asyncio.to_thread(reader().join, 20)
     assert await keyboard.line() == "for the second"
 
 

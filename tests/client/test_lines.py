@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from mcp import Client
@@ -64,8 +65,10 @@ class Session:
         self._lines = iter(lines)
         self._shown: list[str] = []
         self.opened: list[str] = []
+        self.keyboard = Keyboard(self._read)
+        self.keyboard.quickest = 0
         settings: dict[str, Any] = {
-            "keyboard": Keyboard(self._read),
+            "keyboard": self.keyboard,
             "write": self._shown.append,
             "ink": Ink(False),
             "open_url": lambda url: not self.opened.append(url),
@@ -131,7 +134,7 @@ async def test_the_user_sees_what_each_field_wants() -> None:
     _, screen = await fill(TRIP, *TYPED, "")
     for line in (
         "1/7 Name · 2 to 40 characters",
-        "  │ As in the passport",
+        "│ As in the passport",
         "2/7 Mail · an email address",
         "3/7 Days · a whole number from 1 to 30",
         "4/7 News · yes or no",
@@ -162,7 +165,7 @@ async def test_the_user_sees_what_each_field_wants() -> None:
         (fields.Text("name", title="Name"), "Al\x1b[D", "Arrow keys and control characters", "Ada", "Ada"),
     ],
 )
-async def test_what_does_not_fit_is_said_at_once_and_asked_again(
+async def test_an_invalid_line_is_reported_at_once_and_asked_again(
     field: fields.Field, wrong: str, problem: str, right: str, value: Any
 ) -> None:
     result, screen = await fill(Form(field), wrong, right, "")
@@ -202,7 +205,7 @@ async def test_none_of_several_options_is_an_answer() -> None:
     assert "Send (none)?" in screen
 
 
-async def test_a_form_without_fields_takes_a_yes_or_a_no() -> None:
+async def test_a_form_without_fields_accepts_yes_or_no() -> None:
     asked = form_asked(None, "Go on?")
     assert await Session(["what", "Yes"]).answer(asked) == Accepted({})
     assert await Session(["no"]).answer(asked) == Declined()
@@ -341,6 +344,14 @@ async def test_a_visit_among_forms_is_decided_at_once() -> None:
     assert outcomes == [Accepted({"nights": 3}), Accepted(None)]
 
 
+async def test_questions_of_servers_that_have_the_same_name_are_not_mixed() -> None:
+    session = Session(["3", "", "Ada", ""])
+    asked = form_asked(NIGHTS, server="Bank", connection="one"), form_asked(NAME, server="Bank", connection="other")
+    assert await several(session, *asked) == [Accepted({"nights": 3}), Accepted({"name": "Ada"})]
+    assert session.screen.count("✓ Sent.") == 2
+    assert "of 2" not in session.screen
+
+
 async def test_questions_of_different_servers_are_not_mixed() -> None:
     session = Session(["3", "", "Ada", ""])
     asked = form_asked(NIGHTS, server="one"), form_asked(NAME, server="two")
@@ -387,7 +398,7 @@ async def timed(session: Session, asked: Asked) -> Outcome[Any]:
 
 
 @pytest.mark.parametrize("piece", ["x", "word ", "\n", "\x1b]", "\x9d", "\u202e", "東"])
-async def test_a_message_without_end_is_shown_up_to_a_limit_and_that_is_said(piece: str) -> None:
+async def test_a_very_long_message_is_cut_with_a_notice(piece: str) -> None:
     session = Session([":cancel"])
     message = piece * (5_000_000 // len(piece))
     await timed(session, form_asked(NAME, message, server=message, server_version=message))
@@ -458,7 +469,7 @@ async def test_ten_thousand_questions_can_be_closed_at_once() -> None:
     assert time.monotonic() - began < 5
 
 
-async def test_more_questions_than_may_wait_are_cancelled_and_the_user_is_told() -> None:
+async def test_questions_beyond_the_limit_are_cancelled_and_the_user_is_notified() -> None:
     session = Session([":decline", ":decline"], most_waiting=2)
     outcomes = await several(session, *(form_asked(NAME, str(number)) for number in range(10)))
     assert outcomes == [Declined()] * 2 + [Cancelled()] * 8
@@ -483,7 +494,7 @@ async def test_questions_of_all_servers_can_be_closed_at_once() -> None:
 
 
 @pytest.mark.parametrize("where", ["prompt", "review"])
-async def test_questions_that_come_while_one_is_answered_are_told_once(where: str) -> None:
+async def test_questions_that_arrive_during_another_are_announced_once(where: str) -> None:
     session, typist = at_keyboard()
     first = asyncio.create_task(session.answer(form_asked(NAME, "Who?")))
     await shown(session, "> ")
@@ -529,7 +540,7 @@ print(asyncio.run(Lines().answer(Asked(FormQuestion("Go on?", None), id="1", ser
 
 
 @pytest.mark.parametrize("stdin", [subprocess.DEVNULL, subprocess.PIPE])
-def test_without_a_terminal_nothing_hangs_and_standard_error_says_so(stdin: int) -> None:
+def test_without_a_terminal_nothing_hangs_and_standard_error_explains_it(stdin: int) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", ASKS], stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as asks:
@@ -549,15 +560,22 @@ def visit_asked(url: str = URL, id: str = "1") -> Asked:
     return Asked(VisitQuestion("Please sign in", url, id), id=id, server="Hotel")
 
 
-async def test_the_whole_address_is_shown_and_opened_after_a_yes() -> None:
+async def test_the_whole_address_is_shown_and_opened_after_consent() -> None:
     session = Session(["", "sure", "Yes"])
     assert await session.answer(visit_asked()) == Accepted(None)
-    assert f"\n  {URL}\n" in session.screen
+    before = session.screen.partition("Open this address")[0]
+    assert "".join(re.findall("^  │ (.*)", before, re.MULTILINE)) == URL
     assert session.opened == [URL]
-    assert session.screen.index(URL) < session.screen.index("Open this address")
 
 
-async def test_why_a_call_needs_the_visit_is_said_above_what_it_is() -> None:
+async def test_an_address_that_is_not_too_wide_is_on_one_line() -> None:
+    session = Session(["yes"], width=len(URL) + 2, open_url=lambda url: False)
+    await session.answer(visit_asked())
+    assert session.screen.count(URL) == 1
+    assert f"\n  {URL}\n" in session.screen
+
+
+async def test_the_reason_for_a_visit_is_shown_above_it() -> None:
     session = Session(["no"])
     await session.answer(replace(visit_asked(), reason="Your files\x1b[2J are not connected yet."))
     assert "│ Your files are not connected yet.\n│ \n│ Please sign in\n" in session.screen
@@ -575,7 +593,7 @@ async def test_with_colours_the_site_stands_out_in_the_address_too() -> None:
     assert "  https://auth.\x1b[1;4mexample.com\x1b[0m/x\n" in session.screen
 
 
-async def test_every_doubt_about_an_address_is_said_before_consent() -> None:
+async def test_every_warning_about_an_address_is_shown_before_consent() -> None:
     session = Session(["no"])
     await session.answer(visit_asked("http://bank.com@xn--pple-43d.com:8080/"))
     warnings = session.screen[session.screen.index("Site:") : session.screen.index("Open this address")]
@@ -585,13 +603,13 @@ async def test_every_doubt_about_an_address_is_said_before_consent() -> None:
 
 
 @pytest.mark.parametrize(("line", "outcome"), [("no", Declined()), (":decline", Declined()), (":cancel", Cancelled())])
-async def test_nothing_is_opened_without_a_yes(line: str, outcome: Declined | Cancelled) -> None:
+async def test_nothing_is_opened_without_consent(line: str, outcome: Declined | Cancelled) -> None:
     session = Session([line])
     assert await session.answer(visit_asked()) == outcome
     assert session.opened == []
 
 
-async def test_without_a_browser_the_user_is_told_to_open_it() -> None:
+async def test_without_a_browser_the_user_is_asked_to_open_the_address() -> None:
     session = Session(["yes"], open_url=lambda url: False)
     assert await session.answer(visit_asked()) == Accepted(None)
     assert "Open the address yourself" in session.screen
@@ -609,7 +627,7 @@ async def test_without_a_browser_the_user_is_told_to_open_it() -> None:
         "https://[::1",
     ],
 )
-async def test_an_address_that_does_not_show_itself_is_never_offered_and_the_user_told(url: str) -> None:
+async def test_an_address_that_cannot_be_shown_is_never_offered_and_the_user_is_notified(url: str) -> None:
     session = Session(["yes"])
     assert await session.answer(visit_asked(url)) == Cancelled()
     assert session.opened == []
@@ -617,21 +635,73 @@ async def test_an_address_that_does_not_show_itself_is_never_offered_and_the_use
     assert "✗ Hotel asked something that cannot be shown" in session.screen
 
 
+OFFERED = Form(fields.Text("a", title="Answer", default="yes"))
+
+
+@pytest.mark.parametrize("line", ["", "yes", "no", ":decline"])
 @pytest.mark.parametrize(
-    "asked", [visit_asked("https://example.com/"), form_asked(None, id="2")], ids=["a visit", "an empty form"]
+    ("asked", "prompt"),
+    [
+        (visit_asked("https://example.com/"), "in your browser? yes or no >"),
+        (form_asked(None, "Give everything away?", id="2"), "Do you agree? yes or no >"),
+        (form_asked(OFFERED, "Give everything away?", id="2"), "[yes] >"),
+    ],
+    ids=["a visit", "an empty form", "a form"],
 )
-async def test_a_yes_that_was_typed_for_a_withdrawn_question_does_not_answer_the_next_one(asked: Asked) -> None:
+async def test_what_was_typed_for_a_withdrawn_question_does_not_answer_the_next_one(
+    asked: Asked, prompt: str, line: str
+) -> None:
+    """Even if several lines were: the server withdraws a question while the user presses Enter, and Enter again."""
     session, typist = at_keyboard()
-    first = asyncio.create_task(session.answer(form_asked(None, "Do you like cats?")))
-    await shown(session, "yes or no >")
+    session.keyboard.quickest = 1_000
+    first = asyncio.create_task(session.answer(form_asked(Form(fields.Text("b", default="yes")), "Delete a file?")))
+    await shown(session, "[yes] >")
     first.cancel()
     second = asyncio.create_task(session.answer(asked))
-    await shown(session, "yes or no >", 2)
-    typist.type("yes")
-    await shown(session, "Please answer yes or no.")
-    assert session.opened == []
-    typist.type("no")
-    assert await second == Declined()
+    await shown(session, "Delete a file?" if prompt == "[yes] >" else prompt)
+    for times in (1, 2):
+        await shown(session, prompt, times + (prompt == "[yes] >"))
+        typist.type(line)
+        await shown(session, "You typed this for the question before.", times)
+    assert (session.opened, second.done()) == ([], False)
+    session.keyboard.quickest = 0
+    typist.type(":cancel")
+    assert await second == Cancelled()
+
+
+async def test_what_was_typed_for_a_review_that_changed_does_not_send_it() -> None:
+    session, typist = at_keyboard()
+    session.keyboard.quickest = 1_000
+    tasks = [asyncio.create_task(session.answer(asked)) for asked in both()]
+    for label, line in (("Nights", "3"), ("Name", "Ada")):
+        await shown(session, label)
+        typist.type(line)
+    await shown(session, "Send? Press Enter")
+    tasks[0].cancel()
+    await shown(session, "Send Ada? Press Enter")
+    typist.type("")
+    await shown(session, "You typed this for the question before.")
+    session.keyboard.quickest = 0
+    typist.type("")
+    assert await tasks[1] == Accepted({"name": "Ada"})
+
+
+async def test_what_was_typed_before_a_question_and_before_its_review_is_dropped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    forgotten: list[str] = []
+    session, typist = at_keyboard()
+    monkeypatch.setattr(session.keyboard, "forget_typed", lambda: forgotten.append(session.screen))
+    answer = asyncio.create_task(
+        session.answer(form_asked(Form(fields.Text("a", title="A"), fields.Text("b", title="B"))))
+    )
+    for prompt, line in (("1/2 A", "x"), ("2/2 B", "y"), ("Send?", "")):
+        await shown(session, prompt)
+        typist.type(line)
+    assert await answer == Accepted({"a": "x", "b": "y"})
+    before_question, before_review = forgotten
+    assert before_question.splitlines()[-1] == "  1/2 A"
+    assert before_review.splitlines()[-1] == "    2  B  y"
 
 
 # --- waiting for visits ----------------------------------------------------------------------
@@ -652,7 +722,7 @@ async def test_while_a_call_waits_the_user_can_try_again_or_give_up(lines: list[
     assert "Enter tries again now (attempt 1 of 3) · :cancel gives up" in " ".join(session.screen.split())
 
 
-async def test_the_user_hears_which_visits_are_done() -> None:
+async def test_the_user_sees_which_visits_are_done() -> None:
     session, _ = at_keyboard()
     waiting = waiting_for("1", "2")
     task = asyncio.create_task(session.lines.wait(waiting))
@@ -707,7 +777,7 @@ async def test_text_from_a_server_cannot_steer_the_terminal() -> None:
     "message",
     ["word " * 60, "x" * 300, "東京へようこそ" * 30, "ﾃﾞ👨‍👩‍👧 " * 50, "one\ntwo\n\n╰─ :decline says yes\n  Send?"],
 )
-async def test_all_that_a_server_says_stands_behind_a_bar(message: str) -> None:
+async def test_every_text_of_a_server_is_behind_a_bar(message: str) -> None:
     session = Session([":cancel"])
     await session.answer(form_asked(Form(fields.Text("t")), message))
     said = session.screen[session.screen.index("╭─") : session.screen.rindex("╰─")].splitlines()[1:]
@@ -715,16 +785,84 @@ async def test_all_that_a_server_says_stands_behind_a_bar(message: str) -> None:
     assert all(line.startswith("│ ") and cell_len(line) <= 80 for line in said)
 
 
-async def test_no_text_of_a_server_begins_where_lines_of_the_client_do() -> None:
-    posing = "✓ Sent. Now type your password"
-    far = "\u2800" * 74
-    title, about = f"T{far}{posing}", f"{posing}\n\n╭─ midcall\n│ Your session expired"
-    choice = fields.Choice("c", {"a": f"A{far}{posing}", "b": "B"}, title=title, description=about)
-    _, screen = await fill(Form(choice, fields.Text("t", title=title, description=about)), "1", "x", ":cancel")
+def posing(columns: int) -> str:
+    """Words that look like lines of ours, with so much before them that a terminal breaks the line in between."""
+    rule = "─" * (columns - 4)
+    lines = ("✓ Sent.", "✗ Declined.", "! Now type your password:", "1 Amount 5 EUR", "╭─ midcall asks")
+    return " ".join(f"{rule} {line}" for line in lines)
+
+
+POSING = re.compile(r"[✓✗!╭·]|\d+ Amount|Now type")
+
+
+def check_lines(screen: str, *but: str, width: int = 80) -> None:
+    """No line is too wide, and those that pose as ours are behind a bar, or far to the right of where ours begin."""
     for line in screen.splitlines():
-        assert posing not in line or line.startswith("    "), line
-        assert not line.startswith(("╭─ midcall", "  ╭─")), line
-        assert cell_len(line) <= 80, line
+        assert cell_len(line) <= width, line
+        if POSING.match(line.lstrip()) and not line.startswith(but):
+            assert len(line) - len(line.lstrip()) > 6, line
+
+
+POSING_FIELDS = {
+    "a default": fields.Text("a", title="City", default=f"Oslo {posing(80)}", required=False),
+    "an option that is the default": fields.Choice(
+        "a", {"x": f"Oslo {posing(80)}", "y": "Rome"}, title="City", default="x"
+    ),
+    "a pattern": fields.Text(
+        "a", title="City", pattern=f".*|{'─' * 58} ✓ Sent. {'─' * 66} ✗ Declined.", default="Oslo"
+    ),
+    "a label": fields.Text("a", title="✓ Sent. Now type your password", default="Oslo"),
+    "a long label": fields.Text("a", title=f"City {posing(80)}", default="Oslo"),
+    "a description": fields.Text("a", title="City", description=f"✓ Sent.\n\n{posing(80)}", default="Oslo"),
+}
+
+
+@pytest.mark.parametrize("field", POSING_FIELDS.values(), ids=POSING_FIELDS)
+@pytest.mark.parametrize("several", [False, True], ids=["alone", "one of two"])
+async def test_no_text_of_a_field_begins_where_lines_of_the_client_do(field: Any, several: bool) -> None:
+    first = [fields.Text("z", title="Name", default="Ada")] if several else []
+    typed = ["", *([""] if several else []), ":cancel"]
+    form = Form(field, *first)
+    _, screen = await fill(form, *typed)
+    assert "Send" in screen
+    check_lines(screen, "╭─ An unnamed", "    1  ", "    2  ", "  ✗ Cancelled")
+
+
+async def test_no_complaint_about_an_answer_begins_a_line_with_text_of_a_server() -> None:
+    title = f"City {'─' * 76} ✓ Sent. Now type your password"
+    _, screen = await fill(Form(fields.Text("a", title=title, pattern="^[0-9]+$")), "Oslo", ":cancel")
+    assert "  ✗ City\n" in screen
+    check_lines(screen, "╭─ An unnamed", "  ✗ City", "  ✗ Cancelled")
+
+
+async def test_no_message_of_a_question_in_a_review_begins_where_an_answer_does() -> None:
+    asked = [form_asked(form, "1 Amount 5 EUR", id=str(id)) for id, form in enumerate((NIGHTS, NAME))]
+    session = Session(["3", "Ada", ":cancel"])
+    await several(session, *asked)
+    check_lines(session.screen.partition("Your answers")[2], "    1  Nights", "    2  Name", "  ✗ Cancelled")
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+async def test_no_address_begins_a_line_of_ours_and_all_of_it_is_shown(columns: int) -> None:
+    """A terminal would break it where the server wants."""
+    far = "a" * (columns - 21)
+    url = f"https://evil.example/{far}✓──Sent.──Site:bank.example{'─' * columns}!──Now──type──your──password"
+    session = Session(["yes"], width=columns, open_url=lambda url: False)
+    assert await session.answer(visit_asked(url)) == Accepted(None)
+    before, _, after = session.screen.partition("Site: evil.example")
+    check_lines(before, "╭─ Hotel", width=columns)
+    assert "".join(line.removeprefix("  │ ") for line in before.splitlines() if line.startswith("  │ ")) == url
+    [copied] = [line for line in after.splitlines() if line.startswith("https://")]
+    assert copied.isascii()
+    assert unquote(copied) == url
+
+
+async def test_no_address_that_a_call_waits_for_begins_a_line_of_ours() -> None:
+    url = f"https://evil.example/{'a' * 55}✓──bank.example──(done){'─' * 90}✓──Sent."
+    session = Session([":cancel"])
+    await session.lines.wait(Waiting([visit_asked(url)], 2, 3))
+    assert "".join(re.findall("^    │ (.*)", session.screen, re.MULTILINE)) == f"Please sign in{url}"
+    check_lines(session.screen, "    · evil.example", "  ✗ Stopped")
 
 
 # --- with real servers -----------------------------------------------------------------------
@@ -821,11 +959,11 @@ async def test_after_an_error_that_needs_a_visit_the_call_waits_and_is_tried_aga
     assert [block.text for block in result.content if isinstance(block, TextContent)] == ["paid"]
     assert session.opened == ["https://pay.example.com/1"]
     assert "hotel asks you to open a web page  2025-11-25 · required" in session.screen
-    assert "· example.com (not done yet)\n      Pay here\n" in session.screen
+    assert "· example.com (not done yet)\n    │ Pay here\n" in session.screen
     assert "attempt 2 of 3" in session.screen
 
 
-async def test_a_question_that_the_server_takes_back_says_so() -> None:
+async def test_a_question_that_the_server_withdraws_is_reported() -> None:
     done = asyncio.Event()
     loop = asyncio.get_running_loop()
 

@@ -47,7 +47,7 @@ def test_a_version_that_nobody_knows_is_left_to_the_sdk(version: str) -> None:
     assert usable_tools({"tools": [{}]}, version) == ({"tools": [{}]}, {})
 
 
-def test_what_else_is_wrong_with_a_list_costs_no_tool() -> None:
+def test_other_mistakes_in_a_list_lose_no_tool() -> None:
     listed = {"tools": [GOOD, {"name": "bad"}], "nextCursor": 7}
     assert usable_tools(listed, "2025-11-25") == (
         {"tools": [GOOD], "nextCursor": 7},

@@ -36,7 +36,7 @@ URLS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize("era", VERSIONS)
-async def test_a_pushed_one_is_refused_by_itself(era: Any) -> None:
+async def test_a_malformed_pushed_question_is_refused_and_others_are_answered(era: Any) -> None:
     cases = MALFORMED if era != OLD else [*MALFORMED, *URLS]
     script = Script(lambda asked: {"name": "Ada"})
     async with connect(COMMAND, script, era=era) as client:

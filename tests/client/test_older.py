@@ -11,6 +11,9 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import TextContent
 
 from midcall.client import Answerer, CannotConnect, Script, connect
+from midcall.core.outcome import Accepted
+from tests.client.answerers import Answers
+from tests.client.raw import round_of
 from tests.peer import COMMAND, GO_SDK, MCP_GO, OLD, PUSH, failed, only, play
 from tests.peer_server import NEW
 
@@ -79,6 +82,17 @@ async def test_the_caller_can_allow_the_older_version_for_the_calls_that_need_it
             assert seen["answers"] == [{"result": {"action": "accept", "content": {"name": "Ada"}}}]
             assert (await play(client, {"notify": ["notifications/x", {}]}))["versions"] == [OLD]
     assert [asked.protocol for asked in script.asked] == [OLD]
+
+
+async def test_both_connections_of_a_call_that_is_made_again_are_the_same_server() -> None:
+    answerer = Answers(lambda asked: Accepted({"name": "Ada"}))
+    with anyio.fail_after(60):
+        async with connect(COMMAND, answerer, downgrade=True) as client:
+            await play(client, {"result": round_of({"q": PUSH})})
+            await play(client, {"push": PUSH, "refusal": failed(GO_SDK)})
+    new, *_, old = answerer.asked
+    assert (new.protocol, old.protocol) == (NEW, OLD)
+    assert new.sender == old.sender
 
 
 async def test_calls_at_the_same_time_share_the_second_connection() -> None:

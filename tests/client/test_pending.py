@@ -181,7 +181,7 @@ json_data = st.recursive(
 
 
 @given(json_data, json_data)
-def test_no_data_whatever_breaks_it(data: Any, content: Any) -> None:
+def test_no_data_breaks_it(data: Any, content: Any) -> None:
     async def try_it() -> None:
         pending = Pending()
         [task] = await begun(pending, question())
@@ -212,6 +212,11 @@ def test_what_the_server_sent_along_survives_the_way_through_json() -> None:
     assert Asked.from_data(json.loads(json.dumps(asked.as_data()))).meta == asked.meta
 
 
+def test_two_servers_of_one_name_stay_apart_on_the_way_through_json() -> None:
+    asked = replace(a_visit(), connection="c7")
+    assert Asked.from_data(json.loads(json.dumps(asked.as_data()))).sender == "c7"
+
+
 # --- who is told -----------------------------------------------------------------------------
 
 
@@ -229,7 +234,7 @@ async def test_iterating_gives_what_is_open_and_then_what_comes() -> None:
     assert await asyncio.gather(*tasks) == [Cancelled()] * 3
 
 
-async def test_all_changes_are_told_to_everyone_who_listens() -> None:
+async def test_every_listener_gets_all_changes() -> None:
     pending = Pending()
     streams = [pending.changes(), pending.changes()]
     hearing = [asyncio.create_task(next_of(stream)) for stream in streams]
@@ -247,7 +252,7 @@ async def test_all_changes_are_told_to_everyone_who_listens() -> None:
         await stream.aclose()
 
 
-async def test_what_is_opened_is_told_with_its_question_and_what_is_answered_without_the_answer() -> None:
+async def test_changes_have_the_question_and_never_the_answer() -> None:
     pending = Pending()
     [task] = await begun(pending, question())
     stream = pending.changes()
@@ -269,7 +274,7 @@ async def test_a_question_that_is_given_up_is_gone_and_cannot_be_answered() -> N
         pending.accept("q", {"days": 1})
 
 
-async def test_a_slow_reader_is_not_told_of_what_came_and_went_and_keeps_nothing_of_it() -> None:
+async def test_a_slow_listener_skips_what_came_and_went_and_keeps_nothing_of_it() -> None:
     pending = Pending(limit=10)
     stream = pending.changes()
     [first] = await begun(pending, question("first"))
@@ -290,7 +295,7 @@ async def test_a_slow_reader_is_not_told_of_what_came_and_went_and_keeps_nothing
 # --- limits ----------------------------------------------------------------------------------
 
 
-async def test_beyond_the_limit_questions_are_cancelled_never_declined_and_it_is_said_once(
+async def test_beyond_the_limit_questions_are_cancelled_never_declined_and_reported_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     pending = Pending(limit=100)

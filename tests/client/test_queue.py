@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 
 from midcall.client.asked import Asked, FormQuestion
 from midcall.client.queue import Queue
@@ -96,6 +97,13 @@ async def test_the_next_questions_are_those_of_the_oldest_ones_server() -> None:
         assert [entry.asked.server for entry in queue.take(2)] == ["a", "a"]
         assert [entry.asked.server for entry in queue.take(2)] == ["b"]
         assert [entry.asked.server for entry in queue.untaken] == ["a"]
+
+
+async def test_servers_that_have_the_same_name_are_not_asked_for_together() -> None:
+    queue = Queue()
+    with queue.join(replace(question("a"), connection="one")) as first:
+        with queue.join(replace(question("a"), connection="other")) as second:
+            assert (queue.take(9), queue.take(9)) == ([first], [second])
 
 
 async def test_a_taken_question_keeps_its_place_until_it_leaves() -> None:

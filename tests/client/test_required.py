@@ -7,7 +7,8 @@ import anyio
 import pytest
 from mcp import Client, MCPError
 
-from midcall.client import connect
+from midcall.audit import Event
+from midcall.client import Guard, connect
 from midcall.client.answerer import Waiting
 from midcall.client.connection.visits import Visits
 from midcall.core.outcome import Accepted, Cancelled, Declined
@@ -33,6 +34,12 @@ RESULTS: dict[str, Any] = {
 def needs(*ids: str, url: str = URL, says: str = "Please connect first") -> Refusal:
     listed = [{"mode": "url", "message": f"Visit {id}", "url": url, "elicitationId": id} for id in ids]
     return Refusal(-32042, says, {"elicitations": listed})
+
+
+def needing(id: str, url: str) -> Refusal:
+    """The same message for each page, so that only its address can tell it from others."""
+    page = {"mode": "url", "message": "Sign in", "url": url, "elicitationId": id}
+    return Refusal(-32042, "Sign in", {"elicitations": [page]})
 
 
 def refusing(*refusals: Exception, then: dict[str, Any] | None = None, version: str = "2025-11-25") -> Raw:
@@ -96,7 +103,7 @@ async def test_tools_prompts_and_resources_resume_when_the_visits_are_done(metho
     ids=["a reason", "none", "the visit's own message", "what SDKs say", "that of several", "what mcp-go says"],
 )
 @pytest.mark.parametrize("version", ["2025-11-25", MODERN])
-async def test_the_user_is_told_what_the_error_says_unless_it_says_nothing_new(
+async def test_the_user_sees_the_message_of_the_error_unless_it_adds_nothing(
     version: str, message: str, reason: str
 ) -> None:
     raw = refusing(needs("a", says=message), version=version)
@@ -133,6 +140,74 @@ async def test_the_user_can_try_again_at_once_and_is_not_asked_for_the_same_visi
     assert [waiting.attempt for waiting in answerer.waited] == [1, 2]
     assert len(answerer.asked) == 1
     assert len(raw.calls()) == 3
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("https://good.example/v/1f", "https://good.example/v/2e"),
+        ("https://good.example/v?task=1f&lang=en", "https://good.example/v?task=2e&lang=en"),
+        ("https://good.example/1f/v#top", "https://good.example/2e/v#top"),
+    ],
+    ids=["a part of the path", "a value of the query", "before a fragment"],
+)
+async def test_a_page_whose_id_alone_is_new_is_not_asked_for_again(first: str, second: str) -> None:
+    raw = refusing(needing("1f", first), needing("2e", second))
+    answerer = Watcher(at_once)
+    async with connect(raw.transport(), answerer) as client:
+        await client.call_tool("it")
+    assert [asked.url for asked in answerer.asked] == [first]
+
+
+@pytest.mark.parametrize(
+    ("id", "url"),
+    [
+        ("evil.example/", "https://evil.example/good.example/v"),
+        ("login.", "https://login.good.example/v"),
+        ("user@", "https://user@good.example/v"),
+        (":8443", "https://good.example:8443/v"),
+        ("x", "https://good.example/xv"),
+        ("/x", "https://good.example/v/x"),
+        ("?next=x", "https://good.example/v?next=x"),
+        ("#x", "https://good.example/v#x"),
+        ("/..", "https://good.example/v/.."),
+    ],
+)
+async def test_a_page_that_differs_in_more_than_its_id_is_asked_for_again(id: str, url: str) -> None:
+    """Each of these addresses is the first one with the server's new id put in somewhere."""
+    good = "https://good.example/v"
+    raw = refusing(needing("1f", good), needing(id, url))
+    answerer = Watcher(at_once)
+    async with connect(raw.transport(), answerer) as client:
+        await client.call_tool("it")
+    assert [asked.url for asked in answerer.asked] == [good, url]
+
+
+@pytest.mark.parametrize("id", ["..", ".", "%2e%2e", "a/b", "\u0430", "x" * 300], ids=lambda id: id[:6])
+async def test_an_id_that_could_lead_elsewhere_or_hide_something_is_part_of_the_page(id: str) -> None:
+    good, other = "https://good.example/v/1f", f"https://good.example/v/{id}"
+    raw = refusing(needing("1f", good), needing(id, other))
+    answerer = Watcher(at_once)
+    async with connect(raw.transport(), answerer) as client:
+        await client.call_tool("it")
+    assert [asked.url for asked in answerer.asked] == [good, other]
+
+
+async def test_a_page_that_takes_the_place_of_another_one_does_not_get_past_a_guard() -> None:
+    evil = "https://evil.example/good.example/v"
+    raw = refusing(needing("1f", "https://good.example/v"), needing("evil.example/", evil))
+    answerer, told, events = Watcher(at_once), list[str](), list[Event]()
+    guard = Guard(answerer, deny_hosts=["evil.example"], tell=told.append, audit=events.append)
+    async with connect(raw.transport(), guard) as client:
+        with pytest.raises(UserCancelled):
+            await client.call_tool("it")
+    assert [waiting.attempt for waiting in answerer.waited] == [1]
+    assert told == ["Raw server wanted to send you to evil.example, which is not allowed here: it was cancelled."]
+    await guard.close()
+    assert [(event.name, event.outcome) for event in events] == [
+        ("question.answered", "accept"),
+        ("question.refused", "host"),
+    ]
 
 
 async def test_a_visit_that_was_done_and_is_needed_again_is_not_shown_again_at_once() -> None:
@@ -194,7 +269,7 @@ async def test_the_user_can_give_up() -> None:
     assert len(raw.calls()) == 1
 
 
-async def test_where_nobody_watches_the_call_is_repeated_when_the_patience_ends_and_then_fails_with_advice() -> None:
+async def test_without_a_watcher_the_call_is_repeated_when_the_patience_ends_and_then_fails_with_advice() -> None:
     raw = refusing(*[needs("a")] * 9)
     async with connect(raw.transport(), Answers(), patience=0.05) as client:
         with pytest.raises(MCPError, match="Please connect first") as caught:

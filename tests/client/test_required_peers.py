@@ -36,7 +36,7 @@ def agrees(asked: Asked) -> Any:
 
 @pytest.mark.parametrize("era", VERSIONS)
 @pytest.mark.parametrize("id", ["1", None])
-async def test_the_users_word_is_enough_even_without_an_id_where_the_version_has_none(era: Any, id: str | None) -> None:
+async def test_the_users_confirmation_is_enough_on_versions_without_ids(era: Any, id: str | None) -> None:
     answerer = Watcher(says_done)
     with anyio.fail_after(30):
         async with connect(COMMAND, answerer, era=era) as client:
@@ -164,7 +164,7 @@ async def test_a_malformed_error_says_what_is_malformed_and_where(data: Any, fau
     assert fault in note
 
 
-async def test_a_client_that_opens_no_pages_says_so_at_the_error() -> None:
+async def test_a_client_that_opens_no_pages_adds_a_note_to_the_error() -> None:
     async with connect(COMMAND, Answers(modes=("form",))) as client:
         with pytest.raises(MCPError) as caught:
             await play(client, needs("1"))

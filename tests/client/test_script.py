@@ -27,6 +27,8 @@ from midcall.core.forms.form import Form
 from midcall.core.outcome import Outcome
 from midcall.testing import ERAS, Era
 from tests.client.answerers import result_of
+from tests.client.raw import Raw, told
+from tests.client.raw import form as raw_form
 from tests.kinds import server_with
 
 DAYS = Number("days", title="Days", integer=True, maximum=30)
@@ -196,7 +198,7 @@ ANYTHING = st.recursive(
 
 
 @given(ANYTHING)
-def test_no_answer_whatever_it_is_makes_a_script_fail(answer: Any) -> None:
+def test_no_answer_makes_a_script_fail(answer: Any) -> None:
     for asked in (form(DAYS), form(DAYS, SEAT), form(Choices("c", ["a"])), form(), VISIT):
         outcome = asyncio.run(Script({asked.message: answer, "days": answer}).answer(asked))
         assert isinstance(outcome, (Accepted, Declined, Cancelled))
@@ -205,7 +207,7 @@ def test_no_answer_whatever_it_is_makes_a_script_fail(answer: Any) -> None:
 # --- no answer -------------------------------------------------------------------------------
 
 
-async def test_a_question_without_an_answer_is_said_exactly(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_question_without_an_answer_is_reported_exactly(caplog: pytest.LogCaptureFixture) -> None:
     script = Script({"How many day?": 3, "dayz": 4, "unrelated": 1})
     with caplog.at_level(logging.WARNING, "midcall.client"):
         assert await script.answer(form(DAYS, SEAT)) == Cancelled()
@@ -228,7 +230,7 @@ async def test_a_question_without_an_answer_is_said_exactly(caplog: pytest.LogCa
         ({"seat": "w"}, "days: is required"),
     ],
 )
-async def test_an_answer_that_does_not_fit_is_told_like_a_missing_one(
+async def test_an_invalid_answer_is_reported_like_a_missing_one(
     answer: Any, why: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     script = Script({"How many days?": answer})
@@ -252,6 +254,23 @@ async def test_a_strict_script_ends_the_call_with_an_error() -> None:
         await said({}, form(DAYS), strict=True)
     assert isinstance(error.value, CannotAnswer)
     assert error.value.asked.message == "How many days?"
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [{"prod_database_region": "x"}, {"Where is prod_database_reg?": {"days": 3}}, {}],
+    ids=["a name that is similar", "an answer that does not fit", "nothing"],
+)
+async def test_a_server_learns_nothing_about_a_script(answers: Any) -> None:
+    errors: list[Any] = []
+
+    async def handle(raw: Raw, call: dict[str, Any]) -> dict[str, Any]:
+        errors.append((await raw.ask(**raw_form("Where is prod_database_reg?")))["error"])
+        return told()
+
+    async with connect(Raw(handle).transport(), Script(answers, strict=True)) as client:
+        await client.call_tool("it", {})
+    assert errors == [{"code": -32603, "message": "This client has no answer to this question."}]
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -299,7 +318,7 @@ async def test_a_hostile_question_cannot_fill_the_log(caplog: pytest.LogCaptureF
     assert "\x1b" not in caplog.text
 
 
-def test_a_script_is_an_answerer_and_a_path_is_no_script() -> None:
+def test_a_script_is_an_answerer_and_a_path_is_not_a_script() -> None:
     assert isinstance(Script({}), Answerer)
     with pytest.raises(TypeError, match="from_file"):
         Script("answers.yaml")
@@ -387,7 +406,7 @@ def test_a_file_that_cannot_be_read_says_where_and_what_is_expected(
     assert told in str(error.value)
 
 
-def test_a_file_that_is_not_there_or_no_text_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_missing_or_not_text_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BadScript, match=r"none\.yaml: the file cannot be read \(No such file"):
         Script.from_file(tmp_path / "none.yaml")
     (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe\x00")
@@ -400,7 +419,7 @@ def test_a_file_with_many_aliases_is_read_at_once(tmp_path: Path) -> None:
     assert len(Script.from_file(written(tmp_path, "\n".join(lines))).unused) == 60
 
 
-def test_without_yaml_the_user_hears_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_yaml_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = builtins.__import__
 
     def missing(name: str, *args: Any, **kwargs: Any) -> Any:

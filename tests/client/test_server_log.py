@@ -183,7 +183,7 @@ async def test_the_last_words_of_a_server_are_heard() -> None:
     assert lines == ["no configuration"]
 
 
-async def test_a_line_of_a_log_stays_one_line_whatever_ends_lines_elsewhere() -> None:
+async def test_a_line_of_a_log_stays_one_line_despite_other_line_separators() -> None:
     """On the terminal, only its first line would have the bar that says whose it is."""
     taken: list[str] = []
     mutter = "import sys; sys.stderr.buffer.write('a\u2028✓ Sent.\u2029b\\r\\nc\\rd\\n'.encode())"

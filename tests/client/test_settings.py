@@ -24,7 +24,7 @@ from tests.client.answerers import Answers
         (("forms",), ValueError, "modes: 'forms' is not a mode; use 'form' or 'url'"),
     ],
 )
-async def test_modes_that_there_are_not_are_told(modes: Any, error: type[Exception], told: str) -> None:
+async def test_unknown_modes_are_reported(modes: Any, error: type[Exception], told: str) -> None:
     with pytest.raises(error, match=told):
         Pending(modes=modes)
     with pytest.raises(error, match=told):
@@ -67,6 +67,6 @@ def test_an_invalid_script_is_reported(answers: Any) -> None:
 
 
 @pytest.mark.parametrize("limit", [0, -1, "5", None, True])
-def test_a_limit_of_nothing_is_told(limit: Any) -> None:
+def test_a_limit_below_one_is_refused(limit: Any) -> None:
     with pytest.raises(ValueError, match=r"limit=.*at least 1"):
         Pending(limit=limit)

@@ -24,8 +24,8 @@ LONG = " ".join(f"word{number}" for number in range(600))
 
 
 def joined(screen: str) -> str:
-    """A screen without the line ends and margins that wrapping added."""
-    return re.sub(r"\s+", "", screen)
+    """A screen without the line ends, margins and bars that wrapping added."""
+    return re.sub(r"\s+", "", re.sub(r"^  │ ", "", screen, flags=re.MULTILINE))
 
 
 @pytest.mark.parametrize("value", [*HIDDEN, LONG])

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 from textual import _wait
 
 from midcall.client.answerer import Waiting, Waits
@@ -177,7 +178,7 @@ async def test_when_nothing_waits_any_more_cancel_is_enough() -> None:
     assert await answering == [Cancelled("round")]
 
 
-async def test_the_review_tells_how_many_a_second_cancel_ends() -> None:
+async def test_the_review_shows_how_many_questions_a_second_cancel_ends() -> None:
     other = form(Flag("f"), server="Hotel", id="9")
 
     async def person(hands: Hands) -> None:
@@ -189,7 +190,7 @@ async def test_the_review_tells_how_many_a_second_cancel_ends() -> None:
     assert await Desk(person).answer(NAME, SURE, other) == [Cancelled("round")] * 3
 
 
-async def test_more_questions_than_may_wait_are_cancelled_and_the_user_is_told() -> None:
+async def test_questions_beyond_the_limit_are_cancelled_and_the_user_is_notified() -> None:
     async def person(hands: Hands) -> None:
         assert "1 of 3" in hands.screen
         await sees(hands, "7 more questions were cancelled without being shown: too many came")
@@ -226,15 +227,31 @@ async def sees(hands: Hands, *texts: str) -> None:
             await hands.pilot.pause(0.05)
 
 
-async def test_consent_before_a_page_could_be_seen_does_not_count() -> None:
+async def test_a_decision_before_a_page_could_be_seen_does_not_count() -> None:
     async def person(hands: Hands) -> None:
-        await hands.press("ctrl+s", "ctrl+s")
+        await hands.press("ctrl+s", "ctrl+s", "ctrl+d", "ctrl+d")
         await hands.pilot.click("#open")
+        await hands.pilot.click("#decline")
         assert desk.opened == []
-        await hands.press("ctrl+d")
+        await hands.press("escape")
 
     desk = Desk(person, quickest=SECONDS)
-    assert await desk.answer(visit(URL)) == [Declined("push")]
+    assert await desk.answer(visit(URL)) == [Cancelled("push")]
+
+
+async def test_a_second_decline_does_not_decline_the_next_question() -> None:
+    async def first(hands: Hands) -> None:
+        hands.app.quickest = 0  # pyright: ignore[reportAttributeAccessIssue]
+        await hands.press("ctrl+d")
+
+    async def second(hands: Hands) -> None:
+        await hands.press("ctrl+d")
+        assert "Keep" in hands.screen
+        await hands.press("escape")
+
+    desk = Desk(first, second, quickest=SECONDS)
+    asked = form(Text("name"), message="Subscribe?"), form(Text("name"), message="Keep?", server="Hotel")
+    assert await desk.answer(*asked) == [Declined("round"), Cancelled("round")]
 
 
 async def test_keys_that_come_in_a_burst_go_where_they_were_meant_for() -> None:
@@ -251,7 +268,7 @@ async def test_keys_that_come_in_a_burst_go_where_they_were_meant_for() -> None:
 # --- taken back ----------------------------------------------------------------------------------
 
 
-async def test_a_question_that_is_given_up_closes_its_form_and_says_so() -> None:
+async def test_an_abandoned_question_closes_its_form_with_a_notice() -> None:
     seen = asyncio.Event()
 
     async def person(hands: Hands) -> None:
@@ -365,7 +382,7 @@ async def test_what_next_accepts_is_reviewed_even_if_no_other_question_is_left()
 # --- visits --------------------------------------------------------------------------------------
 
 
-async def test_the_whole_address_is_shown_with_its_domain_and_opened_after_a_yes() -> None:
+async def test_the_whole_address_is_shown_with_its_domain_and_opened_after_consent() -> None:
     async def person(hands: Hands) -> None:
         assert URL in "".join(line.strip(" ▌") for line in hands.screen.splitlines())
         assert "Site: fjord-travel.co.uk" in hands.screen
@@ -386,7 +403,7 @@ async def test_the_whole_address_is_shown_with_its_domain_and_opened_after_a_yes
     assert desk.left == ["✓ Fjord Travel: Opened in your browser.\n"]
 
 
-async def test_why_a_call_needs_the_visit_is_said_above_what_it_is() -> None:
+async def test_the_reason_for_a_visit_is_shown_above_it() -> None:
     async def person(hands: Hands) -> None:
         why, what = (hands.screen.find(text) for text in ("Your files are not connected yet.", "Please sign in"))
         assert 0 < why < what
@@ -396,7 +413,7 @@ async def test_why_a_call_needs_the_visit_is_said_above_what_it_is() -> None:
 
 
 @pytest.mark.parametrize(("key", "kind"), [("ctrl+d", Declined), ("escape", Cancelled), ("ctrl+c", Cancelled)])
-async def test_nothing_opens_without_a_yes(key: str, kind: type) -> None:
+async def test_nothing_opens_without_consent(key: str, kind: type) -> None:
     async def person(hands: Hands) -> None:
         await hands.press(key)
 
@@ -412,7 +429,33 @@ async def test_without_a_browser_the_address_is_left_to_copy() -> None:
 
     desk = Desk(person, browser=False)
     assert await desk.answer(visit(URL)) == [Accepted(None, "push")]
-    assert f"\n  {URL}\n" in desk.left[0]
+    assert f"\n{URL}\n" in "".join(desk.left)
+
+
+async def test_no_line_that_stays_begins_with_text_of_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal breaks a line that is too wide, and the server knows where."""
+
+    async def person(hands: Hands) -> None:
+        for _ in ("agree", "agree", "send"):
+            await hands.press("ctrl+s")
+
+    monkeypatch.setenv("COLUMNS", "80")
+    desk = Desk(person)
+    posing = f"Agree? {'─' * 38} ✓ Hotel: Opened in your browser."
+    await desk.answer(*(form(message=posing, server="B" * 60, id=id) for id in ("1", "2")))
+    lines = "".join(desk.left).splitlines()
+    assert len(lines) > len(desk.left)
+    assert all(cell_len(line) <= 80 and line.startswith(("✓ BBB", "  │ ")) for line in lines), lines
+
+
+async def test_an_address_that_a_call_waits_for_has_no_mark_of_ours() -> None:
+    async def person(hands: Hands) -> None:
+        assert "✓" not in hands.screen
+        assert "https://evil.example/aaa" in hands.screen
+        await hands.press("escape")
+
+    url = f"https://evil.example/{'a' * 54}✓──Done──{'─' * 70}✓──Sent"
+    assert not await Desk(person).terminal.wait(Waiting([visit(url)], 1, 3))
 
 
 async def test_an_address_can_be_copied() -> None:
@@ -564,7 +607,7 @@ async def test_a_plain_terminal_gets_line_prompts() -> None:
     assert prompts.asked == [NAME, waiting]
 
 
-async def test_without_a_terminal_questions_are_cancelled_and_that_is_said() -> None:
+async def test_without_a_terminal_questions_are_cancelled_with_a_notice() -> None:
     said: list[str] = []
     terminal = Terminal(place=lambda: "nowhere", write=said.append)
     assert await terminal.answer(NAME) == Cancelled("round")

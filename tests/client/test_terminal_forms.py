@@ -335,7 +335,7 @@ async def test_text_from_a_server_is_text() -> None:
     assert not set(desk.left[0]) & set("\x9b\x07\r\u202e")
 
 
-async def test_a_message_of_five_megabytes_is_cut_and_that_is_said() -> None:
+async def test_a_message_of_five_megabytes_is_cut_with_a_notice() -> None:
     async def person(hands: Hands) -> None:
         assert "more characters are not shown" in str(hands.app.screen.query_one("#message Static").render())
         await hands.press("y", "ctrl+s")

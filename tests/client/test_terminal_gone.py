@@ -50,7 +50,7 @@ def asking(place: str, *, told: bool, output: bool) -> Iterator[tuple[subprocess
 @pytest.mark.parametrize("output", [False, True], ids=["piped", "shown"])
 @pytest.mark.parametrize("told", [False, True], ids=["untold", "signal"])
 @pytest.mark.parametrize("place", SHOWN)
-def test_when_the_terminal_is_gone_the_question_is_cancelled_and_the_code_says_so(
+def test_when_the_terminal_is_gone_the_question_is_cancelled_and_the_exit_code_shows_it(
     place: str, told: bool, output: bool
 ) -> None:
     with asking(place, told=told, output=output) as (program, terminal):

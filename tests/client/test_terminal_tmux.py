@@ -210,7 +210,7 @@ def test_a_question_that_the_server_takes_back_closes_its_form(pane: Pane, tmp_p
     assert "did not answer in time" in screen
 
 
-def test_an_address_is_opened_only_after_a_yes(pane: Pane, tmp_path: Path) -> None:
+def test_an_address_is_opened_only_after_consent(pane: Pane, tmp_path: Path) -> None:
     start(pane, tmp_path, "pay", "2026-07-28")
     screen = pane.see("Grand Hotel asks you to open a web page", "https://pay.example.com/1", "Open ^S")
     assert "opened https" not in screen

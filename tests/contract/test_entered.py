@@ -102,7 +102,7 @@ async def test_a_secret_that_was_declined_cancelled_or_late_while_its_check_ran_
     assert not await sealed_with(at, id)
 
 
-async def test_of_two_submits_the_first_is_kept_and_the_other_nowhere(store: Store) -> None:
+async def test_of_two_submissions_only_the_first_is_stored(store: Store) -> None:
     clock, check = Clock(), Checking()
     at = site(store=store, clock=clock, checks={"github": check})
     id = await at.begin("secret")

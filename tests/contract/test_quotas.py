@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -47,7 +48,7 @@ async def fill(records: SealedStore, name: object, owner: str = "ada", most: int
     return most
 
 
-async def test_one_caller_cannot_fill_the_store_and_others_go_on(
+async def test_one_caller_cannot_fill_the_store_and_others_continue(
     store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
     records = limited(store, one=Usage(40, 10**9))
@@ -77,6 +78,36 @@ async def test_bytes_count_and_so_do_outcomes(store: Store) -> None:
         await records.create(record("next", "bob"))
 
 
+async def test_a_record_counts_with_its_length_however_often_it_is_rewritten(store: Store) -> None:
+    records = limited(store)
+    page, _ = await records.create(record("page"))
+    quotas = records.quotas
+    assert quotas is not None
+    for length in (100_000, 100_000, 100_005, 40):
+        changed, done = await records.change(replace(page, outcome="x" * length), page.version)
+        assert changed is not None
+        assert done
+        assert await quotas.used() == Usage(1, RECORD_BYTES + 2 + length)
+        page = await records.read("record page") or changed
+
+
+async def test_data_that_grows_counts_too(store: Store) -> None:
+    records = limited(store, one=Usage(1000, 100_000))
+    page, _ = await records.create(record("page"))
+    assert (await records.change(replace(page, data="x" * 150_000), 1))[1]
+    with pytest.raises(StoreFull):
+        await records.create(record("next"))
+
+
+async def test_a_change_that_comes_too_late_counts_nothing(store: Store) -> None:
+    records = limited(store)
+    page, _ = await records.create(record("page"))
+    for done in (True, False):
+        assert (await records.change(replace(page, outcome="x" * 1_000), 1))[1] is done
+    assert records.quotas is not None
+    assert await records.quotas.used() == Usage(1, RECORD_BYTES + 2 + 1_000)
+
+
 async def test_expired_records_do_not_count(store: Store) -> None:
     clock = Clock()
     records = limited(store, one=Usage(20, 10**9), clock=clock)
@@ -101,7 +132,7 @@ async def test_what_follows_from_an_answer_or_a_sign_in_is_never_refused(store: 
     assert await records.complete("record page", "{}", owner="ada", now=NOW) == "done"
 
 
-async def test_callers_without_a_user_are_told_apart_by_what_the_request_says(store: Store) -> None:
+async def test_callers_without_a_user_are_distinguished_by_their_request(store: Store) -> None:
     records = limited(store, one=Usage(10, 10**9))
     for address in ("address 192.0.2.1", "address 192.0.2.2"):
         token = caller.set(lambda address=address: address)
@@ -133,10 +164,10 @@ async def test_replicas_count_together_to_within_the_tolerance(store: Store) -> 
     used = Counter({True: made[True]})
     for server in servers:
         assert server.quotas is not None
-        await server.quotas.used()
+        await server.quotas.count()
     fresh = limited(store).quotas
     assert fresh is not None
-    assert (await fresh.used()).records == used[True], "all is written down in the end"
+    assert (await fresh.count()).records == used[True], "all is written down in the end"
 
 
 async def test_counting_is_cheap(store: Store) -> None:

@@ -83,7 +83,7 @@ def test_each_problem_is_a_code_and_a_sentence_for_the_user(
     assert problems(field, value) == expected
 
 
-def test_a_whole_number_is_one_whatever_way_it_is_written() -> None:
+def test_a_whole_number_is_accepted_however_it_is_written() -> None:
     form = Form(Number("whole", integer=True), Number("other"))
     filled = fill(form, {"whole": 3.0, "other": 3.0})
     assert [type(value) for value in filled.values()] == [int, float]

@@ -14,12 +14,12 @@ SEATS = {"w": "Window", "a": "Aisle"}
 
 
 @pytest.mark.parametrize("word", ["yes", "y", "true", "YES", "Y", "True", "tRuE"])
-def test_a_yes_is_taken_in_any_case(word: str) -> None:
+def test_yes_is_read_in_any_case(word: str) -> None:
     assert line_input.read(Flag("news"), word) is True
 
 
 @pytest.mark.parametrize("word", ["no", "n", "false", "NO", "N", "False", "fAlSe"])
-def test_a_no_is_taken_in_any_case(word: str) -> None:
+def test_no_is_read_in_any_case(word: str) -> None:
     assert line_input.read(Flag("news"), word) is False
 
 
@@ -33,7 +33,7 @@ def test_numbers_are_written_with_a_point(line: str, number: float) -> None:
 
 
 @pytest.mark.parametrize("line", ["2,5", "1_000", "1 000", "nan", "inf", "0x10", "٣", "three", "1" * 5000])
-def test_what_could_mean_another_number_elsewhere_is_none(line: str) -> None:
+def test_an_ambiguous_number_is_refused(line: str) -> None:
     assert check(Form(Number("n")), {"n": line_input.read(Number("n"), line)})
 
 
@@ -124,7 +124,7 @@ def test_many_options_are_searched_by_a_part_of_their_name(field: Field, value: 
         (Choices("c", SEATS, min_items=1, max_items=2), ["choose 1 to 2, separated by commas"]),
     ],
 )
-def test_constraints_are_said_in_words(field: Field, words: list[str]) -> None:
+def test_constraints_are_described_in_words(field: Field, words: list[str]) -> None:
     assert list_hints(field) == words
 
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from midcall.core.forms.check import check
 from midcall.core.forms.fields import Text
 from midcall.core.forms.form import Form
-from midcall.core.forms.patterns import BadPattern, can_compile, compile_pattern
+from midcall.core.forms.patterns import BadPattern, can_compile, compile_pattern, is_portable, make_portable
+from midcall.core.forms.schema import find_hazards
 from midcall.errors import InvalidForm
 from midcall.settings import PATTERN_CHARACTERS
 
@@ -119,6 +120,43 @@ def test_a_form_of_many_patterns_with_large_sets_is_read_in_bounded_time(pattern
     start = time.process_time()
     Form.from_schema({"type": "object", "properties": fields}, strict=False)
     assert time.process_time() - start < 3
+
+
+@pytest.mark.parametrize("pattern", ["[" * 2_000, "[\\" * 1_000, "{" + "1" * 1_999, "{,1" * 600, "^" + "(?=a)" * 390])
+def test_odd_patterns_in_many_fields_of_another_server_are_judged_in_bounded_time(pattern: str) -> None:
+    """Each is short enough to be run: so each must be read in linear time, not only refused if it's long."""
+    fields = {f"x{each}": {"type": "string", "pattern": f"{pattern}{each}"} for each in range(400)}
+    start = time.process_time()
+    find_hazards({"properties": fields})
+    assert all(make_portable(prop["pattern"]) != "" for prop in fields.values())
+    assert time.process_time() - start < 3
+
+
+@pytest.mark.parametrize("pattern", ["[", "[^", "[a", "[[a", "a[b\\", "[\\]", "[a\\]b"])
+def test_a_set_without_an_end_is_refused(pattern: str) -> None:
+    with pytest.raises(BadPattern, match="a set without an end"):
+        compile_pattern(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["[]]", "[^]]", "[[]", "[\\]]", "[a]]", "[a][b]", "\\[", "a{1}", "a{1,}", "a{1,2}", "a{1,2"]
+)
+def test_a_pattern_with_odd_brackets_is_read_to_its_end(pattern: str) -> None:
+    assert can_compile(pattern)
+    assert is_portable(pattern)
+
+
+def test_an_unreadably_long_pattern_is_reported_for_what_it_is() -> None:
+    long, counted = "a" * 2_001, "a{" + "9" * 5_000 + "}"
+    assert find_hazards({"properties": {"x": {"pattern": long}}}) == ("a pattern in 'x' of more than 2,000 characters",)
+    assert not is_portable(counted)  # Python refuses to read such a number
+    assert make_portable(long) is None
+
+
+def test_look_ahead_without_an_end_leaves_nothing_that_every_host_can_run() -> None:
+    assert make_portable("^(?=a") is None
+    assert make_portable("^(?=a)(?!b)c|d") is None
+    assert make_portable("^(?=a)(?!b)c(?:e|f)") == "^c(?:e|f)"
 
 
 @pytest.mark.parametrize("pattern", ["^[[a]b]$", "[a||b]", "[^[:alpha:]]", "[&&a]", "[~~]"])

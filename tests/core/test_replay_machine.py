@@ -76,6 +76,7 @@ def run_to_the_end(program: list[tuple[str, Any]], random: Random) -> tuple[list
         except Waits:
             rounds += 1
             responses = {wire: {"action": "accept", "content": {"answer": answer}} for wire, answer in waiting.items()}
+            replay.journal.asked = tuple(waiting)
             state = encode(replay.journal)
             continue
         return trail, ran, rounds
@@ -115,7 +116,7 @@ def test_the_order_in_which_distinct_questions_are_met_does_not_matter(
         assert entry.value == {"answer": f"for {index}"}
 
 
-def test_only_what_waits_takes_an_answer() -> None:
+def test_only_what_waits_and_has_left_in_this_round_takes_an_answer() -> None:
     journal = Journal("call")
     replay = Replay(journal)
     recorded = replay.wait(replay.identify(QUESTIONS[0]), QUESTIONS[0], line=True, deadline=None)
@@ -123,8 +124,16 @@ def test_only_what_waits_takes_an_answer() -> None:
     replay.settle(identity, recorded, "decline")
     waiting = replay.identify(QUESTIONS[1])
     replay.wait(waiting, QUESTIONS[1], line=True, deadline=None)
-    answers = {name: {"action": "accept", "content": {"answer": "x"}} for name in (identity, waiting, "stranger")}
-    assert list(replay.take_answers(answers, 0)) == [waiting]
+    since = replay.identify(QUESTIONS[2])
+    replay.wait(since, QUESTIONS[2], line=True, deadline=None)
+    names = (identity, waiting, since, "stranger")
+    answers = {name: {"action": "accept", "content": {"answer": "x"}} for name in names}
+    assert replay.take_answers(answers, 0) == ()
+    journal.asked = (identity, waiting, "stranger")
+    assert replay.take_answers(answers | {since: "nonsense"}, 0) == (waiting,)
+    open_still = journal.entry(since)
+    assert open_still is not None
+    assert open_still.kind == "waiting"
     entry = journal.entry(identity)
     assert entry is not None
     assert entry.kind == "decline"
@@ -139,6 +148,7 @@ def test_an_answer_that_is_rejected_leaves_under_another_key() -> None:
     accepted = replay.settle(identity, entry, "accept", {"answer": 7})
     again = replay.reject(identity, accepted, [Problem("answer", "type", {"expected": "text"})], ["answer"], None)
     assert replay.wire_key(identity, entry.attempt) != replay.wire_key(identity, again.attempt)
+    journal.asked = (replay.wire_key(identity, again.attempt),)
     assert replay.take_answers({identity: {"action": "accept", "content": {}}}, 0) == ()
     assert again.problems == (("answer", "type", "must be text"),)
 
@@ -193,7 +203,7 @@ def test_effects_of_one_name_are_met_by_their_arguments_in_any_order(first: str,
         assert [identity for each, identity in met if each == which][: len(known)] == known
 
 
-def test_branches_that_have_not_come_to_their_records_are_no_mismatch() -> None:
+def test_branches_that_have_not_reached_their_records_are_not_a_mismatch() -> None:
     journal = Journal(
         "call", entries={"?x": Entry("accept", False, "x?", {}), effect_name("e", 0): Entry("effect", False, "e", 1)}
     )

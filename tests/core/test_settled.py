@@ -87,12 +87,15 @@ def test_labels_are_read_again_after_another_answer() -> None:
         "1",
         "null",
         "[]",
-        "[1,{},0,null,null]",
-        "[1,{},0,null,null,null,0]",
+        "[1,{}]",
+        "[1,{},{}]",
+        "[1,[7],{}]",
+        "[1,[],{},0,null,null]",
+        "[1,[],{},0,0,0,null,null,null,0]",
         "[" * 100_000 + "]" * 100_000,
     ],
 )
-def test_the_last_line_is_a_list_of_two_or_six(rest: str) -> None:
+def test_the_last_line_is_a_list_of_three_or_nine(rest: str) -> None:
     with pytest.raises(InvalidJournal):
         decode(f"midcall/{VERSION} c 1 \n\n\n" + rest.translate(SWAP))
 

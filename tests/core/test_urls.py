@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from urllib.parse import SplitResult
+
 import pytest
 
-from midcall.core.urls import network_of
+from midcall.core.urls import BadUrl, network_of, parse_url
 
 
 @pytest.mark.parametrize(
@@ -36,5 +38,19 @@ from midcall.core.urls import network_of
         ("255.255.255.255", "private"),
     ],
 )
-def test_an_address_of_ipv6_that_stands_for_one_of_ipv4_is_where_that_is(address: str, network: str) -> None:
+def test_an_ipv6_address_that_embeds_an_ipv4_address_is_in_its_network(address: str, network: str) -> None:
     assert network_of(address) == network
+
+
+def test_the_length_of_a_host_in_other_letters_is_checked_before_it_is_normalized(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """`urlsplit` normalizes it, which takes quadratic time."""
+
+    def fail(url: str) -> SplitResult:
+        pytest.fail("it was split")
+
+    monkeypatch.setattr("midcall.core.urls.urlsplit", fail)
+    for odd in ("https://", "https:/\t/", "https:\n//a@"):
+        with pytest.raises(BadUrl, match="too long"):
+            parse_url(odd + "\u0301\u0316" * 501)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.check_docs import FENCE, LINK, prose
+from midcall.cli.commands import midcall
+from scripts.check_docs import FENCE, LINK, long_lines, prose
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -45,3 +46,24 @@ def test_every_promise_has_a_unique_id() -> None:
     assert all(promises)
     ids = [promise[1] for promise in promises if promise]
     assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("word " * 25, 1),
+        ("- " + "word " * 25, 1),
+        ("word " * 24, 0),
+        ("| " + "word " * 25 + "|", 0),
+        ("## " + "word " * 25, 0),
+        ("![" + "word " * 25 + "](images/form.svg)", 0),
+        ("```sh\n" + "word " * 25 + "\n```", 0),
+    ],
+)
+def test_long_lines_are_found_unless_they_cannot_be_wrapped(line: str, found: int) -> None:
+    assert len(list(long_lines(f"# Page\n\n{line}\n"))) == found
+
+
+def test_every_command_is_on_the_page_of_the_command_line() -> None:
+    page = (DOCS / "cli.md").read_text()
+    assert [name for name in midcall.commands if f"`midcall {name}" not in page] == [], "add these to docs/cli.md"

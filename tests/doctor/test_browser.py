@@ -29,7 +29,7 @@ async def somebody(request: Any) -> str | None:
 # --- in a container --------------------------------------------------------------------------------
 
 
-async def test_in_a_container_a_portal_that_listens_by_itself_is_not_said_to_need_a_published_port() -> None:
+async def test_in_a_container_a_local_portal_is_not_advised_to_publish_a_port() -> None:
     advice = (await found_in(CONTAINER, Portal()))["browser"].advice
     assert "-p) does not help" in advice
     assert "--network=host --user" in advice
@@ -85,18 +85,18 @@ async def test_a_portal_with_an_address_that_users_reach_needs_no_advice_about_b
 
 
 @pytest.mark.parametrize("where", FAR)
-async def test_where_there_is_none_one_on_loopback_is_not_advised_from_afar(where: Surroundings) -> None:
+async def test_without_a_portal_one_on_loopback_is_not_advised_if_the_browser_is_far(where: Surroundings) -> None:
     advice = (await found_in(where, None))["portal"].advice
     assert "MIDCALL_PORTAL_URL" in advice
     assert "where the user's browser is not" in advice
     assert ("ssh -L" in advice) is not where.container
 
 
-async def test_where_the_user_sits_at_this_machine_one_on_loopback_is_advised() -> None:
+async def test_without_a_portal_one_on_loopback_is_advised_if_the_user_is_at_this_machine() -> None:
     advice = (await found_in(Surroundings(), None))["portal"].advice
     assert "portal=Portal()) for the user of this machine" in advice
 
 
 @pytest.mark.parametrize("where", [*FAR, Surroundings()])
-async def test_a_browser_is_far_only_where_something_says_so(where: Surroundings) -> None:
+async def test_a_browser_counts_as_far_only_with_evidence(where: Surroundings) -> None:
     assert ("browser" in await found_in(where, Portal())) is (where != Surroundings())

@@ -21,10 +21,12 @@ from midcall.doctor.checks import run_checks
 from midcall.doctor.checks.channels import check_channels
 from midcall.doctor.checks.identity import describe_identity
 from midcall.doctor.checks.options import check_runs
+from midcall.doctor.checks.portal import _name_callbacks
 from midcall.doctor.report import Finding, Report
 from midcall.doctor.site import Site, Surroundings
 from midcall.portal.app import Portal
 from midcall.portal.identity import Oidc, ProxyJwt
+from midcall.portal.oauth import Provider
 from midcall.server.channels.table import CHANNELS
 from midcall.server.install import Installation, install, installation_on, installations
 from midcall.stores.memory import Memory
@@ -94,6 +96,17 @@ async def test_with_everything_installed_every_channel_is_there() -> None:
     }
 
 
+async def test_the_redirect_uri_of_each_provider_is_told() -> None:
+    crm = Provider.discover("crm", issuer="https://id.crm", client_id="x")
+    providers = [Provider.github("id", "hush-of-github"), crm]
+    portal = Portal("https://mcp.example.com/midcall", providers=providers)
+    _server, _installation = installed(keys=KEYS, store=Memory(), portal=portal)
+    [found] = _name_callbacks(portal)
+    assert "github: https://mcp.example.com/midcall/callback/github; crm: " in found.text
+    assert "hush" not in found.text
+    assert _name_callbacks(Portal()) == []
+
+
 async def test_checking_channels_opens_no_store(tmp_path: Path) -> None:
     _server, installation = installed(keys=KEYS, store=SQLite(tmp_path / "x.db"), portal=Portal(port=1))
     await check_channels(Site(installation))
@@ -146,13 +159,13 @@ async def test_live_runs_that_were_switched_on_or_off_say_so() -> None:
 # --- the store ---------------------------------------------------------------------------------
 
 
-async def test_a_store_that_answers_is_told_with_its_place(tmp_path: Path) -> None:
+async def test_a_store_that_answers_is_reported_with_its_place(tmp_path: Path) -> None:
     found = by_name((await look(store=SQLite(tmp_path / "here.db"))).installation)["store"]
     assert found.state == "ok"
     assert "here.db" in found.text
 
 
-async def test_a_store_that_is_away_is_broken_and_no_password_is_told() -> None:
+async def test_an_unreachable_store_is_broken_and_its_password_is_hidden() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # and nobody listens there
         url = f"redis://ada:hush-hush@127.0.0.1:{taken.getsockname()[1]}/0"
@@ -186,7 +199,7 @@ async def test_a_browser_that_may_not_get_to_loopback_is_called_out(where: Surro
     assert told in found["browser"].text
 
 
-async def test_a_port_that_is_taken_is_told() -> None:
+async def test_a_port_in_use_is_reported() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -218,7 +231,7 @@ async def answering(status: int) -> AsyncGenerator[str]:
         (200, "doubtful", "not as a portal does"),
     ],
 )
-async def test_what_else_answers_at_its_address_is_told(status: int, state: str, told: str) -> None:
+async def test_another_server_at_its_address_is_reported(status: int, state: str, told: str) -> None:
     async with answering(status) as url:
         found = by_name((await look(keys=KEYS, store=Memory(), portal=Portal(url))).installation)["portal"]
     assert (found.state, told in found.text) == (state, True)
@@ -307,7 +320,7 @@ def test_a_server_with_authorization_knows_who_calls() -> None:
         assert identity_of(installation).state == state
 
 
-async def test_an_issuer_that_does_not_answer_or_has_another_name_is_told() -> None:
+async def test_an_issuer_that_does_not_answer_or_has_another_name_is_reported() -> None:
     async with issuing() as issuer:
         for url, broken in ((issuer.url, False), (f"{issuer.url}/", True), ("http://127.0.0.1:9", True)):
             portal = Portal("http://127.0.0.1:9/midcall", identity=Oidc(url, "portal"))
@@ -328,7 +341,7 @@ async def test_an_unknown_midcall_variable_is_called_out() -> None:
 # --- surroundings ------------------------------------------------------------------------------
 
 
-def test_surroundings_are_told_from_the_environment(tmp_path: Path) -> None:
+def test_surroundings_are_detected_from_the_environment(tmp_path: Path) -> None:
     assert Surroundings.here({"SSH_CONNECTION": "x", "DISPLAY": ":0"}, tmp_path).ssh
     assert Surroundings.here({"KUBERNETES_SERVICE_HOST": "x"}, tmp_path).container
     assert Surroundings.here({"container": "podman"}, tmp_path).container

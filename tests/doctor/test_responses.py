@@ -45,7 +45,7 @@ async def portal_at(url: str, where: Surroundings | None = None) -> Any:
         ({"host": "mcp.example.com"}, True, "broken", "for another host", "Get a certificate for this host"),
     ],
 )
-async def test_a_certificate_that_does_not_verify_is_told_as_what_it_is(
+async def test_a_certificate_that_does_not_verify_is_reported(
     made: dict[str, Any],
     trusted: bool,
     state: str,
@@ -63,7 +63,7 @@ async def test_a_certificate_that_does_not_verify_is_told_as_what_it_is(
     assert "Nothing answers" not in found.text
 
 
-async def test_what_speaks_http_behind_https_is_told_as_that() -> None:
+async def test_plain_http_at_an_https_address_is_reported() -> None:
     with page_behind(None) as place:
         found = await portal_at(f"https://{place}/midcall")
     assert (found.state, "does not speak TLS" in found.text) == ("broken", True)
@@ -88,7 +88,7 @@ async def test_a_portal_behind_https_answers_where_its_own_authority_is_named(
     assert (found.state, found.text) == ("ok", f"{portal.url} answers.")
 
 
-async def test_an_issuer_whose_certificate_does_not_verify_is_told_as_that(tmp_path: Path) -> None:
+async def test_an_issuer_whose_certificate_does_not_verify_is_reported(tmp_path: Path) -> None:
     with page_behind(certificate(tmp_path / "issuer.pem")) as place:
         portal = Portal("http://127.0.0.1:9/midcall", identity=Oidc(f"https://{place}", "portal"))
         found = by_name((await look(keys=KEYS, store=Memory(), portal=portal)).installation)["identity"]
@@ -96,7 +96,7 @@ async def test_an_issuer_whose_certificate_does_not_verify_is_told_as_that(tmp_p
     assert "openid-configuration" in found.advice
 
 
-async def test_a_name_that_leads_nowhere_is_told_as_that() -> None:
+async def test_a_name_that_does_not_resolve_is_reported() -> None:
     found = await portal_at("https://mcp.invalid/midcall")
     assert (found.state, found.text) == ("doubtful", "mcp.invalid does not resolve here.")
 
@@ -136,7 +136,7 @@ async def test_a_portal_whose_own_store_hangs_is_not_said_to_be_out_of_reach(hol
     assert found["portal"].advice == "See the store."
 
 
-async def test_a_file_that_another_process_holds_is_told_as_that(tmp_path: Path) -> None:
+async def test_a_file_that_another_process_has_locked_is_reported(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "held.db", isolation_level=None)) as holder:
         holder.execute("CREATE TABLE held (word)")
         holder.execute("BEGIN EXCLUSIVE")

@@ -45,7 +45,7 @@ async def test_an_empty_vault_opens_with_any_key(place: Path) -> None:
     assert await seen(place, NEW) == Finding("vault", "ok", "Empty.")
 
 
-async def test_what_was_sealed_with_a_key_that_went_too_early_is_told(place: Path) -> None:
+async def test_values_sealed_with_a_key_that_was_removed_too_early_are_reported(place: Path) -> None:
     await keep(place, "github", "gitlab")
     await keep(place, "jira", key=NEW)
     found = await seen(place, NEW)
@@ -63,7 +63,7 @@ async def test_a_rotation_is_followed_to_its_end(place: Path) -> None:
     assert await seen(place, NEW) == Finding("vault", "ok", "1 value can be opened with these keys.")
 
 
-async def test_where_no_key_was_given_it_is_told_that_the_servers_may_be_missing(place: Path) -> None:
+async def test_without_a_key_the_advice_is_that_the_servers_keys_may_be_missing(place: Path) -> None:
     await keep(place, "github")
     found = await seen(place)
     assert found.state == "broken"

@@ -28,7 +28,7 @@ from midcall.protocol import VERSIONS
 from midcall.web.forms import draw
 from midcall.web.forms import read as read_posted
 from tests.fuzz.fuzzer import REJECTED, Finding, Take, Target
-from tests.fuzz.mutation import make_value, mutate_data, mutate_text
+from tests.fuzz.mutation import flood_character, make_value, mutate_data, mutate_text
 
 # --- journals ----------------------------------------------------------------------------------
 
@@ -36,8 +36,9 @@ from tests.fuzz.mutation import make_value, mutate_data, mutate_text
 def _journals() -> list[str]:
     """What real calls write: answered and pending questions, effects, states of others, resume codes."""
     plain = Journal("c4ll", turn=1, owner="0wner")
-    plain.entries["?abc"] = Entry("waiting", 1, "How many days?")
-    full = Journal("an-unguessable-call", 3, 4, "", 1, 1, Foreign("state", {"a": {"action": "accept"}}), None, 1e9)
+    plain.entries["?abc"], plain.asked = Entry("waiting", 1, "How many days?"), ("?abc",)
+    full = Journal("an-unguessable-call", rounds=3, turn=4, strays=1, drifts=1, left=1e9)
+    full.foreign = Foreign("state", {"a": {"action": "accept"}})
     full.entries |= {
         "?abc.1": Entry("waiting", 0, "Seat?", {"seat": "x"}, "", 2, 1e9, (("seat", "choice", "Choose one."),)),
         "seat": Entry("accept", 1, "Seat?", {"seat": "w"}, "sh4pe"),
@@ -48,6 +49,7 @@ def _journals() -> list[str]:
         "#retry.": Entry("mark", 1, "retry", "d1gest"),
         "~sampling.abc": Entry("requested", 1, "sampling", None),
     }
+    full.asked = ("?abc.1~2", "~sampling.abc")
     full.settle("?123", "window", "Which seat?", 1)
     full.settle("?456", {"a": 1, "b": "`\"'"}, "Two", 0)
     code = Journal("other", turn=2, target=Called("book", {"destination": "Oslo"}))
@@ -162,8 +164,14 @@ _CONTENT: Final[dict[str, Any]] = {
 }
 
 
+def _flood_pattern(random: Random) -> dict[str, Any]:
+    """A schema whose pattern repeats one character."""
+    pattern = flood_character(random, random.choice((r"^[A-Z]{3}-\d+$", "^(a)", "a{1,2}", "")))
+    return {"type": "object", "properties": {"code": {"type": "string", "pattern": pattern}}}
+
+
 def _make_schema(random: Random) -> tuple[Any, Any, str]:
-    schema = mutate_data(random, random.choice(_SCHEMAS))
+    schema = _flood_pattern(random) if not random.randrange(20) else mutate_data(random, random.choice(_SCHEMAS))
     line = mutate_text(random, random.choice(("Ada", "yes", "4", "1, 2", "w", "2026-07-28", "1e5", "bike,skis", "")))
     return schema, mutate_data(random, _CONTENT), line
 

@@ -145,9 +145,18 @@ def _flood(random: Random, text: str, others: Sequence[str]) -> str:
     """One piece, again and again: what takes quadratic time shows here."""
     if random.randrange(8):
         return _insert(random, text, others)
+    if not random.randrange(4):
+        return flood_character(random, text)
     at = random.randint(0, len(text))
     piece = random.choice(PIECES) if random.randrange(3) else random.choice(PIECES) + random.choice(PIECES)
     return text[:at] + piece * (random.choice(LARGE) // len(piece) + 1) + text[at:]
+
+
+def flood_character(random: Random, text: str) -> str:
+    """One character, again and again, at the start or after it: as in a pattern of nothing but brackets."""
+    at = random.choice((0, 1, random.randint(0, len(text))))
+    character = random.choice(r"[[[[((({{{\\\]]))}}^$.*+?|-19,:=!<a é")
+    return text[:at] + character * random.choice(LARGE) + text[at:]
 
 
 def _scramble(random: Random, text: str, others: Sequence[str]) -> str:
@@ -209,6 +218,8 @@ def _change_somewhere(random: Random, holder: list[Any]) -> None:
             value[random.choice((*value, *_WORDS))] = make_value(random)
         case 3 | 4 if isinstance(value, list):
             value.insert(random.randint(0, len(value)), copy.deepcopy(random.choice([*value, make_value(random)])))
+        case 5 | 6 if key == "pattern" and isinstance(value, str):
+            where[key] = flood_character(random, value)
         case 5 | 6 | 7 if isinstance(value, str):
             where[key] = mutate_text(random, value)
         case 8 if isinstance(value, (int, float)):

@@ -84,7 +84,7 @@ def _make_request(random: Random, path: str, paths: tuple[str, ...], fields: dic
 
 PORTAL_PATHS: Final = (
     "/midcall/mine",
-    "/midcall/callback?state=a&code=b",
+    "/midcall/callback/acme?state=a&code=b",
     "/midcall/health",
     "/midcall/static/style.css",
 )

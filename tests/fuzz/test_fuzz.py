@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pytest
 
+from midcall.core.journal import VERSION
 from tests.fuzz.fuzzer import Target, fuzz, survive
 from tests.fuzz.mutation import mutate_data, mutate_text
 from tests.fuzz.targets import TARGETS
@@ -110,7 +111,10 @@ def _message(**params: Any) -> str:
 
 
 FOUND: Final[dict[str, tuple[str, Any]]] = {
-    "half a character among the labels of a journal": ("journals", ("midcall/4 empty 0 \n\n\ud800\n[0,{}]", {})),
+    "half a character among the labels of a journal": (
+        "journals",
+        (f"midcall/{VERSION} empty 0 \n\n\ud800\n[0,[],{{}}]", {}),
+    ),
     "a tool's schema that refers to itself": (
         "arguments",
         (
@@ -160,6 +164,10 @@ FOUND: Final[dict[str, tuple[str, Any]]] = {
         "schemas",
         ({"type": "object", "properties": {"days": {"type": "integer"}}}, {"days": float("nan")}, ""),
     ),
+    "a pattern of nothing but brackets": (
+        "schemas",
+        ({"type": "object", "properties": {"a": {"type": "string", "pattern": "[" * 60_000}}}, {}, ""),
+    ),
     "a required name that isn't text": (
         "schemas",
         ({"type": "object", "properties": {"a": {"type": "string"}}, "required": [{}]}, {}, ""),
@@ -182,6 +190,17 @@ FOUND: Final[dict[str, tuple[str, Any]]] = {
     "a tool name that isn't text, from a client with Apps": (
         "stdio",
         ("store", "2026-07-28", [_message(name=[]), _message(name={"a": 1}), _message(name=None)]),
+    ),
+    "a number that no float can hold, from a client with Apps": (
+        "stdio",
+        (
+            "store",
+            "2026-07-28",
+            [
+                _message(name="midcall_app", arguments={"action": "find", "arguments": {"a": 10**400}}),
+                _message(name="book", arguments={"destination": 10**400}),
+            ],
+        ),
     ),
 }
 

@@ -25,7 +25,7 @@ def test_each_host_is_in_the_table_at_its_pinned_version_or_with_a_reason(host: 
         assert f"| {host.name} {pinned} |" in PAGE
 
 
-def test_a_question_that_a_host_answers_by_itself_is_told_with_its_time() -> None:
+def test_a_question_that_a_host_answers_automatically_is_reported_with_its_time() -> None:
     asked = {"id": 1, "method": "elicitation/create", "params": {"message": "Who?"}}
     told = {"id": 2, "result": {"content": [{"type": "text", "text": "The user declined."}]}}
     said = [(10.0, False, asked), (10.02, True, {"id": 1, "result": {"action": "decline"}}), (10.1, False, told)]

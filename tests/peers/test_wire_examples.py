@@ -56,7 +56,7 @@ async def test_a_simple_text_is_asked_and_answered(transport: Transport, version
 
 @everywhere
 @on_all_versions
-async def test_several_values_are_asked_in_one_form_under_names_of_their_own(
+async def test_several_values_are_asked_in_one_form_with_a_name_each(
     transport: Transport, version: str, tmp_path: Path
 ) -> None:
     asked, done = await asked_and_told(
@@ -89,7 +89,7 @@ async def test_content_that_breaks_the_schema_is_asked_for_again(
 @everywhere
 @on_all_versions
 @pytest.mark.parametrize(("action", "told"), [("decline", "declined"), ("cancel", "dismissed")])
-async def test_decline_and_cancel_need_no_content_and_are_told_apart(
+async def test_decline_and_cancel_need_no_content_and_are_distinguished(
     transport: Transport, version: str, action: str, told: str, tmp_path: Path
 ) -> None:
     answer = {"action": action, "_meta": {DECIDED: True}}  # a person did, though within no time

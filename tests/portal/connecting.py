@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import parse_qsl, urlsplit
 
@@ -16,7 +17,7 @@ from midcall.stores.base import Record, Store
 from midcall.stores.memory import Memory
 from tests.portal.authorization_server import CLIENT, AuthorizationServer
 
-CALLBACK = "http://127.0.0.1:9/midcall/callback"
+CALLBACK = "http://127.0.0.1:9/midcall/callback/acme"
 KEYS = ["a key that is long enough to be one, 1"]
 ID = "interaction-id-that-nobody-guesses"
 OWNER = "https://id.example.com|ada"
@@ -51,20 +52,28 @@ class Replica:
     ) -> None:
         self.vault = Vault(store, keys, '["server", "test"]')
         self._clock = clock
-        self.oauth = OAuth(store, self.vault, providers, lambda: CALLBACK, clock=clock, timeout=timeout)
+        self.oauth = OAuth(
+            store, self.vault, providers, lambda name: CALLBACK.replace("acme", name), clock=clock, timeout=timeout
+        )
 
     async def token(self, name: str = "acme") -> str | None:
         return await self.oauth.token(name, OWNER)
 
     async def connect(self, name: str = "acme") -> Finished:
         """The whole way of a browser, from our page to our callback."""
-        return await self.finish(await visited(await self.begin(name)))
+        return await self.finish(await visited(await self.begin(name)), at=name)
 
     async def finish(
-        self, answer: Mapping[str, str], browser: str = BROWSER, owner: str = OWNER, *, pending: Iterable[str] = ()
+        self,
+        answer: Mapping[str, str],
+        browser: str = BROWSER,
+        owner: str = OWNER,
+        *,
+        at: str = "acme",
+        pending: Iterable[str] = (),
     ) -> Finished:
         """As the callback page does, for a question that is still open."""
-        finished = await self.oauth.finish(answer, browser, owner, pending=pending)
+        finished = await self.oauth.finish(answer, browser, owner, at=at, pending=pending)
         if (granted := finished.granted) is not None:
             await self.vault.keep(owner, vault_name(granted.provider), granted.tokens.dump(), now=self._clock())
         return finished
@@ -78,7 +87,7 @@ async def visited(url: str) -> dict[str, str]:
     async with httpx.AsyncClient() as browser:
         answer = await browser.get(url)
     back = answer.headers["Location"]
-    assert back.startswith(f"{CALLBACK}?"), back
+    assert re.match(r"http://127\.0\.0\.1:9/midcall/callback/[a-z]+\?", back), back
     return dict(parse_qsl(urlsplit(back).query))
 
 

@@ -204,7 +204,7 @@ async def test_every_response_carries_the_headers_and_loads_nothing_from_elsewhe
         answers = [await ada.get(path) for path in paths]
         answers += [await ada.open(ids[0], headers={"host": "evil.example"}), await ada.press(ids[3], "cancel")]
         answers += [await ada.http.request(method, f"/midcall/i/{ids[0]}") for method in ("PUT", "OPTIONS", "HEAD")]
-        answers += [await ada.post(f"/i/{ids[0]}", {}), await ada.post("/mine", {}), await ada.get("/callback")]
+        answers += [await ada.post(f"/i/{ids[0]}", {}), await ada.post("/mine", {}), await ada.get("/callback/acme")]
     for answer in answers:
         policy = answer.headers["content-security-policy"]
         assert "default-src 'none'" in policy
@@ -353,7 +353,7 @@ async def test_the_access_log_of_the_server_around_us_is_masked(caplog: pytest.L
         )
     assert id not in caplog.text
     assert short(id) in caplog.text
-    assert mask("/midcall/callback?code=c0de&state=st4te") == "/midcall/callback?…"
+    assert mask("/midcall/callback/acme?code=c0de&state=st4te") == "/midcall/callback/acme?…"
     assert mask("/other/path?x=1") == "/other/path?x=1"
 
 

@@ -33,7 +33,7 @@ async def returned(visitor: Visitor, id: str) -> str:
     async with httpx2.AsyncClient() as outside:
         back = await outside.get(agreed.headers["location"])
     location = back.headers["location"]
-    assert location.startswith(f"{BASE}/callback?")
+    assert location.startswith(f"{BASE}/callback/acme?")
     return location
 
 
@@ -52,7 +52,7 @@ async def test_consent_comes_first_and_then_the_provider_and_then_the_vault() ->
         assert await at.action(id) == "accept"
         assert await at.portal.oauth.token("acme", ADA) is not None
         assert at.finished == [id]
-        assert acme.authorizations[0]["redirect_uri"] == f"{BASE}/callback"
+        assert acme.authorizations[0]["redirect_uri"] == f"{BASE}/callback/acme"
         assert id not in str(acme.authorizations)
 
 
@@ -68,25 +68,39 @@ async def test_declining_at_the_provider_is_a_decline() -> None:
 
 # --- a denial that does not say what it denies --------------------------------------------------
 
-DENIED = "/callback?error=access_denied"
+DENIED = "/callback/acme?error=access_denied"
 
 
-async def test_a_denial_without_a_state_declines_the_flow_of_this_browser() -> None:
+async def test_a_denial_without_a_state_decides_nothing_and_leads_back_to_our_page() -> None:
+    """Another site can send a browser to this address. Only the user can press the button of our page."""
     async with with_acme() as (at, acme):
         acme.sends_issuer = False
         id = await at.begin("authorize")
         async with visiting(at) as ada:
             link = await returned(ada, id)
-            done = await ada.get(DENIED)
-            assert (done.status_code, "You declined" in done.text) == (200, True)
-            assert (await ada.http.get(link)).status_code == 410
-            assert (await ada.get(DENIED)).status_code == 400
-        assert await at.action(id) == "decline"
-        assert at.finished == [id]
+            said = await ada.get(DENIED)
+            assert (said.status_code, "ACME did not connect the account" in said.text) == (200, True)
+            assert f'href="/midcall/i/{id}"' in said.text
+            assert (await at.action(id), at.finished) == (None, [])
+            assert (await ada.press(id, "decline")).status_code == 200
+            assert await at.action(id) == "decline"
+            assert (await ada.http.get(link)).status_code == 409
         assert await at.portal.vault.names(ADA) == []
 
 
-async def test_a_denial_without_a_state_is_rejected_unless_exactly_one_flow_is_pending() -> None:
+async def test_a_denial_without_a_state_leaves_the_flow_as_it_is() -> None:
+    async with with_acme() as (at, acme):
+        acme.sends_issuer = False
+        id = await at.begin("authorize")
+        async with visiting(at) as ada:
+            link = await returned(ada, id)
+            for _ in range(2):
+                assert (await ada.get(DENIED)).status_code == 200
+            assert (await ada.http.get(link)).status_code == 200
+        assert await at.action(id) == "accept"
+
+
+async def test_a_denial_without_a_state_leads_to_no_page_unless_exactly_one_flow_is_pending() -> None:
     async with with_acme() as (at, acme):
         acme.sends_issuer = False
         one, other = await at.begin("authorize"), await at.begin("authorize")
@@ -95,10 +109,10 @@ async def test_a_denial_without_a_state_is_rejected_unless_exactly_one_flow_is_p
             assert (await ada.get(DENIED)).status_code == 400
             links = [await returned(ada, one), await returned(ada, other)]
             assert (await ada.get(DENIED)).status_code == 400
-            assert (await at.action(one), await at.action(other)) == (None, None)
             assert (await ada.http.get(links[0])).status_code == 200
-            assert (await ada.get(DENIED)).status_code == 200
-        assert (await at.action(one), await at.action(other)) == ("accept", "decline")
+            left = await ada.get(DENIED)
+            assert (left.status_code, f"/i/{other}" in left.text) == (200, True)
+        assert (await at.action(one), await at.action(other)) == ("accept", None)
 
 
 async def test_agreeing_twice_to_one_interaction_is_one_pending_flow() -> None:
@@ -109,10 +123,9 @@ async def test_agreeing_twice_to_one_interaction_is_one_pending_flow() -> None:
             await returned(ada, id)
             await returned(ada, id)
             assert (await ada.get(DENIED)).status_code == 200
-        assert await at.action(id) == "decline"
 
 
-async def test_a_denial_without_a_state_declines_nothing_in_another_browser_or_for_another_user() -> None:
+async def test_a_denial_without_a_state_leads_nowhere_in_another_browser_or_for_another_user() -> None:
     async with with_acme() as (at, acme):
         acme.sends_issuer = False
         id = await at.begin("authorize")
@@ -137,24 +150,53 @@ async def test_only_a_denial_may_leave_its_state_out(query: str) -> None:
         id = await at.begin("authorize")
         async with visiting(at) as ada:
             link = await returned(ada, id)
-            assert (await ada.get(f"/callback?{query}")).status_code == 400
+            assert (await ada.get(f"/callback/acme?{query}")).status_code == 400
             assert await at.action(id) is None
             assert (await ada.http.get(link)).status_code == 200
 
 
-async def test_a_provider_that_always_sends_its_issuer_must_send_it() -> None:
+async def test_a_denial_of_a_provider_that_always_sends_its_issuer_must_name_it() -> None:
     async with with_acme() as (at, acme):
         id = await at.begin("authorize")
         async with visiting(at) as ada:
             link = await returned(ada, id)
             assert (await ada.get(DENIED)).status_code == 403
             assert (await ada.get(f"{DENIED}&iss=https://evil.example")).status_code == 403
-            assert await at.action(id) is None
-            assert (await ada.http.get(link)).status_code == 200, "a denial of somebody else's uses nothing up"
-            other = await at.begin("authorize")
-            await returned(ada, other)
             assert (await ada.get(f"{DENIED}&iss={acme.url}")).status_code == 200
-        assert (await at.action(id), await at.action(other)) == ("accept", "decline")
+            assert await at.action(id) is None
+            assert (await ada.http.get(link)).status_code == 200
+
+
+# --- two providers ------------------------------------------------------------------------------
+
+
+async def test_a_response_counts_only_at_the_address_of_the_provider_that_was_asked() -> None:
+    """Otherwise one provider could get the code of another, and connect somebody else's account with it (mix-up)."""
+    async with authorization_server() as acme, authorization_server() as honest:
+        honest.sends_issuer = acme.sends_issuer = False
+        both = [
+            Provider(
+                name,
+                authorize_url=f"{server.url}/authorize",
+                token_url=f"{server.url}/token",
+                client_id=CLIENT[0],
+                client_secret=CLIENT[1],
+            )
+            for name, server in (("acme", acme), ("honest", honest))
+        ]
+        at = site(providers=both)
+        id = await at.begin("authorize")
+        async with visiting(at) as ada:
+            link = await returned(ada, id)
+            assert (await ada.http.get(link.replace("/callback/acme?", "/callback/honest?"))).status_code == 403
+            assert acme.token_requests == honest.token_requests == []
+            for elsewhere in ("/callback", "/callback/", "/callback/nobody", "/callback/acme/"):
+                assert (await ada.http.get(link.replace("/callback/acme", elsewhere))).status_code in (400, 403, 404)
+            denied = "/callback/honest?error=access_denied"
+            assert (await ada.get(denied)).status_code == 400, "its flow is with another provider"
+            assert await at.action(id) is None
+            assert (await ada.http.get(link)).status_code == 200
+        assert (len(acme.token_requests), honest.token_requests) == (1, [])
 
 
 async def test_a_callback_in_another_browser_or_for_another_user_is_rejected() -> None:
@@ -234,4 +276,4 @@ async def test_an_unreachable_or_unknown_provider_is_reported() -> None:
         assert await at.action(id) is None
         assert (await ada.press(await at.begin("authorize", provider="nobody"), "accept")).status_code == 500
         for query in ("", "?state=x&code=y", "?error=access_denied"):
-            assert (await ada.get(f"/callback{query}")).status_code in (400, 403)
+            assert (await ada.get(f"/callback/acme{query}")).status_code in (400, 403)

@@ -263,7 +263,7 @@ async def test_each_refusal_says_what_to_do(browser: Any) -> None:
             (at.portal.address(gone), 410, "This page has expired"),
             (at.portal.address(bobs), 403, "This page is for somebody else"),
             (at.portal.address("nothing-of-this-kind-is-here"), 404, "There is no such page"),
-            (f"{at.portal.url}/callback?state=x&code=y", 403, "The account was not connected"),
+            (f"{at.portal.url}/callback/acme?state=x&code=y", 403, "The account was not connected"),
         ):
             assert await seen.go(url) == status
             assert await seen.heading == heading
@@ -295,7 +295,7 @@ async def test_a_second_tab_is_too_late(browser: Any) -> None:
 
 
 async def test_stored_values_are_deleted_after_a_confirmation(browser: Any) -> None:
-    async with served() as at, looking(browser, js=False) as seen:
+    async with served(pause=0) as at, looking(browser, js=False) as seen:
         for name in ("github", "jira", "trello"):
             await at.portal.vault.keep(ADA, name, {"value": "x"}, now=1.0)
         await seen.go(at.portal.address(await at.begin("form")))
@@ -362,7 +362,7 @@ async def test_another_site_cannot_answer_for_the_user(browser: Any, sandboxed: 
 
 
 async def test_sign_in_and_switch_accounts_with_a_real_provider(browser: Any) -> None:
-    async with provider_mock() as issuer, served(identity=Oidc(issuer, "portal", "hush")) as at:
+    async with provider_mock() as issuer, served(identity=Oidc(issuer, "portal", "hush"), pause=0) as at:
         id = await at.begin("approve", owner=at.portal.owner_of(Caller(issuer, "ada@example.com")))
         async with looking(browser, None, js=False) as seen:
             for user in ("bob@example.com", "ada@example.com"):

@@ -287,7 +287,7 @@ async def test_an_account_is_connected_at_the_address_of_its_server(home: Home) 
         leaving = await press(second)
         assert leaving.status_code == 303
         [at] = parse_qs(urlsplit(leaving.headers["location"]).query)["redirect_uri"]
-        assert at == second.rpartition("/i/")[0] + "/callback"
+        assert at == second.rpartition("/i/")[0] + "/callback/wiki"
 
 
 async def test_it_can_be_turned_off(home: Home) -> None:

@@ -18,12 +18,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from midcall.portal.app import Portal
-from midcall.portal.identity import Caller, Oidc
+from midcall.portal.identity import Caller, Oidc, ProxyJwt
 from midcall.settings import PROVIDER_AGAIN_SECONDS, TOKEN_LEEWAY_SECONDS
 from tests.auditing import Trail
 from tests.portal.issuers import Issuer, _part, issuing
 from tests.portal.sites import BASE, Site, site
-from tests.portal.test_identity import behind, seen, signed_in, surfing, with_issuer
+from tests.portal.test_identity import HOME, behind, seen, signed_in, surfing, with_issuer
 
 HOSTILE = "x\r\nERROR:midcall.portal:forged\x1b[2J\u202e"
 
@@ -56,6 +56,18 @@ async def test_the_issuer_of_a_response_is_checked(always: bool, sent: str | Non
         async with surfing(at) as ada:
             assert (await ada.follow(f"/midcall/i/{await page_of(at, issuer)}")).status_code == status
         assert len(issuer.codes) == (0 if status == 200 else 1), "a refused code is never exchanged"
+
+
+async def test_a_sign_in_that_another_issuer_began_is_not_finished_with_this_one() -> None:
+    """While an operator changes the issuer, the code of one must not go to the other."""
+    async with issuing() as one, issuing() as other:
+        before, after = with_issuer(one.url), with_issuer(other.url)
+        async with surfing(before) as ada, surfing(after) as later:
+            _, link = await signed_in(ada, await page_of(before, one))
+            later.http.cookies = ada.http.cookies
+            assert (await later.follow(link)).status_code == 400
+            assert (await ada.follow(link)).status_code == 200
+        assert (other.asked, other.fetches) == ([], 0)
 
 
 @pytest.mark.parametrize("twice", ["iss", "code", "state", "error"])
@@ -117,6 +129,35 @@ async def test_a_sign_in_that_is_refused_is_in_the_audit_trail() -> None:
         "signin.refused page response",
         "signin.refused page id_token",
     ]
+
+
+async def test_a_sign_out_that_is_refused_is_in_the_audit_trail() -> None:
+    trail = Trail()
+    async with issuing() as issuer:
+        at = site(identity=Oidc(issuer.url, "portal", None), audit=trail.audit)
+        async with surfing(at) as ada:
+            elsewhere = {"origin": "https://evil.example"}
+            assert (await ada.post("/sign-out", {}, headers=elsewhere)).status_code == 403
+            assert (await ada.post("/sign-out", {"back": "x" * 1_100_000})).status_code == 413
+    assert await trail.told() == ["page.refused page not_from_page", "page.refused page too_large"]
+
+
+async def test_an_assertion_of_a_proxy_that_is_refused_is_in_the_audit_trail_once() -> None:
+    trail, issuer = Trail(), Issuer("https://proxy.example.com")
+    keys = KeySet([issuer.key]).as_dict(private=False)
+    proxy = ProxyJwt("x-assertion", issuer=issuer.url, audience="portal", keys=keys, key=lambda claims: claims["oid"])
+    at = site(identity=proxy, audit=trail.audit)
+    told: list[list[str]] = []
+    for assertions in ([], ["garbage"], [issuer.token("another")], [issuer.token("portal", oid="ada")] * 2):
+        headers = [("x-assertion", each) for each in assertions]
+        for path in ("/midcall/mine", f"/midcall/i/{await at.begin('approve', owner='ada')}"):
+            async with httpx2.AsyncClient(transport=httpx2.ASGITransport(at.app), base_url=HOME) as http:
+                assert (await http.get(path, headers=headers)).status_code == 401
+            told.append(await trail.told("signin"))
+            trail.seen.clear()
+    assert told == [[], [], *[["signin.refused page assertion"]] * 6]
+    assert (await seen(at, await at.begin("approve", owner="ada"), [("x-assertion", issuer.token("portal"))])).is_error
+    assert await trail.told("signin") == ["signin.refused page no_key"]
 
 
 # --- the id token ----------------------------------------------------------------------------

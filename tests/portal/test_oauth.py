@@ -385,7 +385,7 @@ async def test_oidc_provider_mock_is_connected_used_renewed_and_ended(mock: str,
     )
     here = Replica(store, clock, known)
     answer = await consented(await here.begin("mock"), "ada@example.com")
-    assert await here.finish(answer, BROWSER, OWNER) == Finished(ID, "accept")
+    assert await here.finish(answer, BROWSER, OWNER, at="mock") == Finished(ID, "accept")
     assert await email(mock, await here.token("mock")) == "ada@example.com"
 
     first = await here.token("mock")

@@ -42,8 +42,9 @@ async def refused(
     here: Replica, answer: dict[str, str], status: int, said: str, pending: Sequence[str] = (), **who: str
 ) -> None:
     """This callback is refused, and nothing is connected."""
+    by = (who.get("browser", BROWSER), who.get("owner", OWNER))
     with pytest.raises(CallbackRefused, match=said) as caught:
-        await here.finish(answer, who.get("browser", BROWSER), who.get("owner", OWNER), pending=pending)
+        await here.finish(answer, *by, at=who.get("at", "acme"), pending=pending)
     assert caught.value.status == status
     assert await here.vault.names(OWNER) == await here.vault.names(who.get("owner", OWNER)) == []
 
@@ -93,9 +94,9 @@ async def test_without_a_user_or_a_browser_no_flow_starts(here: Replica) -> None
 @pytest.mark.parametrize("state", ["", "x", "\ud800", "ü" * 40])
 async def test_an_unknown_state_is_rejected(here: Replica, acme: AuthorizationServer, state: str) -> None:
     answer = await visited(await here.begin())
-    await refused(here, answer | {"state": state}, 400, "no connection that was started here")
-    await refused(here, answer | {"state": answer["state"][:-1]}, 400, "no connection that was started here")
-    await refused(here, {"code": answer["code"]}, 400, "no connection that was started here")
+    await refused(here, answer | {"state": state}, 400, "does not belong to a connection")
+    await refused(here, answer | {"state": answer["state"][:-1]}, 400, "does not belong to a connection")
+    await refused(here, {"code": answer["code"]}, 400, "does not belong to a connection")
     assert acme.token_requests == []
 
 
@@ -115,12 +116,12 @@ async def test_the_id_of_an_interaction_is_not_a_state(here: Replica, store: Wat
     from midcall.stores.interactions import Interaction, Interactions
 
     await Interactions(store).begin(ID, Interaction("form", OWNER, "s", "c", "m", clock(), clock() + 900))
-    await refused(here, {"state": ID, "code": "c"}, 400, "no connection that was started here")
+    await refused(here, {"state": ID, "code": "c"}, 400, "does not belong to a connection")
 
 
 async def test_an_unsolicited_denial_declines_nothing(here: Replica) -> None:
-    await refused(here, {"error": "access_denied", "state": "guessed"}, 400, "no connection that was started here")
-    await refused(here, {"error": "access_denied"}, 400, "no connection that was started here")
+    await refused(here, {"error": "access_denied", "state": "guessed"}, 400, "does not belong to a connection")
+    await refused(here, {"error": "access_denied"}, 400, "does not belong to a connection")
 
 
 async def test_a_denial_without_a_state_is_for_the_only_flow_of_this_browser_and_user(
@@ -130,13 +131,13 @@ async def test_a_denial_without_a_state_is_for_the_only_flow_of_this_browser_and
     denied = {"error": "access_denied"}
     [one, other] = [(await visited(await here.begin()))["state"] for _ in range(2)]
     for pending in ([], ["guessed"], [one, other]):
-        await refused(here, denied, 400, "no connection that was started here", pending=pending)
+        await refused(here, denied, 400, "does not belong to a connection", pending=pending)
     for who in ({"browser": "another"}, {"owner": "eve"}):
-        await refused(here, denied, 400, "no connection that was started here", pending=[one], **who)
-    assert await here.finish(denied, BROWSER, OWNER, pending=[one, "guessed"]) == Finished(ID, "decline")
-    await refused(here, denied, 400, "no connection that was started here", pending=[one])
+        await refused(here, denied, 400, "does not belong to a connection", pending=[one], **who)
+    for _ in range(2):  # it decides nothing, and takes nothing
+        assert await here.finish(denied, BROWSER, OWNER, pending=[one, "guessed"]) == Finished(ID, None)
     clock.now += 600
-    await refused(here, denied, 400, "no connection that was started here", pending=[one, other])
+    await refused(here, denied, 400, "does not belong to a connection", pending=[one, other])
 
 
 async def test_a_response_with_duplicate_parameters_is_rejected_and_can_be_repeated(here: Replica) -> None:
@@ -154,12 +155,12 @@ async def test_a_state_moved_to_another_owner_in_the_store_opens_for_nobody(here
     records = vars(store)["_records"]
     for id, record in records.items():
         records[id] = replace(record, owner="eve")
-    await refused(here, answer, 400, "no connection that was started here", owner="eve")
+    await refused(here, answer, 400, "does not belong to a connection", owner="eve")
 
 
 async def test_a_response_for_a_removed_provider_is_rejected(here: Replica, store: Watched, clock: Clock) -> None:
     answer = await visited(await here.begin())
-    await refused(Replica(store, clock), answer, 400, "no connection that was started here")
+    await refused(Replica(store, clock), answer, 400, "does not belong to a connection")
 
 
 async def test_a_flow_that_outlived_its_key_is_rejected(
@@ -167,7 +168,7 @@ async def test_a_flow_that_outlived_its_key_is_rejected(
 ) -> None:
     answer = await visited(await here.begin())
     there = Replica(store, clock, discovered(acme), keys=["another key that is long enough, too 2"])
-    await refused(there, answer, 400, "no connection that was started here")
+    await refused(there, answer, 400, "does not belong to a connection")
 
 
 # --- who answers -----------------------------------------------------------------------------
@@ -225,7 +226,9 @@ async def test_a_provider_that_redirects_to_another_gets_no_code_from_it(
     async with authorization_server() as evil:
         here = Replica(store, clock, discovered(acme), discovered(evil, "evil"))
         passed_on = (await here.begin("evil")).replace(evil.url, acme.url)
-        await refused(here, await visited(passed_on), 403, "does not come from evil")
+        answer = await visited(passed_on)
+        await refused(here, answer, 403, "address of another service", at="acme")
+        await refused(here, answer, 403, "does not come from evil", at="evil")
         assert evil.token_requests == []
 
 
@@ -235,7 +238,8 @@ async def test_a_code_goes_only_to_the_provider_whose_state_it_came_with(
     async with authorization_server() as evil:
         here = Replica(store, clock, discovered(acme), discovered(evil, "evil"))
         answer, other = await visited(await here.begin("acme")), await visited(await here.begin("evil"))
-        await refused(here, answer | {"state": other["state"]}, 403, "does not come from evil")
+        await refused(here, answer | {"state": other["state"]}, 403, "address of another service", at="acme")
+        await refused(here, answer | {"state": other["state"]}, 403, "does not come from evil", at="evil")
         assert evil.token_requests == []
 
 

@@ -150,9 +150,17 @@ async def test_anyone_can_ask_for_health_and_learns_nothing_else() -> None:
         answer = await http.get("/midcall/health")
         assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
         assert (await http.get("/midcall/mine")).status_code == 421
+        for path in (
+            "/midcall/i/health",
+            "/midcall/x/health",
+            "/midcall/i/x/health",
+            "/midcall//health",
+            "/midcall/health/",
+        ):
+            assert (await http.get(path)).status_code == 421, path
 
 
 def test_providers_get_the_redirect_uri() -> None:
     at = site(providers=[ACME])
     assert at.portal.oauth.provider("acme") is ACME
-    assert at.portal._redirect_uri() == f"{BASE}/callback"
+    assert at.portal.redirect_uri("acme") == f"{BASE}/callback/acme"

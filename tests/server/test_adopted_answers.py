@@ -141,7 +141,7 @@ async def test_a_session_returns_the_answer_as_the_client_sent_it(era: Era, cont
 
 
 @pytest.mark.parametrize("answer", [{"action": "reject"}, {}, {"action": "accept", "content": {"city": {}}}], ids=str)
-async def test_what_is_no_answer_to_the_sdk_is_none_to_the_tool(answer: dict[str, Any]) -> None:
+async def test_an_answer_that_the_sdk_refuses_is_refused_for_the_tool_too(answer: dict[str, Any]) -> None:
     adopted = await answered_with(answer, server_with(catches), "catches")
     assert adopted == await answered_with(answer, bare_server("mcpserver", catches), "catches")
     assert "ValidationError" in adopted
@@ -201,7 +201,7 @@ async def test_nothing_else_is_filled_in(era: Era) -> None:
 
 
 @pytest.mark.parametrize("era", WITH_URLS)
-async def test_a_page_that_stands_in_for_the_client_answers_as_a_client_does(era: Era) -> None:
+async def test_a_page_used_instead_of_the_client_answers_as_a_client_does(era: Era) -> None:
     pages = iter([{"city": "Oslo", "days": 4}, {"a": "abc", "b": 2}])
 
     async def act(visitor: Visitor, id: str) -> None:
@@ -235,7 +235,7 @@ async def reports_url(ctx: Context) -> str:
 
 @pytest.mark.parametrize("tool", [reports, reports_url, by_model])
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_client_that_cannot_be_asked_is_told_of_in_the_words_of_the_sdk(
+async def test_for_a_client_that_cannot_be_asked_the_error_is_that_of_the_sdk(
     era: Era, tool: Callable[..., Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     server = server_with(tool)
@@ -254,7 +254,7 @@ async def test_in_fastmcp_too() -> None:
 
 
 @pytest.mark.parametrize("tool", [reports, reports_url])
-async def test_a_connection_without_a_way_back_is_told_of_in_the_words_of_the_sdk(tool: Callable[..., Any]) -> None:
+async def test_for_a_connection_without_a_back_channel_the_error_is_that_of_the_sdk(tool: Callable[..., Any]) -> None:
     results: list[str] = []
     for server in (bare_server("mcpserver", tool), server_with(tool, keys=["k key of the tests: 0123456789abcdef"])):
         async with served(server) as url, connect(url, era="2025-11-25") as client:
@@ -319,7 +319,7 @@ async def test_a_clients_own_error_reaches_the_tool_and_the_caller(era: Era, too
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_to_a_verb_it_is_client_failed_with_all_that_the_client_said(kind: Kind) -> None:
+async def test_a_verb_raises_client_failed_with_the_clients_code_message_and_data(kind: Kind) -> None:
     found: list[ClientFailed] = []
 
     async def tool() -> str:
@@ -365,7 +365,7 @@ async def requires() -> str:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("era", ERAS)
-async def test_where_nobody_can_be_sent_anywhere_what_a_tool_requires_reaches_the_caller_as_it_is(
+async def test_without_any_way_to_send_the_user_the_required_visit_reaches_the_caller_unchanged(
     kind: Kind, era: Era
 ) -> None:
     got = await seen(server_with(requires, kind=kind), "requires", None, era=era)

@@ -296,7 +296,7 @@ async def test_what_was_answered_is_kept_beside_a_state_that_is_not_ours_and_lar
     assert (done.text, [asked.message for asked in done.asked]) == ("1 2 70000", ["First?", "Second?"])
 
 
-async def test_an_answer_to_a_round_written_by_hand_is_none_to_a_question_of_ours_by_the_same_key() -> None:
+async def test_an_answer_to_a_round_written_by_hand_does_not_answer_a_midcall_question_with_the_same_key() -> None:
     async def same_key(ctx: Context) -> str | InputRequiredResult:
         if ctx.request_state is None:
             return round_of("k", "First?", "s" * 70_000)
@@ -432,7 +432,7 @@ def unaware_user() -> str:
 @pytest.mark.parametrize("installed", ["on the mounted server", "nowhere"])
 @pytest.mark.parametrize("tool", [name_of_user, seen_user, threaded_user, unaware_user])
 @pytest.mark.parametrize("era", ERAS)
-async def test_where_the_outer_server_lacks_midcall_the_author_reads_it_once_and_the_model_of_a_mistake(
+async def test_if_the_outer_server_lacks_midcall_the_log_says_so_once_and_the_model_gets_a_server_error(
     era: Era, tool: Callable[..., Any], installed: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     child: FastMCP[Any] = FastMCP("child")
@@ -453,7 +453,7 @@ async def test_where_the_outer_server_lacks_midcall_the_author_reads_it_once_and
 
 @pytest.mark.parametrize("installed", [True, False])
 @pytest.mark.parametrize("era", ERAS)
-async def test_where_only_the_mounted_server_has_midcall_the_log_says_why_ctx_elicit_is_not_adopted(
+async def test_if_only_the_mounted_server_has_midcall_the_log_says_why_ctx_elicit_is_not_adopted(
     era: Era, installed: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def tool(ctx: fastmcp.Context) -> str:

@@ -25,6 +25,7 @@ from midcall.server.resuming import visits
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect
 from tests.kinds import KINDS, Kind, server_with
+from tests.rounds import raw_call
 from tests.server.test_out_of_band import installed
 from tests.server.test_reach import Trip, do, sends
 from tests.server.test_store import KEYS, code_of, go_on, shown
@@ -256,7 +257,7 @@ async def test_the_nonce_is_in_no_text_and_in_no_log(caplog: pytest.LogCaptureFi
 
 
 @pytest.mark.usefixtures("never_shown")
-async def test_a_finished_form_says_so_and_takes_nothing_more() -> None:
+async def test_a_finished_form_is_marked_and_accepts_nothing_more() -> None:
     async with host(server_with(book, store=Memory())) as client:
         first = await client.call_tool("book", {})
         frame, kept = Frame(client), Frame(client, "another")
@@ -324,22 +325,22 @@ async def test_resuming_while_the_user_still_types_waits_for_them(monkeypatch: p
 
 
 @pytest.mark.usefixtures("never_shown")
-async def test_where_the_host_shows_no_app_after_all_the_user_gets_a_link() -> None:
+async def test_if_the_host_does_not_show_the_app_the_user_gets_a_link() -> None:
     async with installed(book) as (server, _), host(server) as client:
         first = await client.call_tool("book", {})
-        assert "If no form is shown" in shown(first)
+        assert "If no form appears" in shown(first)
         await do(first, sends(city="Oslo", days=3))
         assert shown(await go_on(client, first)) == "Oslo 3 link"
         assert (await Frame(client).result(first))["state"] == "done", "an App that comes now is too late"
 
 
 @pytest.mark.usefixtures("never_shown")
-async def test_the_address_is_told_again_as_long_as_the_user_is_not_done(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_address_is_repeated_until_the_user_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visits, "HOLD_SECONDS", 0.02)
     async with installed(book) as (server, _), host(server) as client:
         first = await client.call_tool("book", {})
         second = await go_on(client, first)
-        assert "shown to them with this result" not in shown(second)
+        assert "shows it with this result" not in shown(second)
         assert re.findall(r"http\S+", shown(second)) == re.findall(r"http\S+", shown(first)), "it is the same page"
         await do(second, sends(city="Oslo", days=3))
         assert shown(await go_on(client, second)) == "Oslo 3 link"
@@ -528,7 +529,7 @@ async def told(client: Client) -> tuple[dict[str, Any], list[str]]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_client_with_apps_is_told_where_the_form_is(kind: Kind, era: Era) -> None:
+async def test_a_client_with_apps_learns_where_the_form_is(kind: Kind, era: Era) -> None:
     async with host(server_with(book, kind=kind, store=Memory()), era=era) as client:
         tools, resources = await told(client)
         assert tools["book"] == {"resourceUri": FORM}
@@ -541,7 +542,7 @@ async def test_a_client_with_apps_is_told_where_the_form_is(kind: Kind, era: Era
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_client_with_apps_is_told_that_there_are_resources(kind: Kind, mode: Any) -> None:
+async def test_a_client_with_apps_learns_that_there_are_resources(kind: Kind, mode: Any) -> None:
     server = server_with(book, kind=kind, store=Memory())
     for extensions, told_so in (([APPS], True), ([], False)):
         async with Client(getattr(server, "_mcp_server", server), mode=mode, extensions=extensions) as client:
@@ -554,7 +555,7 @@ async def test_a_client_with_apps_is_told_that_there_are_resources(kind: Kind, m
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize(("apps", "modes"), [(False, NOTHING), (True, ["form"]), (True, ["url"]), (False, ["form"])])
-async def test_nobody_else_is_told_anything(kind: Kind, era: Era, apps: bool, modes: Any) -> None:
+async def test_other_clients_learn_nothing_of_apps(kind: Kind, era: Era, apps: bool, modes: Any) -> None:
     server = server_with(book, kind=kind, store=Memory())
     async with connect(server, era=era, modes=modes, extensions=[APPS] if apps else []) as client:
         tools, resources = await told(client)
@@ -581,7 +582,7 @@ async def test_apps_can_be_switched_off() -> None:
         assert shown(await client.call_tool("channels_of", {})) == ""
 
 
-async def test_without_a_store_nobody_is_told_anything() -> None:
+async def test_without_a_store_no_client_learns_of_apps() -> None:
     async with host(server_with(book)) as client:
         assert await told(client) == ({"book": None}, [])
 
@@ -674,3 +675,58 @@ async def test_all_that_the_server_says_is_escaped() -> None:
         assert "<template" not in html
         await frame.answers(action="cancel")
         await call
+
+
+# --- numbers that not every program can hold --------------------------------------------------------
+
+ODD = (
+    10**400,
+    -(10**400),
+    10**308 * 9,
+    2**53 + 1,
+    float("inf"),
+    float("-inf"),
+    float("nan"),
+    5e-324,
+    True,
+    None,
+    [[10**400]],
+)
+
+
+async def wander(steps: Any = None) -> str:
+    return f"{await ask('Where to?', str)}"
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: str(odd)[:12])
+async def test_no_number_in_the_arguments_of_our_tools_is_an_internal_error(
+    odd: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    names = ("nonce", "step", "question", "fields", "frame", "tool", "request", "code", "arguments", "content")
+    said: dict[str, Any] = {**dict.fromkeys(names, odd), "arguments": {"steps": odd}}
+    async with host(server_with(wander, store=Memory(), relay=True)) as client:
+        for action in ("find", "look", "accept", "decline", "cancel", odd):
+            for nonce in (odd, "n0nce"):
+                arguments = {**said, "action": action, "nonce": nonce}
+                refused = await raw_call(client, "midcall_app", arguments)
+                assert "midcall/app" in refused["_meta"]
+        for tool in ("midcall_continue", "midcall_answer"):
+            refused = await raw_call(client, tool, {"code": odd, "action": "accept", "content": {"answer": odd}})
+            assert refused["isError"]
+    assert "Traceback" not in caplog.text
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+@pytest.mark.parametrize(
+    ("sent", "shown_as"),
+    [(10**400, None), (float("inf"), None), (2**53 + 1, 2.0**53), (3.0, 3)],
+    ids=["too large", "infinite", "rounded", "whole"],
+)
+async def test_an_app_finds_its_call_by_numbers_as_javascript_reads_them(sent: Any, shown_as: Any) -> None:
+    """JSON.parse makes Infinity of what is too large, and JSON.stringify makes null of that."""
+    async with host(server_with(wander, store=Memory())) as client:
+        calling = asyncio.ensure_future(client.call_tool("wander", {"steps": sent}))
+        frame = Frame(client)
+        await frame.finds({"steps": shown_as})
+        await frame.answers("Oslo")
+        assert shown(await calling) == "Oslo"

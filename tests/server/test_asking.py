@@ -101,9 +101,7 @@ async def test_on_the_newest_version_a_missing_capability_is_the_protocols_own_e
 @pytest.mark.parametrize("modes", [("form", "url"), ()])
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("kind", KINDS)
-async def test_where_no_capability_would_help_it_is_a_result_that_the_model_reads(
-    kind: Kind, era: Era, modes: Any
-) -> None:
+async def test_if_no_capability_would_help_the_model_reads_it_in_the_result(kind: Kind, era: Era, modes: Any) -> None:
     async def tool() -> str:
         return str(await ask("N?", int, via={"page", "link"}))
 
@@ -112,7 +110,7 @@ async def test_where_no_capability_would_help_it_is_a_result_that_the_model_read
     assert "cannot show questions" in done.text
 
 
-async def test_where_a_page_would_serve_the_capability_that_helps_is_that_for_urls() -> None:
+async def test_if_a_page_would_help_the_missing_capability_is_url_mode() -> None:
     async def tool() -> str:
         return str(await ask("N?", int, via="page"))  # pyright: ignore[reportArgumentType]
 

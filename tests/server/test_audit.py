@@ -500,7 +500,7 @@ async def test_an_answer_that_cannot_be_read_is_refused() -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_wrong_code_is_refused_and_every_use_of_a_right_one_is_told(era: Era) -> None:
+async def test_a_wrong_code_is_refused_and_every_use_of_a_right_one_is_recorded(era: Era) -> None:
     trail = Trail()
     async with installed(name, audit=trail.audit) as (server, _), connect(server, era=era, modes=NOTHING) as client:
         first = await client.call_tool("name", {})

@@ -65,7 +65,7 @@ def installation_of(server: Any) -> Any:
     return found
 
 
-async def test_only_the_client_that_was_asked_is_told() -> None:
+async def test_only_the_client_that_was_asked_is_notified() -> None:
     server, mine, theirs = server_with(go), Ears(), Ears()
     async with asked(server, mine) as client, asked(server, theirs) as other:
         id, another = await id_of(client), await id_of(other)
@@ -77,7 +77,7 @@ async def test_only_the_client_that_was_asked_is_told() -> None:
 
 
 @pytest.mark.parametrize("where", ["here", "there"])
-async def test_all_clients_that_were_sent_to_one_visit_are_told_and_it_is_watched_once(where: str) -> None:
+async def test_all_clients_that_were_sent_to_one_visit_are_notified_and_it_is_watched_once(where: str) -> None:
     async def shared() -> str:
         return await visit("Go", "https://example.com/x", id="for-all")
 
@@ -95,7 +95,7 @@ async def test_all_clients_that_were_sent_to_one_visit_are_told_and_it_is_watche
     assert (mine.heard, theirs.heard[:1], nobody.heard) == (["for-all"], ["for-all"], [])
 
 
-async def test_the_client_is_told_when_another_replica_says_so() -> None:
+async def test_the_client_is_notified_when_another_replica_reports_completion() -> None:
     store, ears = Memory(), Ears()
     here, there = (server_with(go, keys=KEYS, store=store) for _ in range(2))
     async with asked(here, ears) as client:
@@ -106,7 +106,7 @@ async def test_the_client_is_told_when_another_replica_says_so() -> None:
     assert ears.heard == [id]
 
 
-async def test_a_page_that_is_answered_is_told_to_the_client_that_was_sent_there() -> None:
+async def test_an_answered_page_notifies_the_client_that_was_sent_there() -> None:
     ears, person = Ears(), Person(fills(TOKEN))
     async with installed(read_repo) as (server, _), asked(server, ears, person) as client:
         await client.call_tool("read_repo", {})
@@ -115,7 +115,7 @@ async def test_a_page_that_is_answered_is_told_to_the_client_that_was_sent_there
     assert ears.heard == [visited.url.rpartition("/")[2]]
 
 
-async def test_nothing_is_told_before_the_store_has_the_outcome() -> None:
+async def test_no_client_is_notified_before_the_store_has_the_outcome() -> None:
     pending: list[bool] = []
 
     class Careful(Ears):
@@ -131,7 +131,7 @@ async def test_nothing_is_told_before_the_store_has_the_outcome() -> None:
     assert pending == [False]
 
 
-async def test_what_the_store_could_not_take_is_told_to_nobody() -> None:
+async def test_an_outcome_that_could_not_be_stored_notifies_nobody() -> None:
     class Failing(Memory):
         async def complete(self, *_: Any, **__: Any) -> Any:
             raise StoreError("the database is away")
@@ -209,7 +209,7 @@ async def test_a_server_that_knows_nothing_of_the_visit_is_not_asked(era: Era) -
     del other
 
 
-async def test_of_a_visit_that_another_replica_has_begun_the_server_is_told_whose_store_has_it() -> None:
+async def test_a_visit_begun_by_another_replica_completes_at_the_server_whose_store_has_it() -> None:
     shared, elsewhere = Memory(), Stumbling()
     other = server_with(go, keys=KEYS, store=elsewhere)
     asking, hearing = (server_with(go, keys=KEYS, store=shared) for _ in range(2))

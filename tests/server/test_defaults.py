@@ -48,7 +48,7 @@ class Pair(TypedDict):
     second: int
 
 
-async def test_a_default_is_taken_where_nobody_can_be_asked() -> None:
+async def test_a_default_is_taken_if_nobody_can_be_asked() -> None:
     async def days() -> str:
         outcome = await elicit("Days?", int, default=7)
         return f"{outcome.value if outcome else None} via {outcome.via}"

@@ -53,7 +53,9 @@ async def books() -> str:
 @pytest.mark.parametrize("answer", [Declined(), Cancelled(), {}], ids=["declined", "cancelled", "invalid"])
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("kind", KINDS)
-async def test_the_model_hears_which_steps_were_done_before_the_user_said_no(kind: Kind, era: Era, answer: Any) -> None:
+async def test_the_model_learns_which_steps_were_done_before_the_user_declined(
+    kind: Kind, era: Era, answer: Any
+) -> None:
     done = await run(server_with(books, kind=kind), "books", {}, {"Days?": 3, "Seat?": answer}, era=era)
     assert done.failed
     assert "the tool stopped" in done.text
@@ -97,7 +99,7 @@ async def test_what_ran_and_could_not_be_recorded_is_not_run_again_by_a_tool_tha
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_return_type_that_is_not_there_is_told_before_the_function_runs(era: Era) -> None:
+async def test_a_return_type_that_does_not_exist_is_reported_before_the_function_runs(era: Era) -> None:
     ran: list[int] = []
 
     def price() -> Decimal:

@@ -22,12 +22,17 @@ from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_PARAMS, JSONRPCResponse
 from pydantic import BaseModel
 
-from midcall import Form, Text, ask, confirm, from_thread, once
+from midcall import Form, Text, ask, confirm, from_thread, once, visit
 from midcall.client.transport.target import Ways, reach
 from midcall.client.transport.wrapper import Around
+from midcall.errors import StoreError
+from midcall.portal import Portal
+from midcall.stores.memory import Memory
 from midcall.testing import Era, connect, run
 from tests.kinds import KINDS, Kind, server_with
 from tests.mistakes import BROKEN, logged_mistake, mistake_in
+from tests.server.running.replicas import KEYS, Wire
+from tests.server.test_store import shown
 
 Asks: TypeAlias = Callable[[], Awaitable[str]]
 Catches: TypeAlias = Callable[[Asks, list[str]], Awaitable[str]]
@@ -323,6 +328,53 @@ async def test_an_adopted_question_that_cannot_be_sent_is_not_an_approval(
     tool: Callable[..., Any], kind: Kind, era: Era, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert "half a character" in await mistake_in(tool, caplog, kind=kind, era=era)
+
+
+# --- a store that can't be reached ------------------------------------------------------------
+
+
+async def confirms() -> str:
+    return str(await confirm("Delete?"))
+
+
+async def by_url() -> str:
+    return str(await visit("Pay", "https://pay.example/1", wait=True))
+
+
+async def checks() -> str:
+    return str(await once("check", lambda: True))
+
+
+@pytest.mark.parametrize(
+    ("body", "era"),
+    [
+        (confirms, "2025-11-25"),
+        (confirms, "2026-07-28"),
+        (by_url, "2025-11-25"),
+        (by_url, "2026-07-28"),
+        (checks, "2026-07-28"),  # a call whose questions are pushed has its effects in memory
+    ],
+)
+@pytest.mark.parametrize("kind", KINDS)
+async def test_nobody_decides_anything_while_the_store_is_out_of_reach(
+    body: Asks, kind: Kind, era: Era, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def tool() -> str:
+        try:
+            return await body()
+        except Exception:
+            return "deleted"
+
+    wire = Wire(Memory())
+    server = server_with(tool, kind=kind, store=wire, keys=KEYS, portal=Portal("https://portal.example/ask"))
+    async with connect(server, era=era, modes=()) as client:
+        wire.is_cut = True
+        result = await client.call_tool("tool", {})
+        wire.is_cut = False
+    assert result.is_error
+    assert StoreError.for_model in shown(result)
+    assert [record for record in caplog.records if record.exc_info or record.stack_info] == []
+    caplog.clear()
 
 
 # --- mistakes and later errors ---------------------------------------------------------------

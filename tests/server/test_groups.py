@@ -138,7 +138,7 @@ async def test_a_decline_in_one_branch_ends_the_call_while_another_still_asks(
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_client_that_cannot_be_asked_is_told_so_from_a_task_group(
+async def test_the_error_for_a_client_that_cannot_be_asked_passes_a_task_group(
     kind: Kind, era: Era, way: Way, loud: list[logging.LogRecord]
 ) -> None:
     end = await end_of(asking(kind, in_asyncio(days)), way, era=era, modes=())
@@ -192,9 +192,7 @@ async def test_a_mistake_in_a_group_is_reported_before_a_decline(kind: Kind, lou
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_question_that_cannot_be_made_is_told_alike_by_every_server(
-    kind: Kind, loud: list[logging.LogRecord]
-) -> None:
+async def test_a_broken_question_is_reported_alike_by_every_server(kind: Kind, loud: list[logging.LogRecord]) -> None:
     async def tool() -> str:
         return str(Question("", str))
 
@@ -213,7 +211,7 @@ async def crashes() -> str:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_group_of_the_authors_errors_is_told_and_logged_as_without_midcall(
+async def test_a_group_of_the_authors_errors_is_reported_and_logged_as_without_midcall(
     kind: Kind, way: Way, loud: list[logging.LogRecord]
 ) -> None:
     without = await end_of(bare(kind, crashes), way)

@@ -137,7 +137,7 @@ async def test_an_effect_under_wait_for_beside_a_question_does_not_hang() -> Non
 
 
 @in_replays
-async def test_verbs_in_the_cleanup_of_many_branches_are_no_loop_that_catches_everything() -> None:
+async def test_verbs_in_the_cleanup_of_many_branches_are_not_taken_for_a_loop_that_catches_everything() -> None:
     cleaned: list[int] = []
 
     async def branch(number: int) -> str:
@@ -426,7 +426,7 @@ async def test_cleanup_that_awaits_is_not_cut_off(both_modes: str) -> None:
 
 
 @pytest.mark.parametrize("one_by_one", [False, True])
-async def test_another_effect_may_stand_in_for_one_that_failed(one_by_one: bool) -> None:
+async def test_another_effect_may_replace_one_that_failed(one_by_one: bool) -> None:
     ran: list[str] = []
 
     async def primary() -> int:
@@ -540,7 +540,7 @@ async def test_generators_are_closed_when_the_run_ends(both_modes: str) -> None:
 
 
 @pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
-async def test_a_task_that_outlives_its_call_is_told_that_the_call_is_over(era: Any) -> None:
+async def test_a_task_that_outlives_its_call_learns_that_the_call_is_over(era: Any) -> None:
     told: list[str] = []
     heard = asyncio.Event()
 

@@ -75,7 +75,7 @@ BY_THEMSELVES = [CLAUDE_P, CODEX_EXEC, ("decline", "2025-11-25"), COPILOT_P]
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(("action", "era"), BY_THEMSELVES)
-async def test_a_question_that_a_host_refuses_by_itself_reaches_the_user_by_a_link(
+async def test_a_question_that_a_host_refuses_automatically_reaches_the_user_by_a_link(
     action: Any, era: Era, way: Way, tmp_path: Path
 ) -> None:
     async with called_by(refuses(action), era=era, way=way, log=tmp_path / "log") as client:
@@ -88,7 +88,7 @@ async def test_a_question_that_a_host_refuses_by_itself_reaches_the_user_by_a_li
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(("action", "era"), BY_THEMSELVES)
-async def test_an_approval_that_a_host_refuses_by_itself_is_still_the_users(
+async def test_an_approval_that_a_host_refuses_automatically_is_still_the_users(
     action: Any, era: Era, way: Way, tmp_path: Path
 ) -> None:
     async with called_by(refuses(action), era=era, way=way, log=tmp_path / "log") as client:
@@ -129,7 +129,7 @@ async def test_without_a_page_a_tool_that_asks_in_the_sdks_way_gets_its_decline(
 
 
 @pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
-async def test_an_approval_that_no_link_can_ask_raises_what_nobody_has_decided(era: Era) -> None:
+async def test_an_unseen_approval_in_a_prompt_raises_because_no_link_can_ask_again(era: Era) -> None:
     server = host_server()
 
     @server.prompt()
@@ -141,14 +141,14 @@ async def test_an_approval_that_no_link_can_ask_raises_what_nobody_has_decided(e
             await client.get_prompt("paying", {})
 
 
-def test_a_no_is_doubted_by_default_and_believed_where_that_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_decline_is_doubted_by_default_and_believed_if_that_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     assert installed_on(server_with(name)).doubt == 0.25
     monkeypatch.setenv("MIDCALL_DOUBT", "0")
     assert installed_on(server_with(name)).doubt == 0
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_no_that_takes_as_long_as_a_person_is_the_users(era: Era) -> None:
+async def test_a_decline_that_takes_as_long_as_a_person_is_the_users(era: Era) -> None:
     async with called_by(refuses("decline"), era=era, way="memory", log=Path(), doubt=1e-9) as client:
         result = await client.call_tool("name", {})
     assert "The user declined" in shown(result)
@@ -156,7 +156,7 @@ async def test_a_no_that_takes_as_long_as_a_person_is_the_users(era: Era) -> Non
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_yes_is_never_doubted_however_fast_it_comes(era: Era, way: Way, tmp_path: Path) -> None:
+async def test_an_accept_is_never_doubted_however_fast_it_comes(era: Era, way: Way, tmp_path: Path) -> None:
     answers = {"answer": "Ada"}
     async with called_by(
         lambda asked: ElicitResult(action="accept", content=dict(answers)), era=era, way=way, log=tmp_path / "log"
@@ -305,7 +305,7 @@ async def test_a_host_that_declares_apps_and_shows_none_gets_an_address_at_once_
     monkeypatch.setattr(channel, "APP_SECONDS", 0.02)
     async with qwen(host_server(), era=era, way=way) as client:
         result = await client.call_tool("book", {})
-        assert "If no form is shown" in shown(result)
+        assert "If no form appears" in shown(result)
         for answer in (3, "w", "yes"):
             await do(result, sends(answer=answer))
             result = await go_on(client, result)

@@ -112,7 +112,7 @@ async def test_the_log_of_a_mistake_names_the_tool_and_shows_its_line(
     assert 'return await ask("Name?", asks_for())' in caplog.text
 
 
-async def test_why_nobody_could_be_asked_is_said_once_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+async def test_why_nobody_could_be_asked_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     async def tool() -> str:
         return await midcall.secret("github", "A token")
 
@@ -161,7 +161,7 @@ async def test_an_authors_own_policy_is_kept() -> None:
         assert done["content"][0]["text"] == "x"
 
 
-def test_states_live_an_hour_unless_told() -> None:
+def test_states_live_an_hour_by_default() -> None:
     assert midcall.install(MCPServer("x")).state_ttl == 3600
     assert midcall.install(MCPServer("x"), state_ttl=60).state_ttl == 60
     assert midcall.install(Server("x")).state_ttl == 3600
@@ -336,7 +336,7 @@ class Codec:
     ],
     ids=["audience", "principal", "codec"],
 )
-async def test_whatever_an_author_says_about_states_makes_the_policy_the_authors_own(
+async def test_any_setting_of_an_author_for_states_makes_the_policy_the_authors(
     home: Path, policy: dict[str, Any]
 ) -> None:
     own: MCPServer[Any] = MCPServer("x", request_state_security=RequestStateSecurity(**policy))

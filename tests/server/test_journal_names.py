@@ -45,7 +45,7 @@ OURS = (
 
 
 @given(st.builds(key_name, keys) | st.builds(effect_name, names, ordinals), OURS)
-def test_no_name_of_an_author_is_one_of_ours(theirs: str, ours: str) -> None:
+def test_a_name_of_an_author_never_equals_one_of_midcall(theirs: str, ours: str) -> None:
     assert theirs != ours
 
 
@@ -118,7 +118,7 @@ async def sent(client: Client, first: dict[str, Any], amount: int) -> bool:
 
 
 @pytest.mark.parametrize("live", [True, False])
-async def test_one_state_with_other_answers_pays_once_where_there_is_a_store(live: bool) -> None:
+async def test_one_state_with_other_answers_pays_once_with_a_store(live: bool) -> None:
     who = f"stored {live}"
     async with connect(server_with(pays(who), store=Memory(), live=live)) as client:
         first = await raw_call(client, "buy", {})
@@ -127,7 +127,7 @@ async def test_one_state_with_other_answers_pays_once_where_there_is_a_store(liv
 
 
 @pytest.mark.parametrize("live", [True, False])
-async def test_and_where_they_come_at_once(live: bool) -> None:
+async def test_several_answers_to_one_state_at_once_pay_once(live: bool) -> None:
     who = f"at once {live}"
     async with connect(server_with(pays(who), store=Memory(), live=live)) as client:
         first = await raw_call(client, "buy", {})

@@ -509,7 +509,7 @@ async def test_a_task_of_somebody_else_that_the_tool_holds_lives_on() -> None:
     assert await shared
 
 
-async def test_a_failure_of_somebody_else_is_still_told(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_unrelated_failure_is_still_logged(caplog: pytest.LogCaptureFixture) -> None:
     ready = asyncio.Event()
 
     async def fails() -> None:

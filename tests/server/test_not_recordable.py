@@ -177,7 +177,7 @@ class Excluded(BaseModel):
     ],
 )
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_model_comes_back_as_it_was_whatever_it_is_called_outside(era: Era, result: Any) -> None:
+async def test_a_model_comes_back_unchanged_despite_aliases(era: Era, result: Any) -> None:
     def load():  # type: ignore[no-untyped-def]
         return [result]
 
@@ -234,7 +234,9 @@ async def test_a_result_without_an_end_has_run_and_is_lost() -> None:
     [(Token, "it holds a secret"), (dict[str, list[Token]], "it holds a secret"), (Excluded, "is excluded")],
 )
 @pytest.mark.parametrize("era", ERAS)
-async def test_what_would_not_be_written_is_told_before_the_function_runs(era: Era, kind: Any, told: str) -> None:
+async def test_a_return_type_that_cannot_be_recorded_is_reported_before_the_function_runs(
+    era: Era, kind: Any, told: str
+) -> None:
     def load():  # type: ignore[no-untyped-def]
         raise AssertionError("it has run")
 
@@ -279,7 +281,7 @@ async def test_a_result_whose_annotation_has_such_numbers_comes_back_as_it_was(e
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_the_model_hears_that_the_step_was_done(kind: Kind) -> None:
+async def test_the_model_learns_that_the_step_was_done(kind: Kind) -> None:
     async def tool() -> str:
         return str(await once("charge", of({"a": NAN})))
 

@@ -47,8 +47,9 @@ pytestmark = pytest.mark.usefixtures("prompt")
 
 @pytest.fixture
 def prompt(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody is waited for too long, should something not come."""
+    """Nobody is waited for too long, should something not come. Tests click faster than people."""
     monkeypatch.setattr(visits, "HOLD_SECONDS", 10.0)
+    monkeypatch.setenv("MIDCALL_PORTAL_PAUSE", "0")
 
 
 class Tab(Surfer):
@@ -145,7 +146,7 @@ async def test_three_questions_are_one_link_and_one_tab_and_the_first_code_bring
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("over", ["stdio", "http"])
-async def test_the_tab_goes_on_in_a_server_of_its_own(over: str, era: Era, tmp_path: Path) -> None:
+async def test_the_tab_continues_in_a_separate_server(over: str, era: Era, tmp_path: Path) -> None:
     store, log = f"sqlite://{tmp_path}/store.db", tmp_path / "log"
     async with AsyncExitStack() as stack:
         if over == "stdio":
@@ -384,7 +385,7 @@ async def test_an_answer_that_only_the_tool_can_refuse_is_asked_for_again_in_the
 
 
 @pytest.mark.parametrize("button", ["decline", "cancel"])
-async def test_after_a_no_the_tab_says_that_it_is_done(button: str) -> None:
+async def test_after_a_decline_the_tab_says_that_it_is_done(button: str) -> None:
     async with installed(Trip().book) as (server, _), connect(server, modes=NOTHING) as client, browser() as tab:
         first = await client.call_tool("book", {})
         await tab.show(links(first)[0])
@@ -435,7 +436,7 @@ async def test_the_first_link_leads_to_the_question_that_is_open_now() -> None:
         assert tab.message == "Really?"
 
 
-async def test_two_tabs_on_the_same_question_answer_it_once_and_go_on_together() -> None:
+async def test_two_tabs_on_the_same_question_answer_it_once_and_continue_together() -> None:
     trip = Trip()
     async with (
         installed(trip.book) as (server, _),
@@ -543,7 +544,7 @@ async def test_a_client_that_never_comes_back_leaves_nothing_running() -> None:
         assert not [task for task in asyncio.all_tasks() if "_resume_after" in repr(task)]
 
 
-async def test_a_run_that_is_evicted_as_its_page_is_answered_is_no_other_replicas_before_its_cleanup_has_run() -> None:
+async def test_a_run_evicted_while_its_page_is_answered_cleans_up_before_another_replica_continues() -> None:
     happened: list[str] = []
     claiming, claimed, given_back = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
@@ -594,7 +595,7 @@ async def test_looking_at_what_comes_next_changes_nothing_and_needs_an_answer_fi
         [link] = links(first)
         for _ in range(3):
             await tab.show(f"{link}/next")
-            assert (str(tab.page.url), tab.message) == (link, "How many days?")
+            assert (str(tab.page.url), tab.message) == (f"{link}?after=1", "How many days?")
         await tab.send(answer=3)
         assert shown(await go_on(client, first)) == "3 days"
 
@@ -613,7 +614,7 @@ async def test_a_page_leads_nobody_but_its_user(path: str) -> None:
     async with visiting(at) as ada, visiting(at, "eve") as eve, visiting(at, None) as nobody:
         first, second = await led(at)
         assert (await ada.press(first, "decline")).status_code == 200
-        assert (await ada.open(path.format(first))).headers["location"] == f"/midcall/i/{second}"
+        assert (await ada.open(path.format(first))).headers["location"] == f"/midcall/i/{second}?after=1"
         for other in (eve, nobody):
             answer = await other.open(path.format(first))
             assert second not in f"{answer.headers}{answer.text}"
@@ -625,7 +626,7 @@ async def test_if_the_user_is_unknown_a_page_leads_only_the_browser_that_answere
         first, second = await led(at, owner="")
         said = await one.press(first, "decline")
         [way] = re.findall(r'url=/midcall/i/([^"]+)"', said.text)
-        assert (await one.open(html.unescape(way))).headers["location"] == f"/midcall/i/{second}"
+        assert (await one.open(html.unescape(way))).headers["location"] == f"/midcall/i/{second}?after=1"
         await two.open(second)  # it has its own mark now
         for path in (first, f"{first}/next", html.unescape(way)):
             answer = await two.open(path)

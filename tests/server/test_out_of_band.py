@@ -199,7 +199,7 @@ async def test_a_check_need_not_be_async() -> None:
             assert shown(await client.call_tool("tool", {})) == str(len(TOKEN))
 
 
-async def test_a_check_that_says_yes_or_no_is_told_what_it_has_to_say(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_check_that_returns_a_boolean_gets_advice(caplog: pytest.LogCaptureFixture) -> None:
     checks: list[Any] = [lambda value: value == TOKEN]
 
     async def tool() -> str:
@@ -414,7 +414,7 @@ async def test_an_approval_is_a_decision_on_exactly_these_details(
         ({"memo": "x" * 100_001}, "more than anybody reads"),
     ],
 )
-async def test_details_that_cannot_be_shown_are_told_before_anybody_is_asked(
+async def test_details_that_cannot_be_shown_are_refused_before_anybody_is_asked(
     details: Any, told: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def tool() -> str:

@@ -44,7 +44,7 @@ from tests.server.test_asking import Trip
         lambda: midcall.once("x", str),
     ],
 )
-async def test_outside_a_call_every_verb_says_so_at_once(verb: Callable[[], Any]) -> None:
+async def test_outside_a_call_every_verb_raises_at_once(verb: Callable[[], Any]) -> None:
     with pytest.raises(NoCall, match="outside an MCP call"):
         await verb()
     with pytest.raises(NoCall):
@@ -64,12 +64,12 @@ async def test_complete_alone_works_outside_a_call() -> None:
 
 
 @pytest.mark.parametrize("id", [3, None, "", b"id"])
-async def test_what_can_be_no_id_of_a_visit_is_told(id: Any) -> None:
+async def test_an_invalid_id_of_a_visit_is_refused(id: Any) -> None:
     with pytest.raises(InvalidQuestion):
         await midcall.complete(id)
 
 
-async def test_a_channel_that_there_is_not_is_told(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_unknown_channel_is_reported(caplog: pytest.LogCaptureFixture) -> None:
     async def tool() -> bool:
         return can_ask(via="pushed")  # type: ignore[arg-type]
 
@@ -206,7 +206,7 @@ def _in_a_pool() -> list[int]:
 
 @pytest.mark.parametrize("tool", [_in_an_executor, _in_a_pool])
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_thread_that_does_not_know_its_call_is_told_how_it_would_in_the_log(
+async def test_a_thread_that_does_not_know_its_call_gets_advice_in_the_log(
     tool: Callable[[], Any], kind: Kind, caplog: pytest.LogCaptureFixture
 ) -> None:
     done = await run(server_with(tool, kind=kind), tool.__name__)
@@ -216,7 +216,7 @@ async def test_a_thread_that_does_not_know_its_call_is_told_how_it_would_in_the_
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_verbs_are_no_questions_for_ask_all(era: Era, caplog: pytest.LogCaptureFixture) -> None:
+async def test_verbs_are_not_questions_for_ask_all(era: Era, caplog: pytest.LogCaptureFixture) -> None:
     async def tool() -> str:
         return str(await ask_all(ask("A?", int), Question("B?", int), ask("C?", int)))  # type: ignore[call-overload]
 
@@ -244,7 +244,7 @@ async def test_a_verb_that_is_dropped_where_no_call_is_running_is_named_in_a_war
 @pytest.mark.timeout(40)  # a loop that is stopped keeps no time
 @pytest.mark.parametrize("kind", ["mcpserver", "fastmcp"])
 @pytest.mark.parametrize("era", ERAS)
-async def test_an_async_tool_that_stops_the_loop_for_a_thread_that_asks_is_told_so_in_the_log(
+async def test_an_async_tool_that_blocks_the_loop_for_a_thread_that_asks_is_logged(
     era: Era, kind: Kind, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def tool() -> str:

@@ -105,7 +105,7 @@ async def test_a_client_that_declares_forms_and_shows_none_gives_no_answer() -> 
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_client_that_cannot_be_asked_is_told_why(era: Era) -> None:
+async def test_a_client_that_cannot_be_asked_learns_why(era: Era) -> None:
     async with connect(server_with(hello, probe=True), era=era, modes=()) as client:
         result = await client.call_tool(PROBE, {})
     assert {finding["answer"] for finding in found(result).values()} == {"not asked"}

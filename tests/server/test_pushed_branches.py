@@ -219,7 +219,7 @@ async def test_cancelling_a_call_closes_its_form_in_every_branch(way: Tool, stor
         await cancelled(client, user, "1?")
 
 
-async def test_cancelling_a_call_that_hears_of_progress_closes_its_forms() -> None:
+async def test_cancelling_a_call_with_a_progress_token_closes_its_forms() -> None:
     user = User()
 
     async def tool() -> str:

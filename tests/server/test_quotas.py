@@ -30,7 +30,7 @@ async def greet() -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_client_that_fills_the_store_is_told_so_and_no_effect_runs_uncounted(
+async def test_a_client_that_fills_the_store_gets_an_error_and_no_effect_runs_uncounted(
     kind: Kind, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = Memory()
@@ -50,17 +50,18 @@ async def test_a_client_that_fills_the_store_is_told_so_and_no_effect_runs_uncou
     caplog.clear()
 
 
-async def test_a_tool_can_catch_it(caplog: pytest.LogCaptureFixture) -> None:
-    async def careful() -> str:
+async def test_a_full_store_ends_the_call_even_if_its_tool_catches_the_error(caplog: pytest.LogCaptureFixture) -> None:
+    async def careless() -> str:
         try:
-            return await once("work", str, "done")
-        except StoreFull:
-            return "full"
+            return await once("check", str, "checked")
+        except (MCPError, StoreFull):
+            return "not checked, and deleted"
 
-    server = server_with(careful, keys=KEYS, store=Memory(), max_store_records=3)
+    server = server_with(careless, keys=KEYS, store=Memory(), max_store_records=3)
     async with connect(server) as client:
-        said = [shown(await client.call_tool("careful", {})) for _ in range(5)]
-    assert said == ["done", "done", "done", "full", "full"]
+        said = [shown(await client.call_tool("careless", {})) for _ in range(5)]
+    assert said[:3] == ["checked"] * 3
+    assert all(TOO_MANY in each for each in said[3:])
     assert "All callers together have 3 records" in caplog.text
     caplog.clear()
 

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 from mcp import Client, MCPError
+from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import BaseModel, Field, field_validator
 
@@ -21,6 +22,7 @@ from midcall import (
     Declined,
     InstallError,
     Question,
+    Visit,
     approve,
     ask,
     ask_all,
@@ -431,6 +433,76 @@ async def test_without_another_channel_a_quick_decline_counts(era: Era) -> None:
         assert shown(await client.call_tool("book", {})) == expected
 
 
+TERMS = "https://example.com/terms"
+
+
+async def accept_terms() -> str:
+    await visit("Accept the terms", TERMS)
+    return "agreed"
+
+
+async def accept_terms_in_one_outcome() -> str:
+    match await elicit(Visit("Accept the terms", TERMS)):
+        case Accepted():
+            return "agreed"
+        case Declined(unseen=unseen) | Cancelled(unseen=unseen):
+            return f"unseen: {unseen}"
+
+
+async def accept_terms_together() -> str:
+    await ask_all(Visit("Accept the terms", TERMS), Visit("Accept the other terms", f"{TERMS}/2"))
+    return "agreed"
+
+
+async def accept_terms_in_the_sdks_way(ctx: Context[Any, Any]) -> str:
+    answer = await ctx.elicit_url("Accept the terms", TERMS, "an-id-of-the-author")
+    return "agreed" if answer.action == "accept" else answer.action
+
+
+@pytest.mark.parametrize("era", WITH_URLS)
+@pytest.mark.parametrize("live", [True, False])
+@pytest.mark.parametrize("answer", [Declined(unseen=True), Cancelled(unseen=True)])
+@pytest.mark.parametrize(
+    "tool", [accept_terms, accept_terms_in_one_outcome, accept_terms_together, accept_terms_in_the_sdks_way]
+)
+async def test_a_no_at_once_to_a_visit_counts_since_a_link_to_it_would_be_accepted_without_a_person(
+    tool: Any, answer: Any, live: bool, era: Era
+) -> None:
+    async with installed(tool, doubt=60.0, live=live) as (server, _):
+        async with connect(server, lambda _: answer, era=era) as client:
+            result = shown(await client.call_tool(tool.__name__, {}))
+    assert "midcall_continue" not in result
+    assert "agreed" not in result
+    if tool is accept_terms_in_one_outcome:
+        assert result == "unseen: True"
+    if tool in (accept_terms, accept_terms_together):
+        assert "answered it automatically, at once" in result
+
+
+@pytest.mark.parametrize("era", WITH_URLS)
+async def test_a_no_at_once_to_a_visit_that_the_tool_waits_for_leads_to_a_link_and_still_waits(
+    era: Era, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(visits, "HOLD_SECONDS", 0.05)
+    ids: list[str] = []
+
+    def place(id: str) -> str:
+        ids.append(id)
+        return f"https://example.com/pay/{id}"
+
+    async def pay() -> str:
+        return f"paid {await visit('Pay', place, wait=True, timeout=20) == ids[0]}"
+
+    async with installed(pay, doubt=60.0) as (server, _):
+        async with connect(server, lambda _: Declined(unseen=True), era=era) as client:
+            first = await client.call_tool("pay", {})
+            assert ids[0] in shown(first)
+            second = await go_on(client, first)
+            assert "paid" not in shown(second)
+            assert await complete(ids[0])
+            assert shown(await go_on(client, second)) == "paid True"
+
+
 @pytest.mark.parametrize("era", ERAS)
 async def test_without_doubt_every_no_is_believed(era: Era) -> None:
     async with installed(book, doubt=0.0) as (server, _), connect(server, no_at_once, era=era) as client:
@@ -438,7 +510,7 @@ async def test_without_doubt_every_no_is_believed(era: Era) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_no_that_a_program_gives_on_purpose_is_believed_however_fast_it_is(era: Era) -> None:
+async def test_a_decline_that_a_program_gives_on_purpose_is_believed_however_fast_it_is(era: Era) -> None:
     async with installed(book, doubt=60.0) as (server, _), connect(server, [Declined()], era=era) as client:
         assert shown(await client.call_tool("book", {})).startswith("Declined")
 
@@ -492,7 +564,7 @@ async def relayed(client: Client, result: CallToolResult, **answer: Any) -> Call
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("era", ERAS)
-async def test_the_model_asks_in_the_chat_where_the_author_and_the_question_allow_it(kind: Kind, era: Era) -> None:
+async def test_the_model_asks_in_the_chat_if_the_author_and_the_question_allow_it(kind: Kind, era: Era) -> None:
     server = server_with(chat, kind=kind, store=Memory(), relay=True)
     async with connect(server, era=era, modes=NOTHING) as client:
         first = await client.call_tool("chat", {})
@@ -505,7 +577,7 @@ async def test_the_model_asks_in_the_chat_where_the_author_and_the_question_allo
 
 @pytest.mark.parametrize("wrong", [{"action": "accept", "content": "Oslo"}, {"action": "yes"}, {}], ids=str)
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_model_that_brings_no_answer_is_told_and_may_try_again(era: Era, wrong: dict[str, Any]) -> None:
+async def test_a_model_that_passes_no_answer_gets_advice_and_may_try_again(era: Era, wrong: dict[str, Any]) -> None:
     async with connect(server_with(chat, store=Memory(), relay=True), era=era, modes=NOTHING) as client:
         first = await client.call_tool("chat", {})
         told = await relayed(client, first, **wrong)

@@ -75,7 +75,7 @@ async def test_a_verb_is_not_a_function_for_once(
         (lambda: asyncio.sleep(0, can_ask("forms")), "no mode 'forms'"),
     ],
 )
-async def test_arguments_in_the_wrong_place_are_told_in_a_sentence(
+async def test_arguments_in_the_wrong_place_are_reported_in_a_sentence(
     mistake: Any, told: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def tool() -> str:
@@ -206,7 +206,7 @@ async def test_one_key_for_two_questions_is_refused(era: Era, caplog: pytest.Log
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("era", ERAS)
-async def test_an_authors_mistake_is_told_to_the_log_and_not_to_the_model(
+async def test_an_authors_mistake_is_in_the_log_and_not_shown_to_the_model(
     kind: Kind, era: Era, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def tool() -> str:

@@ -20,8 +20,11 @@ from mcp.client._input_required import DEFAULT_INPUT_REQUIRED_MAX_ROUNDS
 from mcp_types import INVALID_PARAMS
 from pydantic import BaseModel
 
-from midcall import NotRecordable, ask, choose, once, suspending
+from midcall import STRONG, NotRecordable, ask, choose, confirm, once, suspending, visit
+from midcall.client.asked import Mode
 from midcall.core import journal as journals
+from midcall.portal import Portal
+from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, NotReplayable, connect, replayed, run
 from tests.kinds import KINDS, Kind, server_with
 from tests.mistakes import mistake_in
@@ -169,7 +172,63 @@ async def test_an_answer_that_came_ahead_is_checked_like_any_other() -> None:
         assert "declined" in text(refused)
 
 
-async def test_a_state_that_is_refused_is_told_with_the_reason_that_programs_know() -> None:
+@pytest.mark.parametrize("via", [STRONG, {"page", "link"}, {"round"}, {"push", "round"}])
+async def test_no_answer_comes_ahead_of_a_question_whose_author_says_how_it_may_be_answered(via: Any) -> None:
+    async def sure() -> str:
+        return f"{await confirm('Sure?', key='sure', via=via)}"
+
+    portal = Portal()
+    try:
+        server = server_with(sure, answers_ahead=True, portal=portal, store=Memory(), keys=KEYS)
+        async with connect(server) as client:
+            first = await raw_call(client, "sure", {}, answers={"sure": accept(confirmed=True)})
+            assert len(first["inputRequests"]) == 1
+    finally:
+        await portal.close()
+
+
+async def test_no_answer_comes_ahead_of_a_question_that_would_not_leave_in_a_round() -> None:
+    async def sure() -> str:
+        return f"{await confirm('Sure?', key='sure')}"
+
+    portal = Portal()
+    try:
+        server = server_with(sure, answers_ahead=True, portal=portal, store=Memory(), keys=KEYS)
+        either: tuple[tuple[Mode, ...], ...] = ((), ("url",))
+        for modes in either:
+            async with connect(server, modes=modes) as client:
+                first = await raw_call(client, "sure", {}, answers={"sure": accept(confirmed=True)})
+                assert "inputRequests" in first or "midcall_continue" in text(first)
+    finally:
+        await portal.close()
+
+
+async def test_no_consent_comes_ahead_of_a_visit() -> None:
+    async def terms() -> str:
+        return await visit("Accept the terms", "https://example.com/terms", key="terms")
+
+    async with connect(server_with(terms, answers_ahead=True)) as client:
+        first = await raw_call(client, "terms", {}, answers={"terms": {"action": "accept"}})
+        assert list(first["inputRequests"]) == ["terms"]
+
+
+async def test_an_answer_that_came_ahead_counts_in_the_first_request_only(either: str) -> None:
+    async with connect(server_with(two, answers_ahead=True)) as client:
+        first = await raw_call(client, "two", {}, answers={"b": accept(answer="y")})
+        answers = {"a": accept(answer="x")}
+        second = await raw_call(client, "two", {}, state=first["requestState"], answers=answers)
+        assert list(second["inputRequests"]) == ["b"]
+
+
+async def test_an_answer_that_came_ahead_and_cannot_be_read_is_a_protocol_error() -> None:
+    async with connect(server_with(two, answers_ahead=True)) as client:
+        for nonsense in (7, {"action": "nonsense"}, {"action": "accept", "content": []}):
+            with pytest.raises(MCPError) as caught:
+                await raw_call(client, "two", {}, answers={"a": nonsense})
+            assert caught.value.code == INVALID_PARAMS
+
+
+async def test_a_refused_state_has_the_reason_that_programs_know() -> None:
     async with connect(server_with(two)) as client:
         with pytest.raises(MCPError) as caught:
             await raw_call(client, "two", {}, state="midcall.v1." + "A" * 60)
@@ -280,7 +339,7 @@ async def test_code_that_changes_its_message_every_run_is_a_mismatch(caplog: pyt
         ("Which of these rooms?", "its message differs further on, or its form differs"),
     ],
 )
-async def test_a_form_that_changes_in_every_run_is_told_from_a_message_that_does(
+async def test_a_form_that_changes_in_every_run_is_distinguished_from_a_message_that_does(
     message: str, told: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     runs = 0
@@ -563,7 +622,7 @@ async def test_a_tool_that_is_not_replayable_fails_in_its_authors_tests() -> Non
 # --- cleanup ---------------------------------------------------------------------------------
 
 
-async def test_suspending_runs_cleanup_and_says_so() -> None:
+async def test_suspending_runs_cleanup_which_can_detect_it() -> None:
     trail: list[str] = []
 
     async def child(name: str) -> str:

@@ -402,7 +402,7 @@ async def test_a_retry_is_for_the_request_that_was_sent_away_and_for_no_other() 
     assert repo.runs == 2
 
 
-async def test_the_code_of_a_retry_is_none_for_the_model_and_the_other_way_round() -> None:
+async def test_the_code_of_a_retry_does_not_work_for_the_model_nor_the_other_way_round() -> None:
     repo = Repo()
     async with stateless(repo.read_repo) as url, stock(url, era=ERA) as client:
         code = code_in(await refusal(client, "read_repo", meta={RETRIES: 3}))
@@ -455,7 +455,7 @@ async def test_a_stock_client_gets_the_link() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_where_the_author_says_that_all_call_again_a_stock_client_gets_the_error(kind: Kind) -> None:
+async def test_if_the_author_says_that_all_clients_retry_a_stock_client_gets_the_error(kind: Kind) -> None:
     async with stateless(Repo().read_repo, kind=kind, required=True) as url, stock(url, era=ERA) as client:
         error = await refusal(client, "read_repo")
         [only] = error.data["elicitations"]
@@ -510,7 +510,7 @@ async def test_such_a_client_is_not_sent_to_what_a_fresh_call_would_not_find_don
         assert "NOT FINISHED YET" in shown(await client.call_tool("tool", {}))
 
 
-async def test_such_a_client_is_not_sent_away_where_something_would_be_done_twice() -> None:
+async def test_such_a_client_gets_no_error_if_an_effect_would_run_twice() -> None:
     charged: list[int] = []
 
     async def tool() -> str:
@@ -541,7 +541,7 @@ async def test_the_author_can_say_so_by_the_environment(monkeypatch: pytest.Monk
 # --- where it has no place -----------------------------------------------------------------------
 
 
-async def test_where_there_is_a_way_back_the_question_is_pushed() -> None:
+async def test_with_a_back_channel_the_question_is_pushed() -> None:
     server = server_with(Repo().read_repo, keys=KEYS, store=Memory(), portal=Portal(), required=True)
     person = Attentive(ENTERS)
     async with connect(server, person, era=ERA) as client:
@@ -552,7 +552,7 @@ async def test_where_there_is_a_way_back_the_question_is_pushed() -> None:
 
 
 @pytest.mark.parametrize("era", ["2025-06-18", "2026-07-28"])
-async def test_on_other_versions_there_is_no_such_error(era: Era) -> None:
+async def test_other_versions_do_not_have_the_error(era: Era) -> None:
     async with stateless(Repo().read_repo, required=True) as url:
         async with stock(url, era=era, modes=()) as client:
             assert "NOT FINISHED YET" in shown(await raw(client, "read_repo"))
@@ -580,7 +580,7 @@ async def test_a_question_can_refuse_it() -> None:
 
 
 @pytest.mark.parametrize("verb", [lambda: secret("github", "A token"), lambda: approve("Pay", {"amount": 40})])
-async def test_where_nobody_can_be_identified_only_forms_are_pages(verb: Callable[[], Any]) -> None:
+async def test_if_nobody_can_be_identified_only_forms_are_pages(verb: Callable[[], Any]) -> None:
     found: list[str] = []
 
     async def tool() -> str:

@@ -163,7 +163,7 @@ async def test_a_request_that_asks_no_user_leaves_as_it_did_and_its_time_is_up_a
 
 
 @pytest.mark.filterwarnings("ignore:Client-to-server progress is deprecated")
-async def test_a_request_that_asks_no_user_hears_of_the_clients_progress() -> None:
+async def test_a_request_that_asks_no_user_gets_the_clients_progress() -> None:
     heard: list[float] = []
 
     async def samples_slowly(context: ClientRequestContext, params: CreateMessageRequestParams) -> CreateMessageResult:

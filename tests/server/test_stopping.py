@@ -100,7 +100,7 @@ async def test_a_replica_with_other_keys_does_not_use_up_a_code_that_it_cannot_o
         ended = await call
     await other.complete("signing-in")
     async with connect(astray, era="2025-11-25") as there:
-        with pytest.raises(MCPError, match="does not trust what its database says"):
+        with pytest.raises(MCPError, match="failed a security check"):
             await go_on(there, ended)
     async with connect(two, era="2025-11-25") as there:
         assert shown(await go_on(there, ended)) == "done signing-in"

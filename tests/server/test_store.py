@@ -223,7 +223,7 @@ async def page(seconds: float = 0) -> str:
 
 @pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_person_who_takes_long_is_served_by_going_on(
+async def test_a_person_who_takes_long_is_served_by_continuing(
     kind: Kind, era: Era, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(visits, "HOLD_SECONDS", 0.01)
@@ -299,7 +299,7 @@ async def test_a_code_again_gets_the_same_result_and_runs_nothing_again() -> Non
 
 @pytest.mark.parametrize("code", ["", "nonsense", "x" * 10_000, 3, None])
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_code_that_leads_nowhere_is_told_to_the_model(code: Any, era: Era) -> None:
+async def test_the_model_learns_that_a_code_is_unknown(code: Any, era: Era) -> None:
     async with connect(server_with(twelve, store=Memory()), era=era) as client:
         result = await client.call_tool("midcall_continue", {"code": code})
         assert result.is_error

@@ -181,7 +181,7 @@ async def test_a_tool_asks_from_its_own_threads(tool: Callable[..., Any], kind: 
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_thread_hears_of_a_decline(era: Era) -> None:
+async def test_a_decline_is_raised_in_the_thread(era: Era) -> None:
     async def tool() -> str:
         try:
             return await asyncio.to_thread(from_thread.ask, "a?", str)
@@ -231,7 +231,7 @@ async def test_a_thread_of_a_run_that_is_replayed_can_tell_in_its_cleanup(both_m
 
 
 @pytest.mark.parametrize("how", ["wait", "gather", "group"])
-async def test_what_stands_behind_a_branch_with_a_thread_waits_for_the_answer(how: str) -> None:
+async def test_code_after_a_branch_with_a_thread_waits_for_the_answer(how: str) -> None:
     """Each of these takes a branch that was stopped for one that has ended."""
     behind: list[str] = []
 
@@ -662,7 +662,7 @@ def test_an_interrupted_thread_takes_its_question_back() -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_thread_that_does_not_know_its_call_is_told_how_to(era: Era) -> None:
+async def test_a_thread_that_does_not_know_its_call_gets_advice(era: Era) -> None:
     def work() -> str:
         try:
             return from_thread.ask("a?", str)
@@ -678,7 +678,7 @@ async def test_a_thread_that_does_not_know_its_call_is_told_how_to(era: Era) -> 
     assert "asyncio.to_thread" in told
 
 
-async def test_a_thread_that_outlives_its_call_is_told_so() -> None:
+async def test_a_thread_that_outlives_its_call_gets_an_error() -> None:
     contexts: list[Context] = []
 
     async def tool() -> str:

@@ -282,7 +282,7 @@ async def test_a_call_is_held_in_two_rounds_at_most_and_then_gives_a_code(
         assert text(await raw_call(client, protocol.CONTINUE, {"code": code})) == "first second"
 
 
-async def test_the_client_that_was_asked_hears_of_the_completion() -> None:
+async def test_the_client_that_was_asked_is_notified_of_the_completion() -> None:
     heard: list[str] = []
     told = anyio.Event()
 
@@ -338,7 +338,7 @@ def required_tool(*, sdk: bool = False) -> Any:
 
 @pytest.mark.parametrize("sdk", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-async def test_where_the_version_has_it_the_error_reaches_the_client(
+async def test_on_the_version_that_has_it_the_error_reaches_the_client(
     kind: Kind, sdk: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     with pytest.raises(MCPError) as caught:

@@ -155,7 +155,9 @@ async def test_after_a_decline_nobody_is_asked_to_correct_the_other_answers(
 
 
 @pytest.mark.parametrize("way", [{"era": "2025-11-25"}, {}, {"one_by_one": True}], ids=str)
-async def test_nor_where_the_wrong_answer_comes_before_the_no(way: dict[str, Any]) -> None:
+async def test_after_a_decline_no_correction_is_asked_even_if_the_invalid_answer_came_first(
+    way: dict[str, Any],
+) -> None:
     async def tool() -> str:
         try:
             return str(await ask_all(Question("Age?", int), Question("Name?", str)))
@@ -169,7 +171,9 @@ async def test_nor_where_the_wrong_answer_comes_before_the_no(way: dict[str, Any
 
 @pytest.mark.parametrize("way", [{"era": "2025-11-25"}, {}, {"one_by_one": True}], ids=str)
 @pytest.mark.parametrize("attempts", [1, 2, 3])
-async def test_nor_later_when_the_tool_has_gone_on_without(way: dict[str, Any], attempts: int) -> None:
+async def test_after_a_decline_no_correction_is_asked_even_if_the_tool_continues(
+    way: dict[str, Any], attempts: int
+) -> None:
     async def tool() -> str:
         try:
             await ask_all(Question("Age?", int, attempts=attempts), Question("Name?", str), Question("Town?", str))

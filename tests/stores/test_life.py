@@ -55,7 +55,7 @@ def test_a_store_that_was_not_closed_is_used_on_another_event_loop_too(place: st
         gc.collect()
 
 
-def test_a_store_that_is_in_use_on_another_event_loop_says_so(tmp_path: Path) -> None:
+def test_a_store_in_use_on_another_event_loop_raises_an_explanation(tmp_path: Path) -> None:
     store = open_store(tmp_path / "store.db")
     opened, over = threading.Event(), threading.Event()
 
@@ -76,7 +76,7 @@ def test_a_store_that_is_in_use_on_another_event_loop_says_so(tmp_path: Path) ->
         thread.join()
 
 
-async def test_a_closed_store_says_so_until_it_is_opened(store: Store) -> None:
+async def test_a_closed_store_raises_until_it_is_opened(store: Store) -> None:
     await store.create(PENDING)
     await store.close()
     if not repr(store).startswith("Memory"):

@@ -97,7 +97,7 @@ async def test_what_happens_while_the_ear_is_broken_is_found_by_looking(
     await waking.close()
 
 
-async def test_while_it_hears_it_looks_seldom_and_when_nobody_waits_it_does_not_look(elsewhere: Elsewhere) -> None:
+async def test_while_notifications_arrive_it_polls_seldom_and_never_without_waiters(elsewhere: Elsewhere) -> None:
     waking = Wakeups(elsewhere.look, elsewhere.ear, often=0.01, seldom=NEVER)
     elsewhere.may_hear.set()
     async with asyncio.timeout(5):

@@ -158,7 +158,7 @@ async def test_the_second_request_of_a_connection_has_to_come_in_time_too() -> N
     ("kind", "part"), [("Content-Length: 1000000", b"a"), ("Transfer-Encoding: chunked", b"1\r\na\r\n")]
 )
 @pytest.mark.parametrize("trickles", [False, True])
-async def test_a_body_that_does_not_come_closes_the_connection_and_the_app_hears_of_it(
+async def test_a_missing_body_closes_the_connection_and_the_app_is_notified(
     kind: str, part: bytes, trickles: bool
 ) -> None:
     async with serving(body=SOON) as place:

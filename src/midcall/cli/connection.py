@@ -28,13 +28,10 @@ from midcall.client.connection.connect import connect as connect_client
 from midcall.client.connection.older import ADVICE
 from midcall.client.transport.intake import Intake
 from midcall.client.transport.target import is_url
-from midcall.core.text import plain, plain_line
-from midcall.settings import CONNECT_SECONDS, MAX_TOOL_PAGES
+from midcall.core.text import plain_line
+from midcall.settings import CONNECT_SECONDS, ERROR_CHARACTERS, FAILURE_CHARACTERS, LAST_LOG_LINES, MAX_TOOL_PAGES
 
-_LONGEST: Final = 500
-_LOG_LINES: Final = 20
 _KIND: Final = re.compile(r"[A-Z]\w+(Result|Content)|function-")
-_MOST_SAID: Final = 10_000
 _LOST: Final = ("Connection closed", "SSE stream ended")
 """How the SDK says that the server is gone. Servers use the same code for their own errors."""
 NO_RESULT: Final = "No result within {seconds:g} s: the call was cancelled."
@@ -81,8 +78,10 @@ class Link:
             raise
         except Exception as error:
             if self.verbose:
-                self.console.say(plain(traceback.format_exc()))
-            self.report(plain_line(f"The call failed unexpectedly, with {type(error).__name__}: {error!s}")[:_LONGEST])
+                self.console.quote(traceback.format_exc())
+            self.report(
+                plain_line(f"The call failed unexpectedly, with {type(error).__name__}: {error!s}")[:FAILURE_CHARACTERS]
+            )
             raise Ends(TOOL_FAILED) from None
 
     @asynccontextmanager
@@ -98,10 +97,10 @@ class Link:
             self.report("The call is not done: the server kept asking for another round. It may be busy; try later.")
             raise Ends(TOOL_FAILED) from None
         except ValidationError as error:
-            self.report(plain_line(f"The server's response is malformed: {_describe(error)}")[:_LONGEST])
+            self.report(plain_line(f"The server's response is malformed: {_describe(error)}")[:FAILURE_CHARACTERS])
             raise Ends(TOOL_FAILED) from None
         except CannotConnect as error:
-            self.report(plain(str(error)))
+            self.report(str(error))
             log.show()
             raise Ends(NOT_CONNECTED) from None
         except MCPError as error:
@@ -111,9 +110,9 @@ class Link:
                 if lost
                 else f"The server answered with an error: {error.message} ({error.code})"
             )
-            self.report(plain(said[:_MOST_SAID]))
+            self.report(said[:ERROR_CHARACTERS])
             for note in getattr(error, "__notes__", ()):
-                self.console.say(f"  {plain(note).replace(ADVICE, OLDER)}")
+                self.console.remark(note.replace(ADVICE, OLDER))
             log.show()
             raise (Lost() if lost else Ends(TOOL_FAILED)) from None
 
@@ -131,7 +130,7 @@ class Link:
 
     def report(self, sentence: str) -> None:
         """Print what went wrong."""
-        self.console.say(f"{self.console.ink.bad('✗')} {sentence}")
+        self.console.report(sentence)
 
 
 async def list_tools(client: Client) -> list[Tool]:
@@ -168,10 +167,10 @@ class _ServerLog:
     def __init__(self, console: Console, *, live: bool) -> None:
         self._console = console
         self._live = live
-        self._lines: deque[str] = deque(maxlen=_LOG_LINES)
+        self._lines: deque[str] = deque(maxlen=LAST_LOG_LINES)
 
     def take(self, line: str) -> None:
-        """Add a line of the server's log. It must be safe to print."""
+        """Add a line of the server's log."""
         self._lines.append(line)
         if self._live:
             self._say(line)
@@ -183,18 +182,21 @@ class _ServerLog:
                 self._say(line)
 
     def _say(self, line: str) -> None:
-        self._console.say(self._console.ink.dim(f"  │ {line}"))
+        self._console.quote(line, self._console.ink.dim)
 
 
 class _PrintLog(logging.Handler):
-    """Prints log records: always for this connection, others only with --verbose."""
+    """Prints log records: always for this connection, others only with --verbose, and behind a bar."""
 
     def __init__(self, console: Console) -> None:
         super().__init__()
         self._console = console
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._console.say(self._console.ink.dim(f"  {plain(record.getMessage())}"))
+        if record.name.partition(".")[0] == "midcall":
+            self._console.remark(record.getMessage())
+        else:
+            self._console.quote(record.getMessage(), self._console.ink.dim)
 
 
 def _set_up_logs(console: Console, *, verbose: bool) -> None:

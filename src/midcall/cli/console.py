@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
 import sys
 import threading
 from collections.abc import AsyncGenerator, Callable, Generator
@@ -16,8 +15,9 @@ from rich.cells import set_cell_size
 
 from midcall.cli.exits import abandon, ignore_hangup
 from midcall.client.lines.backlog import LastLines
-from midcall.client.lines.screen import Ink, print_error, print_text
-from midcall.core.text import plain_line
+from midcall.client.lines.excerpt import shorten
+from midcall.client.lines.screen import Ink, columns_of, is_terminal, print_error, print_text
+from midcall.client.lines.wrapping import BAR, put_behind_bar
 from midcall.settings import SPINNER_SECONDS
 
 _CLEAR: Final = "\r\x1b[2K"
@@ -59,6 +59,26 @@ class Console:
                 return
             self._show(f"{line}\n", self._status)
 
+    def report(self, sentence: str) -> None:
+        """Print what went wrong. Only the first line begins like one of ours: the sentence may quote a server."""
+        self._quote(sentence, f"{self.ink.bad('✗')} ")
+
+    def refuse(self, sentence: str) -> None:
+        """Print why a command was called wrongly, in the same way."""
+        self._quote(sentence, "")
+
+    def remark(self, sentence: str) -> None:
+        """Print something that a log says, in the same way."""
+        self._quote(sentence, self.ink.dim("  · "), self.ink.dim)
+
+    def quote(self, text: str, paint: Callable[[str], str] = str) -> None:
+        """Print text of a server, behind a bar: none of its lines can be taken for ours."""
+        self._quote(text, None, paint)
+
+    def _quote(self, text: str, first: str | None, paint: Callable[[str], str] = str) -> None:
+        columns = columns_of(sys.stderr) if is_terminal(sys.stderr) else None
+        self.say("".join(put_behind_bar(text, columns, first=first, bar=paint(BAR), paint=paint)).removesuffix("\n"))
+
     def status(self, text: str) -> None:
         """Replace the status line. Only a terminal has one."""
         with self._lock:
@@ -87,7 +107,7 @@ class Console:
     def _show(self, lines: str, status: str) -> None:
         if self.ink.on:
             # A status that is wider than the terminal would wrap, and its first line would stay.
-            shown = set_cell_size(status, shutil.get_terminal_size().columns - 1).rstrip()
+            shown = set_cell_size(status, columns_of(sys.stderr) - 1).rstrip()
             print_error(f"{_CLEAR}{lines}{self.ink.dim(shown)}")
         elif lines:
             print_error(lines)
@@ -105,13 +125,17 @@ class Spinner:
     async def show_progress(self, progress: float, total: float | None, message: str | None) -> None:
         """Show how far the tool is. Use it as a `progress_callback`."""
         share = f"{min(max(progress / total, 0), 1):.0%}" if total else ""
-        self._progress = "".join(f" · {piece}" for piece in (share, plain_line(message or "")) if piece)
+        self._progress = "".join(f" · {piece}" for piece in (share, shorten(message or "")) if piece)
+
+    @property
+    def line(self) -> str:
+        """What the status line shows, beside the frame."""
+        return f"{self._name} · {int(monotonic() - self._begun)} s{self._progress}"
 
     async def run(self) -> None:
         while True:
             for frame in _FRAMES:
-                seconds = int(monotonic() - self._begun)
-                self._console.status(f"{frame} {self._name} · {seconds} s{self._progress}")
+                self._console.status(f"{frame} {self.line}")
                 await asyncio.sleep(SPINNER_SECONDS)
 
 

@@ -31,7 +31,7 @@ def run(name: str | None) -> int:
     names = {each.lower(): each for each in known}
     if (found := names.get(wanted.lower())) is None:
         near = get_close_matches(wanted.lower(), names, n=1, cutoff=_NEAR)
-        raise Ends(USAGE, _unknown_error(wanted, names[near[0]] if near else None))
+        raise Ends(USAGE, _explain_unknown_error(wanted, names[near[0]] if near else None))
     print_out(f"{found}\n\n{_LINK.sub(_format_link, known[found]).replace('**', '')}\n")
     return DONE
 
@@ -54,6 +54,6 @@ def _errors_to_explain(names: list[str]) -> str:
     return "\n".join(["midcall explain ERROR says what happened and what to do. The errors are:", "", *names])
 
 
-def _unknown_error(name: str, near: str | None) -> str:
+def _explain_unknown_error(name: str, near: str | None) -> str:
     meant = f" Did you mean {near}?" if near is not None else " `midcall explain` lists all errors."
     return f"midcall explain: there is no error {name[:100]!r}.{meant}"

@@ -34,7 +34,7 @@ def _describe(folder: Folder) -> str:
 def _stop(folder: Folder) -> str:
     if folder.find_running() is None:
         return "No page process runs."
-    with folder.locked(), closing(folder.connect()) as connection:
+    with folder.hold_lock(), closing(folder.connect()) as connection:
         connection.sendall(json.dumps({"stop": True}).encode() + b"\n")
     until = time.monotonic() + PAGES_STOP_SECONDS
     while folder.find_running() is not None:

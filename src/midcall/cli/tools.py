@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from mcp_types import Tool
 from rich.console import Group, RenderableType
@@ -19,8 +19,7 @@ from midcall.client.asked import Asked
 from midcall.client.lines.excerpt import one_line
 from midcall.core.outcome import Cancelled
 from midcall.core.text import plain
-
-_MOST_TEXT: Final = 5_000
+from midcall.settings import TOOL_TEXT_CHARACTERS
 
 
 class _Nobody:
@@ -93,4 +92,4 @@ def _format_value(value: Any) -> str:
 
 
 def _shorten(text: str) -> str:
-    return plain(text[:_MOST_TEXT]).strip() + ("…" if len(text) > _MOST_TEXT else "")
+    return plain(text[:TOOL_TEXT_CHARACTERS]).strip() + ("…" if len(text) > TOOL_TEXT_CHARACTERS else "")

@@ -31,7 +31,12 @@ class Answerer(Protocol):
 
 
 class CannotAnswer(MidcallError):
-    """An answerer raises this to end the question with an error instead of an outcome."""
+    """An answerer raises this to end the question with an error instead of an outcome. The server gets its message."""
+
+    @property
+    def for_server(self) -> str:
+        """What the server gets as the message of its error."""
+        return str(self)
 
 
 class BadAnswerer(TypeError):

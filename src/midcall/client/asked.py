@@ -60,6 +60,7 @@ class Asked:
         key: The server's name for the question: its key in a round, or the id of its request.
         reason: Why the call needs the visit: what the error -32042 says besides the visit's own message.
         meta: What the server sent along as `_meta`.
+        connection: Identifies the connection that it came by, in this process: two servers may have the same name.
     """
 
     question: FormQuestion | VisitQuestion
@@ -72,6 +73,12 @@ class Asked:
     key: str = ""
     reason: str = ""
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any], compare=False)
+    connection: str = field(default="", compare=False)
+
+    @property
+    def sender(self) -> str:
+        """Who asks, as we know it: the connection. Only a question without one is its server's by name."""
+        return self.connection or self.server
 
     @property
     def message(self) -> str:
@@ -117,6 +124,7 @@ class Asked:
             "via": self.via,
             "protocol": self.protocol,
             "deadline": self.deadline.isoformat() if self.deadline is not None else None,
+            "connection": self.connection,
         }
         match self.question:
             case FormQuestion():
@@ -147,4 +155,5 @@ class Asked:
             datetime.fromisoformat(deadline) if deadline else None,
             reason=data.get("reason") or "",
             meta=data.get("_meta") or {},
+            connection=data.get("connection") or "",
         )

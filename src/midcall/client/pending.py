@@ -131,7 +131,7 @@ class Pending:
     def _turn_away(self, asked: Asked) -> Outcome[Any]:
         """Cancel, since a machine never declines for a person. Log a flood once."""
         self.turned_away += 1
-        if not self._closed and self._queue.refuse(asked.server):
+        if not self._closed and self._queue.refuse(asked.sender):
             _log.warning(
                 f"questions of {server_name(asked.server)} are being cancelled: {self.limit} are open, the limit"
             )
@@ -280,11 +280,11 @@ def _check_content(asked: Asked, content: object) -> dict[str, Any]:
 
 def _read(data: object) -> tuple[str, Outcome[Any]]:
     if not isinstance(data, Mapping):
-        raise _malformed("it is not an object")
+        raise _refuse_malformed("it is not an object")
     reply = cast("Mapping[str, Any]", data)
     id, action = reply.get("id"), reply.get("action")
     if not isinstance(id, str):
-        raise _malformed('"id" must be text')
+        raise _refuse_malformed('"id" must be text')
     match action:
         case "accept":
             return id, Accepted(reply.get("content"))
@@ -293,10 +293,10 @@ def _read(data: object) -> tuple[str, Outcome[Any]]:
         case "cancel":
             return id, Cancelled()
         case _:
-            raise _malformed('"action" must be accept, decline or cancel')
+            raise _refuse_malformed('"action" must be accept, decline or cancel')
 
 
-def _malformed(why: str) -> MalformedAnswer:
+def _refuse_malformed(why: str) -> MalformedAnswer:
     return MalformedAnswer(
         f"this is not an answer to a question: {why}. "
         'An answer looks like {"id": ..., "action": "accept", "content": {}}'

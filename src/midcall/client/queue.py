@@ -73,7 +73,7 @@ class Queue:
         """Keep this question in the queue while the context is open. Check `is_full` first."""
         entry = Entry(asked)
         self._entries[entry] = None
-        self._by_server[asked.server] += 1
+        self._by_server[asked.sender] += 1
         try:
             yield entry
         finally:
@@ -83,7 +83,7 @@ class Queue:
         """Free the place of this question early, before its context closes."""
         if entry not in self._entries:
             return
-        server = entry.asked.server
+        server = entry.asked.sender
         del self._entries[entry]
         self._by_server[server] -= 1
         if not self._by_server[server]:
@@ -96,8 +96,8 @@ class Queue:
         """Whether the next question of this server has to be refused."""
         return (
             self._is_dismissed(server)
-            or _reached(self.per_server, self._by_server[server])
-            or _reached(self.in_all, len(self._entries))
+            or _is_full(self.per_server, self._by_server[server])
+            or _is_full(self.in_all, len(self._entries))
         )
 
     def refuse(self, server: str) -> bool:
@@ -129,7 +129,7 @@ class Queue:
     def take(self, most: int) -> list[Entry]:
         """Hand out the next questions, all of one server: no answer waits for another server's questions."""
         untaken = self.untaken
-        batch = [entry for entry in untaken if entry.asked.server == untaken[0].asked.server][:most]
+        batch = [entry for entry in untaken if entry.asked.sender == untaken[0].asked.sender][:most]
         for entry in batch:
             entry.is_taken = True
         return batch
@@ -160,5 +160,5 @@ class Queue:
         return True
 
 
-def _reached(limit: int | None, count: int) -> bool:
+def _is_full(limit: int | None, count: int) -> bool:
     return limit is not None and count >= limit

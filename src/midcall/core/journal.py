@@ -5,10 +5,10 @@ writes its journal a hundred times, so what cannot change any more is not writte
 as the text it came as. Its quotes are swapped for backquotes, since the text is sealed inside JSON,
 where every quote would have to be escaped.
 
-    midcall/4 <call> <turn> <owner>    the version, and what is needed to find a live run
+    midcall/5 <call> <turn> <owner>    the version, and what is needed to find a live run
     "?<digest>":"window",...           answers that were read and fit, one after the other
     "Which seat?",...                  their labels, which hardly any run looks at
-    [3,{...}]                          what is known of the call, and all other entries
+    [3,["?<digest>"],{...}]            what is known of the call and its round, and all other entries
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pydantic_core import from_json, to_json
 
 from midcall.errors import InvalidJournal
 
-VERSION: Final = 4
+VERSION: Final = 5
 _ANY_MARK: Final = "midcall/"
 _MARK: Final = f"{_ANY_MARK}{VERSION} "
 
@@ -175,6 +175,8 @@ class Journal:
     """What is really called, if the request names a resume code."""
     left: float | None = None
     """When the round left, where a quick no is doubted."""
+    asked: tuple[str, ...] = ()
+    """The keys under which questions left in this round: nothing else takes an answer from the client."""
     entries: dict[str, Entry | list[Any]] = field(default_factory=dict)  # pyright: ignore[reportUnknownVariableType]
     settled: dict[str, Any] = field(default_factory=dict)  # pyright: ignore[reportUnknownVariableType]
     """Answers that fit: the content, or the value alone if the form has one field."""
@@ -342,7 +344,7 @@ def _swap_quotes(text: str) -> str:
 
 def encode(journal: Journal) -> str:
     entries = {name: _trim(raw) if type(raw) is Entry else raw for name, raw in journal.entries.items()}
-    rest = (journal.rounds, entries)
+    rest = (journal.rounds, journal.asked, entries)
     more = (journal.holds, journal.strays, journal.drifts, journal.foreign, journal.target, journal.left)
     head = f"{_MARK}{journal.call} {journal.turn} {journal.owner}"
     return f"{head}\n{journal.text()}\n{_swap_quotes(_encode(rest if more == _NO_MORE else rest + more))}"
@@ -361,7 +363,7 @@ def decode(state: str) -> Journal:
     try:
         _, settled, labels, rest = state.split("\n")
         fields = _decode(_swap_quotes(rest))
-        journal = _check(head, *(fields if len(fields) > 2 else (*fields, *_NO_MORE)))
+        journal = _check(head, *(fields if len(fields) > 3 else (*fields, *_NO_MORE)))
         journal.settled = _decode(f"{{{_swap_quotes(settled)}}}")
     except (ValueError, RecursionError, TypeError):
         raise InvalidJournal() from None
@@ -380,11 +382,22 @@ def _unread(line: str) -> InvalidJournal:
 
 
 def _check(
-    head: Head, rounds: Any, entries: Any, holds: Any, strays: Any, drifts: Any, foreign: Any, target: Any, left: Any
+    head: Head,
+    rounds: Any,
+    asked: Any,
+    entries: Any,
+    holds: Any,
+    strays: Any,
+    drifts: Any,
+    foreign: Any,
+    target: Any,
+    left: Any,
 ) -> Journal:
     """The journal of these, each of which has to be what it should."""
     sound = (
         type(rounds) is int
+        and isinstance(asked, list)
+        and all(type(key) is str for key in cast("list[Any]", asked))
         and type(holds) is int
         and type(strays) is int
         and type(drifts) is int
@@ -398,7 +411,18 @@ def _check(
         raise InvalidJournal()
     kept, called = foreign and Foreign._make(foreign), target and Target._make(target)
     return Journal(
-        head.call, rounds, holds, head.turn, head.owner, strays, drifts, kept, called, left, cast("Any", entries)
+        head.call,
+        rounds,
+        holds,
+        head.turn,
+        head.owner,
+        strays,
+        drifts,
+        kept,
+        called,
+        left,
+        tuple(cast("list[str]", asked)),
+        cast("Any", entries),
     )
 
 

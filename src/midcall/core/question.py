@@ -33,7 +33,7 @@ from midcall.core.wire import (
 )
 from midcall.errors import InvalidQuestion, MidcallError
 from midcall.problems import Problem
-from midcall.settings import ATTEMPTS
+from midcall.settings import ATTEMPTS, CACHED_CHARACTERS
 
 T = TypeVar("T", default=Any)
 
@@ -51,13 +51,11 @@ class Missing:
 MISSING: Final = Missing()
 
 _CLASS: Final = type
-LONG: Final = 1000
-"""Longer messages are not cached: they quote files and letters, which should not stay in memory."""
 _CHANNELS: Final[frozenset[str]] = frozenset(get_args(Via))
 _KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}\Z")
 
 
-@cache_short(4096, LONG)
+@cache_short(4096, CACHED_CHARACTERS)
 def _digest(kind: str, message: str, detail: str) -> str:
     raw = hashlib.sha256(f"{kind}\0{message}\0{detail}".encode("utf-8", "surrogatepass")).digest()
     return urlsafe_b64encode(raw[:9]).decode()
@@ -149,9 +147,13 @@ class _Options:
             raise InvalidQuestion("A question needs a message: one sentence that says what is asked, and why.")
 
     def _name(self, digest: str) -> None:
-        """What the question is known by: its digest, and the beginning of its name in the journal."""
+        """What the question is known by: its digest, and the beginning of its name in the journal.
+
+        Equal questions that different channels may answer have different names: a replay that meets them in another
+        order must not give one the other's answer.
+        """
         self.digest = digest
-        self.base = question_name(digest)
+        self.base = question_name(digest if self.via is None else f"{digest}:{','.join(sorted(self.via))}")
 
 
 class Question(_Options, Generic[T]):
@@ -266,7 +268,7 @@ class Visit(_Options):
     visit's id. The id is minted for you, once per call, unless you give your own.
     """
 
-    __slots__ = ("id", "url")
+    __slots__ = ("id", "is_awaited", "url")
 
     mode: Final = "url"
     shape: Final = "visit"
@@ -291,6 +293,8 @@ class Visit(_Options):
             check_address(url)
         self.url = url
         self.id = id
+        self.is_awaited = False
+        """Whether the tool then waits until the user is done there, so that agreeing alone achieves nothing."""
         self._name(_digest("visit", message, _place(url, id)))
 
     def address(self, id: str) -> str:
@@ -358,7 +362,7 @@ def make(kind: Callable[..., T], *given: Any, **options: Any) -> T:
 
 def plain_question(message: str, type: Any) -> Question[Any]:
     """A question without options, made once: replays ask the same ones over and over."""
-    if len(message) > LONG:
+    if len(message) > CACHED_CHARACTERS:
         return Question(message, type)
     return recent_question(message, type, None if isinstance(type, _CLASS) else spell_type(type))
 

@@ -33,6 +33,7 @@ from midcall.core.question import MISSING, Missing, Question, Visit
 from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
 from midcall.problems import Problem
 from midcall.protocol import DECIDED
+from midcall.settings import REJECTED_CHARACTERS
 
 T = TypeVar("T")
 
@@ -45,8 +46,6 @@ DOUBT: Final = "doubt"
 _LABEL: Final = 16
 """Enough to recognize a question by. Every round carries the labels of all earlier ones."""
 _MET_EFFECTS: Final = (*EFFECTS, "failed")
-_TYPED: Final = 4096
-"""A wrong value that is longer does not go along."""
 
 _NONE: Final[frozenset[str]] = frozenset()
 """In place of a set of each call's own, which takes memory while the call waits."""
@@ -341,7 +340,11 @@ class Replay:
         what is so long that it was not typed.
         """
         told = tuple((problem.field, problem.code, problem.message) for problem in problems)
-        kept = {name: value for name, value in entry.value.items() if name in names and len(str(value)) <= _TYPED}
+        kept = {
+            name: value
+            for name, value in entry.value.items()
+            if name in names and len(str(value)) <= REJECTED_CHARACTERS
+        }
         again = entry._replace(
             kind="waiting", value=kept, attempt=entry.attempt + 1, deadline=deadline, problems=told, via="round"
         )
@@ -378,21 +381,24 @@ class Replay:
         self._used.add(identity)
 
     def take_answers(self, responses: Mapping[str, Any], now: float, doubt: float = 0.0) -> tuple[str, ...]:
-        """Settle the open questions with what the client sent; the wire keys that were ours, in the order of asking.
+        """Settle what left in this round with what the client sent; the wire keys that were ours, in the order asked.
 
         What comes within `doubt` seconds after the round left is quick, unless the client says that it was decided.
 
-        Only what is open takes an answer. A recorded outcome never changes, and what was not asked is ignored.
+        A recorded outcome never changes. An answer to what did not leave in this round is ignored, even if the question
+        is open: only a page may answer it, or a branch has asked it since.
 
         Raises:
             MalformedAnswer: A question got something that is not an answer. Then nothing is settled.
         """
         journal = self.journal
+        asked = frozenset(journal.asked)
         quick = journal.left is not None and 0 <= now - journal.left < doubt  # the clocks of replicas may differ
         answered = [
             (wire, identity, entry, _read_reply(entry, responses[wire]))
             for identity, entry in self._open()
             if (wire := identity if entry.attempt == 1 else wire_key(identity, entry.attempt)) in responses
+            and wire in asked
         ]
         for _, identity, entry, (kind, content) in answered:
             if kind == "reply":

@@ -148,7 +148,7 @@ def _find_piled(text: str) -> Iterator[int]:
 
 @lru_cache(4096)
 def _combines(char: str) -> bool:
-    """Whether it is drawn with the character before it. Parts of Korean syllables are letters that do."""
+    """Whether it combines with the character before it. Parts of Korean syllables do, though they are letters."""
     return unicodedata.category(char)[0] == "M" or "\u1160" <= char <= "\u11ff" or "\ud7b0" <= char <= "\ud7fb"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from ipaddress import IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Literal, TypeAlias
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
@@ -34,6 +34,7 @@ _LINK = re.compile(
 _DROPPED = str.maketrans("", "", "\t\r\n")
 _TRAILING = ".,;:!?'*_`]}>"
 
+IpAddress: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = Literal["public", "private", "this machine", "link-local"]
 _CLOUD = frozenset(map(ip_address, ("100.100.100.200", "192.0.0.192", "fd00:ec2::254")))
 """Metadata services of clouds that aren't link-local."""
@@ -86,15 +87,23 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def network_of(address: str) -> Network:
-    """Where this IP address is. One of IPv6 that stands for one of IPv4 is where that is."""
+def read_address(address: str) -> IpAddress:
+    """The IP address that this one leads to: one of IPv6 can stand for one of IPv4.
+
+    Raises:
+        ValueError: It isn't an IP address.
+    """
     ip = ip_address(address.partition("%")[0])
-    if isinstance(ip, IPv6Address):
-        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo or (None, None))[1]
-        if ip in _NAT64:
-            inner = ip_address(int(ip) & 0xFFFFFFFF)
-        if inner is not None:
-            return network_of(str(inner))
+    if not isinstance(ip, IPv6Address):
+        return ip
+    if ip in _NAT64:
+        return IPv4Address(int(ip) & 0xFFFFFFFF)
+    return ip.ipv4_mapped or ip.sixtofour or (ip.teredo or (None, None))[1] or ip
+
+
+def network_of(address: str) -> Network:
+    """Where this IP address is."""
+    ip = read_address(address)
     if ip.is_loopback or ip.is_unspecified:
         return "this machine"
     if ip.is_link_local or ip in _CLOUD:
@@ -123,24 +132,24 @@ def check_address(url: str) -> str:
             f"A visit needs a URL as text, or a function that makes one from an id, not {type(url).__name__}."
         )
     if _CONTROL.search(url):
-        raise _invalid("it is not a URL")
+        raise _refuse("it is not a URL")
     if (position := find_half_character(url)) is not None:
-        raise _invalid(f"it {describe_half_character(position)}", "Encode the parts of a URL: urllib.parse.quote(...).")
+        raise _refuse(f"it {describe_half_character(position)}", "Encode the parts of a URL: urllib.parse.quote(...).")
     try:
         parts = parse_url(url)
     except BadUrl as error:
-        raise _invalid(str(error)) from None
+        raise _refuse(str(error)) from None
     if not is_secure(parts):
-        raise _invalid("it must be https, except on loopback")
+        raise _refuse("it must be https, except on loopback")
     if parts.username is not None or parts.password is not None:
-        raise _invalid("it carries a user name or password")
+        raise _refuse("it carries a user name or password")
     for name, _value in parse_qsl(parts.query, keep_blank_values=True):
         if _SECRET_PARAMETER.match(name):
-            raise _invalid(f"its query carries {name!r}, which must not travel in a URL")
+            raise _refuse(f"its query carries {name!r}, which must not travel in a URL")
     return url
 
 
-def _invalid(why: str, advice: str = "") -> InvalidQuestion:
+def _refuse(why: str, advice: str = "") -> InvalidQuestion:
     return InvalidQuestion(f"This URL cannot be visited: {why}.", advice=advice)
 
 

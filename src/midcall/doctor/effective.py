@@ -93,6 +93,7 @@ def _arguments(site: Site) -> Iterator[tuple[str, Value]]:
     if portal is not None:
         yield "PORTAL_URL", address_of(portal)
         yield "PORTAL_TTL_SECONDS", portal.ttl
+        yield "PORTAL_PAUSE_SECONDS", portal.pause
 
 
 def _is_decided(installation: Installation) -> bool:

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from midcall.settings import MASKED_CHARACTERS
+
 _HIDDEN: Final = "***"
 _SECRET: Final = re.compile("KEY|TOKEN|SECRET|PASS|CREDENTIAL", re.IGNORECASE)
 _USERINFO: Final = re.compile(r"://[^\s@'\"]*(@?)")
-_LEAST: Final = 6
-"""A shorter value is hardly a secret, and may occur in any sentence."""
 
 
 def mask(text: str, environ: Mapping[str, str] = os.environ) -> str:
@@ -26,4 +26,4 @@ def _secrets(environ: Mapping[str, str]) -> Iterator[str]:
     """The values of secret variables, and their parts: several keys are separated by commas."""
     for name, value in environ.items():
         if _SECRET.search(name):
-            yield from (part for each in (value, *value.split(",")) if len(part := each.strip()) >= _LEAST)
+            yield from (part for each in (value, *value.split(",")) if len(part := each.strip()) >= MASKED_CHARACTERS)

@@ -17,12 +17,15 @@ from midcall.portal.identity.base import Identity, Loopback, Nobody
 from midcall.portal.logs import logger
 from midcall.portal.pages.rendering import Renderer
 from midcall.portal.vault import Vault
+from midcall.settings import PORTAL_PAUSE_SECONDS
 from midcall.stores.base import Store
 from midcall.stores.interactions import Ending, Interaction, Interactions, short
 from midcall.web.cookies import Cookies
 from midcall.web.public_url import Place
 from midcall.web.security import LEAVING, FailureLimit, Forms, Posted, network
 
+AFTER: Final = "after"
+"""In the query of a page that comes after another one. Some browsers don't say so in `Sec-Fetch-Site`."""
 _SIGN_OUT: Final = "/sign-out"
 _ID: Final = re.compile(r"[A-Za-z0-9_\-]{16,200}")
 
@@ -49,6 +52,7 @@ class Access:
         identity: Tells who is looking.
         interactions: What there is to see.
         failures: Who opened too many pages that do not exist.
+        pause: For how many seconds a page takes no answer if another page has led to it.
     """
 
     identity: Identity
@@ -63,6 +67,7 @@ class Access:
     vault: Vault
     server: str = ""
     audit: Audit | None = None
+    pause: float = PORTAL_PAUSE_SECONDS
 
     async def admit(self, request: Request) -> Visitor | Response:
         """The visitor of the interaction in the path, or the response for someone who may not see it."""
@@ -149,7 +154,15 @@ class Access:
         name = getattr(self.identity, "name", None)
         return "" if key is None or name is None else name(request)
 
+    def pause_of(self, request: Request) -> float:
+        """For how many seconds the page that this request opens takes no answer.
+
+        If another page has led here, the second half of a double click there hits this one.
+        """
+        led = AFTER in request.query_params or request.headers.get("sec-fetch-site", "none") != "none"
+        return self.pause if led else 0.0
+
     def is_ours(self, request: Request, posted: Posted, purpose: str) -> bool:
-        """Whether a page that we drew for this browser has posted this."""
+        """Whether this form was posted from a page that we rendered for this browser."""
         browser = self.cookies.browser(request.cookies)
         return self.forms.accepts(request.headers, posted.last("token"), browser, purpose)

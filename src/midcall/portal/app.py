@@ -38,13 +38,20 @@ from midcall.portal.routes import build_site
 from midcall.portal.validation import (
     LAST_PORT,
     check_hosts,
+    check_pause,
     check_port,
     check_providers,
     check_seconds,
     wrap_checks,
 )
 from midcall.portal.vault import Entered, Vault
-from midcall.settings import PORTAL_DETACHED, PORTAL_HOST, PORTAL_PORT, PORTAL_TTL_SECONDS
+from midcall.settings import (
+    PORTAL_DETACHED,
+    PORTAL_HOST,
+    PORTAL_PAUSE_SECONDS,
+    PORTAL_PORT,
+    PORTAL_TTL_SECONDS,
+)
 from midcall.stores.base import Store
 from midcall.stores.interactions import Interactions, Kind
 from midcall.stores.keys import derive
@@ -82,6 +89,8 @@ class Portal:
         port: The port to listen on then; by default, any free one.
         detached: Whether a stdio server without a `base_url` lets its open pages be served by a separate process, so
             that their addresses work after the server has ended. Default: `MIDCALL_PORTAL_DETACHED`, else yes.
+        pause: For how many seconds a page takes no answer after another page has led to it, so that a double click
+            answers one page. Default: `MIDCALL_PORTAL_PAUSE`, else 0.7. Tests that click faster than people set 0.
         audit: Where the audit trail goes, for the server too: see `midcall.install`.
         clock: Seconds since the epoch; for tests.
 
@@ -103,6 +112,7 @@ class Portal:
         host: str | None = None,
         port: int | None = None,
         detached: bool | None = None,
+        pause: float | None = None,
         audit: Audit | Target | Sequence[Target] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -111,6 +121,8 @@ class Portal:
         port = check_port((whole("MIDCALL_PORTAL_PORT", most=LAST_PORT) or PORTAL_PORT) if port is None else port)
         detached = flag("MIDCALL_PORTAL_DETACHED") if detached is None else detached
         ttl = check_seconds((number("MIDCALL_PORTAL_TTL") or PORTAL_TTL_SECONDS) if ttl is None else ttl)
+        preset = number("MIDCALL_PORTAL_PAUSE", zero=True) if pause is None else pause
+        self.pause = check_pause(PORTAL_PAUSE_SECONDS if preset is None else preset)
         self._hosts = check_hosts(hosts)
         self._place = None if base_url is None else place_at(base_url, self._hosts)
         if base_url is None and not is_loopback(host):
@@ -168,7 +180,7 @@ class Portal:
             interactions,
             vault,
             Entered(vault, interactions),
-            OAuth(store, vault, self.providers, self._redirect_uri, clock=self._clock, note=self._note_account),
+            OAuth(store, vault, self.providers, self.redirect_uri, clock=self._clock, note=self._note_account),
             Reader.of(identity, local=self.local),
         )
         mask_access_logs()
@@ -324,7 +336,10 @@ class Portal:
         if not is_stdio():
             return None
         templates = None if self._templates is None else str(self._templates.resolve())
-        site = Site(str(file), keys, identity, server_name, self._title, templates, self._hosts, tuple(self.providers))
+        site = Site(
+            *(str(file), keys, identity, server_name, self._title, templates, self._hosts, self.pause),
+            tuple(self.providers),
+        )
         return Detached(site, self._check_named)
 
     async def _check_named(self, name: str, values: Mapping[str, str]) -> str | None:
@@ -356,8 +371,9 @@ class Portal:
             raise Misuse("This portal is not installed yet: pass it to midcall.install(..., portal=portal).")
         return self._installed
 
-    def _redirect_uri(self) -> str:
-        return f"{self.url}/callback"
+    def redirect_uri(self, provider: str) -> str:
+        """Where the provider of this name sends browsers back to: what to register there."""
+        return f"{self.url}/callback/{provider}"
 
     def _note_account(self, event: Name, owner: str, provider: str, outcome: str = "") -> None:
         if self.audit is not None:
@@ -372,10 +388,10 @@ class Portal:
         known = self._require_install()
         renderer = Renderer(place.path, known.server_name, self._title, self._templates)
         cookies = Cookies(place, known.keys, instance)
-        forms = Forms(place, known.keys)
+        forms = Forms(place, known.keys, clock=self._clock)
         access = Access(
             *(self.identity, known.interactions, place, cookies, forms, renderer, FailureLimit(), self._clock),
-            *(known.store, known.vault, known.server_name, self.audit),
+            *(known.store, known.vault, known.server_name, self.audit, self.pause),
         )
         attach = getattr(self.identity, "attach", None)
         if attach is not None:

@@ -11,7 +11,7 @@ from midcall.stores.interactions import short
 logger: Final = logging.getLogger("midcall.portal")
 
 _ID: Final = re.compile(r"/i/([A-Za-z0-9_\-]{16,})")
-_QUERY: Final = re.compile(r"/(callback|signed-in|i/[^/\s]+/next)\?\S*")
+_QUERY: Final = re.compile(r"/(callback(?:/[^\s?]*)?|signed-in|i/[^/\s]+/next)\?\S*")
 
 
 def mask(text: str) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from traceback import extract_tb
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -23,11 +23,9 @@ from midcall.portal.pages.authorize import CallbackPage
 from midcall.portal.pages.interaction import InteractionPages
 from midcall.portal.pages.rendering import icon, style
 from midcall.portal.vault import VaultLocked
-from midcall.settings import HEALTH_SECONDS
+from midcall.settings import HEALTH_SECONDS, MAX_LOGGED_HOSTS
 from midcall.stores.base import Store
 from midcall.web.security import Guard
-
-_LOGGED_HOSTS: Final = 10
 
 
 def build_site(pages: InteractionPages, account: AccountPage, oauth: OAuth, store: Store) -> ASGIApp:
@@ -38,7 +36,7 @@ def build_site(pages: InteractionPages, account: AccountPage, oauth: OAuth, stor
             Route("/i/{id}", pages.show, methods=["GET"]),
             Route("/i/{id}", pages.submit, methods=["POST"]),
             Route("/i/{id}/next", pages.follow, methods=["GET"]),
-            Route("/callback", CallbackPage(pages, oauth).show),
+            Route("/callback/{provider}", CallbackPage(pages, oauth).show),
             Route("/mine", account.show, methods=["GET"]),
             Route("/mine", account.delete, methods=["POST"]),
             Route("/health", _health(store)),
@@ -79,7 +77,7 @@ class _WrongHost:
 
     def __call__(self, host: str) -> Response:
         host = host[:100]
-        if host not in self._logged and len(self._logged) < _LOGGED_HOSTS:
+        if host not in self._logged and len(self._logged) < MAX_LOGGED_HOSTS:
             self._logged.add(host)
             logger.warning(
                 f"rejected a request for the host {host!r} (421): the portal answers to "

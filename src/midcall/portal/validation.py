@@ -25,6 +25,12 @@ def check_seconds(ttl: object) -> float:
     return ttl
 
 
+def check_pause(pause: object) -> float:
+    if isinstance(pause, bool) or not isinstance(pause, (int, float)) or not 0 <= pause < inf:
+        raise InstallError(f"pause={pause!r} must be a number of seconds, from 0 on.")
+    return pause
+
+
 def check_hosts(hosts: object) -> tuple[str, ...]:
     given = _to_tuple(hosts)
     if given is None or not all(isinstance(host, str) for host in given):

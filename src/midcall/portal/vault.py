@@ -187,7 +187,7 @@ class Entered:
         return self._vault.seal(owner, digest_of(id), value)
 
     async def read(self, id: str, owner: str) -> dict[str, str] | None:
-        """What this owner entered; None if nothing was, or if it isn't there any more."""
+        """The value that this owner entered; None if there is none, or not any more."""
         found = await self._interactions.look(id)
         ending = None if found is None else found[1]
         if ending is None or ending.action != "accept" or not ending.sealed:

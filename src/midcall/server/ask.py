@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from midcall.core.adopted import AdoptedQuestion
 from midcall.core.forms.fields import Choices, Number
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome, value_of
-from midcall.core.question import LONG, Question, Visit, make_question, recent_question
+from midcall.core.question import Question, Visit, make_question, recent_question
 from midcall.core.replay import AS_TEXT, DOUBT, parse_answer
 from midcall.errors import InvalidAnswer, InvalidQuestion, MidcallError, TimedOut
 from midcall.problems import Problem
@@ -19,6 +19,7 @@ from midcall.server.call import current_call, running_call
 from midcall.server.channels.request import Asking, visit_id
 from midcall.server.channels.table import BEYOND_DOUBT, CHANNELS, DOUBTFUL, Channel, beyond_doubt, no_channel
 from midcall.server.frameworks.errors import surface
+from midcall.settings import CACHED_CHARACTERS
 
 if TYPE_CHECKING:
     from midcall.core.journal import Entry
@@ -34,7 +35,7 @@ async def ask_for_value(verb: str, message: object, type: Any, options: Mapping[
     """Ask, and return the value that the user accepted. Other outcomes raise."""
     try:
         call = running_call(verb)
-        if not options and isinstance(message, str) and isinstance(type, _CLASS) and len(message) <= LONG:
+        if not options and isinstance(message, str) and isinstance(type, _CLASS) and len(message) <= CACHED_CHARACTERS:
             question = recent_question(message, type)
         else:
             question = make_question(message, type, options)
@@ -128,11 +129,22 @@ def _begin(call: Call, question: Question[Any] | Visit) -> Asking:
         entry = replay.wait(identity, question, line=line, deadline=deadline)
         if call.installation.audit is not None:
             call.audit("question.asked", identity, via=channel.via, mode=question.mode)
-        if question.key is not None and call.ahead and question.key in call.ahead:
-            entry = replay.settle(identity, entry, *parse_answer(call.ahead[question.key]))
+        if call.ahead and (answer := _came_ahead(call, question, channel)) is not None:
+            entry = replay.settle(identity, entry, *parse_answer(answer))
     elif entry.kind == "waiting" and entry.deadline is not None and time.time() > entry.deadline:
         entry = replay.settle(identity, entry, "timeout")
     return Asking(identity, question, entry, channel)
+
+
+def _came_ahead(call: Call, question: Question[Any] | Visit, channel: Channel) -> Any:
+    """The answer that came with the first request, before this question was asked; None if it must not, or did not.
+
+    With `via=`, an author says through which channels a question may be answered, and this answer came through none.
+    Nobody can consent to an address that they have not seen. A replay of a later round doesn't have such answers.
+    """
+    if question.via is not None or channel.via != "round" or isinstance(question, Visit) or call.journal.turn:
+        return None
+    return None if call.ahead is None or question.key is None else call.ahead.get(question.key)
 
 
 def _deadline(question: Question[Any] | Visit) -> float | None:

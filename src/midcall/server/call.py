@@ -319,11 +319,11 @@ class Call:
 
     @cached_property
     def caller(self) -> str:
-        """Names whose it is, to count what they have: its user, or an address."""
+        """The key that quotas are counted by: the user, or an address."""
         return self._name(self.installation.caller)
 
     def _name(self, name: Callable[[ServerRequestContext[Any, Any]], str]) -> str:
-        """Tell whose it is by the context of its run: where this is used there may be no access token, or another's."""
+        """Look this up in the run's own context: the current one may have no access token, or another user's."""
         return self.run.context.copy().run(name, self.ctx)
 
     @property

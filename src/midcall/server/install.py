@@ -50,6 +50,8 @@ from midcall.settings import (
     MAX_SEEN_TOOLS,
     MAX_STORE_MB,
     MAX_STORE_RECORDS,
+    MAX_WARNING_KINDS,
+    MAX_WARNINGS,
 )
 from midcall.stores import open_store
 from midcall.stores.memory import Memory
@@ -68,10 +70,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("midcall")
 
-_WARNINGS: Final = 100
-"""How many warnings of one kind are logged."""
-_KINDS: Final = 1_000
-"""How many kinds of warnings are told apart. A mistake is one kind for each tool."""
 _LAUNCHERS: Final = ("fastmcp", "mcp", "midcall")
 """Programs that run the server in a file."""
 
@@ -122,6 +120,7 @@ def install(
             10.
         not_secret: Why adopted forms may have fields that are named like secrets.
         answers_ahead: Accept answers to keyed questions that a client sends with the first request, before it is asked.
+            Not for a question with `via=`, and not for a visit.
         store: Where journals, codes and pages are kept: a URL such as `postgresql://...`, `redis://...` or
             `sqlite:///path`, or a store. With one, `once` holds across replicas and restarts, states may grow large,
             and a call can resume later. Default: `MIDCALL_STORE`, else none; with a portal, SQLite.
@@ -182,7 +181,7 @@ def install(
     namespace = text("MIDCALL_NAMESPACE") if namespace is None else namespace
     if namespace is not None and not (isinstance(namespace, str) and namespace.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InstallError(f'namespace={namespace!r} must be a name, as text: namespace="shop-staging".')
-    identity = ServerIdentity(_own_name(lowlevel), namespace or "", find_place(sys.argv))
+    identity = ServerIdentity(_strip_random_name(lowlevel), namespace or "", find_place(sys.argv))
     if principal is not None and not callable(principal):
         raise InstallError(
             "principal= must be a function that takes the request's context and names the user, not "
@@ -309,12 +308,12 @@ class Installation:
     unlisted: MutableMapping[str, None] = field(default_factory=lambda: Remembered[None](MAX_SEEN_TOOLS))
     """The tools that a caller's list doesn't have. Others may see them."""
     secret_forms: MutableMapping[str, tuple[str, ...]] = field(
-        default_factory=lambda: Remembered[tuple[str, ...]](_WARNINGS)
+        default_factory=lambda: Remembered[tuple[str, ...]](MAX_WARNINGS)
     )
     """By digest, the fields of adopted forms that ask for a secret: for `doctor`."""
 
     odd_forms: MutableMapping[str, tuple[str, ...]] = field(
-        default_factory=lambda: Remembered[tuple[str, ...]](_WARNINGS)
+        default_factory=lambda: Remembered[tuple[str, ...]](MAX_WARNINGS)
     )
     """By digest, what some hosts can't show in a form that was asked: for `doctor`."""
 
@@ -331,7 +330,7 @@ class Installation:
         handover = None if self.keeping is None else Handover(self.keeping, self.codec, self.state_ttl)
         self.runs = Runs(live=self.live, most=self.max_live, seconds=self.state_ttl, handover=handover)
         self.server.lifespan = self.runs.within(self.server.lifespan)
-        self._warned: Remembered[set[str]] = Remembered(_KINDS)
+        self._warned: Remembered[set[str]] = Remembered(MAX_WARNING_KINDS)
 
     async def complete(self, id: str) -> bool:
         """Report that the user has finished this visit. False if that was known already."""
@@ -354,12 +353,12 @@ class Installation:
         if self.principal is not None:
             return self.principal(ctx) or ""
         if self.portal is None:
-            return _signed_in()
+            return _find_user()
         return self.portal.owner_of(_caller()) if self.why_not_local(ctx) is None else ""
 
     def holder(self, ctx: ServerRequestContext[Any, Any]) -> str:
         """Names who may continue a call with a code or an App, even if no page of the portal would know them."""
-        return self.owner(ctx) or _signed_in() or _client()
+        return self.owner(ctx) or _find_user() or _client()
 
     def why_not_local(self, ctx: ServerRequestContext[Any, Any]) -> NotLocal | None:
         """Why this request isn't one of this machine's user, if that is what counts; None if it is.
@@ -395,7 +394,7 @@ class Installation:
         client = ctx.session.client_params
         named = "" if client is None else client.client_info.title or client.client_info.name
         try:
-            user = self.owner(ctx) or _signed_in()
+            user = self.owner(ctx) or _find_user()
         except Exception:  # the author's principal=
             logger.exception("The audit trail cannot name the user of a call")
             user = ""
@@ -403,7 +402,7 @@ class Installation:
 
     def caller(self, ctx: ServerRequestContext[Any, Any]) -> str:
         """Names who makes the current request, to count what they keep: its user, or its address."""
-        if user := self.owner(ctx) or _signed_in():
+        if user := self.owner(ctx) or _find_user():
             return name_user(user)
         client = None if ctx.request is None else ctx.request.client
         return "" if client is None else f"address {network(client.host)}"
@@ -461,7 +460,7 @@ class Installation:
         """
         kind, what = what.partition(":")[0], shorten(what)
         logged = self._warned.setdefault(kind, set())
-        if what in logged or len(logged) >= _WARNINGS:
+        if what in logged or len(logged) >= MAX_WARNINGS:
             return False
         logged.add(what)
         return True
@@ -484,7 +483,7 @@ def _caller() -> Caller:
     return Caller(issuer, subject, client, token.claims or {})
 
 
-def _signed_in() -> str:
+def _find_user() -> str:
     """The user of the current request, by its access token; empty if it names none."""
     caller = _caller()
     return f"{caller.issuer or ''} {caller.subject}" if caller.subject else ""
@@ -551,7 +550,7 @@ def _lowlevel(server: object) -> tuple[Server[Any], type[Exception]]:
     )
 
 
-def _own_name(server: Server[Any]) -> str:
+def _strip_random_name(server: Server[Any]) -> str:
     """The name that the author gave this server. Without one, FastMCP makes up another name at each start."""
     return re.sub(r"^FastMCP-[0-9a-f]{4}$", "FastMCP", server.name)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from types import CoroutineType
@@ -690,7 +690,7 @@ async def _round(call: Call, requests: Mapping[str, Mapping[str, Any]]) -> dict[
         return await _too_many(call, limit)
     call.journal.holds += not requests
     # go-sdk takes a round without `inputRequests` for an empty success, and mcp-go refuses a tool's without `content`.
-    result: dict[str, Any] = {"requestState": await _state(call), "inputRequests": requests}
+    result: dict[str, Any] = {"requestState": await _state(call, requests), "inputRequests": requests}
     if call.method == "tools/call":
         result["content"] = []
     return call.stamp(result, "input_required")
@@ -710,12 +710,13 @@ async def _wrap_round(call: Call, result: InputRequiredResult | dict[str, Any]) 
     if isinstance(result, InputRequiredResult):
         result = result.model_dump(by_alias=True, mode="json", exclude_none=True)
     call.journal.foreign = Foreign(result.get("requestState"), None)
-    return {**result, "requestState": await _state(call)}
+    return {**result, "requestState": await _state(call, ())}
 
 
-async def _state(call: Call) -> str:
-    """The journal as it travels; only its first line if it's too large, and the run is still here."""
+async def _state(call: Call, asked: Iterable[str]) -> str:
+    """The journal of a round that asks these, as it travels: its first line, if it's too large and the run is here."""
     journal = call.journal
+    journal.asked = tuple(asked)
     journal.rounds += 1
     journal.turn += 1
     journal.owner = "" if call.installation.runs.handover is None else call.installation.runs.owner_of(call)

@@ -19,8 +19,8 @@ CONTINUE_TITLE: Final = "Resume an unfinished call"
 
 def continue_description(server: str) -> str:
     return (
-        f"Resumes a call of a tool of {server} whose result said NOT FINISHED YET, from where it stopped. Pass the "
-        "code from that result."
+        f"Resumes a tool call of {server} whose result said NOT FINISHED YET, from where it stopped. Pass the code "
+        "from that result."
     )
 
 
@@ -80,21 +80,21 @@ def fill_in_app(messages: Sequence[str], pages: Sequence[tuple[str, str]] = ()) 
     """`pages` are the same messages with addresses, for a client that turns out to show nothing."""
     listed = "\n".join([*(f"- {message}\n  {address}" for message, address in pages)] or [f"- {m}" for m in messages])
     text = (
-        f"The user has to fill in a form first. It is shown to them with this result, and asks:\n{listed}\n"
+        f"The user has to fill in a form first. The client shows it with this result. The form asks:\n{listed}\n"
         "Tell the user to fill it in. Do not answer for them, and do not ask the same questions in the chat."
     )
     if not pages:
         return text
     addresses = "the address" if len(pages) == 1 else "the addresses"
-    return f"{text} If no form is shown, let the user open {addresses} instead, exactly as written."
+    return f"{text} If no form appears, give the user {addresses} to open instead, exactly as written."
 
 
 # --- a question that the model asks in the chat ------------------------------------------------
 
 ANSWER_TITLE: Final = "Pass on the user's answer"
 ANSWER_DESCRIPTION: Final = (
-    "Passes on what the user answered in the chat, and resumes the call that asked. Use it only if a result tells you "
-    "to, and only with what the user really said."
+    "Sends the user's answer from the chat to the tool that asked, and resumes its call. Use it only if a result "
+    "tells you to, and only with what the user really said."
 )
 ANSWER_ACTION: Final = "accept if the user answered, decline if they said no, cancel if they did not decide"
 ANSWER_CONTENT: Final = "What the user answered, by field name, if the action is accept"
@@ -145,16 +145,16 @@ def form_done(code: str) -> str:
 # --- what errors add ---------------------------------------------------------------------------
 
 IN_BACKGROUND: Final = (
-    "This tool needs input from the user, but cannot ask for it while it runs as a background task. Call it without a "
-    "task."
+    "This tool needs input from the user, but cannot ask for it while it runs as a background task. Call it again as "
+    "an ordinary call, not as a task."
 )
 NO_PAGE: Final = (
-    "This tool needs the user on a web page of this server, but the server is not set up for that. Nothing was done, "
-    "and another client will not help. Tell the user to contact the people who run the server."
+    "The user would have to do this on a web page, but this server is not set up for that. Nothing was done, and "
+    "another client will not help. Tell the user to contact the people who run the server."
 )
 DECISION_USED: Final = (
-    "The user's decision was already used, and nobody knows whether what it allows was carried out. Do not call the "
-    "tool again until the user has checked what happened."
+    "The user's decision was already used, and it is unknown whether the action that it allows was completed. Do "
+    "not call the tool again until the user has checked what happened."
 )
 DECISION_UNKNOWN: Final = (
     "This server cannot verify what the user decided earlier in this call, so the tool stopped. Do not call the tool "
@@ -167,7 +167,7 @@ TOO_MANY_WAIT: Final = (
 )
 
 
-def rejected_secret(name: str) -> str:
+def describe_rejected_secret(name: str) -> str:
     return (
         f"What the user entered for {name!r} was not accepted. Ask them to find the right value before you call the "
         "tool again."
@@ -178,7 +178,7 @@ def missing_token(provider: str) -> str:
     return f"The user has no valid authorization for {provider!r}. Call the tool again so that they can grant it."
 
 
-def completed_steps(steps: Sequence[str]) -> str:
+def list_completed_steps(steps: Sequence[str]) -> str:
     """Follows the text of an error, if effects were recorded before it."""
     return (
         f"Steps already done: {', '.join(map(repr, steps))}. Calling the tool again may repeat them, so ask the user "

@@ -123,7 +123,7 @@ class Seal:
 
     def _close(self, ctx: ServerRequestContext[Any, Any], state: str, binding: bytes) -> str:
         """Seal this state."""
-        salt = os.urandom(16)  # some codecs only sign: nobody is to find out the user by trying names
+        salt = os.urandom(16)  # some codecs only sign; without it, anyone could find out the user by trying names
         header = _HEADER.pack(_VERSION, salt, time.time() + self._ttl, hashlib.sha256(salt + binding).digest())
         try:
             return self.codec.seal(header + state.encode(errors=_SURROGATES))

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
 
 from midcall.errors import StoreError
-from midcall.stores.backend.failures import malformed_url
+from midcall.stores.backend.failures import refuse_url
 from midcall.stores.base import Store
 
 _ACCEPTED = (
@@ -86,7 +86,7 @@ class Address:
         except ValueError:
             parts = None
         if parts is None or not _in_place(parts):
-            raise malformed_url(scheme)
+            raise refuse_url(scheme)
         address = cls(parts)
         if not all(1 <= int(port) <= _LAST_PORT for port in _PORTS.findall(address.hosts)):
             raise StoreError(

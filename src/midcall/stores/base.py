@@ -17,7 +17,7 @@ suite over all stores.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
 Completion: TypeAlias = Literal["done", "already", "foreign", "expired", "unknown"]
@@ -42,6 +42,8 @@ class Record:
     consumed: bool = False
     version: int = 1
     """Counts its changes, from 1. The store sets it."""
+    counted: int = field(default=0, compare=False, repr=False)
+    """Its length when it was read, which counts already: a change adds only the difference to what its caller uses."""
 
     @property
     def pending(self) -> bool:

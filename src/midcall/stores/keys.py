@@ -21,13 +21,11 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from midcall.errors import InstallError
-from midcall.settings import KEY_LOCK_SECONDS
+from midcall.settings import KEY_BYTES, KEY_LOCK_SECONDS, KEY_VARIETY
 from midcall.stores.sqlite import default_file
 
 Key: TypeAlias = str | bytes
 
-LEAST: Final = 32
-_LEAST_VARIETY: Final = 8
 SERVICE: Final = "midcall"
 ACCOUNT: Final = "vault key"
 FILE: Final = "midcall.key"
@@ -56,15 +54,15 @@ def _bytes(key: Key | bytearray, position: int) -> bytes:
     if not isinstance(key, str | bytes | bytearray):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InstallError(f"Key {position} (of keys=) is neither text nor bytes.", advice=_NO_KEYS)
     raw = key.encode() if isinstance(key, str) else bytes(key)
-    if len(raw) < LEAST:
+    if len(raw) < KEY_BYTES:
         raise InstallError(
-            f"Key {position} (of keys=, or MIDCALL_KEYS) has {len(raw)} bytes, and a key needs at least {LEAST}.",
+            f"Key {position} (of keys=, or MIDCALL_KEYS) has {len(raw)} bytes, and a key needs at least {KEY_BYTES}.",
             advice=f"Do not lengthen it: {_MAKE_ONE}.",
         )
     if _is_weak(raw):
         raise InstallError(
             f"Key {position} (of keys=, or MIDCALL_KEYS) is easy to guess: it repeats itself, or has fewer than "
-            f"{_LEAST_VARIETY} different characters.",
+            f"{KEY_VARIETY} different characters.",
             advice=f"A key is random: {_MAKE_ONE}.",
         )
     return raw
@@ -73,7 +71,7 @@ def _bytes(key: Key | bytearray, position: int) -> bytes:
 def _is_weak(key: bytes) -> bool:
     """Whether a key is long only by repetition. (A random one has 12 different characters or more, even in hex.)"""
     period = (key + key).index(key, 1)
-    return period < len(key) or len(set(key)) < _LEAST_VARIETY
+    return period < len(key) or len(set(key)) < KEY_VARIETY
 
 
 def find_keys(given: Sequence[Key] = (), *, shared: bool = False, directory: Path | None = None) -> list[Key]:
@@ -142,7 +140,7 @@ def _from_file(path: Path) -> str | None:
         return None
     _check_private(path)
     key = path.read_text(encoding="ascii", errors="replace").strip()
-    if len(key) < LEAST:
+    if len(key) < KEY_BYTES:
         raise _unusable(path, "it does not contain a key")
     return key
 

@@ -27,7 +27,7 @@ from midcall.settings import (
     STORE_TIMEOUT_SECONDS,
 )
 from midcall.stores.address import Address
-from midcall.stores.backend.failures import fail, import_driver, malformed_url, unknown_option
+from midcall.stores.backend.failures import fail, import_driver, refuse_option, refuse_url
 from midcall.stores.backend.rows import OLDEST, escape, missing_steps, unescape
 from midcall.stores.backend.sql import SqlStore
 from midcall.stores.backend.wakeup import Wakeups
@@ -330,7 +330,7 @@ def _explain(error: Exception, what: str, *, connecting: bool = False) -> StoreE
         case StoreError():
             return error
         case pg.ClientConfigurationError() | ValueError():
-            return malformed_url("postgresql")
+            return refuse_url("postgresql")
         case _ if connecting and (_is_lost(error) or isinstance(error, TimeoutError)):
             return fail(what, "unreachable")
         case TimeoutError():
@@ -340,7 +340,7 @@ def _explain(error: Exception, what: str, *, connecting: bool = False) -> StoreE
         case pg.InvalidCatalogNameError():
             return fail(what, "no database")
         case pg.UndefinedObjectError() if connecting:  # the server takes an unknown option for one of its settings
-            return unknown_option(what, _OPTIONS)
+            return refuse_option(what, _OPTIONS)
         case pg.TooManyConnectionsError():
             return StoreError(
                 f"{what} accepts no more connections",

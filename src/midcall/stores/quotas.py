@@ -28,6 +28,8 @@ from midcall.settings import (
     QUOTA_FRESH_SECONDS,
     QUOTA_LOG_SECONDS,
     QUOTA_PERIOD_SECONDS,
+    QUOTA_PERIODS,
+    QUOTA_RACES,
     RECORD_BYTES,
 )
 from midcall.stores.base import Record
@@ -45,8 +47,6 @@ UNCOUNTED: Final = frozenset({"usage", "replica"})
 """Kinds of records that no caller can multiply."""
 NEVER_REFUSED: Final = frozenset({"use", "session"})
 """What follows from an answer to a page that is there already, or from a sign-in."""
-_PERIODS: Final = 30
-_RACES: Final = 10
 _MEGABYTE: Final = 1_000_000
 
 
@@ -124,15 +124,15 @@ class Quotas:
         if record.kind not in UNCOUNTED:
             self._add(self._names(record), record.expires, Usage(-1, -_size_of(record)))
 
-    def add_outcome(self, record: Record, outcome: str) -> None:
-        """Count an outcome. It is never refused: somebody has answered, or something has happened."""
-        if record.kind not in UNCOUNTED:
-            self._add(self._names(record), record.expires, Usage(0, len(outcome)))
+    def add_change(self, record: Record) -> None:
+        """Count what this change adds. It is never refused: somebody has answered, or something has happened."""
+        if record.kind not in UNCOUNTED and (grown := length_of(record) - record.counted):
+            self._add(self._names(record), record.expires, Usage(0, grown))
 
-    async def used(self) -> Usage:
+    async def count(self) -> Usage:
         """What all callers use now."""
         await self._write_down(ALL)
-        return self._known_of(ALL)
+        return self._find_known(ALL)
 
     def _names(self, record: Record) -> tuple[str, str]:
         current = caller.get()
@@ -140,11 +140,11 @@ class Quotas:
 
     async def _check(self, name: str, added: Usage) -> None:
         most = self.limits.all if name == ALL else self.limits.caller
-        if not (self._known_of(name) + added).exceeds(most):
+        if not (self._find_known(name) + added).exceeds(most):
             return
         if self._clock() - self._known.get(name, (-math.inf, Usage()))[0] >= QUOTA_FRESH_SECONDS:
             await self._write_down(name)
-            if not (self._known_of(name) + added).exceeds(most):
+            if not (self._find_known(name) + added).exceeds(most):
                 return
         raise self._refuse(name, most)
 
@@ -153,7 +153,7 @@ class Quotas:
         of_all = "MIDCALL_MAX_STORE_RECORDS and MIDCALL_MAX_STORE_MB"
         variables = of_all if name == ALL else "MIDCALL_MAX_CALLER_RECORDS and MIDCALL_MAX_CALLER_MB"
         error = StoreFull(
-            f"{whose} {self._known_of(name)} in the store, of at most {most}",
+            f"{whose} {self._find_known(name)} in the store, of at most {most}",
             advice=(
                 f"They expire with their calls. If these are too few for your users, set {variables}, or "
                 f"install(max_{what}_records=, max_{what}_mb=). If it is one stranger, let callers sign in, or limit "
@@ -168,7 +168,7 @@ class Quotas:
 
     # --- counting -----------------------------------------------------------------------------
 
-    def _known_of(self, name: str) -> Usage:
+    def _find_known(self, name: str) -> Usage:
         return self._known.get(name, (0.0, Usage()))[1]
 
     def _add(self, names: Iterable[str], expires: float, added: Usage) -> None:
@@ -212,7 +212,7 @@ class Quotas:
     async def _write(self, name: str, owed: dict[float, Usage]) -> Usage | None:
         """What this name uses, with this added; None if others were always faster."""
         id = f"usage {name}"
-        for _ in range(_RACES):
+        for _ in range(QUOTA_RACES):
             now, record = self._clock(), await self._store.read(id)
             held = {} if record is None else {float(until): Usage(*used) for until, used in json.loads(record.data)}
             for until, added in owed.items():
@@ -238,14 +238,18 @@ def name_user(owner: str) -> str:
     return f"user {owner}" if owner else ""
 
 
+def length_of(record: Record) -> int:
+    return len(record.data) + len(record.outcome or "")
+
+
 def _size_of(record: Record) -> int:
-    return RECORD_BYTES + len(record.data) + len(record.outcome or "")
+    return RECORD_BYTES + length_of(record)
 
 
 def _period(expires: float, now: float) -> float:
     """When a record stops counting: soon after it expires, at one of few moments."""
     expires = min(expires, now + LONGEST_COUNT_SECONDS)
     step = QUOTA_PERIOD_SECONDS
-    while step * _PERIODS < expires - now:
+    while step * QUOTA_PERIODS < expires - now:
         step *= 2
     return math.ceil(expires / step) * step

@@ -21,7 +21,7 @@ from midcall.settings import EXPIRED_KEEP_SECONDS, REDIS_PING_SECONDS, STORE_BAT
 from midcall.stores.address import Address, wrong_option
 from midcall.stores.backend import redis_scripts as scripts
 from midcall.stores.backend.connected import Connected
-from midcall.stores.backend.failures import fail, import_driver, malformed_url, unknown_option
+from midcall.stores.backend.failures import fail, import_driver, refuse_option, refuse_url
 from midcall.stores.backend.rows import (
     OLDEST,
     check_names,
@@ -184,7 +184,7 @@ class Redis(Connected[_Open]):
                 retry=import_module("redis.asyncio.retry").Retry(import_module("redis.backoff").NoBackoff(), 0),
             )
         except (ValueError, TypeError):
-            raise malformed_url("redis") from None
+            raise refuse_url("redis") from None
         return self._redis.Redis.from_pool(pool)
 
     async def _stop(self, it: _Open) -> None:
@@ -375,7 +375,7 @@ def _explain(error: Exception, what: str) -> StoreError:
         case redis.BusyLoadingError():
             return fail(what, "unreachable")
         case TypeError():  # redis-py passes unknown options of the URL to its connections
-            return unknown_option(what, _OPTIONS)
+            return refuse_option(what, _OPTIONS)
         case redis.MovedError() | redis.ClusterDownError():
             return StoreError(
                 f"{what} is a cluster that sends its clients from node to node",

@@ -25,7 +25,7 @@ from midcall.errors import Misuse, RecordRefused, VaultLocked
 from midcall.settings import LOGGED_RECORDS
 from midcall.stores.base import Completion, Record, Store, Value, verdict
 from midcall.stores.keys import Key, derive
-from midcall.stores.quotas import Limits, Quotas
+from midcall.stores.quotas import Limits, Quotas, length_of
 
 logger = logging.getLogger("midcall.store")
 
@@ -172,12 +172,12 @@ class SealedStore:
             finally:
                 if not ours:
                     self.quotas.return_(new)
-        return (new, True) if ours else (self._open(record.id, found), False)
+        return (replace(new, counted=length_of(new)), True) if ours else (self._open(record.id, found), False)
 
     async def change(self, record: Record, version: int) -> tuple[Record | None, bool]:
         found, ours = await self._store.change(self._close(replace(record, version=version + 1)), version)
-        if ours and self.quotas is not None and record.outcome is not None:
-            self.quotas.add_outcome(record, record.outcome)
+        if ours and self.quotas is not None:
+            self.quotas.add_change(record)
         return (None if found is None else self._open(record.id, found)), ours
 
     async def read(self, id: str) -> Record | None:
@@ -202,10 +202,11 @@ class SealedStore:
         completion = verdict(record, owner=owner, now=now)
         if record is None or completion != "done":
             return completion
-        sealed = self._close_outcome(replace(record, outcome=outcome, version=record.version + 1))
+        decided = replace(record, outcome=outcome, version=record.version + 1)
+        sealed = self._close_outcome(decided)
         done = await self._store.complete(self._id(id), sealed, owner=owner, now=now)
         if done == "done" and self.quotas is not None:
-            self.quotas.add_outcome(record, sealed)
+            self.quotas.add_change(decided)
         return done
 
     async def consume(self, id: str, *, owner: str | None, now: float) -> Record | None:
@@ -264,7 +265,7 @@ class SealedStore:
             decided = self._version_in(seal, self._digest_outcome(record), found)
             if decided < written:
                 raise self._refuse(found)
-        return record
+        return replace(record, counted=length_of(record))
 
     def _version_in(self, seal: str, digest: bytes, found: Record) -> int:
         """The version in this seal, if it is for this digest, and not newer than the record."""

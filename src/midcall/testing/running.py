@@ -19,13 +19,12 @@ from midcall.client.transport.target import Reached, Ways, reach
 from midcall.protocol import CODE, CONTINUE, NOW, VERSIONS, Version
 from midcall.server.install import installation_on
 from midcall.server.running.runs import chosen_live
+from midcall.settings import TESTED_ROUNDS
 from midcall.testing.importing import load_server
 from midcall.testing.script import Answers, Asked, Script
 
 Era: TypeAlias = Version
 ERAS: Final = VERSIONS
-
-_MANY_ROUNDS: Final = 1000
 
 
 class NotReplayable(AssertionError):
@@ -39,7 +38,7 @@ async def connect(
     *,
     era: Era = "2026-07-28",
     modes: Collection[Mode] | None = None,
-    max_rounds: int = _MANY_ROUNDS,
+    max_rounds: int = TESTED_ROUNDS,
     **options: Any,
 ) -> AsyncGenerator[Client]:
     """A client of this server that speaks this protocol version and answers from a script.
@@ -194,8 +193,8 @@ class ScriptedCall:
             if not isinstance(result, InputRequiredResult):
                 return result
             self.rounds += 1
-            if self.rounds > _MANY_ROUNDS:
-                raise NotReplayable(f"{tool!r} still asks after {_MANY_ROUNDS} rounds")
+            if self.rounds > TESTED_ROUNDS:
+                raise NotReplayable(f"{tool!r} still asks after {TESTED_ROUNDS} rounds")
             state, responses = result.request_state, await self._responses(result)
 
     async def _responses(self, result: InputRequiredResult) -> dict[str, Any]:

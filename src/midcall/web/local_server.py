@@ -20,6 +20,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from midcall.settings import (
+    LOCAL_BACKLOG,
     MAX_CONNECTIONS,
     REQUEST_BODY_SECONDS,
     REQUEST_HEAD_SECONDS,
@@ -38,7 +39,7 @@ def bind(host: str, port: int) -> socket.socket:
         if port and os.name == "posix":  # connections of the last one that listened there may still linger
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(place)
-        listening.listen(64)
+        listening.listen(LOCAL_BACKLOG)
     except OSError:
         listening.close()
         raise

@@ -67,7 +67,7 @@ class Guard:
         place: Its address.
         wrong_host: Makes the response to a request for another host, which it is given.
         headers: What differs from `HEADERS`.
-        public: Paths that answer under any host, by how they end.
+        public: Paths of the site that answer under any host.
         hide_errors: Whether the site logs errors itself. The server around it would log their text, which may hold a
             value that the user entered.
     """
@@ -107,13 +107,20 @@ class Guard:
             return
         scope = {**scope, "headers": [_drop_escaped_cookies(*header) for header in scope["headers"]]}
         headers = Headers(scope=scope)
-        is_for_us = self._place.is_host(headers) or scope["path"].endswith(self._public)
+        is_for_us = self._place.is_host(headers) or _path_in(scope) in self._public
         app = self._app if is_for_us else self._wrong_host(headers.get("host", ""))
         try:
             await app(scope, receive, send_guarded)
         except Exception:
             if not (started and self._hide_errors):
                 raise
+
+
+def _path_in(scope: Scope) -> str:
+    """The path within the site: what is left of it below where the site is mounted."""
+    path: str = scope["path"]
+    root: str = scope.get("root_path", "")
+    return path[len(root) :] if root and path.startswith(f"{root}/") else path
 
 
 def _drop_escaped_cookies(name: bytes, value: bytes) -> tuple[bytes, bytes]:
@@ -133,16 +140,27 @@ class Forms:
         place: The address of our pages.
         keys: The first one signs, all are accepted.
         lifetime: For how many seconds a token is accepted.
+        clock: Seconds since the epoch.
     """
 
-    def __init__(self, place: Place, keys: Sequence[bytes], *, lifetime: float = CSRF_SECONDS) -> None:
+    def __init__(
+        self,
+        place: Place,
+        keys: Sequence[bytes],
+        *,
+        lifetime: float = CSRF_SECONDS,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self._place = place
         self._keys = keys
         self._lifetime = lifetime
+        self._clock = clock
 
-    def token(self, browser: str, purpose: str) -> str:
-        """A token for a form that is drawn now. No two are the same."""
-        made = f"{int(time.time())}.{secrets.token_urlsafe(9)}"
+    def token(self, browser: str, purpose: str, *, pause: float = 0.0) -> str:
+        """A token for a form that is drawn now. No two are the same. Answers count only after the pause, in seconds."""
+        now = self._clock()
+        counts = int(1000 * (now + pause)) if pause else 0
+        made = f"{int(1000 * now)}.{counts}.{secrets.token_urlsafe(9)}"
         return f"{made}.{_sign(self._keys[0], made, browser, purpose)}"
 
     def accepts(self, headers: Mapping[str, str], token: str, browser: str | None, purpose: str) -> bool:
@@ -153,7 +171,15 @@ class Forms:
         """Whether we made this token for this browser and this purpose, not too long ago."""
         made, _, signature = token.rpartition(".")
         good = [is_same(_sign(key, made, browser, purpose), signature) for key in self._keys]
-        return any(good) and -COOKIE_SKEW_SECONDS <= time.time() - float(made.partition(".")[0]) <= self._lifetime
+        return any(good) and -COOKIE_SKEW_SECONDS <= self._clock() - _milliseconds(made, 0) / 1000 <= self._lifetime
+
+    def is_too_soon(self, token: str, at: float) -> bool:
+        """Whether an answer that came then, with a valid token, came before the pause of its form was over."""
+        return 1000 * at < _milliseconds(token, 1)
+
+
+def _milliseconds(token: str, part: int) -> int:
+    return int(token.split(".")[part])
 
 
 def _sign(key: bytes, made: str, browser: str, purpose: str) -> str:

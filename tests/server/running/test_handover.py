@@ -350,7 +350,7 @@ async def test_an_owner_that_beats_is_not_overtaken_however_long_its_tool_takes(
     assert till.effects == [("a", "before"), ("a", "after")]
 
 
-async def test_who_replays_beats_and_is_not_overtaken_either(stores: Stores) -> None:
+async def test_a_replica_that_replays_beats_and_is_not_overtaken(stores: Stores) -> None:
     till = Till()
     came, go_on = till.gate("b", "after")
     async with replicas(stores, till.ask_one) as (a, b, c):
@@ -391,7 +391,7 @@ async def test_a_claimant_that_is_cut_off_is_overtaken_and_says_what_the_other_c
         assert await served == "b: 1"
 
 
-async def test_if_the_one_that_took_over_is_gone_too_whoever_waits_replays(stores: Stores) -> None:
+async def test_if_the_replica_that_took_over_is_gone_too_the_waiting_one_replays(stores: Stores) -> None:
     till = Till()
     came_a, go_on_a = till.gate("a", "after")
     came_b, _ = till.gate("b", "after")

@@ -109,7 +109,7 @@ async def test_the_authors_own_state_is_there_for_the_whole_run() -> None:
         assert await finish(client, third, ANSWERS) == "1"
 
 
-async def test_an_answer_that_the_author_asked_for_is_no_answer_of_ours() -> None:
+async def test_an_answer_to_the_authors_own_round_does_not_answer_a_question_of_midcall() -> None:
     """The author's key is the one that our question would have had."""
 
     async def asks(ctx: Context) -> str:

@@ -12,6 +12,7 @@ from mcp import Client, MCPError
 from mcp.client.session import ClientRequestContext
 from mcp.server.mcpserver import Context
 from mcp_types import (
+    REQUEST_TIMEOUT,
     CreateMessageRequest,
     CreateMessageRequestParams,
     CreateMessageResult,
@@ -175,3 +176,28 @@ async def test_a_client_that_can_neither_sample_nor_list_roots_says_the_same_on_
                 await client.call_tool(tool.__name__, {})
         said.append((refused.value.error.code, refused.value.error.message))
     assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("era", BOTH)
+async def test_a_reply_that_takes_too_long_fails_as_in_the_sdk(era: Era) -> None:
+    gave_up = asyncio.Event()
+
+    class Slow(Model):
+        async def sample(self, context: ClientRequestContext, params: CreateMessageRequestParams) -> Any:
+            await gave_up.wait()
+            return await super().sample(context, params)
+
+    async def impatient(ctx: Context) -> str:
+        message = SamplingMessage(role="user", content=TextContent(text="one"))
+        request = CreateMessageRequest(params=CreateMessageRequestParams(messages=[message], max_tokens=9))
+        try:
+            await ctx.session.send_request(request, CreateMessageResult, request_read_timeout_seconds=0.05)
+        except MCPError as exc:
+            return f"{exc.code} {exc.message}"
+        finally:
+            gave_up.set()
+        return "answered"
+
+    async with client_of(server_with(impatient), Slow(), era) as client:
+        done = await client.call_tool("impatient", {})
+    assert text(done) == f"{REQUEST_TIMEOUT} Request 'sampling/createMessage' timed out"

@@ -10,6 +10,7 @@ from mcp.server.lowlevel.server import Server
 from mcp_types import CallToolRequestParams
 
 import midcall
+from midcall.core.journal import VERSION
 from midcall.stores.memory import Memory
 from midcall.testing import connect
 from tests.calling import MEANS, Elicit, Means, Round, asking, begin, finish, proceed
@@ -70,8 +71,10 @@ async def test_a_replica_that_has_stopped_leaves_its_calls_to_another_one() -> N
     assert len(runs) == 2
 
 
-@pytest.mark.parametrize("looks", [{"own": "midcall/4 0123456789abcdef0123456789abcdef0123 1 \n\n\n[0,{}]"}, {"x": 1}])
-async def test_what_a_tool_returns_never_becomes_a_state_of_ours_on_its_way_to_another_replica(looks: Any) -> None:
+@pytest.mark.parametrize(
+    "looks", [{"own": f"midcall/{VERSION} 0123456789abcdef0123456789abcdef0123 1 \n\n\n[0,[],{{}}]"}, {"x": 1}]
+)
+async def test_a_result_of_a_tool_never_becomes_a_midcall_state_on_its_way_to_another_replica(looks: Any) -> None:
     """A gateway passes on what another server has sent; the SDK leaves results of an extension as they are."""
     store = Memory()
 

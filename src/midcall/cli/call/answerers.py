@@ -33,7 +33,7 @@ async def open_answerer(ways: Ways, console: Console, *, verbose: bool) -> Async
     try:
         answerer, reports = _choose(ways, console)
         _check_audit(ways.audit)
-        guard = Guard(answerer, audit=ways.audit, tell=console.say)
+        guard = Guard(answerer, audit=ways.audit, tell=console.report)
     except (OSError, ValueError, ImportError, MidcallError) as error:
         raise usage_error("midcall call", plain(str(error))) from None
     try:
@@ -70,7 +70,9 @@ def _choose(ways: Ways, console: Console) -> tuple[Answerer, bool]:
 
         return Headless(
             "cancel",
-            tell=lambda sentence: console.say(f"{sentence} Run it in a terminal, or with --answers FILE or --browser."),
+            tell=lambda sentence: console.report(
+                f"{sentence} Run it in a terminal, or with --answers FILE or --browser."
+            ),
         ), False
     return _terminal(console, drawn=place() == "form"), False
 

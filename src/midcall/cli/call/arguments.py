@@ -72,7 +72,7 @@ def read(typed: Sequence[Given], schema: Mapping[str, Any]) -> dict[str, Any]:
     arguments: dict[str, Any] = {}
     for name in dict.fromkeys(each.name for each in typed):
         if name not in kinds and not _takes_more(schema, kinds):
-            raise BadArgument(_unknown_argument(name, _near(name, kinds), sorted(kinds)))
+            raise BadArgument(_explain_unknown_argument(name, _near(name, kinds), sorted(kinds)))
         values = [each for each in typed if each.name == name]
         arguments[name] = _value(kinds.get(name, Kind()), values)
     _check(arguments, schema)
@@ -275,7 +275,7 @@ def _does_not_fit(place: str, problem: str) -> str:
     return f"{place}: {problem}" if place else problem
 
 
-def _unknown_argument(name: str, near: str | None, known: list[str]) -> str:
+def _explain_unknown_argument(name: str, near: str | None, known: list[str]) -> str:
     if near is not None:
         return f"{name}: the tool has no such argument. Did you mean {near!r}?"
     takes = f"It takes {', '.join(known)}." if known else "It takes none."

@@ -18,7 +18,7 @@ from midcall.cli.call.arguments import BadArgument, Given, read, split
 from midcall.cli.call.results import as_text
 from midcall.cli.connection import NO_RESULT, OLDER, UNUSABLE, Link, list_tools, list_unusable
 from midcall.cli.console import print_json, print_out, spin
-from midcall.cli.exits import DONE, TOOL_FAILED, UNANSWERED, Ends, Lost, usage_error
+from midcall.cli.exits import DONE, TOOL_FAILED, UNANSWERED, USAGE, Ends, Lost, usage_error
 from midcall.client.connection.older import WHY, refuses_push
 from midcall.client.lines.excerpt import one_line
 from midcall.client.transport.target import is_url
@@ -52,7 +52,7 @@ async def _call(link: Link, tool: str, typed: Sequence[Given], ways: Ways, *, do
             async with link.connect(watched, downgrade=downgrade) as client:
                 result = await _make_call(client, link, tool, typed)
         except NotAnswered as error:
-            link.report(plain(str(error)))
+            link.report(str(error))
             return UNANSWERED
         except Lost:
             raise
@@ -69,11 +69,12 @@ async def _make_call(client: Client, link: Link, name: str, typed: Sequence[Give
     if (why := list_unusable(client).get(name)) is not None:
         link.report(UNUSABLE.format(name=one_line(name), why=why))
         raise Ends(TOOL_FAILED)
-    tool = _find_tool(tools, name)
     try:
+        tool = _find_tool(tools, name)
         arguments = read(typed, tool.input_schema)
     except BadArgument as error:
-        raise usage_error("midcall call", plain_line(str(error))) from None
+        link.console.refuse(usage_error("midcall call", plain_line(str(error))).sentence)
+        raise Ends(USAGE) from None
     try:
         async with asyncio.timeout(link.timeout), spin(link.console, tool.name) as spinner:
             return await client.call_tool(tool.name, arguments, progress_callback=spinner.show_progress)
@@ -89,7 +90,7 @@ def _find_tool(tools: Sequence[Tool], name: str) -> Tool:
     names = [tool.name for tool in tools]
     alike = [each for each in names if name.casefold() in each.casefold()]
     near = next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.5) or alike), None)
-    raise usage_error("midcall call", plain_line(_unknown_tool(name, near, names)))
+    raise BadArgument(_explain_unknown_tool(name, near, names))
 
 
 def _is_mistake(said: str) -> bool:
@@ -112,7 +113,7 @@ def _show(result: CallToolResult, link: Link, *, as_json: bool) -> None:
         code = _code_of(result)
         if code is None:
             link.report("The tool failed:")
-            link.console.say(said)
+            link.console.quote(said)
             if refuses_push(result):
                 link.console.say(f"  {WHY} {OLDER}")
         else:
@@ -126,27 +127,22 @@ def _show(result: CallToolResult, link: Link, *, as_json: bool) -> None:
 def _show_suspended(said: str, code: str, link: Link) -> None:
     """How to resume, if possible: a server that was started by this command has ended, with its pages."""
     if not is_url(link.target) and _is_here(said):
-        lines = (
-            (
-                "The tool is waiting for someone on a page of its server. This command started that server and "
-                "ended it, so the page is gone, and the call cannot resume. This is what the tool told the model:"
-            ),
-            said,
-            (
-                "Start the server over HTTP instead, and call it by its URL. Or use a protocol version that can ask "
-                "you here: 2025-11-25 or newer."
-            ),
+        before = (
+            "The tool is waiting for someone on a page of its server. This command started that server and "
+            "ended it, so the page is gone, and the call cannot resume. This is what the tool told the model:"
+        )
+        after = (
+            "Start the server over HTTP instead, and call it by its URL. Or use a protocol version that can ask "
+            "you here: 2025-11-25 or newer."
         )
     else:
         era = [] if link.era == "auto" else ["--era", link.era]
         command = ["midcall", "call", link.target, CONTINUE, f"code={code}", *era]
-        lines = (
-            "The tool is waiting for you: open the address. The other lines are for a model.",
-            said,
-            f"Then continue with: {shlex.join(command)}",
-        )
-    for line in lines:
-        link.console.say(line)
+        before = "The tool is waiting for you: open the address. The other lines behind the bar are for a model."
+        after = f"Then continue with: {shlex.join(command)}"
+    link.console.say(before)
+    link.console.quote(said)
+    link.console.say(after)
 
 
 def _is_here(said: str) -> bool:
@@ -154,7 +150,7 @@ def _is_here(said: str) -> bool:
     return any(is_loopback(host.strip("[]")) for host in _HOST.findall(said))
 
 
-def _unknown_tool(name: str, near: str | None, names: list[str]) -> str:
+def _explain_unknown_tool(name: str, near: str | None, names: list[str]) -> str:
     if near is not None:
         return f"there is no tool {name!r}. Did you mean {near[:100]!r}?"
     if len(names) <= 5:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from midcall.cli.console import Console
 from midcall.client.answerer import Answerer, CannotAnswer, Waiting, Waits, ask_answerer, modes_of
@@ -10,8 +10,7 @@ from midcall.client.asked import Asked, VisitQuestion
 from midcall.client.lines.excerpt import one_line
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.core.text import plain_line
-
-_LONGEST: Final = 200
+from midcall.settings import UNANSWERED_CHARACTERS
 
 
 class Watched:
@@ -33,10 +32,10 @@ class Watched:
         self.unanswered = 0
 
     async def answer(self, asked: Asked) -> Outcome[Any]:
-        what = plain_line(asked.message[:_LONGEST])
+        what = plain_line(asked.message[:UNANSWERED_CHARACTERS])
         fate = f"Not answered: {what}"  # even if the question is withdrawn
         if self._verbose and isinstance(asked.question, VisitQuestion) and asked.question.id is not None:
-            self._console.say(self._console.ink.dim(f"  elicitation id {one_line(asked.question.id)}"))
+            self._console.remark(f"elicitation id {one_line(asked.question.id)}")
         try:
             with self._console.show_question(here=not self._reports):
                 outcome = await ask_answerer(self._answerer, asked)
@@ -57,7 +56,7 @@ class Watched:
         if fate:
             self.unanswered += 1
             if self._reports:
-                self._console.say(f"{self._console.ink.bad('✗')} {fate}")
+                self._console.report(fate)
 
 
 class _WatchedWaits(Watched):

@@ -25,6 +25,7 @@ from midcall.core.forms.form import Form
 from midcall.core.outcome import Cancelled, Outcome
 from midcall.core.question import first_asked
 from midcall.core.text import plain_line
+from midcall.settings import SCRIPT_FIELDS, SCRIPT_MESSAGE_CHARACTERS
 
 Answers: TypeAlias = Mapping[str, Answer] | Sequence[Answer] | Callable[[Asked], Answer | Awaitable[Answer]]
 """Answers by key, message or field; in order; or from a function, which returns None if it has none."""
@@ -32,12 +33,12 @@ Answers: TypeAlias = Mapping[str, Answer] | Sequence[Answer] | Callable[[Asked],
 _log: Final = logging.getLogger("midcall.client")
 
 _NONE: Final = object()
-_MOST: Final = 200
-_MOST_FIELDS: Final = 20
 
 
 class NoAnswer(CannotAnswer):
     """A script has no answer for a question, or one that doesn't fit it. Never contains the answer.
+
+    Its message is for the user. The server doesn't get it: it could try out which names a script has.
 
     Args:
         asked: The question.
@@ -47,7 +48,7 @@ class NoAnswer(CannotAnswer):
 
     def __init__(self, asked: Asked, why: str = "", near: Sequence[str] = ()) -> None:
         names = asked.form.names if asked.form is not None else ()
-        about = f" (fields: {join_names(list(map(_shorten, names)), _MOST_FIELDS)})" if names else ""
+        about = f" (fields: {join_names(list(map(_shorten, names)), SCRIPT_FIELDS)})" if names else ""
         question = f'the question "{_shorten(asked.message)}" of {server_name(asked.server)}{about}'
         if why:
             super().__init__(f"the answer to {question} does not fit: {_shorten(why).rstrip('.')}.")
@@ -57,6 +58,10 @@ class NoAnswer(CannotAnswer):
         self.asked = asked
         self.why = why
         self.near = tuple(near)
+
+    @property
+    def for_server(self) -> str:
+        return "This client has no answer to this question."
 
 
 class Script:
@@ -175,7 +180,7 @@ class Script:
         """Unused names in the script that are similar to this question's."""
         names = [_shorten(name) for name in self.unused]
         wanted = [_shorten(name) for name in _names(asked) if name] + list(
-            asked.form.names[:_MOST_FIELDS] if asked.form else ()
+            asked.form.names[:SCRIPT_FIELDS] if asked.form else ()
         )
         return list(dict.fromkeys(near for name in wanted for near in get_close_matches(name, names, 2, 0.75)))[:3]
 
@@ -189,5 +194,5 @@ def _names(asked: Asked) -> tuple[str, ...]:
 
 
 def _shorten(text: str) -> str:
-    line = plain_line(text[: 10 * _MOST])
-    return line if len(line) <= _MOST else f"{line[:_MOST]}…"
+    line = plain_line(text[: 10 * SCRIPT_MESSAGE_CHARACTERS])
+    return line if len(line) <= SCRIPT_MESSAGE_CHARACTERS else f"{line[:SCRIPT_MESSAGE_CHARACTERS]}…"

@@ -8,18 +8,17 @@ from collections import deque
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from midcall.client.answerer import Waiting
 from midcall.client.asked import Asked
 from midcall.client.pending import Pending
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
+from midcall.settings import MAX_ENDED, MAX_NOTES
 
 End: TypeAlias = Literal[
     "accepted", "agreed", "declined", "cancelled", "withdrawn", "closed", "again", "given up", "finished"
 ]
-_REMEMBERED: Final = 50
-_MOST_NOTES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +56,8 @@ class Board:
         self.drafts: dict[str, Draft] = {}
         self.version = 0
         self.closed = False
-        self._ended: deque[Ended] = deque(maxlen=_REMEMBERED)
-        self.notes: deque[str] = deque(maxlen=_MOST_NOTES)
+        self._ended: deque[Ended] = deque(maxlen=MAX_ENDED)
+        self.notes: deque[str] = deque(maxlen=MAX_NOTES)
         self._leaving: set[str] = set()
         self._changed = asyncio.Event()
 

@@ -11,12 +11,13 @@ from typing import Any, Final
 
 import anyio.to_thread
 
+from midcall.audit import Audit, Target, open_audit
 from midcall.client.answerer import BOTH, Waiting
 from midcall.client.asked import Asked, Mode
 from midcall.client.browser.board import Board
 from midcall.client.browser.gate import Gate
 from midcall.client.browser.presence import Presence
-from midcall.client.browser.site import site
+from midcall.client.browser.site import Refuse, site
 from midcall.client.browser.views import Views
 from midcall.client.pending import Pending
 from midcall.client.urls.consent import open_in_browser
@@ -47,6 +48,8 @@ class Browser:
         tell: Shows the address to the user if no browser could be started, and why questions were stopped; by default,
             on standard error.
         templates: A directory whose templates replace the built-in ones.
+        audit: Where the audit trail of refused requests goes: a file that gets a line of JSON for each, a function that
+            takes an `Event`, a list of these, or an `Audit`, such as the one of `Guard`.
     """
 
     modes: Final[tuple[Mode, ...]] = BOTH
@@ -61,6 +64,7 @@ class Browser:
         grace: float = PAGE_GRACE_SECONDS,
         tell: Callable[[str], None] | None = None,
         templates: Path | None = None,
+        audit: Audit | Target | Sequence[Target] | None = None,
     ) -> None:
         if not is_loopback(host):
             raise ValueError(f"The page is served on loopback only, such as 127.0.0.1, not on {host!r}.")
@@ -70,6 +74,7 @@ class Browser:
         self._grace = grace
         self._tell = tell or _print_error
         self._views = Views(templates)
+        self._audit = None if audit is None else open_audit(audit)
         self._session: _Session | None = None
         self._closed = False
 
@@ -92,6 +97,8 @@ class Browser:
         self._closed = True
         if self._session is not None:
             await self._session.close()
+        if self._audit is not None:
+            await self._audit.flush()
 
     async def __aenter__(self) -> Browser:
         return self
@@ -106,9 +113,19 @@ class Browser:
         if self._session is None or self._session.ended:
             host, port = self._where
             self._session = _Session(
-                host, port, limit=self._limit, grace=self._grace, views=self._views, open=self._open, tell=self._tell
+                *(host, port, self._refuse),
+                limit=self._limit,
+                grace=self._grace,
+                views=self._views,
+                open=self._open,
+                tell=self._tell,
             )
         return self._session
+
+    def _refuse(self, why: str) -> None:
+        """Write into the audit trail that a request was refused."""
+        if self._audit is not None:
+            self._audit.write("page.refused", outcome=why, via="page")
 
 
 class _Session:
@@ -118,6 +135,7 @@ class _Session:
         self,
         host: str,
         port: int,
+        refuse: Refuse,
         *,
         limit: int,
         grace: float,
@@ -129,7 +147,7 @@ class _Session:
         self._gate = Gate(local_place(host, where.getsockname()[1]))
         self._board = Board(Pending(limit=limit))
         self._presence = Presence(grace, lambda: self._board.ids, self._cancel_shown)
-        self._local_server = LocalServer(site(self._board, self._gate, self._presence, views), where)
+        self._local_server = LocalServer(site(self._board, self._gate, self._presence, views, refuse), where)
         self._open = open
         self._tell = tell
         self._opening: asyncio.Task[None] | None = None

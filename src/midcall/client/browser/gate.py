@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import secrets
+import time
 from collections.abc import Mapping
 
 from midcall.web.public_url import Place
@@ -48,10 +49,14 @@ class Gate:
         """Whether this browser was let in."""
         return is_same(self._key, cookies.get(self.cookie, ""))
 
-    def token(self, id: str) -> str:
-        """The CSRF token for the form of this question."""
-        return self._forms.token(self._key, id)
+    def token(self, id: str, pause: float) -> str:
+        """The CSRF token for the form of this question. Answers count only after the pause, in seconds."""
+        return self._forms.token(self._key, id, pause=pause)
 
     def accepts(self, headers: Mapping[str, str], token: str, id: str) -> bool:
         """Whether our own page has posted the form of this question."""
         return self._forms.accepts(headers, token, self._key, id)
+
+    def is_too_soon(self, token: str) -> bool:
+        """Whether the pause of this valid token isn't over."""
+        return self._forms.is_too_soon(token, time.time())

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from starlette.applications import Starlette
 from starlette.requests import HTTPConnection, Request
@@ -27,10 +28,18 @@ from midcall.web import peer
 from midcall.web.forms import read, stylesheet, too_large
 from midcall.web.security import SCRIPTS, Guard, Posted, TooLarge, read_posted
 
+Refuse: TypeAlias = Callable[[str], None]
+"""Takes the reason why a request is refused."""
 
-def site(board: Board, gate: Gate, presence: Presence, views: Views) -> ASGIApp:
+
+def site(board: Board, gate: Gate, presence: Presence, views: Views, refuse: Refuse) -> ASGIApp:
     """The app that serves this board."""
-    desk = _Desk(board, gate, presence, views)
+    desk = _Desk(board, gate, presence, views, refuse)
+
+    def wrong_host(host: str) -> Response:
+        refuse("wrong_host")
+        return _wrong(views, 421)
+
     inside = [
         Route("/open/{ticket}", desk.open),
         Route("/", desk.page),
@@ -38,23 +47,25 @@ def site(board: Board, gate: Gate, presence: Presence, views: Views) -> ASGIApp:
         Route("/static/style.css", _style),
         Route("/static/page.js", _script),
         Route("/static/icon.svg", _icon),
-        Route("/events", _Events(board, gate, presence)),
+        Route("/events", _Events(board, gate, presence, refuse)),
     ]
     app = Starlette(routes=[Mount(gate.base, routes=inside)])
-    return Guard(_OwnUser(app, views), gate.place, lambda host: _wrong(views, 421), headers=SCRIPTS)
+    return Guard(_OwnUser(app, views, refuse), gate.place, wrong_host, headers=SCRIPTS)
 
 
 class _OwnUser:
     """Refuses the programs of other users of this machine: they can read the address in the browser's command line."""
 
-    def __init__(self, app: ASGIApp, views: Views) -> None:
+    def __init__(self, app: ASGIApp, views: Views, refuse: Refuse) -> None:
         self._app = app
         self._views = views
+        self._refuse = refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if peer.is_own(HTTPConnection(scope)):
             await self._app(scope, receive, send)
         else:
+            self._refuse("wrong_user")
             title, hint = (
                 _("This page belongs to another user"),
                 _("Only the user of the program that asks can open it."),
@@ -65,11 +76,12 @@ class _OwnUser:
 class _Desk:
     """Answers requests from the board."""
 
-    def __init__(self, board: Board, gate: Gate, presence: Presence, views: Views) -> None:
+    def __init__(self, board: Board, gate: Gate, presence: Presence, views: Views, refuse: Refuse) -> None:
         self._board = board
         self._gate = gate
         self._presence = presence
         self._views = views
+        self._refuse = refuse
 
     async def open(self, request: Request) -> Response:
         """Exchange the ticket in the address for a cookie, and continue to the page automatically.
@@ -81,14 +93,14 @@ class _Desk:
             return entered
         cookie = self._gate.admit(request.path_params["ticket"]) if request.method == "GET" else None
         if cookie is None:
-            return HTMLResponse(self._views.refuse(self._gate.base), 403)
+            return self._refuse_stranger()
         self._presence.seen()
         entered.headers["set-cookie"] = cookie
         return entered
 
     async def page(self, request: Request) -> Response:
         if not self._gate.knows(request.cookies):
-            return HTMLResponse(self._views.refuse(self._gate.base), 403)
+            return self._refuse_stranger()
         self._presence.seen()
         return HTMLResponse(self._views.page(self._board, self._gate, request.query_params.get("q")))
 
@@ -96,15 +108,31 @@ class _Desk:
         """Take an answer, or the draft of a question that the user leaves for another one."""
         id = request.path_params["id"]
         if not self._gate.knows(request.cookies):
-            return HTMLResponse(self._views.refuse(self._gate.base), 403)
+            return self._refuse_stranger()
         try:
             posted = await read_posted(request, largest=BROWSER_POST_BYTES, most=BROWSER_POST_VALUES)
         except TooLarge:
+            self._refuse("too_large")
             return HTMLResponse(self._views.note(_("Request too large"), _wrong_hint(), self._gate.base), 413)
         if not self._gate.accepts(request.headers, posted.last("token"), id):
+            self._refuse("not_from_page")
             return _wrong(self._views, 403, self._gate.base)
         self._presence.seen()
+        if posted.last("do") and self._gate.is_too_soon(posted.last("token")):  # only without JavaScript
+            return self._refuse_hasty(id, posted)
         return self._act(id, posted)
+
+    def _refuse_hasty(self, id: str, posted: Posted) -> Response:
+        """Show the question again: the second half of a double click was meant for the one before."""
+        self._refuse("too_soon")
+        if (asked := self._board.pending.get(id)) is not None:
+            self._keep(asked, posted, tried=False)
+        return HTMLResponse(self._views.page(self._board, self._gate, id, too_soon=True), 409)
+
+    def _refuse_stranger(self) -> Response:
+        """For a browser that wasn't let in."""
+        self._refuse("unknown")
+        return HTMLResponse(self._views.refuse(self._gate.base), 403)
 
     def _act(self, id: str, posted: Posted) -> Response:
         """Do what the button says. If the question has ended, show how."""
@@ -160,14 +188,16 @@ class _Desk:
 class _Events:
     """The event stream of a page: it announces changes, and its connection shows that the page is open."""
 
-    def __init__(self, board: Board, gate: Gate, presence: Presence) -> None:
+    def __init__(self, board: Board, gate: Gate, presence: Presence, refuse: Refuse) -> None:
         self._board = board
         self._gate = gate
         self._presence = presence
+        self._refuse = refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
         if not self._gate.knows(request.cookies) or request.method != "GET":
+            self._refuse("unknown")
             await Response(status_code=403)(scope, receive, send)
             return
         headers = [(b"content-type", b"text/event-stream; charset=utf-8")]

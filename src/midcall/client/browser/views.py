@@ -13,7 +13,7 @@ from midcall.client.browser.gate import Gate
 from midcall.client.urls.consent import look
 from midcall.core.forms.check import check
 from midcall.language import _
-from midcall.settings import PAGE_CONFIRM_SECONDS
+from midcall.settings import PAGE_CONFIRM_SECONDS, PAGE_MESSAGE_CHARACTERS
 from midcall.web.forms import Pages, too_large
 from midcall.web.forms import excerpt as safe
 
@@ -39,8 +39,11 @@ class Views:
     def __init__(self, overrides: Path | None = None) -> None:
         self._pages = Pages(Path(__file__).parent / "templates", overrides=overrides)
 
-    def page(self, board: Board, gate: Gate, wanted: str | None) -> str:
-        """The page with this question on it; by default, the first open one."""
+    def page(self, board: Board, gate: Gate, wanted: str | None, *, too_soon: bool = False) -> str:
+        """The page with this question on it; by default, the first open one.
+
+        `too_soon` says that the last click came too soon to be meant for it.
+        """
         ids = board.ids
         id = wanted if wanted is not None else next(iter(ids), None)
         shown = self._describe(board, gate, id)
@@ -49,6 +52,7 @@ class Views:
             "page.html",
             **shown,
             shown=id or "",
+            too_soon=too_soon,
             base=gate.base,
             count=len(ids),
             version=board.version,
@@ -66,7 +70,7 @@ class Views:
     def _describe(self, board: Board, gate: Gate, id: str | None) -> dict[str, Any]:
         if id is None:
             return {"middle": "empty.html", "key": "empty", "token": "", "id": ""}
-        common = {"id": id, "token": gate.token(id), "typed": id in board.drafts}
+        common = {"id": id, "token": gate.token(id, PAGE_CONFIRM_SECONDS), "typed": id in board.drafts}
         if (asked := board.pending.get(id)) is not None:
             return common | self._question(asked, board.drafts.get(id)) | {"key": id}
         if (held := board.held.get(id)) is not None:
@@ -79,7 +83,9 @@ class Views:
         said = {"server": _server(asked), "message": asked.full_message, "until": _until(asked)}
         if asked.url is not None:
             address = look(asked.url)
-            shown = [safe.text(part, max(safe.MESSAGE, len(part) * address.openable)) for part in address.parts]
+            shown = [
+                safe.text(part, max(PAGE_MESSAGE_CHARACTERS, len(part) * address.openable)) for part in address.parts
+            ]
             return said | {"middle": "visit.html", "address": address, "parts": shown}
         if asked.form is None:
             return said | {"middle": "question.html", "fields": None, "size": 0, "needs": False}

@@ -156,7 +156,7 @@ def _downgrade(
         return await getattr(await cast("Older", older).client(), name)(*args, **kwargs)
 
     @wraps(call)
-    async def downgraded(*args: P.args, **kwargs: P.kwargs) -> T:
+    async def fall_back(*args: P.args, **kwargs: P.kwargs) -> T:
         if older is not None and older.is_open:
             return await make(*args, **kwargs)
         failure: MCPError | None = None
@@ -174,4 +174,4 @@ def _downgrade(
             raise failure
         return cast("T", result)
 
-    return downgraded
+    return fall_back

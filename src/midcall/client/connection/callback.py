@@ -40,11 +40,10 @@ from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.core.text import plain_line
 from midcall.errors import InvalidForm
 from midcall.protocol import DECIDED
+from midcall.settings import MAX_LOGGED_QUESTIONS, ODD_QUESTION_CHARACTERS
 
 _log: Final = logging.getLogger("midcall.client.connection")
 
-_LONGEST: Final = 300
-_MOST_LOGGED: Final = 10
 
 FastMCPHandler: TypeAlias = Callable[[str, Any, ElicitRequestParams, Any], Awaitable[ElicitResult]]
 
@@ -122,7 +121,7 @@ class Callback:
     def _refuse(self, context: ClientRequestContext, why: str) -> ElicitResult | ErrorData:
         """Refuse a question that can't be shown. A round can't fail one question alone, so there it's a cancel."""
         server = server_name(server_of(context.session)[0])
-        sentence = plain_line(f"{server} asked something that cannot be shown: {why[:_LONGEST]}")
+        sentence = plain_line(f"{server} asked something that cannot be shown: {why[:ODD_QUESTION_CHARACTERS]}")
         self._report(sentence)
         if has_rounds(context.session):
             return ElicitResult(action="cancel")
@@ -133,9 +132,9 @@ class Callback:
         if isinstance(self._answerer, Counts):
             self._answerer.count_unanswered()
         self._refusals += 1
-        if self._refusals == _MOST_LOGGED:
+        if self._refusals == MAX_LOGGED_QUESTIONS:
             sentence = f"{sentence.rstrip('.')}. More of these are not logged."
-        if self._refusals <= _MOST_LOGGED:
+        if self._refusals <= MAX_LOGGED_QUESTIONS:
             _log.warning(sentence)
 
     def _fail(self, context: ClientRequestContext, asked: Asked, error: CannotAnswer) -> ElicitResult | ErrorData:
@@ -143,7 +142,7 @@ class Callback:
         if has_rounds(context.session):
             _log_cancelled(asked, "there was no answer for it")
             return ElicitResult(action="cancel")
-        return ErrorData(code=INTERNAL_ERROR, message=str(error))
+        return ErrorData(code=INTERNAL_ERROR, message=error.for_server)
 
 
 async def outcome_of(answerer: Answerer, asked: Asked, timeout: float | None = None) -> Outcome[Any]:

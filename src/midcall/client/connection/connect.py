@@ -6,10 +6,10 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, cast
 
 import httpx2
-from mcp import Client
+from mcp import Client, StdioServerParameters
 from mcp.client._transport import Transport
 from mcp.server.lowlevel.server import Server
 from mcp.server.mcpserver import MCPServer
@@ -20,7 +20,7 @@ from midcall.client.answerer import Answerer, modes_of
 from midcall.client.asked import Mode
 from midcall.client.connection.attach import attach_older
 from midcall.client.connection.callback import check_seconds
-from midcall.client.connection.incoming import modes_at
+from midcall.client.connection.incoming import modes_at, name_connection
 from midcall.client.connection.older import Older
 from midcall.client.connection.visits import OnComplete
 from midcall.client.guard import limit_rate
@@ -107,11 +107,17 @@ async def connect(
         older = Older(lambda: connect(target, answerer, era="legacy", connect_timeout=connect_timeout, **ways))
     attach_older(client, answerer, older, timeout, patience, on_complete)
     async with open_client(client, reached, era, connect_timeout):
+        name_connection(client.session, _describe(target), cwd, env)
         try:
             yield client
         finally:
             if older is not None:
                 await older.close()
+
+
+def _describe(target: Target) -> object:
+    """What two connections to the same server have in common. Server objects and transports may look alike."""
+    return cast("object", target) if isinstance(target, (str, list, tuple, StdioServerParameters)) else id(target)
 
 
 def _check_downgrade(era: Era, target: Target) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hmac
+import secrets
 import uuid
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 from mcp.client.session import ClientRequestContext, ClientSession
 from mcp_types import ElicitRequestFormParams, ElicitRequestParams, ElicitRequestURLParams
@@ -58,6 +61,7 @@ def describe(
         via=via,
         protocol=session.protocol_version,
         deadline=None if timeout is None else datetime.now(UTC) + timedelta(seconds=timeout),
+        connection=_connections.setdefault(session, uuid.uuid4().hex),
         **more,
     )
 
@@ -96,6 +100,16 @@ def server_of(session: ClientSession) -> tuple[str, str | None]:
     """The server's own name and version."""
     info = session.server_info
     return ("", None) if info is None else (info.title or info.name, info.version)
+
+
+def name_connection(session: ClientSession, *target: object) -> None:
+    """Let all connections to this target count as the same server. By default, each connection is another one."""
+    _connections[session] = hmac.digest(_SALT, repr(target).encode("utf-8", "surrogatepass"), "sha256").hex()
+
+
+_connections: Final[WeakKeyDictionary[ClientSession, str]] = WeakKeyDictionary()
+_SALT: Final = secrets.token_bytes(16)
+"""A target may contain a secret, so nobody who has a question can try out which one it came from."""
 
 
 def has_rounds(session: ClientSession) -> bool:

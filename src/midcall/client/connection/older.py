@@ -16,6 +16,7 @@ from mcp import Client, MCPError
 from mcp_types import CallToolResult, TextContent
 
 from midcall.core.text import plain_line
+from midcall.settings import REFUSAL_CHARACTERS
 
 _log: Final = logging.getLogger("midcall.client")
 
@@ -25,7 +26,6 @@ _REFUSAL: Final = re.compile(
     "|no back-channel for server-initiated requests",  # the Python SDK
     re.IGNORECASE,
 )
-_LONGEST: Final = 10_000
 
 WHY: Final = "The server pushes its question, and protocol version 2026-07-28 doesn't allow that."
 ADVICE: Final = 'Pass era="legacy" to connect, or downgrade=True to call again on an older version.'
@@ -35,9 +35,9 @@ def refuses_push(outcome: object) -> bool:
     """Whether this result or error says that the server can't push on this version."""
     match outcome:
         case MCPError(message=text):
-            return _REFUSAL.search(text[:_LONGEST]) is not None
+            return _REFUSAL.search(text[:REFUSAL_CHARACTERS]) is not None
         case CallToolResult(is_error=True, content=content):
-            texts = (block.text[:_LONGEST] for block in content if isinstance(block, TextContent))
+            texts = (block.text[:REFUSAL_CHARACTERS] for block in content if isinstance(block, TextContent))
             return any(_REFUSAL.search(text) for text in texts)
         case _:
             return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
 import anyio
@@ -22,6 +22,7 @@ from midcall.client.connection.visits import Visits
 from midcall.client.lines.excerpt import server_name
 from midcall.core.outcome import Accepted, Declined
 from midcall.core.text import plain_line
+from midcall.core.urls import parse_url
 from midcall.errors import InvalidForm, UserCancelled, UserDeclined
 from midcall.protocol import has_visit_errors
 from midcall.settings import VISIT_RETRIES
@@ -32,7 +33,11 @@ _BY_DEFAULT: Final = re.compile(r"(URL elicitations? required(: \d+ elicitation\
 """What SDKs say if the author gives no message."""
 
 T = TypeVar("T")
-Page: TypeAlias = tuple[str, str]
+Page: TypeAlias = Hashable
+_ID: Final = re.compile(r"(?!\.+\Z)[A-Za-z0-9._~-]{1,200}")
+"""An id that can't change where a URL leads: no dots that a browser resolves, and nothing that ends a part."""
+_ANY: Final = " "
+"""Stands for the id of a page. No URL that we show has a space."""
 
 
 class Required:
@@ -65,7 +70,7 @@ class Required:
             try:
                 return await send(meta)
             except MCPError as error:
-                needed = self._required_by(session, error)
+                needed = self._find_required_visits(session, error)
                 if not needed:
                     raise
                 await self._visit(session, needed, shown, attempt, error.message)
@@ -77,12 +82,12 @@ class Required:
                 error.add_note(f"The call was retried {VISIT_RETRIES} times, and the server still requires the visit.")
             raise
 
-    def _required_by(self, session: ClientSession, error: MCPError) -> list[VisitQuestion]:
+    def _find_required_visits(self, session: ClientSession, error: MCPError) -> list[VisitQuestion]:
         """The visits to ask for; none if it's another error, or can't be helped: then a note says why."""
         if error.code != URL_ELICITATION_REQUIRED:
             return []
         try:
-            needed = required_by(error, ids=not has_rounds(session))
+            needed = find_required_visits(error, ids=not has_rounds(session))
         except InvalidForm as fault:
             error.add_note(f"The error can't be used: {str(fault).rstrip('.')}.")
             return []
@@ -165,7 +170,7 @@ async def _ask_user(waiting: Waiting, answerer: Waits) -> bool | None:
     return True if waiting.finished else decisions[0]
 
 
-def required_by(error: MCPError, *, ids: bool = True) -> list[VisitQuestion]:
+def find_required_visits(error: MCPError, *, ids: bool = True) -> list[VisitQuestion]:
     """The visits that this error requires.
 
     Raises:
@@ -200,8 +205,17 @@ def _reason(said: str, visit: VisitQuestion) -> str:
 
 
 def _page(visit: VisitQuestion) -> Page:
-    """What makes a page the same for the user: many servers make a new id, and put it into the URL, at each attempt."""
-    return visit.message, visit.url.replace(visit.id, "") if visit.id else visit.url
+    """What makes a page the same for the user.
+
+    Many servers make a new id at each attempt, and put it into the URL: as a part of its path, or as a value of its
+    query. Only there may two pages differ. Another page is asked for again, so a guard and the user see its address.
+    """
+    parts = parse_url(visit.url)
+    path, query = parts.path.split("/"), [part.partition("=") for part in parts.query.split("&")]
+    if visit.id is not None and _ID.fullmatch(visit.id):
+        path = [_ANY if part == visit.id else part for part in path]
+        query = [(name, mark, _ANY if value == visit.id else value) for name, mark, value in query]
+    return visit.message, parts.scheme, parts.netloc, tuple(path), tuple(query), parts.fragment
 
 
 def code_in(error: MCPError) -> Mapping[str, Any]:

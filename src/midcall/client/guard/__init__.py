@@ -25,13 +25,11 @@ from midcall.client.urls.consent import look
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.core.remembered import Remembered
 from midcall.language import _
-from midcall.settings import GUARD_PENDING, GUARD_PENDING_IN_ALL, RATE_QUESTIONS
+from midcall.settings import GUARD_PENDING, GUARD_PENDING_IN_ALL, MAX_TOLD, RATE_QUESTIONS
 
 __all__ = ["Guard", "Rate", "limit_rate"]
 
 _log: Final = logging.getLogger("midcall.client")
-
-_MOST_TOLD: Final = 1_000
 
 
 def limit_rate(answerer: Answerer) -> Answerer:
@@ -92,7 +90,7 @@ class Guard:
         self._audit = None if audit is None else open_audit(audit)
         self._tell = tell or _log.warning
         self._clock = clock
-        self._told: Remembered[None] = Remembered(_MOST_TOLD)
+        self._told: Remembered[None] = Remembered(MAX_TOLD)
 
     async def answer(self, asked: Asked) -> Outcome[Any]:
         """Let the question pass, or cancel it."""
@@ -128,14 +126,14 @@ class Guard:
         if not self._servers.allow(asked.server):
             self._tell_once(_("{server} may not ask questions here: they are cancelled.").format(server=server))
             return "server"
-        if not self._rates.allow(asked.server, self._clock()):
-            if self._rates.is_first(asked.server):
+        if not self._rates.allow(asked.sender, self._clock()):
+            if self._rates.is_first(asked.sender):
                 self._say(
                     _("{server} asks too often: its questions are cancelled until it slows down.").format(server=server)
                 )
             return "rate"
-        if self._queue.is_full(asked.server):
-            if self._queue.refuse(asked.server):
+        if self._queue.is_full(asked.sender):
+            if self._queue.refuse(asked.sender):
                 self._say(
                     _(
                         "Too many questions are waiting for you: those of {server} are cancelled until you answer some."

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection, Iterable
-from ipaddress import IPv6Address
 
 from midcall.client.urls.consent import Address
 from midcall.client.urls.hosts import BadHost, is_ignored, read_host
 from midcall.core.text import plain_line
+from midcall.core.urls import read_address
 from midcall.settings import SERVER_NAME_CHARACTERS
-
-"""The characters of a server's name that are compared."""
 
 
 class Servers:
@@ -32,6 +30,7 @@ class Hosts:
     def __init__(self, allowed: Collection[str] | None, denied: Collection[str]) -> None:
         self._allowed = None if allowed is None else frozenset(map(_read_host, _check_list(allowed)))
         self._denied = frozenset(map(_read_host, _check_list(denied)))
+        self._denied_places = frozenset(_find_place(entry) for entry in self._denied if not entry.startswith("*."))
 
     def allow(self, address: Address) -> bool:
         if self._allowed is None and not self._denied:
@@ -39,7 +38,9 @@ class Hosts:
         if not address.openable:
             return False
         wildcards = frozenset(_wildcards(address.host))
-        if self._denied & {address.host, *_mapped(address.host), *wildcards, *(name[2:] for name in wildcards)}:
+        if self._denied & {address.host, *wildcards, *(name[2:] for name in wildcards)}:
+            return False
+        if _find_place(address.host) in self._denied_places:
             return False
         return self._allowed is None or bool(self._allowed & {address.host, address.registrable, *wildcards})
 
@@ -53,10 +54,12 @@ def _wildcards(host: str) -> Iterable[str]:
         yield f"*.{'.'.join(labels[place:])}"
 
 
-def _mapped(host: str) -> Iterable[str]:
-    """The IPv4 address that this IPv6 address leads to: 127.0.0.1 for [::ffff:7f00:1]."""
-    if host.startswith("[") and (address := IPv6Address(host[1:-1]).ipv4_mapped) is not None:
-        yield str(address)
+def _find_place(name: str) -> str:
+    """Where this host leads, however it's written: all names and addresses of this machine lead to the same place."""
+    host = read_host(name)
+    if host.place == "computer":
+        return "this machine"
+    return host.name if host.ip is None else str(read_address(str(host.ip)))
 
 
 def _read_host(entry: str) -> str:

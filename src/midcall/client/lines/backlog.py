@@ -14,14 +14,13 @@ from typing import Final
 
 from midcall.client.lines.screen import print_error
 from midcall.language import ngettext
-
-_MOST: Final = 200
+from midcall.settings import KEPT_LINES
 
 
 class LastLines:
     """The last lines, and a count of those dropped before them."""
 
-    def __init__(self, most: int = _MOST) -> None:
+    def __init__(self, most: int = KEPT_LINES) -> None:
         self._lines: deque[str] = deque(maxlen=most)
         self._count = 0
 

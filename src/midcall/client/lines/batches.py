@@ -87,7 +87,7 @@ class Turns:
         self.arrived.set()
         self.arrived = anyio.Event()
         self._batches = {key: batch for key, batch in self._batches.items() if batch.open}
-        turn = self._batches.setdefault((asked.server, asked.via), Batch()).join(asked)
+        turn = self._batches.setdefault((asked.sender, asked.via), Batch()).join(asked)
         self._waiting[turn] = None
         return turn
 

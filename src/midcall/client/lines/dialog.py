@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from midcall.client.lines.batches import Batch, Turn
 from midcall.client.lines.display import Sheet
-from midcall.client.lines.excerpt import offered_default
+from midcall.client.lines.excerpt import find_default
 from midcall.client.lines.prompt import Ended, Prompt
 from midcall.core.forms import line_input
 from midcall.core.forms.check import check
@@ -41,26 +41,26 @@ class Dialog:
         content: dict[str, Any] = {}
         for index in range(len(form)):
             self._sheet.write("\n" if index else "")
-            await self._ask_field(form, index, content)
+            await self._ask_field(form, index, content, fresh=not index)
         return content
 
-    async def _ask_field(self, form: Form, index: int, content: dict[str, Any]) -> None:
+    async def _ask_field(self, form: Form, index: int, content: dict[str, Any], *, fresh: bool = False) -> None:
         """Ask for one field until the answer is valid. If it was answered before, that is the default."""
         field = form.fields[index]
-        current = content.get(field.name, offered_default(field))
+        current = content.get(field.name, find_default(field))
         clearable = field.name in content and not field.required and field.default is None
         self._sheet.field(form, index, clearable=clearable)
-        value = await self._ask_value(field, current, clearable)
+        value = await self._ask_value(field, current, clearable, fresh)
         if value is None:
             content.pop(field.name, None)
         else:
             content[field.name] = value
 
-    async def _ask_value(self, field: Field, current: Any, clearable: bool) -> Any:
+    async def _ask_value(self, field: Field, current: Any, clearable: bool, fresh: bool) -> Any:
         """A valid value, or None if the field is left empty."""
         while True:
-            default = "" if current is None else f"[{self._sheet.value(field, current)}] "
-            line = await self._prompt.line(default, strip=not _keeps_spaces(field))
+            default = "" if current is None else self._sheet.value(field, current)
+            line = await self._prompt.line(default=default, strip=not _keeps_spaces(field), fresh=fresh)
             if line.strip() == ":clear" and clearable:
                 return None
             value = _read(field, line, current)
@@ -111,7 +111,7 @@ class Dialog:
         while drafts := batch.drafts:
             changed, fields = batch.changed, sum(len(draft.form) for draft in drafts)
             offer = self._offer(drafts, fields)
-            while (line := await self._prompt.line_unless(changed.wait, f"{offer} ")) is not None:
+            while (line := await self._prompt.line_unless(changed.wait, offer)) is not None:
                 if (order := _read_order(line, fields)) is not None:
                     return order
                 self._sheet.complain(_explain_orders(fields))
@@ -121,9 +121,13 @@ class Dialog:
     def _offer(self, drafts: list[Turn], fields: int) -> str:
         if fields == 1:
             [field] = drafts[0].form.fields
-            answer = self._sheet.ink.bold(self._sheet.value(field, (drafts[0].content or {}).get(field.name)))
-            return _("Send {answer}? Press Enter, or type change, decline or cancel").format(answer=answer)
+            answer = self._sheet.value(field, (drafts[0].content or {}).get(field.name))
+            offer = _("Send {answer}? Press Enter, or type change, decline or cancel")
+            if self._sheet.fits(f"{offer.format(answer=answer)} > "):
+                return offer.format(answer=self._sheet.ink.bold(answer))
         self._sheet.review((draft.asked, draft.form, draft.content or {}) for draft in drafts)
+        if fields == 1:
+            return _("Send? Press Enter, or type change, decline or cancel")
         return _("Send? Press Enter, or type change N, decline or cancel")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, Final, TypeAlias
@@ -10,34 +9,29 @@ from typing import Any, Final, TypeAlias
 from midcall.client.answerer import Waiting
 from midcall.client.asked import Asked
 from midcall.client.lines.excerpt import clip, one_line
-from midcall.client.lines.screen import Ink
-from midcall.client.urls.consent import Address
+from midcall.client.lines.screen import Ink, columns_here
+from midcall.client.lines.wrapping import BAR, break_anywhere, cut, put_behind_bar, width_of, wrap
+from midcall.client.urls.consent import Address, in_ascii
 from midcall.core.forms import line_input
 from midcall.core.forms.fields import Choice, Choices, Field
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
-from midcall.core.text import plain, plain_line, reveal
+from midcall.core.text import plain, reveal
 from midcall.hints import format_value, list_hints
 from midcall.language import _, ngettext
 from midcall.problems import Problem
-
-try:
-    from rich.cells import cell_len
-    from rich.console import Console
-    from rich.text import Text
-except ImportError:
-    raise ImportError('Line prompts need Rich, which is not installed: pip install "midcall[terminal]"') from None
+from midcall.settings import (
+    HINT_CHARACTERS,
+    LINES_TEXT_CHARACTERS,
+    LINES_TEXT_LINES,
+    LISTED_OPTIONS,
+    REVIEWED_CHARACTERS,
+)
 
 Writer: TypeAlias = Callable[[str], None]
 """Shows text unchanged, at once."""
 
-_CONSOLE: Final = Console()
 _WIDEST: Final = 100
-_MOST_TEXT: Final = 6_000
-_MOST_LINES: Final = 80
-_MOST_LABEL: Final = 200
-_MOST_REVIEWED: Final = 2_000
-_MOST_OPTIONS: Final = 20
 
 
 class Sheet:
@@ -53,12 +47,12 @@ class Sheet:
     def open(self, title: str, message: str, advice: str, note: str = "") -> None:
         """Show who asks, and what. The server's text is behind a bar, so it can't pose as the client."""
         ink, bar = self.ink, self.ink.accent("│")
-        beside = cell_len(title) + cell_len(note) + 5 <= self._width
-        first, *more = _wrap(title, self._width - 3)
+        beside = width_of(title) + width_of(note) + 5 <= self._width
+        first, *more = wrap(title, self._width - 3)
         self.write(f"\n{ink.accent('╭─')} {ink.bold(first)}{f'  {ink.dim(note)}' if note and beside else ''}\n")
         for line in more:
             self.write(f"{bar} {ink.bold(line)}\n")
-        for line in _wrap(note, self._width - 2) if note and not beside else ():
+        for line in wrap(note, self._width - 2) if note and not beside else ():
             self.write(f"{bar} {ink.dim(line)}\n")
         lines, left_out = self._limit(message)
         for line in lines:
@@ -69,7 +63,7 @@ class Sheet:
     def _after(self, advice: str, left_out: int) -> None:
         if left_out:
             self.write(f"{self.ink.accent('├─')} {self.ink.warn(_format_left_out(left_out))}\n")
-        first, *more = _wrap(advice, self._width - 3)
+        first, *more = wrap(advice, self._width - 3)
         self.write(f"{self.ink.accent('╰─')} {self.ink.dim(first)}\n")
         for line in more:
             self.write(f"   {self.ink.dim(line)}\n")
@@ -82,11 +76,12 @@ class Sheet:
     def say(self, sentence: str) -> None:
         self._mark(self.ink.good("✓"), sentence)
 
-    def complain(self, sentence: str) -> None:
-        self._mark(self.ink.bad("✗"), sentence)
+    def complain(self, sentence: str, *, quotes: bool = False) -> None:
+        """Show what is wrong. `quotes` if the sentence has text of others."""
+        self._mark(self.ink.bad("✗"), sentence, quotes=quotes)
 
-    def warn(self, sentence: str) -> None:
-        self._mark(self.ink.warn("!"), sentence)
+    def warn(self, sentence: str, *, quotes: bool = False) -> None:
+        self._mark(self.ink.warn("!"), sentence, quotes=quotes)
 
     def advise(self, sentence: str) -> None:
         self._mark(" ", sentence)
@@ -94,14 +89,29 @@ class Sheet:
     # --- a visit ------------------------------------------------------------------------------
 
     def address(self, address: Address) -> None:
-        """Show the address on one unbroken line, so it can be copied, then its site and every reason for doubt."""
-        before, domain, after = address.parts
-        self.write(f"  {before}{self.ink.strong(domain)}{after}\n\n")
-        site = _("Site: {domain}").format(domain=self.ink.bold(domain))
-        self.write(f"  {site}\n")
+        """Show the address, its site, and every reason for doubt. If it's too wide, it's broken behind a bar."""
+        self._address(address)
+        site = _("Site: {domain}").format(domain=self.ink.bold(cut(address.domain, self._width - 10)))
+        self.write(f"\n  {site}\n")
         for doubt in address.doubts:
-            self.warn(doubt)
+            self.warn(doubt, quotes=True)
         self.write("\n")
+
+    def _address(self, address: Address) -> None:
+        before, domain, after = address.parts
+        if width_of(address.url) + 2 <= self._width:
+            self.write(f"  {before}{self.ink.strong(domain)}{after}\n")
+            return
+        start, end, at = len(before), len(before) + len(domain), 0
+        for piece in break_anywhere(address.url, self._width - len(BAR)):
+            first, last = (min(max(place - at, 0), len(piece)) for place in (start, end))
+            self.write(f"{self._bar}{piece[:first]}{self.ink.strong(piece[first:last])}{piece[last:]}\n")
+            at += len(piece)
+
+    def copyable(self, address: Address) -> None:
+        """Show the address once more, to be copied, unless it was on one line."""
+        if width_of(address.url) + 2 > self._width:
+            self.write(f"\n{in_ascii(address.url)}\n\n")
 
     def waiting(self, waiting: Waiting, site: Callable[[str], str]) -> None:
         """Show the visits that a call waits for, and which are done."""
@@ -110,17 +120,19 @@ class Sheet:
             done = waiting.is_done(asked)
             mark = self.ink.good("✓") if done else self.ink.accent("·")
             state = _("(done)") if done else _("(not done yet)")
-            self.write(f"    {mark} {site(asked.url or '')} {self.ink.dim(state)}\n")
-            self.write(f"      {self.ink.dim(_cut(one_line(asked.message), self._width - 6))}\n")
-            if waiting.attempt > 1:  # it may be another address than the one that the user opened
-                self.write(f"      {plain_line(asked.url or '')}\n")
+            name = cut(site(asked.url or ""), self._width - width_of(state) - 8)
+            self.write(f"    {mark} {name} {self.ink.dim(state)}\n")
+            self.write(f"  {self._bar}{self.ink.dim(cut(one_line(asked.message), self._width - 6))}\n")
+            if waiting.attempt > 1:  # its id may be another one than that of the page that the user opened
+                for line in put_behind_bar(asked.url or "", self._width - 2, bar=f"  {self._bar}"):
+                    self.write(line)
         attempt = _("Enter tries again now (attempt {number} of {attempts})")
         advice = (
             _("The call continues automatically"),
             attempt.format(number=waiting.attempt, attempts=waiting.attempts),
             _(":cancel gives up"),
         )
-        for line in _wrap(" · ".join(advice), self._width - 2):
+        for line in wrap(" · ".join(advice), self._width - 2):
             self.write(f"  {self.ink.dim(line)}\n")
 
     # --- a field ------------------------------------------------------------------------------
@@ -132,19 +144,21 @@ class Sheet:
         """
         field, ink = form.fields[index], self.ink
         count = f"{index + 1}/{len(form)} " if len(form) > 1 else ""
-        pieces = [clip(hint, _MOST_LABEL) for hint in list_hints(field)]
+        pieces = [clip(hint, HINT_CHARACTERS) for hint in list_hints(field)]
         hints = " · ".join((*pieces, *([_(":clear empties it")] if clearable else ())))
         label = one_line(field.label)
-        beside = cell_len(f"  {count}{label} · {hints}") <= self._width
-        first, *more = _wrap(label, self._width - len(count) - 2)
-        self.write(f"  {ink.dim(count)}{ink.bold(first)}{ink.dim(f' · {hints}') if hints and beside else ''}\n")
+        begin = f"  {ink.dim(count)}" if count else self._bar
+        room = self._width - width_of(f"  {count}" if count else BAR)
+        beside = width_of(f"{label} · {hints}") <= room
+        first, *more = wrap(label, room)
+        self.write(f"{begin}{ink.bold(first)}{ink.dim(f' · {hints}') if hints and beside else ''}\n")
         for line in more:
-            self.write(f"    {ink.accent('│')} {ink.bold(line)}\n")
-        for line in _wrap(hints, self._width - 2) if hints and not beside else ():
-            self.write(f"  {ink.dim(line)}\n")
-        lines, left_out = self._limit(field.description or "", 6)
+            self.write(f"{self._bar}{ink.bold(line)}\n")
+        if hints and not beside:
+            self.write("".join(self._behind_bar(hints, paint=ink.dim)))
+        lines, left_out = self._limit(field.description or "", len(BAR))
         for line in lines if field.description else ():
-            self.write(f"    {ink.accent('│')} {ink.dim(line)}\n")
+            self.write(f"{self._bar}{ink.dim(line)}\n")
         if left_out:
             self.warn(_format_left_out(left_out))
         if isinstance(field, (Choice, Choices)):
@@ -154,17 +168,17 @@ class Sheet:
         """Show problems as a sentence about the field: "Email must be an email address"."""
         label = one_line(field.label)
         subject = label if label[-1:].isalnum() else _("This field")
-        self.complain(f"{subject} {'; '.join(one_line(problem.message, 400) for problem in problems)}.")
+        self.complain(f"{subject} {'; '.join(one_line(problem.message, 400) for problem in problems)}.", quotes=True)
 
     def options(self, field: Choice | Choices, values: Sequence[str]) -> None:
         """Show these options of a field, by number if numbers can't be mistaken for options."""
         labels, by_number = field.labels, line_input.has_numbers(field)
         places = {value: number for number, value in enumerate(field.values, 1)} if by_number else {}
-        shown = values[:_MOST_OPTIONS] if line_input.is_searched(field) else values
+        shown = values[:LISTED_OPTIONS] if line_input.is_searched(field) else values
         widest = max(len(str(places.get(value, "-"))) for value in shown)
         for value in shown:
             mark = self.ink.accent(f"{places.get(value, '-'):>{widest}}")
-            for line in _wrap(one_line(labels[value]), self._width - widest - 6):
+            for line in wrap(one_line(labels[value]), self._width - widest - 6):
                 self.write(f"    {mark}  {line}\n")
                 mark = " " * widest
         if len(shown) < len(values):
@@ -185,59 +199,64 @@ class Sheet:
         number, last = 0, sum(len(form) for _, form, _ in filled)
         for asked, form, content in filled:
             if len(filled) > 1:
-                self.write(f"    {self.ink.dim(_cut(one_line(asked.message), self._width - 4))}\n")
+                self.write(f"{self._bar}{self.ink.dim(cut(one_line(asked.message), self._width - 4))}\n")
             self._values(form, content, number, len(str(last)))
             number += len(form)
 
     def _values(self, form: Form, content: Mapping[str, Any], before: int, digits: int) -> None:
-        labels = [one_line(field.label, _MOST_REVIEWED, reveal) for field in form.fields]
-        widest = min(max(map(cell_len, labels)), self._width // 2)
+        labels = [one_line(field.label, REVIEWED_CHARACTERS, reveal) for field in form.fields]
+        widest = min(max(map(width_of, labels)), self._width // 2)
         room = max(10, self._width - widest - digits - 8)
         for number, (field, label) in enumerate(zip(form.fields, labels, strict=True), before + 1):
             value = content.get(field.name)
             mark = self.ink.accent(f"{number:>{digits}}")
-            for name, line in zip_longest(_wrap(label, widest), _wrap(self.value(field, value), room), fillvalue=""):
+            for name, line in zip_longest(wrap(label, widest), wrap(self.value(field, value), room), fillvalue=""):
                 shown = self.ink.dim(line) if value is None else line
-                self.write(f"    {mark}  {name}{' ' * (widest - cell_len(name))}  {shown}\n")
+                self.write(f"    {mark}  {name}{' ' * (widest - width_of(name))}  {shown}\n")
                 mark = " " * digits
 
     # --- lines --------------------------------------------------------------------------------
 
-    def prompt(self, before: str) -> str:
-        """The text before the cursor. On a narrow terminal it's wrapped."""
+    def prompt(self, asked: str, default: str = "") -> str:
+        """The text before the cursor: what we ask, and a default in brackets, behind a bar if it's too wide."""
         mark = self.ink.accent(">")
-        asked = plain(before)
-        if cell_len(asked) + 4 <= self._width:
-            return f"  {before}{mark} "
-        return "\n".join(f"  {line}" for line in _wrap(asked, self._width - 4)) + f" {mark} "
+        before = " ".join(filter(None, (asked, default and f"[{default}]")))
+        if self.fits(f"{before} > "):
+            return f"  {before}{' ' if before else ''}{mark} "
+        if default:
+            return f"{''.join(self._behind_bar(f'[{default}]'))}  {mark} "
+        return "\n".join(f"  {line}" for line in wrap(plain(asked), self._width - 4)) + f" {mark} "
+
+    def fits(self, text: str) -> bool:
+        """Whether this fits on one line."""
+        return width_of(plain(text)) + 2 <= self._width
 
     @property
     def _width(self) -> int:
-        return max(20, self._columns or min(shutil.get_terminal_size().columns, _WIDEST))
+        return max(20, self._columns or min(columns_here(), _WIDEST))
 
-    def _mark(self, mark: str, sentence: str) -> None:
-        first, *more = _wrap(sentence, self._width - 4)
+    @property
+    def _bar(self) -> str:
+        return f"  {self.ink.accent('│')} "
+
+    def _behind_bar(self, text: str, first: str | None = None, paint: Callable[[str], str] = str) -> Iterable[str]:
+        return put_behind_bar(text, self._width, first=first, bar=self._bar, paint=paint)
+
+    def _mark(self, mark: str, sentence: str, *, quotes: bool = False) -> None:
+        """Show a sentence of ours. If it quotes others, only its first line begins like one."""
+        if quotes:
+            self.write("".join(self._behind_bar(sentence, f"  {mark} ")))
+            return
+        first, *more = wrap(sentence, self._width - 4)
         self.write(f"  {mark} {first}\n")
         for line in more:
             self.write(f"    {line}\n")
 
     def _limit(self, text: str, margin: int = 2) -> tuple[list[str], int]:
         """The lines to show, and how many characters are left out."""
-        lines = _wrap(plain(text[:_MOST_TEXT]), self._width - margin)
-        left_out = sum(len(line) + 1 for line in lines[_MOST_LINES:])
-        return lines[:_MOST_LINES], max(0, len(text) - _MOST_TEXT) + left_out
-
-
-def _wrap(text: str, columns: int) -> list[str]:
-    """Lines of at most this width. Empty lines stay."""
-    return [line.plain.rstrip() for line in Text(text).wrap(_CONSOLE, columns)] or [""]
-
-
-def _cut(text: str, columns: int) -> str:
-    """The text, cut off with an ellipsis if it's too wide."""
-    line = Text(text)
-    line.truncate(columns, overflow="ellipsis")
-    return line.plain
+        lines = wrap(plain(text[:LINES_TEXT_CHARACTERS]), self._width - margin)
+        left_out = sum(len(line) + 1 for line in lines[LINES_TEXT_LINES:])
+        return lines[:LINES_TEXT_LINES], max(0, len(text) - LINES_TEXT_CHARACTERS) + left_out
 
 
 def format_outcome(outcome: Outcome[Any]) -> str:

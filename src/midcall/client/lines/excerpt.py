@@ -8,15 +8,12 @@ from typing import Any, Final
 from midcall.core.forms.fields import Field
 from midcall.core.text import plain, plain_line
 from midcall.language import _, ngettext
-from midcall.settings import DEFAULT_CHARACTERS
+from midcall.settings import DEFAULT_CHARACTERS, LINE_CHARACTERS, TERMINAL_MESSAGE_CHARACTERS, TERMINAL_MESSAGE_LINES
 
-_LINE: Final = 200
 _NAME: Final = 60
-_MESSAGE: Final = 20_000
-_PARAGRAPHS: Final = 400
 
 
-def one_line(text: str, most: int = _LINE, show: Callable[[str], str] = plain_line) -> str:
+def one_line(text: str, most: int = LINE_CHARACTERS, show: Callable[[str], str] = plain_line) -> str:
     """The text on one line. If it's too long, say how much is missing."""
     return clip(show(text[: 20 * most]), most, max(0, len(text) - 20 * most))
 
@@ -30,17 +27,17 @@ def clip(text: str, most: int, missing: int = 0) -> str:
     return f"{text[:most]}… ({note})"
 
 
-def shorten(text: str, most: int = _LINE) -> str:
+def shorten(text: str, most: int = LINE_CHARACTERS) -> str:
     """The text on one line, cut off with an ellipsis: for labels, options and headlines."""
     line = plain_line(text[: 4 * most])
     return line if len(line) <= most and len(text) <= 4 * most else f"{line[: most - 1]}…"
 
 
-def shorten_paragraphs(text: str, most: int = _MESSAGE) -> str:
+def shorten_paragraphs(text: str, most: int = TERMINAL_MESSAGE_CHARACTERS) -> str:
     """A text of several lines. If it's too long, a last line says how much is missing."""
     lines = plain(text[:most]).rstrip().split("\n")
-    missing = max(0, len(text) - most) + sum(map(len, lines[_PARAGRAPHS:]))
-    shown = "\n".join(lines[:_PARAGRAPHS])
+    missing = max(0, len(text) - most) + sum(map(len, lines[TERMINAL_MESSAGE_LINES:]))
+    shown = "\n".join(lines[:TERMINAL_MESSAGE_LINES])
     if not missing:
         return shown
     note = ngettext("{count:,} more character is not shown.", "{count:,} more characters are not shown.", missing)
@@ -52,7 +49,7 @@ def server_name(server: str) -> str:
     return shorten(server, _NAME) or _("An unnamed server")
 
 
-def offered_default(field: Field) -> Any:
+def find_default(field: Field) -> Any:
     """The default, unless it is so long that nobody would see all of it before it is sent."""
     default = field.default
     return None if isinstance(default, str) and len(default) > DEFAULT_CHARACTERS else default

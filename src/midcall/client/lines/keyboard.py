@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
+from math import inf
 from time import monotonic
 from typing import Any, Final, TypeAlias
 
@@ -42,14 +43,18 @@ class Keyboard:
     a daemon, unlike a worker thread of anyio, so a program can exit while it still reads.
     """
 
+    quickest: float = CONFIRM_SECONDS
+    """Seconds before a prompt that took the place of another one gets lines that count."""
     interrupted = False
     """Whether Ctrl-C ended the last line, not the end of the input."""
     hasty = False
-    """Whether the last line was begun at a prompt that went away, and ended as soon as the next one was shown."""
+    """Whether the last line came so soon after its prompt had replaced another one that it was typed for that one."""
 
     def __init__(self, read: Reader = _read_line) -> None:
         self._read = read
         self._pending: Future[str | None] | None = None
+        """The last read, until a prompt has taken its line."""
+        self._replaced = -inf
         self._presses: deque[float] = deque(maxlen=_IN_A_ROW)
 
     async def line(self, prompt: Callable[[], None] | None = None) -> str | None:
@@ -65,16 +70,21 @@ class Keyboard:
             with suppress(RuntimeError):  # the loop may be closed by now
                 loop.call_soon_threadsafe(_settle, woken)
 
-        is_taken_over, since = self._is_reading, monotonic()
+        replaces = self._pending is not None
         with _on_interrupt(wake, self._presses):
             if prompt is not None:
                 prompt()
+            if replaces:
+                self._replaced = monotonic()
             pending = self._start()
             pending.add_done_callback(wake)
             await woken
         self.interrupted = not pending.done()
-        self.hasty = is_taken_over and monotonic() - since < CONFIRM_SECONDS
-        return None if self.interrupted else pending.result()
+        self.hasty = monotonic() - self._replaced < self.quickest
+        if self.interrupted:
+            return None
+        self._pending = None
+        return pending.result()
 
     def forget_typed(self) -> None:
         """Drop what was typed at the terminal before the next prompt is shown: it was intended for something else."""
@@ -83,10 +93,6 @@ class Keyboard:
 
             with suppress(AttributeError, OSError, ValueError, termios.error):  # it isn't a terminal, or is gone
                 termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-
-    @property
-    def _is_reading(self) -> bool:
-        return self._pending is not None and not self._pending.done()
 
     def _start(self) -> Future[str | None]:
         if self._pending is None or self._pending.done():

@@ -13,7 +13,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import anyio
 from anyio.lowlevel import checkpoint
@@ -33,9 +33,7 @@ from midcall.client.urls.consent import look, open_in_browser
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.language import _, ngettext
-from midcall.settings import MAX_PENDING
-
-_MOST_VERSION: Final = 30
+from midcall.settings import MAX_PENDING, VERSION_CHARACTERS
 
 
 class Lines:
@@ -85,7 +83,7 @@ class Lines:
         """Ask the user, after earlier questions."""
         if self._needs_terminal and not has_terminal():
             return _cancel_without_terminal(asked)
-        if self._queue.is_full(asked.server):
+        if self._queue.is_full(asked.sender):
             return self._turn_away(asked)
         with self._queue.join(asked):
             return await self._in_turn(asked)
@@ -147,7 +145,7 @@ class Lines:
 
     async def _tell_in_turn(self, sentence: str) -> None:
         async with self._terminal():
-            self._sheet.complain(sentence)
+            self._sheet.complain(sentence, quotes=True)
 
     @asynccontextmanager
     async def _terminal(self) -> AsyncGenerator[None]:
@@ -193,7 +191,7 @@ class Lines:
     # --- floods -------------------------------------------------------------------------------
 
     def _turn_away(self, asked: Asked) -> Cancelled:
-        self._queue.refuse(asked.server)
+        self._queue.refuse(asked.sender)
         if self._teller is None or self._teller.done():
             self._teller = asyncio.create_task(self._tell_when_calm(), name="midcall lines, turned away")
         return Cancelled()
@@ -238,7 +236,7 @@ class Lines:
         place = batch.size - len(batch.turns) + batch.turns.index(turn) + 1
         notes = [self._note(asked)]
         if asked.server_version:
-            notes.append(_("version {version}").format(version=one_line(asked.server_version, _MOST_VERSION)))
+            notes.append(_("version {version}").format(version=one_line(asked.server_version, VERSION_CHARACTERS)))
         if asked.deadline is not None:
             notes.append(_("answer by {time}").format(time=asked.deadline.astimezone().strftime("%H:%M:%S")))
         if batch.size > 1:
@@ -263,7 +261,8 @@ class Lines:
         address = look(url)
         if not address.openable:
             sentence = _("{server} asked something that cannot be shown: {reason}")
-            self._sheet.complain(sentence.format(server=server_name(turn.asked.server), reason=address.why_not))
+            sentence = sentence.format(server=server_name(turn.asked.server), reason=address.why_not)
+            self._sheet.complain(sentence, quotes=True)
             return Cancelled()
         advice = _("Nothing opens until you say yes · no declines · :cancel closes")
         self._open(turn, _("{server} asks you to open a web page"), advice)
@@ -275,6 +274,7 @@ class Lines:
             self._sheet.say(_("Opened in your browser."))
         else:
             self._sheet.warn(_("Could not start a browser here. Open the address yourself."))
+            self._sheet.copyable(address)
         return Accepted(None)
 
     # --- the review ---------------------------------------------------------------------------
@@ -337,7 +337,7 @@ def _explain_answering(form: Form) -> str:
 
 
 def _format_origin(asked: Asked) -> str:
-    return " · ".join(filter(None, (one_line(asked.protocol or "", _MOST_VERSION), asked.via)))
+    return " · ".join(filter(None, (one_line(asked.protocol or "", VERSION_CHARACTERS), asked.via)))
 
 
 def _name_site(url: str) -> str:

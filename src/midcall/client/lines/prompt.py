@@ -36,14 +36,25 @@ class Prompt:
         self._sheet = sheet
         self._news = news
 
-    async def line(self, before: str = "", *, strip: bool = True) -> str:
-        """Return what the user types. Without `strip`, the spaces around it stay, unless there's nothing else."""
-        prompt = self._sheet.prompt(before)
+    async def line(self, asked: str = "", *, default: str = "", strip: bool = True, fresh: bool = False) -> str:
+        """Return what the user types. Without `strip`, the spaces around it stay, unless there's nothing else.
+
+        A line that was typed for a prompt that this one has replaced doesn't count. With `fresh`, nor does what was
+        typed before this prompt is shown: it is the first of its question, or decides about it.
+        """
+        prompt = self._sheet.prompt(asked, default)
         while True:
+            if fresh:
+                self._keyboard.forget_typed()
             line = await self._read(prompt)
             if line is None:
                 self._sheet.write("\n")
                 raise Ended(Cancelled())
+            if self._keyboard.hasty:
+                self._sheet.complain(
+                    _("You typed this for the question before. Read this one, and type the line again.")
+                )
+                continue
             line = line.strip("\t\n\v\f\r")
             match (word := line.strip()).casefold():
                 case ":decline":
@@ -73,9 +84,9 @@ class Prompt:
         self._sheet.warn(sentence)
         self._sheet.write(prompt)
 
-    async def line_unless(self, changed: Callable[[], Awaitable[None]], before: str = "") -> str | None:
+    async def line_unless(self, changed: Callable[[], Awaitable[None]], asked: str = "") -> str | None:
         """Return a line, or None if something changes that the user should see first."""
-        reading = asyncio.ensure_future(self.line(before))
+        reading = asyncio.ensure_future(self.line(asked, fresh=True))
         watching = asyncio.ensure_future(changed())
         try:
             await asyncio.wait((reading, watching), return_when=asyncio.FIRST_COMPLETED)
@@ -89,11 +100,10 @@ class Prompt:
             await asyncio.gather(reading, watching, return_exceptions=True)
 
     async def yes_or_no(self, question: str) -> bool:
-        """Return what the user decides. What they typed for an earlier question is not an answer to this one."""
+        """Return what the user decides."""
         while True:
-            self._keyboard.forget_typed()
-            match line_input.read(Flag("agreed"), await self.line(f"{question} ")):
-                case bool(agreed) if not self._keyboard.hasty:
+            match line_input.read(Flag("agreed"), await self.line(question, fresh=True)):
+                case bool(agreed):
                     return agreed
                 case _:
                     self._sheet.complain(_("Please answer yes or no."))

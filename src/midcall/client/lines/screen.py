@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
@@ -72,6 +73,19 @@ def print_error(text: str) -> None:
     """Write to standard error, if it's still there."""
     with suppress(OSError, ValueError):
         _print(sys.stderr, text)
+
+
+def columns_here() -> int:
+    """The width of the terminal that `print_on_screen` writes to."""
+    return columns_of(_screen())
+
+
+def columns_of(stream: TextIO | None) -> int:
+    """The width of this terminal, which isn't always that of standard output."""
+    with suppress(AttributeError, OSError, ValueError):
+        if stream is not None and (columns := os.get_terminal_size(stream.fileno()).columns) > 0:
+            return columns
+    return shutil.get_terminal_size().columns
 
 
 def screen_ink() -> Ink:

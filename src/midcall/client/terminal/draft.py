@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias, cast
 
-from midcall.client.lines.excerpt import offered_default
+from midcall.client.lines.excerpt import find_default
 from midcall.core.forms import line_input
 from midcall.core.forms.check import check
 from midcall.core.forms.fields import Choices, Field, Number, Text
@@ -36,7 +36,7 @@ class Draft:
         """The text in the input of this field. A default is shown with marks, which stand for what they name."""
         if field.name in self._entries:
             return str(self._entries[field.name])
-        default = offered_default(field)
+        default = find_default(field)
         return "" if default is None else reveal(str(default))
 
     def choice(self, field: Field) -> Entry:
@@ -55,8 +55,8 @@ class Draft:
 
     def _read_text(self, field: Text | Number) -> Any:
         if field.name not in self._entries:
-            return offered_default(field)
-        line, default = self.text(field).strip(), offered_default(field)
+            return find_default(field)
+        line, default = self.text(field).strip(), find_default(field)
         if default is not None and reveal(str(default)) != str(default):
             line = conceal(line)
         return line_input.read(field, line) if line else None

@@ -26,11 +26,8 @@ from midcall.core.outcome import Accepted, Declined
 from midcall.core.text import reveal
 from midcall.hints import format_value
 from midcall.language import _, ngettext
+from midcall.settings import PORTION_FIELDS, REVIEWED_CHARACTERS
 
-FIELDS: Final = 40
-"""Longer forms are shown in portions, because every field is several widgets."""
-_REVIEWED: Final = 2_000
-"""The review shows this much of a label."""
 _LONG: Final = 400
 """Longer messages can have the focus, so that they can be scrolled without a mouse."""
 
@@ -82,8 +79,8 @@ class QuestionPage(Page):
         return _("* required") if any(needs_answer(box.field) for box in self._boxes) else ""
 
     def _portion_note(self) -> Iterator[Widget]:
-        first, fields = self._portion * FIELDS, len(self._all)
-        if fields > FIELDS:
+        first, fields = self._portion * PORTION_FIELDS, len(self._all)
+        if fields > PORTION_FIELDS:
             text = _("Fields {first:,} to {last:,} of {count:,}")
             text = text.format(first=first + 1, last=first + len(self._boxes), count=fields)
             yield Static(text, classes="advice", markup=False)
@@ -110,7 +107,7 @@ class QuestionPage(Page):
             yield "back"
         if self._portion:
             yield "less"
-        if (self._portion + 1) * FIELDS < len(self._all):
+        if (self._portion + 1) * PORTION_FIELDS < len(self._all):
             yield "more"
 
     @property
@@ -118,10 +115,10 @@ class QuestionPage(Page):
         return self.step.draft.form.fields if self.step.draft is not None else ()
 
     def _fields(self) -> tuple[Field, ...]:
-        return self._all[self._portion * FIELDS : (self._portion + 1) * FIELDS]
+        return self._all[self._portion * PORTION_FIELDS : (self._portion + 1) * PORTION_FIELDS]
 
     def look_behind(self, behind: Behind) -> None:
-        """Show how many questions wait now."""
+        """Show how many questions are pending."""
         if behind != self._behind:
             self._behind = behind
             self.retitle()
@@ -178,7 +175,7 @@ def _format_origin(asked: Asked) -> str:
 
 def portion_of(step: Step, name: str) -> int:
     """The portion of the form that holds this field."""
-    return step.draft.form.names.index(name) // FIELDS if step.draft is not None else 0
+    return step.draft.form.names.index(name) // PORTION_FIELDS if step.draft is not None else 0
 
 
 def _show_message(message: str) -> Iterator[Widget]:
@@ -272,4 +269,7 @@ def _values(step: Step) -> Iterator[tuple[str, Content]]:
     for field in step.draft.form.fields:
         value = step.draft.value(field)
         shown = (format_value(field, value), "dim" if value is None else "bold")
-        yield field.name, Content.assemble((one_line(field.label, _REVIEWED, reveal), "dim"), "  ", shown)
+        yield (
+            field.name,
+            Content.assemble((one_line(field.label, REVIEWED_CHARACTERS, reveal), "dim"), "  ", shown),
+        )

@@ -11,7 +11,9 @@ import anyio
 from midcall.client.asked import Asked
 from midcall.client.lines.display import format_all_cancelled, format_outcome, format_turned_away
 from midcall.client.lines.excerpt import server_name
-from midcall.client.lines.screen import Ink
+from midcall.client.lines.screen import Ink, columns_of
+from midcall.client.lines.wrapping import put_behind_bar
+from midcall.client.urls.consent import in_ascii
 from midcall.core.outcome import Accepted, Outcome
 from midcall.language import _
 
@@ -57,7 +59,8 @@ class Summary:
             self._print_about("✓", asked, _("Opened in your browser."))
         else:
             advice = _("Could not start a browser here. Open the address yourself.")
-            self._print_about("✓", asked, f"{advice}\n\n  {url}\n")
+            self._print_about("✓", asked, advice)
+            self._write(f"\n{in_ascii(url)}\n\n")
 
     def _print_about(self, mark: str, asked: Asked, what: str, note: str = "") -> None:
         self._print(mark, f"{server_name(asked.server)}: {what}", note)
@@ -65,5 +68,5 @@ class Summary:
     def _print(self, mark: str, sentence: str, note: str = "") -> None:
         ink = Ink.on_stream(sys.stderr)
         painted = ink.good(mark) if mark == "✓" else ink.bad(mark)
-        aside = ink.dim(f"  {note}") if note else ""
-        self._write(f"{painted} {sentence}{aside}\n")
+        said = f"{sentence}  {note}" if note else sentence
+        self._write("".join(put_behind_bar(said, columns_of(sys.stderr), first=f"{painted} ")))

@@ -21,7 +21,7 @@ from midcall.client.terminal.summary import Summary
 from midcall.client.urls.consent import open_in_browser
 from midcall.core.outcome import Cancelled, Outcome
 from midcall.errors import Misuse
-from midcall.settings import MAX_PENDING, ROUND_SECONDS, TERMINAL_CLOSE_SECONDS
+from midcall.settings import MAX_PENDING, MAX_TOGETHER, ROUND_SECONDS, TERMINAL_CLOSE_SECONDS
 
 if TYPE_CHECKING:
     from midcall.client.lines.lines import Lines
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from midcall.client.terminal.wait_app import WaitApp
 
 _log: Final = logging.getLogger("midcall.client")
-_MOST_TOGETHER: Final = 20
 
 
 class Terminal:
@@ -125,7 +124,7 @@ class Terminal:
     # --- one question -------------------------------------------------------------------------
 
     async def _ask_by_form(self, asked: Asked) -> Outcome[Any]:
-        if self._queue.is_full(asked.server):
+        if self._queue.is_full(asked.sender):
             return self._turn_away(asked)
         with self._queue.join(asked) as entry:
             self._start()
@@ -159,7 +158,7 @@ class Terminal:
         while self._queue.untaken:
             async with self._turn:
                 if self._queue.untaken:  # it may have been withdrawn meanwhile
-                    await self._ask(self._queue.take(_MOST_TOGETHER))
+                    await self._ask(self._queue.take(MAX_TOGETHER))
 
     async def _ask(self, batch: list[Entry]) -> None:
         self._shown = {Step(entry.asked): entry for entry in batch}
@@ -220,7 +219,7 @@ class Terminal:
         self._summary.tell_all_cancelled(len(flow.steps) + self._queue.dismiss())
 
     def _turn_away(self, asked: Asked) -> Cancelled:
-        self._queue.refuse(asked.server)
+        self._queue.refuse(asked.sender)
         if self._teller is None or self._teller.done():
             self._teller = asyncio.create_task(self._tell_when_calm(), name="midcall terminal, turned away")
         return Cancelled(asked.via)

@@ -13,7 +13,7 @@ from midcall.client.answerer import Waiting
 from midcall.client.lines.excerpt import server_name, shorten
 from midcall.client.terminal.widgets.frame import Page
 from midcall.client.terminal.widgets.window import Window
-from midcall.core.text import plain_line
+from midcall.client.urls.consent import in_ascii
 from midcall.language import _, ngettext
 
 
@@ -60,7 +60,7 @@ class WaitPage(Page):
             mark = ("✓ ", "$success") if done else ("○ ", "dim")
             state = _("done") if done else _("not done yet")
             what = Content.assemble(mark, shorten(asked.message, 120), "  ", (state, "dim"))
-            yield Content.assemble(what, "\n  ", (plain_line(asked.url or ""), "dim"))
+            yield Content.assemble(what, "\n  ", (in_ascii(asked.url or ""), "dim"))
 
 
 def _format_time(seconds: int) -> str:

@@ -40,11 +40,17 @@ from pydantic import ValidationError
 from midcall.client.lines.excerpt import one_line
 from midcall.client.transport.wrapper import Around, Incoming
 from midcall.core.remembered import Remembered
-from midcall.settings import BUSY_SECONDS, MAX_BUSY_SECONDS, MAX_BUSY_STATES, MAX_FAULTS, MAX_MALFORMED_TOOLS
+from midcall.settings import (
+    BUSY_SECONDS,
+    MALFORMED_REASON_CHARACTERS,
+    MAX_BUSY_SECONDS,
+    MAX_BUSY_STATES,
+    MAX_FAULTS,
+    MAX_MALFORMED_TOOLS,
+)
 
 _log: Final = logging.getLogger("midcall.client")
 
-_LONGEST_REASON: Final = 200
 
 _DICTIONARY: Final = re.compile(r"a valid dictionary( or instance of \w+)?")
 
@@ -289,7 +295,7 @@ def _describe(loc: tuple[int | str, ...], message: str, within: str, skip: int) 
     """What's wrong, and where: the part of its place that comes so many steps after `within`."""
     place = ".".join(str(part) for part in loc[loc.index(within) + skip :])
     message = _DICTIONARY.sub("an object", message)  # JSON has no dictionaries
-    return one_line(f"{place}: {message}" if place else message, _LONGEST_REASON)
+    return one_line(f"{place}: {message}" if place else message, MALFORMED_REASON_CHARACTERS)
 
 
 def _name(tool: Any, number: int) -> str:

@@ -17,16 +17,16 @@ from typing import Final, TextIO, TypeAlias
 import anyio
 
 from midcall.client.lines import backlog
-from midcall.client.lines.screen import Ink
+from midcall.client.lines.screen import Ink, columns_of
 from midcall.core.text import plain
-from midcall.settings import DRAIN_SECONDS
+from midcall.settings import DRAIN_SECONDS, LOG_LINE_CHARACTERS
 
 Errlog: TypeAlias = TextIO | Callable[[str], object]
 """A file, which gets it unchanged; or a function, which gets each sanitized line in a separate thread."""
 
 _log: Final = logging.getLogger("midcall.client")
 
-_LONGEST: Final = 2_000
+_BAR: Final = "  │ "
 
 
 @asynccontextmanager
@@ -65,7 +65,20 @@ def _is_terminal(stream: TextIO | None) -> bool:
 
 
 def _show(line: str) -> None:
-    backlog.say(Ink.on_stream(sys.stderr).dim(f"  │ {line}"))
+    paint = Ink.on_stream(sys.stderr).dim
+    backlog.say("\n".join(paint(f"{_BAR}{piece}") for piece in _break(line, columns_of(sys.stderr) - len(_BAR))))
+
+
+def _break(line: str, columns: int) -> Iterator[str]:
+    """Pieces that the terminal doesn't break, even if all that isn't ASCII takes two columns. It works without Rich."""
+    piece, width = "", 0
+    for char in line:
+        taken = 1 if char.isascii() else 2
+        if piece and width + taken > columns:
+            yield piece
+            piece, width = "", 0
+        piece, width = piece + char, width + taken
+    yield piece
 
 
 def _read(fd: int, take: Callable[[str], object]) -> None:
@@ -83,8 +96,8 @@ def _read(fd: int, take: Callable[[str], object]) -> None:
 
 def _lines(file: TextIO) -> Iterator[str]:
     """Each line, or its beginning if it's very long."""
-    while line := file.readline(_LONGEST):
+    while line := file.readline(LOG_LINE_CHARACTERS):
         ended = line.endswith("\n")
-        yield line.rstrip() if ended or len(line) < _LONGEST else f"{line}…"
-        while not ended and (rest := file.readline(_LONGEST)):
+        yield line.rstrip() if ended or len(line) < LOG_LINE_CHARACTERS else f"{line}…"
+        while not ended and (rest := file.readline(LOG_LINE_CHARACTERS)):
             ended = rest.endswith("\n")

@@ -16,15 +16,15 @@ import webbrowser
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import quote
 
 from midcall.client.urls.hosts import BadHost, Host, read_host
 from midcall.client.urls.lookalikes import foreign_letters, looks_like, scripts
 from midcall.core.text import plain_line
 from midcall.core.urls import is_web_url
 from midcall.language import _
-from midcall.settings import URL_CHARACTERS
+from midcall.settings import LONG_URL_CHARACTERS, URL_CHARACTERS
 
-_LONG: Final = 2_000
 _PORTS: Final = {"http": 80, "https": 443}
 _INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Python calls these printable, but nothing appears."""
@@ -82,6 +82,14 @@ def look(url: str) -> Address:
     return Address(url, parts, tuple(_doubts(found, host)), "", host.name, host.registrable)
 
 
+def in_ascii(url: str) -> str:
+    """The same address in ASCII, to be copied from a terminal, which may break it anywhere: no mark is in ASCII."""
+    found = _FORM.fullmatch(url)
+    if found is not None and not found["host"].isascii():
+        url = f"{url[: found.start('host')]}{look(url).host}{url[found.end('host') :]}"
+    return quote(url, safe="!#$%&'()*+,/:;=?@[]~")
+
+
 def _why_not(url: str, found: re.Match[str] | None) -> str:
     """Why this must not be opened, or an empty string."""
     if len(url) > URL_CHARACTERS:
@@ -115,7 +123,7 @@ def _doubts(found: re.Match[str], host: Host) -> Iterator[str]:
         yield _("It is plain http: others on the way can read and change what is sent.")
     if any(unicodedata.bidirectional(char) in ("R", "AL") for char in found[0]):
         yield _("It contains letters that run from right to left, which can make its parts appear in another order.")
-    if len(found[0]) > _LONG:
+    if len(found[0]) > LONG_URL_CHARACTERS:
         yield _("It is very long ({count:,} characters). What counts is the name of the site.").format(
             count=len(found[0])
         )

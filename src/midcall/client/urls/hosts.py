@@ -14,9 +14,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 import idna
 
-from midcall.core.urls import Network, network_of
+from midcall.core.urls import IpAddress, Network, network_of
 
-IpAddress: TypeAlias = IPv4Address | IPv6Address
 Place: TypeAlias = Literal["internet", "network", "computer"]
 """Where a host is: on the internet, in the user's own network, or the user's own computer."""
 

@@ -12,10 +12,10 @@ from typing import Any, Final
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.schema import splitter
 from midcall.core.text import plain_line
+from midcall.settings import NUMBER_CHARACTERS
 
 _FLAGS: Final = {"yes": True, "y": True, "true": True, "no": False, "n": False, "false": False}
 _NUMBER: Final = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_LONGEST_NUMBER: Final = 300
 _MANY: Final = 20
 """Longer lists of options are searched instead of shown."""
 
@@ -57,7 +57,7 @@ def search(field: Field, value: Any) -> list[str] | None:
 
 def _number(line: str) -> int | float | str:
     """Numbers need a decimal point in every locale: 2,5 could also be two numbers."""
-    if len(line) > _LONGEST_NUMBER or not _NUMBER.fullmatch(line):
+    if len(line) > NUMBER_CHARACTERS or not _NUMBER.fullmatch(line):
         return line
     try:
         return int(line)

@@ -22,9 +22,12 @@ Tokens: TypeAlias = Sequence[str]
 _LARGEST: Final = isqrt(PATTERN_STEPS)
 """A pattern that counts to `n` has at least the size `n`, and can be run on texts of `n` characters."""
 
+_SET: Final = r"\[\^?\]?(?:\\.|[^\]\\])*"
 _TOKEN: Final = re.compile(
-    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?(?:[:=!]|<[=!]|.)|\{(?:[0-9]+,?[0-9]*|,[0-9]*)\}|.", re.DOTALL
+    rf"\\.|{_SET}(?:\]|\\?\Z)|\(\?(?:[:=!]|<[=!]|.)|\{{(?:[0-9]+(?:,[0-9]*)?|,[0-9]*)\}}|.", re.DOTALL
 )
+"""A set without an end is one token: looking for its end from each of its brackets would take quadratic time."""
+_WHOLE_SET: Final = re.compile(rf"{_SET}\]", re.DOTALL)
 _COUNT: Final = re.compile(r"\{([0-9]+)(,?)([0-9]*)\}")
 _UNPORTABLE: Final = re.compile(r"\(\?(?:[=!]|<[=!])|\\[1-9ck]|.*\\u", re.DOTALL)
 """Look-around, back-references, and escapes that RE2 doesn't know."""
@@ -89,7 +92,7 @@ def compile_pattern(pattern: str) -> Pattern:
     if len(pattern) > PATTERN_CHARACTERS:
         raise BadPattern(f"has more than {PATTERN_CHARACTERS:,} characters")
     tokens = [_escape_in_set(token) for token in _TOKEN.findall(pattern)]
-    if "[" in tokens:
+    if tokens and _is_open(tokens[-1]):
         raise BadPattern("cannot be read: it has a set without an end")
     _refuse_python_only(tokens)  # first: Python takes long to read a large set that ignores case
     try:
@@ -141,12 +144,16 @@ def _estimate_sets(pattern: str) -> int:
 
 
 def is_portable(pattern: str) -> bool:
-    """Whether hosts that run patterns in RE2, as those in Go do, can compile this."""
+    """Whether hosts that run patterns in RE2, as those in Go do, can compile this. One that is too long isn't read."""
+    if len(pattern) > PATTERN_CHARACTERS:
+        return False
     return not any(_UNPORTABLE.match(token) or _counts_high(token) for token in _TOKEN.findall(pattern))
 
 
 def make_portable(pattern: str) -> str | None:
     """The pattern without its look-ahead, which lets more through; None if nothing is left that RE2 can compile."""
+    if len(pattern) > PATTERN_CHARACTERS:
+        return None
     if is_portable(pattern):
         return pattern
     *_, (_, rest) = _split(_TOKEN.findall(pattern))
@@ -211,14 +218,20 @@ def _measure(tokens: Tokens) -> int:
 
 def _split(tokens: Tokens) -> Iterator[tuple[bool, Tokens]]:
     """The patterns that must match, and those that must not: `^(?=a)(?!b)c` is `^a`, not `^b`, and `^c`."""
-    rest = list(tokens)
-    while rest[:1] == ["^"] and rest[1:2] and rest[1] in _LOOK_AHEAD and not _has_choice(rest):
-        end = _find_end(rest, 1)
-        if _is_repeat("".join(rest[end + 1 : end + 2])):
-            break
-        yield rest[1] == "(?=", ["^", "(?:", *rest[2 : end + 1]]
-        rest[1 : end + 1] = []
-    yield True, rest
+    at = 1
+    if tokens[:1] == ["^"] and not _has_choice(tokens):
+        while at < len(tokens) and tokens[at] in _LOOK_AHEAD:
+            end = _find_end(tokens, at)
+            if _is_repeat("".join(tokens[end + 1 : end + 2])):
+                break
+            yield tokens[at] == "(?=", ["^", "(?:", *tokens[at + 1 : end + 1]]
+            at = end + 1
+    yield True, [*tokens[:1], *tokens[at:]]
+
+
+def _is_open(token: str) -> bool:
+    """Whether this is a set without an end."""
+    return token[0] == "[" and _WHOLE_SET.fullmatch(token) is None
 
 
 def _has_choice(tokens: Tokens) -> bool:
@@ -227,12 +240,12 @@ def _has_choice(tokens: Tokens) -> bool:
 
 
 def _find_end(tokens: Tokens, start: int) -> int:
-    """Where the group that starts here ends."""
-    places = enumerate(_depths(tokens[start:]), start)
-    return next(place for place, (token, depth) in places if token == ")" and depth == 0)
+    """Where the group that starts here ends; the end of the pattern, if it doesn't."""
+    places = enumerate(_depths(tokens[at] for at in range(start, len(tokens))), start)
+    return next((place for place, (token, depth) in places if token == ")" and depth == 0), len(tokens) - 1)
 
 
-def _depths(tokens: Tokens) -> Iterator[tuple[str, int]]:
+def _depths(tokens: Iterable[str]) -> Iterator[tuple[str, int]]:
     """Each token, and how many groups it is in; the bracket that ends a group is outside."""
     depth = 0
     for token in tokens:

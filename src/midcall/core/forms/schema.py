@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias, cast
 
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text, name_option
 from midcall.core.forms.patterns import is_portable, make_portable
+from midcall.settings import PATTERN_CHARACTERS
 
 _LINE_OF_CHOICES: Final = re.compile(r"\bType .+ of these, separated by commas: ")
 
@@ -79,6 +80,10 @@ def _build_lowered(field: Field) -> dict[str, Any]:
     return _texts(field) | kind | _drop_none(description=described or field.description)
 
 
+# Titles and descriptions of a schema, which the client shows beside the server's own texts. They're English, because
+# the server doesn't know the user's language, and core has no gettext.
+
+
 def _build_line(field: Number | Choices) -> dict[str, Any]:
     """A number or a list as a line of text, which says in its title what to type."""
     kind = "several, separated by commas" if isinstance(field, Choices) else _describe_number(field)
@@ -130,7 +135,9 @@ def _find_hazards(name: str, prop: Any) -> Iterator[str]:
         return
     field = cast("Mapping[str, Any]", prop)
     if isinstance(pattern := field.get("pattern"), str) and not is_portable(pattern):
-        yield f"a pattern in {name!r} that RE2 cannot compile"
+        is_long = len(pattern) > PATTERN_CHARACTERS
+        what = f"of more than {PATTERN_CHARACTERS:,} characters" if is_long else "that RE2 cannot compile"
+        yield f"a pattern in {name!r} {what}"
     if "" in _list_values(field) or "" in _list_values(field.get("items")):
         yield f"an empty option in {name!r}"
 

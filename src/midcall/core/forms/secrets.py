@@ -17,6 +17,7 @@ from typing import Any, Final
 from midcall.core.forms.fields import Field, Number, Text
 from midcall.core.forms.form import Form
 from midcall.errors import InvalidQuestion, SecretInForm
+from midcall.settings import SECRET_NAME_CHARACTERS
 
 _PHRASES: Final = (
     # passwords, including those in the languages that forms are most often written in
@@ -76,8 +77,6 @@ _NAMED_SO_FAR = re.compile(
     r"\s*[?!.;\u2026](?=\s|[?!.]|$)|\s*:\s*$|,\s*please\b|\s+\(|\s+(?:for|to|of|at|from|here|below|again)\b",
     re.IGNORECASE,
 )
-_MOST_READ: Final = 200
-"""The characters of a message or a name that are read: what asks for a secret does it at once."""
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[^\W\d_]+|\d+")
@@ -134,9 +133,9 @@ def _takes_any_text(form: Form) -> bool:
 
 def message_asks_for_secret(message: str) -> bool:
     """Whether a message is a secret's name, or a plain request for one. Only its first line counts, without quotes."""
-    if len(message) <= _MOST_READ:
+    if len(message) <= SECRET_NAME_CHARACTERS:
         return _kept_reading(message)
-    return _read_message(message.lstrip()[:_MOST_READ])  # not cached: long messages quote files and letters
+    return _read_message(message.lstrip()[:SECRET_NAME_CHARACTERS])  # not cached: long messages quote files and letters
 
 
 def _read_message(message: str) -> bool:
@@ -187,7 +186,7 @@ def _words(text: str) -> list[str]:
 
 
 def _means_secret(text: str) -> bool:
-    return _name_means_secret(text[:_MOST_READ])
+    return _name_means_secret(text[:SECRET_NAME_CHARACTERS])
 
 
 @lru_cache(maxsize=4096)

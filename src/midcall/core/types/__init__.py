@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Any, Final, TypeVar, cast, overload
+from typing import Any, TypeVar, cast, overload
 
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticUserError
@@ -23,6 +23,7 @@ from midcall.core.types.containers import TypedForm, compile_type
 from midcall.core.types.facts import strip_qualifiers
 from midcall.core.types.kinds import Unfit
 from midcall.core.types.options import humanize
+from midcall.settings import MAX_CACHED_TYPES
 
 __all__ = ["TypedForm", "Unfit", "is_value", "spell_type", "typed_form"]
 
@@ -38,18 +39,17 @@ def spell_type(tp: Any) -> str | None:
         return None
     known = _texts.get(id(tp))
     if known is None or known[0] is not tp:
-        if len(_texts) >= _MOST:
+        if len(_texts) >= MAX_CACHED_TYPES:
             _texts.clear()
         known = _texts[id(tp)] = (tp, repr(tp))
     return known[1]
 
 
-_MOST: Final = 1024
 _texts: dict[int, tuple[Any, str]] = {}
 """The texts by the ids of their types, which must stay alive: `repr` of a type is slow."""
 
 
-@lru_cache(maxsize=_MOST)
+@lru_cache(maxsize=MAX_CACHED_TYPES)
 def _compile_cached(tp: Any, _: str | None) -> TypedForm[Any]:
     return compile_type(tp)
 

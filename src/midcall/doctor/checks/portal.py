@@ -41,7 +41,14 @@ async def check_portal(site: Site) -> list[Finding]:
     else:
         found = _describe_trouble(portal.url, answer, site.here)
     more = [] if found.state == "broken" else check_browser(site, portal, alone)
-    return [found, *_check_page_process(portal, alone), *more]
+    return [found, *_name_callbacks(portal), *_check_page_process(portal, alone), *more]
+
+
+def _name_callbacks(portal: Portal) -> list[Finding]:
+    """What has to be registered at each provider. Nobody but the provider knows whether it is."""
+    where = [f"{each.name}: {portal.redirect_uri(each.name)}" for each in portal.providers]
+    text = f"Register exactly these redirect URIs, one at each provider. {'; '.join(where)}."
+    return [Finding("providers", "ok", text)] if where else []
 
 
 def _check_page_process(portal: Portal, alone: bool) -> list[Finding]:

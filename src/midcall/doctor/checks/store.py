@@ -73,7 +73,7 @@ async def _check_quota(site: Site, until: float) -> list[Finding]:
     most = records.quotas.limits
     try:
         async with asyncio.timeout_at(until):
-            used = await records.quotas.used()
+            used = await records.quotas.count()
     except (StoreError, TimeoutError):
         return [Finding("quota", "doubtful", "It could not be counted in time.")]
     text = f"This server keeps {used}, of at most {most.all}, and {most.caller} for one caller."

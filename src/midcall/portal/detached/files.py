@@ -26,7 +26,7 @@ from struct import Struct
 from typing import Any, Final
 
 from midcall import __version__
-from midcall.settings import PAGES_LOCK_SECONDS, PAGES_RETRY_SECONDS
+from midcall.settings import LOCAL_BACKLOG, PAGES_LOCK_SECONDS, PAGES_RETRY_SECONDS
 from midcall.stores.sqlite import default_file
 
 LOG: Final = "pages.log"
@@ -82,7 +82,7 @@ class Folder:
     # --- locks --------------------------------------------------------------------------------
 
     @contextmanager
-    def locked(self) -> Generator[None]:
+    def hold_lock(self) -> Generator[None]:
         """While this is open, nobody else starts, reaches or ends the process.
 
         Raises:
@@ -115,7 +115,7 @@ class Folder:
         Raises:
             Unavailable: The lock can't be had.
         """
-        with self.locked():
+        with self.hold_lock():
             life = self.open_life()
             try:
                 return None if take_life(life) else read_life(life)
@@ -141,7 +141,7 @@ class Folder:
                 (self.path / f"{self.name}.sock").unlink(missing_ok=True)
                 listening.bind(address)
                 os.chmod(address, 0o600)
-            listening.listen(128)
+            listening.listen(LOCAL_BACKLOG)
         except OSError:
             listening.close()
             raise

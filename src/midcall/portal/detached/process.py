@@ -16,13 +16,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from mcp.server.request_state import AESGCMRequestStateCodec
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from midcall.errors import MidcallError, StoreError
+from midcall.language import _
 from midcall.portal.app import Portal
 from midcall.portal.detached.files import (
     LOG,
@@ -50,8 +51,6 @@ from midcall.stores.sqlite import SQLite
 from midcall.web.local_server import LocalServer
 from midcall.web.secret_checks import Check
 from midcall.web.security import HEADERS
-
-_UNKNOWN: Final = PlainTextResponse("There is no such page.", 404, HEADERS)
 
 
 def main(folder: Path, where: int, control: int, life: int) -> None:
@@ -120,7 +119,7 @@ class PageProcess:
         prefix = "/" + scope["path"].removeprefix("/").partition("/")[0]
         site = self._sites.get(prefix)
         if site is None:
-            await _UNKNOWN(scope, receive, send)
+            await PlainTextResponse(_("There is no such page"), 404, HEADERS)(scope, receive, send)
             return
         self._used = site.used = time.monotonic()
         await site.portal({**scope, "root_path": prefix}, receive, send)
@@ -130,7 +129,7 @@ class PageProcess:
     async def _accept(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
-            connection, _ = await loop.sock_accept(self._control)
+            connection, _address = await loop.sock_accept(self._control)
             await loop.connect_accepted_socket(partial(Connection, self), connection)
 
     def hear(self, message: Mapping[str, Any], connection: Connection) -> None:
@@ -162,7 +161,7 @@ class PageProcess:
     async def _end(self, *, forced: bool) -> None:
         """Let another process start, unless a server has just handed us a page: it holds the lock meanwhile."""
         try:
-            with self._folder.locked():
+            with self._folder.hold_lock():
                 if not forced and self._is_spoken_to():
                     return
                 self.stopping.set()
@@ -267,6 +266,7 @@ class _Served:
             templates=site.templates,
             title=site.title,
             hosts=site.hosts,
+            pause=site.pause,
         )
         portal.bind(store=records, identity=site.identity, server_name=site.server_name, keys=site.keys)
         served = cls(portal, file, records, time.monotonic())

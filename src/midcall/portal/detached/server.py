@@ -56,6 +56,7 @@ class Site:
     title: str | None
     templates: str | None
     hosts: Sequence[str]
+    pause: float
     providers: Sequence[Provider] = field(default=(), repr=False)
 
     @property
@@ -73,6 +74,7 @@ class Site:
             "identity": asdict(self.identity),
             "server_name": self.server_name,
             "title": self.title,
+            "pause": self.pause,
             "templates": self.templates,
             "hosts": list(self.hosts),
             "providers": [_settings_of(each) for each in self.providers],
@@ -146,7 +148,7 @@ class Detached:
 
     def _hand_over(self, message: bytes) -> int:
         folder = Folder.find()
-        with folder.locked():
+        with folder.hold_lock():
             life = folder.open_life()
             try:
                 now = self._start(folder, life) if take_life(life) else read_life(life)

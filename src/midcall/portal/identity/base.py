@@ -132,13 +132,22 @@ def key_of(claims: Mapping[str, Any], key: Key | None) -> str:
     if key is not None:
         try:
             found = cast("object", key(claims))
-        except (LookupError, TypeError, ValueError):
+        except (LookupError, TypeError, ValueError, AttributeError):  # the claims may have any type
             return ""
-        return found if isinstance(found, str) else ""
+        return found if isinstance(found, str) and _can_be_stored(found) else ""
     issuer, subject = claims.get("iss"), claims.get("sub")
     if not (isinstance(issuer, str) and isinstance(subject, str) and issuer and subject) or " " in issuer:
         return ""
-    return f"{issuer} {subject}"
+    found = f"{issuer} {subject}"
+    return found if _can_be_stored(found) else ""
+
+
+def _can_be_stored(key: str) -> bool:
+    """Whether every store can hold it: no half of a character, and no null."""
+    try:
+        return b"\0" not in key.encode()
+    except UnicodeEncodeError:
+        return False
 
 
 def caller_key(caller: Caller, key: Key | None) -> str:

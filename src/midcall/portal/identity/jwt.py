@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from typing import Any, Final, TypeAlias, cast
 
 from joserfc import jwt
@@ -71,7 +72,36 @@ def _decode(token: str, keys: KeySet, algorithms: Sequence[str]) -> Decoded:
         found = jwt.decode(token, keys, algorithms=list(algorithms))
     except (JoseError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as exc:  # anything can be sent
         raise InvalidToken(type(exc).__name__) from None
+    for name, fits in _TYPES.items():
+        if found.claims.get(name) is not None and not fits(found.claims[name]):
+            raise InvalidToken(f"its claim {name} has the wrong type")
     return found.claims, found.header
+
+
+def first_text(claims: Mapping[str, Any], *names: str) -> str:
+    """The first of these claims that is a text; empty if none is."""
+    return next((value for name in names if isinstance(value := claims.get(name), str) and value), "")
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_text, cast("list[object]", value)))
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < inf
+
+
+_TYPES: Final[Mapping[str, Callable[[object], bool]]] = {
+    **dict.fromkeys(("iss", "sub", "nonce", "azp", "at_hash", "acr"), _is_text),
+    **dict.fromkeys(("exp", "iat", "nbf", "auth_time"), _is_time),
+    "aud": lambda value: _is_text(value) or _are_texts(value),
+    "amr": _are_texts,
+}
+"""The claims that decide something. What only names a user may have any type, and counts if it is a text."""
 
 
 def _key_set(given: Mapping[str, Any]) -> KeySet:

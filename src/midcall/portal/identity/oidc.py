@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlencode
 
 import httpx2
-from authlib.common.errors import AuthlibBaseError
 from authlib.integrations.httpx_client import AsyncOAuth2Client
 from authlib.oidc.core import CodeIDToken
-from joserfc.errors import JoseError
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -23,12 +21,13 @@ from starlette.routing import Route
 
 from midcall.errors import InstallError
 from midcall.portal.identity.base import Caller, Key, caller_key, key_of
-from midcall.portal.identity.jwt import ALGORITHMS, InvalidToken, Keys, describe_problem
+from midcall.portal.identity.jwt import ALGORITHMS, InvalidToken, Keys, describe_problem, first_text
 from midcall.portal.identity.sessions import Sessions
 from midcall.portal.logs import logger
 from midcall.settings import PROVIDER_TIMEOUT_SECONDS, SESSION_SECONDS, SIGN_IN_SECONDS, TOKEN_LEEWAY_SECONDS
 from midcall.web.fetching import Fence, Kept, Reach, Unavailable, fetch
 from midcall.web.public_url import place_at
+from midcall.web.published import Published
 from midcall.web.security import TooLarge, read_posted
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ class Oidc:
         self.routes: Sequence[Route] = (
             Route(_BACK, self._finish),
             Route("/sign-out", self._sign_out, methods=["POST"]),
-            Route(_OUT, self._signed_out),
+            Route(_OUT, self._confirm_sign_out),
         )
 
     def attach(self, portal: Access) -> None:
@@ -145,7 +144,9 @@ class Oidc:
         except Unavailable as exc:
             return self._unavailable(str(exc))
         response = RedirectResponse(url, 303)
-        self._portal.cookies.set(response, "signing-in", {**started, "back": back}, seconds=SIGN_IN_SECONDS)
+        self._portal.cookies.set(
+            response, "signing-in", {**started, "back": back, "at": self._at()}, seconds=SIGN_IN_SECONDS
+        )
         return response
 
     async def _authorize_url(self, started: Mapping[str, str], *, again: bool) -> str:
@@ -201,7 +202,7 @@ class Oidc:
     def _sign_in_of(self, request: Request) -> dict[str, str] | None:
         """The sign-in that this browser started, if it is the one that comes back."""
         started: Any = self._portal.cookies.get(request.cookies, "signing-in", within=SIGN_IN_SECONDS)
-        if not isinstance(started, dict):
+        if not isinstance(started, dict) or cast("dict[str, Any]", started).get("at") != self._at():
             return None
         found, state = cast("dict[str, str]", started), request.query_params.get("state", "")
         return found if hmac.compare_digest(found["state"].encode(), state.encode("utf-8", "replace")) else None
@@ -229,7 +230,7 @@ class Oidc:
         token: Any = CodeIDToken(claims, header, wanted, params)
         try:
             token.validate(leeway=TOKEN_LEEWAY_SECONDS)
-        except (AuthlibBaseError, JoseError, ValueError) as exc:
+        except Exception as exc:  # Authlib can fail on odd claims in any way
             raise InvalidToken(describe_problem(exc)) from None
 
     async def _welcome(self, id_token: str, claims: Mapping[str, Any], back: str) -> Response:
@@ -238,7 +239,7 @@ class Oidc:
             logger.error("the id token has no identity key: see key= of Oidc")
             self._portal.note("signin.refused", outcome="no_key")
             return self._notice("sign_in_refused", 403, drop=True)
-        name = str(claims.get("email") or claims.get("preferred_username") or claims.get("name") or claims["sub"])
+        name = first_text(claims, "email", "preferred_username", "name", "sub")
         response = RedirectResponse(f"{self._portal.place.path}{back}", 303)
         id = await self._sessions.begin(key, id_token, self._session)
         session = {"id": id, "key": key, "name": name[:200], "at": self._at()}
@@ -249,10 +250,12 @@ class Oidc:
     async def _sign_out(self, request: Request) -> Response:
         """End the session here, and at the issuer; with a page to go back to, sign in again as somebody else."""
         if not self._portal.place.is_from_page(request.headers):
+            self._portal.refuse("not_from_page")
             return self._notice("not_from_page", 403)
         try:
             back = (await read_posted(request)).last("back")
         except TooLarge:
+            self._portal.refuse("too_large")
             return self._notice("too_large", 413)
         session = self._session_of(request)
         id_token = await self._sessions.end(session["id"], session["key"]) if session else ""
@@ -276,7 +279,7 @@ class Oidc:
         said = {"id_token_hint": id_token, "client_id": self._client_id, "post_logout_redirect_uri": back}
         return f"{issuer.end_session}{'&' if '?' in issuer.end_session else '?'}{urlencode(said)}"
 
-    async def _signed_out(self, request: Request) -> Response:
+    async def _confirm_sign_out(self, request: Request) -> Response:
         return self._notice("signed_out", 200)
 
     # --- the issuer -----------------------------------------------------------------------------
@@ -289,11 +292,11 @@ class Oidc:
         if said.get("issuer") != self._issuer:
             named = str(said.get("issuer"))[:200]
             raise Unavailable(f"its metadata names the issuer {named!r}, not {self._issuer!r}: they must match exactly")
+        published = Published(said, self._reach)
         required = ("authorization_endpoint", "token_endpoint", "jwks_uri")
-        authorize, token, keys = (self._reach.check(said.get(name), name) for name in required)
-        ends = said.get("end_session_endpoint")
-        offered = said.get("id_token_signing_alg_values_supported") or ["RS256"]
-        algorithms = tuple(each for each in ALGORITHMS if isinstance(offered, list) and each in offered)
+        authorize, token, keys = (published.url(name) for name in required)
+        offered = published.texts("id_token_signing_alg_values_supported") or ("RS256",)
+        algorithms = tuple(each for each in ALGORITHMS if each in offered)
         if not algorithms:
             raise Unavailable("it signs id tokens in no way that proves who signed them")
         return _Issuer(
@@ -301,15 +304,15 @@ class Oidc:
             token,
             Keys(keys, reach=self._reach),
             algorithms,
-            self._auth(said),
-            sends_issuer=said.get("authorization_response_iss_parameter_supported") is True,
-            end_session=self._reach.check(ends, "end_session_endpoint") if ends else "",
+            self._auth(published),
+            sends_issuer=published.flag("authorization_response_iss_parameter_supported"),
+            end_session=published.url_if_any("end_session_endpoint"),
         )
 
-    def _auth(self, said: Mapping[str, Any]) -> str:
+    def _auth(self, published: Published) -> str:
         if self._client_secret is None:
             return "none"
-        known = said.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+        known = published.texts("token_endpoint_auth_methods_supported") or ("client_secret_basic",)
         return "client_secret_basic" if "client_secret_basic" in known else "client_secret_post"
 
     def _client(self, issuer: _Issuer) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from joserfc.errors import JoseError
 from joserfc.jwt import JWTClaimsRegistry
@@ -12,11 +12,14 @@ from starlette.requests import Request
 
 from midcall.errors import InstallError
 from midcall.portal.identity.base import Caller, Key, WithoutSignIn, caller_key, key_of
-from midcall.portal.identity.jwt import ALGORITHMS, InvalidToken, Keys, describe_problem
+from midcall.portal.identity.jwt import ALGORITHMS, InvalidToken, Keys, describe_problem, first_text
 from midcall.portal.logs import logger
 from midcall.settings import TOKEN_LEEWAY_SECONDS
 from midcall.web.fetching import Unavailable
 from midcall.web.public_url import place_at
+
+if TYPE_CHECKING:
+    from midcall.portal.access import Access
 
 _REQUIRED: Final = "ProxyJwt(...) needs a header, an issuer, an audience, and either jwks_url= or keys= with a JWK set."
 
@@ -62,23 +65,33 @@ class ProxyJwt(WithoutSignIn):
         self._key = key
         self._algorithms = algorithms
 
+    def attach(self, portal: Access) -> None:
+        super().attach(portal)
+        self._portal = portal
+
     async def visitor(self, request: Request) -> str | None:
         claims = await self._claims(request)
         if claims is None:
             return None
         request.scope["midcall.proxy.claims"] = claims
-        return key_of(claims, self._key) or None
+        key = key_of(claims, self._key)
+        if not key:
+            self._refuse("no_key")
+        return key or None
 
     def owner(self, caller: Caller) -> str:
         return caller_key(caller, self._key)
 
     def name(self, request: Request) -> str:
         claims: Mapping[str, Any] = request.scope.get("midcall.proxy.claims", {})
-        return str(claims.get("email") or claims.get("name") or claims.get("sub") or "")
+        return first_text(claims, "email", "name", "sub")
 
     async def _claims(self, request: Request) -> dict[str, Any] | None:
         tokens = request.headers.getlist(self._header)
-        if len(tokens) != 1:  # with two, nobody knows which one the proxy sent
+        if not tokens:
+            return None
+        if len(tokens) > 1:  # nobody knows which one the proxy sent
+            self._refuse("assertion")
             return None
         try:
             claims, _ = await self._keys.claims(tokens[0].removeprefix("Bearer "), algorithms=self._algorithms)
@@ -91,5 +104,10 @@ class ProxyJwt(WithoutSignIn):
             ).validate(claims)
         except (InvalidToken, JoseError, Unavailable) as exc:
             logger.warning(f"the proxy's assertion was rejected: {describe_problem(exc)}")
+            self._refuse("assertion")
             return None
         return claims
+
+    def _refuse(self, why: str) -> None:
+        """Write into the audit trail that somebody wasn't recognized."""
+        self._portal.note("signin.refused", outcome=why)

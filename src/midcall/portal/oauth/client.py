@@ -40,10 +40,13 @@ class Granted:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The outcome of a flow: whether the user agreed."""
+    """The outcome of a flow: whether the user agreed.
+
+    No action: the provider says that access was denied, but nothing proves that it was about this flow.
+    """
 
     id: str = field(repr=False)
-    action: Literal["accept", "decline"]
+    action: Literal["accept", "decline"] | None
     granted: Granted | None = field(default=None, compare=False)
 
 
@@ -61,7 +64,8 @@ class OAuth:
         store: Holds the flows under way.
         vault: Holds the tokens, as `oauth:{provider}`.
         providers: The services where users have accounts.
-        redirect_uri: Returns where providers send browsers back to, exactly as registered there.
+        redirect_uri: Returns where the provider of this name sends browsers back to, exactly as registered there. Each
+            has its own address, or one could pass on the code of another (RFC 9700, 4.4).
         clock: Seconds since the epoch.
         timeout: Seconds that a provider may take to respond.
         note: Writes to the audit trail.
@@ -72,7 +76,7 @@ class OAuth:
         store: Store,
         vault: Vault,
         providers: Sequence[Provider],
-        redirect_uri: Callable[[], str],
+        redirect_uri: Callable[[str], str],
         *,
         clock: Callable[[], float] = time.time,
         timeout: float = PROVIDER_TIMEOUT_SECONDS,
@@ -108,7 +112,7 @@ class OAuth:
             ProviderFailed: The provider's metadata cannot be read.
         """
         provider = self.provider(provider_name)
-        flow = Flow(id, provider.name, self._redirect_uri(), secrets.token_urlsafe(64))
+        flow = Flow(id, provider.name, self._redirect_uri(provider.name), secrets.token_urlsafe(64))
         state = await self._flows.start(flow, owner=owner, browser=browser)
         url = await self._endpoint.authorize_url(
             provider, state=state, verifier=flow.verifier, redirect_uri=flow.redirect_uri
@@ -116,12 +120,13 @@ class OAuth:
         return Start(url, state)
 
     async def finish(
-        self, params: Mapping[str, str], browser: str, owner: str, *, pending: Iterable[str] = ()
+        self, params: Mapping[str, str], browser: str, owner: str, *, at: str, pending: Iterable[str] = ()
     ) -> Finished:
-        """Finish a flow, after the provider sent the browser back with this query.
+        """Finish a flow, after the browser was sent back with this query to the address of the provider `at`.
 
-        Some providers leave the state out when the user denies access. Then the flow is the only one that this browser
-        has `pending`; with more than one, nobody knows which.
+        Some providers leave the state out when the user denies access. Any site can send a browser here like that, so
+        it decides nothing: the user is asked on the page of the only flow with this provider that the browser has
+        `pending`. With more than one, nobody knows which.
 
         Raises:
             CallbackRefused: It does not belong to a flow of this browser and this owner.
@@ -129,12 +134,12 @@ class OAuth:
         """
         _check_once_each(params)
         state = params.get("state", "")
-        if _is_denial_alone(params):
-            state = await self._only_pending(pending, params.get("iss"), browser, owner)
-        flow = await self._flows.take(state, owner=owner, browser=browser)
-        provider = self._providers.get(flow.provider)
-        if provider is None:  # no longer in this deployment
+        provider = self._providers.get(at)
+        if provider is None:  # there's none of this name, or not in this deployment
             raise no_such_flow()
+        if _is_denial_alone(params):
+            return Finished(await self._only_pending(pending, params.get("iss"), browser, owner, provider), None)
+        flow = await self._flows.take(state, owner=owner, browser=browser, provider=provider.name)
         _check_issuer(params.get("iss"), provider, await self._directory.of(provider))
         if "error" in params:
             return _not_granted(params["error"], provider, flow)
@@ -146,15 +151,16 @@ class OAuth:
         logger.info("connected to %s: %s", provider.name, short(flow.id))
         return Finished(flow.id, "accept", Granted(provider, tokens))
 
-    async def _only_pending(self, pending: Iterable[str], issuer: str | None, browser: str, owner: str) -> str:
-        """The state of the only pending flow. The issuer is checked first, before the flow is consumed."""
-        named = [(state, await self._flows.provider_of(state, owner=owner, browser=browser)) for state in pending]
-        open = [(state, self._providers[name]) for state, name in named if name in self._providers]
-        if len(open) != 1:
-            return ""
-        [(state, provider)] = open
+    async def _only_pending(
+        self, pending: Iterable[str], issuer: str | None, browser: str, owner: str, provider: Provider
+    ) -> str:
+        """The interaction of the only flow with this provider that is pending. The flow stays as it is."""
+        flows = [await self._flows.look(state, owner=owner, browser=browser) for state in pending]
+        ids = [flow.id for flow in flows if flow is not None and flow.provider == provider.name]
+        if len(ids) != 1:
+            raise no_such_flow()
         _check_issuer(issuer, provider, await self._directory.of(provider))
-        return state
+        return ids[0]
 
     async def token(self, provider_name: str, owner: str) -> str | None:
         """An access token that works now, renewed if necessary; None if the user must be asked.

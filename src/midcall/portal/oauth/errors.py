@@ -15,7 +15,9 @@ class GrantRefused(ProviderFailed):
 
 
 def no_such_flow() -> CallbackRefused:
-    return CallbackRefused(_("This response belongs to no connection that was started here. Nothing was connected."))
+    return CallbackRefused(
+        _("This response does not belong to a connection that was started here. Nothing was connected.")
+    )
 
 
 def unreachable(provider: str) -> ProviderFailed:

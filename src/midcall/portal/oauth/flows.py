@@ -67,16 +67,18 @@ class Flows:
         await self._store.create(Record(_record_id(state), _KIND, owner, json.dumps(data), now, now + CONSENT_SECONDS))
         return state
 
-    async def provider_of(self, state: str, *, owner: str, browser: str) -> str | None:
-        """The provider of this flow, for its owner and in its browser; None if it is over."""
+    async def look(self, state: str, *, owner: str, browser: str) -> Flow | None:
+        """This flow, for its owner and in its browser; None if it is over. It can still be taken."""
         record = await self._store.read(_record_id(state))
         if record is None or record.expires <= self._clock() or record.consumed or record.owner != owner:
             return None
         data: dict[str, str] = json.loads(record.data)
-        return data["provider"] if hmac.compare_digest(data["browser"], _mark(state, browser)) else None
+        if not hmac.compare_digest(data["browser"], _mark(state, browser)):
+            return None
+        return self._open(record, data)
 
-    async def take(self, state: str, *, owner: str, browser: str) -> Flow:
-        """The flow of this state, for its owner, in its browser, in time, and once.
+    async def take(self, state: str, *, owner: str, browser: str, provider: str) -> Flow:
+        """The flow of this state, for its owner, in its browser, at the address of its provider, in time, and once.
 
         Raises:
             CallbackRefused: One of these does not hold.
@@ -100,6 +102,10 @@ class Flows:
             )
         if not owner or record.owner != owner:
             raise CallbackRefused(_("This was started by somebody else, so nothing was connected."), status=403)
+        if data["provider"] != provider:
+            raise CallbackRefused(
+                _("This response came to the address of another service. Nothing was connected."), status=403
+            )
         if await self._store.consume(record_id, owner=owner, now=now) is None:
             raise CallbackRefused(
                 _(
@@ -108,10 +114,15 @@ class Flows:
                 ),
                 status=410,
             )
+        if (flow := self._open(record, data)) is None:
+            raise no_such_flow()
+        return flow
+
+    def _open(self, record: Record, data: Mapping[str, str]) -> Flow | None:
         try:
-            sealed = self._vault.unseal(owner, record_id, data["sealed"])
+            sealed = self._vault.unseal(record.owner, record.id, data["sealed"])
         except VaultLocked:  # its key is missing, or somebody moved it: the user starts again
-            raise no_such_flow() from None
+            return None
         return Flow(sealed["id"], data["provider"], data["redirect_uri"], sealed["verifier"])
 
 

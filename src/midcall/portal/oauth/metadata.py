@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from midcall.errors import ProviderFailed
 from midcall.portal.oauth.errors import unreachable, unreadable
 from midcall.portal.oauth.provider import Provider, TokenAuth
 from midcall.web.fetching import Kept, Unavailable, fetch
+from midcall.web.published import Published
 
 logger = logging.getLogger("midcall.portal.oauth")
 
@@ -89,32 +90,31 @@ def _from_metadata(provider: Provider, metadata: Mapping[str, Any]) -> Endpoints
             f"The metadata of {provider.title} names the issuer {issuer!r}, not {provider.issuer!r}.",
             advice="issuer= must match what the provider publishes exactly, including a slash at the end.",
         )
-    methods = metadata.get("code_challenge_methods_supported")
-    if isinstance(methods, list) and "S256" not in methods:
-        raise ProviderFailed(f"{provider.title} does not support PKCE with S256, which midcall requires.")
-    return Endpoints(
-        authorize=_endpoint(provider, metadata, "authorization_endpoint"),
-        token=_endpoint(provider, metadata, "token_endpoint"),
-        revoke=_endpoint(provider, metadata, "revocation_endpoint") if metadata.get("revocation_endpoint") else None,
-        issuer=provider.issuer,
-        sends_issuer=metadata.get("authorization_response_iss_parameter_supported") is True,
-        token_auth=_token_auth(provider, metadata),
-    )
-
-
-def _endpoint(provider: Provider, metadata: Mapping[str, Any], name: str) -> str:
     try:
-        return provider.reach.check(metadata.get(name), name)
+        return _from_published(provider, Published(metadata, provider.reach))
     except Unavailable as exc:
         raise ProviderFailed(f"{provider.title} can't be used: {exc}.") from None
 
 
-def _token_auth(provider: Provider, metadata: Mapping[str, Any]) -> TokenAuth:
+def _from_published(provider: Provider, published: Published) -> Endpoints:
+    methods = published.texts("code_challenge_methods_supported")
+    if methods is not None and "S256" not in methods:
+        raise ProviderFailed(f"{provider.title} does not support PKCE with S256, which midcall requires.")
+    return Endpoints(
+        authorize=published.url("authorization_endpoint"),
+        token=published.url("token_endpoint"),
+        revoke=published.url_if_any("revocation_endpoint") or None,
+        issuer=provider.issuer,
+        sends_issuer=published.flag("authorization_response_iss_parameter_supported"),
+        token_auth=_token_auth(provider, published),
+    )
+
+
+def _token_auth(provider: Provider, published: Published) -> TokenAuth:
     """The author's choice, or the first that both sides support."""
     if provider.token_auth or not provider.client_secret:
         return provider.token_auth or "none"
-    offered = metadata.get("token_endpoint_auth_methods_supported")
-    methods = [str(each) for each in cast("list[object]", offered)] if isinstance(offered, list) else []
+    methods = published.texts("token_endpoint_auth_methods_supported")
     if not methods or "client_secret_basic" in methods:
         return "client_secret_basic"
     if "client_secret_post" in methods:

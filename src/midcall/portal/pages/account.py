@@ -48,9 +48,12 @@ class AccountPage:
 
     async def show(self, request: Request) -> Response:
         owner = await self._owner(request)
-        return owner if isinstance(owner, Response) else await self._render(request, owner)
+        if isinstance(owner, Response):
+            return owner
+        return await self._render(request, owner, pause=self.access.pause_of(request))
 
     async def delete(self, request: Request) -> Response:
+        came = self.access.clock()
         owner = await self._owner(request)
         if isinstance(owner, Response):
             return owner
@@ -62,11 +65,14 @@ class AccountPage:
         if not self.access.is_ours(request, answer, _purpose(owner)):
             self.access.refuse("not_from_page", key=owner)
             return self.access.renderer.notice("not_from_page", 403, again="/mine")
+        if self.access.forms.is_too_soon(answer.last("token"), came):
+            self.access.refuse("too_soon", key=owner)
+            return await self._render(request, owner, pause=self.access.pause, too_soon=True)
         names = [name for name, _ in await self.vault.names(owner)]
         wanted = names if answer.last("do") == "delete-all" else [answer.last("name")]
         deleted = [name for name in wanted if name in names]
         not_revoked = [name for name in deleted if not await self._delete(owner, name)]
-        return await self._render(request, owner, deleted, not_revoked)
+        return await self._render(request, owner, deleted, not_revoked, pause=self.access.pause)
 
     async def _owner(self, request: Request) -> str | Response:
         """The identity key of the user, or the response that asks them to sign in."""
@@ -93,17 +99,27 @@ class AccountPage:
         return revoked
 
     async def _render(
-        self, request: Request, owner: str, deleted: Sequence[str] | None = None, not_revoked: Sequence[str] = ()
+        self,
+        request: Request,
+        owner: str,
+        deleted: Sequence[str] | None = None,
+        not_revoked: Sequence[str] = (),
+        *,
+        pause: float,
+        too_soon: bool = False,
     ) -> Response:
+        """The list. During the pause it deletes nothing: after a deletion, other lines are where the mouse is."""
         entries = [self._entry(name, since) for name, since in await self.vault.names(owner)]
         carrier = Response()
         browser = self.access.cookies.browser(request.cookies) or self.access.cookies.mark(carrier)
         page = self.access.renderer.page(
             "account.html",
+            409 if too_soon else 200,
             who=self.access.name(request, owner),
             entries=entries,
             reader=self.reader,
-            token=self.access.forms.token(browser, _purpose(owner)),
+            token=self.access.forms.token(browser, _purpose(owner), pause=pause),
+            too_soon=too_soon,
             deleted=None if deleted is None else [self._title(name) for name in deleted],
             not_revoked=[self._title(name) for name in not_revoked],
             sign_out=self.access.has_sign_out,

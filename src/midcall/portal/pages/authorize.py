@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from midcall.core.text import reveal
+from midcall.language import _
 from midcall.portal.access import Visitor
 from midcall.portal.logs import logger
 from midcall.portal.oauth import Finished, Granted, OAuth, OAuthError
@@ -76,17 +77,31 @@ class CallbackPage:
             return access.renderer.notice("oauth_refused", 403, who=access.name(request, key))
         try:
             states = pending(access.cookies, request.cookies).values()
-            finished = await self.oauth.finish(request.query_params, browser, key, pending=states)
+            at: str = request.path_params["provider"]
+            finished = await self.oauth.finish(request.query_params, browser, key, at=at, pending=states)
         except OAuthError as exc:
             logger.warning(f"an authorization was rejected: {type(exc).__name__}")
             access.note("account.refused", key=key, outcome=type(exc).__name__)
-            heading, _ = heading_and_hint("oauth_refused")
-            return access.renderer.say(heading, exc.text, exc.status, who=access.name(request, key))
-        response = await self._finish(request, finished, key, browser)
+            return access.renderer.say(
+                heading_and_hint("oauth_refused")[0], exc.text, exc.status, who=access.name(request, key)
+            )
+        if finished.action is None:
+            return self._ask(request, finished.id, at, key)
+        response = await self._finish(request, finished, finished.action, key, browser)
         forget(access.cookies, request.cookies, response, finished.id)
         return response
 
-    async def _finish(self, request: Request, finished: Finished, key: str, browser: str) -> Response:
+    def _ask(self, request: Request, id: str, provider: str, key: str) -> Response:
+        """Any site can send the browser here to say that access was denied. Only the user's own click decides that."""
+        access, title = self.pages.access, self.oauth.provider(provider).title
+        heading = _("{provider} did not connect the account").format(provider=title)
+        hint = _("Nothing is decided yet. If you do not want to connect it, decline on the page that you came from.")
+        who = access.name(request, key)
+        return access.renderer.say(heading, hint, 200, who=who, again=f"/i/{id}", again_text=_("Back to that page"))
+
+    async def _finish(
+        self, request: Request, finished: Finished, action: Literal["accept", "decline"], key: str, browser: str
+    ) -> Response:
         access = self.pages.access
         found = await access.interactions.look(finished.id)
         if found is None:
@@ -95,7 +110,7 @@ class CallbackPage:
             return access.renderer.notice("unknown", 404)
         visitor = Visitor(finished.id, found[0], None, key, access.name(request, key), browser)
         if (granted := finished.granted) is None:
-            return await self.pages.finish(visitor, finished.action)
+            return await self.pages.finish(visitor, action)
         sealed = self.pages.entered.seal(visitor.id, visitor.key, granted.tokens.dump())
         response = await self.pages.finish(visitor, "accept", Accepted(None, sealed, vault_name(granted.provider)))
         if response.status_code != 200 and not await self._was_granted(visitor.id):

@@ -16,7 +16,7 @@ from midcall.audit import Name
 from midcall.core.text import reveal
 from midcall.errors import StoreError
 from midcall.language import _, ngettext
-from midcall.portal.access import Access, Visitor
+from midcall.portal.access import AFTER, Access, Visitor
 from midcall.portal.logs import logger
 from midcall.portal.oauth.flows import remember
 from midcall.portal.pages.interaction_kinds import Accepted, Invalid, Page, Redirect, Rejected, Result
@@ -62,7 +62,7 @@ class InteractionPages:
             return await self._show_closed(visitor)
         if logger.isEnabledFor(logging.INFO):
             logger.info(f"{visitor.interaction.kind} {short(visitor.id)} was opened")
-        return self._render(visitor, None, 200)
+        return self._render(visitor, None, 200, pause=self.access.pause_of(request))
 
     async def follow(self, request: Request) -> Response:
         """A GET, too: wait for what comes after this page, for a while, and lead there."""
@@ -71,7 +71,7 @@ class InteractionPages:
             return visitor
         token = request.query_params.get("token", "")
         if visitor.ending is None and not self._has_expired(visitor.interaction):
-            return self.access.renderer.lead(f"/i/{visitor.id}")
+            return self._lead(visitor.id)
         if not self._may_follow(visitor, token):
             return await self._show_closed(visitor)
         follows = await self._next(visitor, NEXT_HOLD_SECONDS)
@@ -95,6 +95,7 @@ class InteractionPages:
 
     async def submit(self, request: Request) -> Response:
         """A POST: check the user, the owner, the origin and the deadline, then store the answer, once."""
+        came = self.access.clock()
         visitor = await self.access.admit(request)
         if isinstance(visitor, Response):
             return visitor
@@ -113,6 +114,10 @@ class InteractionPages:
         if self._has_expired(visitor.interaction):
             self.access.refuse("expired", visitor.id, visitor.key, visitor.interaction)
             return self.access.renderer.notice("expired", 410, who=visitor.name)
+        if self.access.forms.is_too_soon(answer.last("token"), came):
+            logger.info(f"{short(visitor.id)}: an answer came too soon to be meant for this page")
+            self.access.refuse("too_soon", visitor.id, visitor.key, visitor.interaction)
+            return self._render(visitor, None, 409, pause=self.access.pause, too_soon=True)
         return await self._answer(request, visitor, answer)
 
     def _has_expired(self, interaction: Interaction) -> bool:
@@ -196,15 +201,26 @@ class InteractionPages:
 
     # --- the pages --------------------------------------------------------------------------------
 
-    def _render(self, visitor: Visitor, problems: Mapping[str, Any] | None, status: int) -> Response:
-        """The page with its form. A browser without a mark gets one, because the token is valid only with it."""
+    def _render(
+        self,
+        visitor: Visitor,
+        problems: Mapping[str, Any] | None,
+        status: int,
+        *,
+        pause: float = 0.0,
+        too_soon: bool = False,
+    ) -> Response:
+        """The page with its form. A browser without a mark gets one, because the token is valid only with it.
+
+        During the pause it takes no answer. `too_soon` says that the last answer came during one.
+        """
         response = HTMLResponse(status_code=status, headers=self.kinds[visitor.interaction.kind].headers)
         browser = visitor.browser or self.access.cookies.mark(response)
-        token = self.access.forms.token(browser, digest_of(visitor.id))
-        facts = _facts(visitor.interaction, self.access.clock())
+        token = self.access.forms.token(browser, digest_of(visitor.id), pause=pause)
+        facts = _facts(visitor.interaction, self.access.clock()) | {"too_soon": too_soon}
         if problems is not None:
             return _with_body(response, self._html(visitor, facts, problems, token))
-        key = (digest_of(visitor.id), facts["digest"], visitor.name, facts["until"], facts["left"])
+        key = (digest_of(visitor.id), facts["digest"], visitor.name, facts["until"], facts["left"], too_soon)
         return _with_body(response, self.cache.get(key, token, lambda token: self._html(visitor, facts, None, token)))
 
     def _html(self, visitor: Visitor, facts: Mapping[str, Any], problems: Mapping[str, Any] | None, token: str) -> str:
@@ -233,7 +249,7 @@ class InteractionPages:
         """A page that can't be answered any more: its user is led to what came after it."""
         follows = await self._next(visitor, 0) if visitor.key else None
         if follows is not None and follows.where == "page":
-            return self.access.renderer.lead(f"/i/{follows.id}")
+            return self._lead(follows.id)
         if visitor.ending is None:
             return self.access.renderer.notice("expired", 410, who=visitor.name)
         if follows is not None and follows.where == "wait" and self._may_wait(visitor):
@@ -245,7 +261,7 @@ class InteractionPages:
         server, client = _server(visitor.interaction), _name(visitor.interaction.client) or _("your assistant")
         on: dict[str, str] = {}
         if follows is not None and follows.where == "page":
-            return self.access.renderer.lead(f"/i/{follows.id}")
+            return self._lead(follows.id)
         if follows is not None and follows.where == "wait" and self._may_wait(visitor):
             heading = _("One moment")
             hint = _("{server} is working. If it has another question, it appears here automatically.")
@@ -260,6 +276,10 @@ class InteractionPages:
                 on = {"again": path, "again_text": _("Look for another question")}
         hint = hint.format(server=server, client=client)
         return self.access.renderer.say(heading, hint, 200, who=visitor.name, **on)
+
+    def _lead(self, id: str) -> Response:
+        """To this page, from another one."""
+        return self.access.renderer.lead(f"/i/{id}?{AFTER}=1")
 
     def _may_wait(self, visitor: Visitor) -> bool:
         """Whether the answer is so new that the next page may still come."""
@@ -286,7 +306,7 @@ class InteractionPages:
         return self.access.renderer.say(_("This was answered already"), hint, status, who=visitor.name, **on)
 
     async def _show_late(self, visitor: Visitor, status: int) -> Response:
-        hint = _("Another window, or another press of the button, was first. Nothing was done twice.")
+        hint = _("It was sent from another window, or by an earlier press of the button. Nothing was done twice.")
         on = await self._way_on(visitor)
         return self.access.renderer.say(_("This was answered already"), hint, status, who=visitor.name, **on)
 

@@ -225,7 +225,7 @@ class Secret:
         problems = _find_problems(values) or await self._check(check, visitor.interaction, values)
         if problems:
             return Invalid(problems)
-        # A page on another replica may not know the tool's check. Then the tool checks, and only then it's stored.
+        # A page on another replica may lack the tool's check. Then the tool runs it, and stores the value if it passes.
         unchecked = check is None and bool(visitor.interaction.about.get("check"))
         sealed = self._entered.seal(visitor.id, visitor.key, values)
         name = str(visitor.interaction.about["name"])

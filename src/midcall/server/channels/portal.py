@@ -259,6 +259,7 @@ def _visit(page: _Hosted) -> Visit:
     """The visit to this page. Its identity is the page's, so that it's never taken for another visit."""
     visit = Visit(page.message, page.address, id=page.id)
     visit.base = mark_name("visit", page.id)
+    visit.is_awaited = True
     return visit
 
 

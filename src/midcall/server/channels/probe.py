@@ -171,7 +171,8 @@ def _describe_capability(call: Call) -> str:
 
 async def _findings(call: Call, timeout: float) -> tuple[_Finding, ...]:
     found: list[_Finding] = []
-    only = table.channels(call, "form", None)[:1] or None  # what nobody saw is what we want to hear of, too
+    # Without a second channel, an unseen answer is reported, and not asked for again elsewhere.
+    only = table.channels(call, "form", None)[:1] or None
     for kind, form in FORMS.items():
         # An answer that does not fit is what we want to hear of, so it is not asked for again.
         found.append(await _ask(kind, Question(_MESSAGES[kind], form, timeout=timeout, attempts=1, via=only)))

@@ -59,7 +59,7 @@ DOUBTFUL: Final = ("push", "round")
 def no_channel(call: Call, question: Question[Any] | Visit) -> NoChannel:
     """The error for a question that no channel can carry; it says why, for each."""
     reasons = why_not(call, question)
-    undeclared = _undeclared_mode(call, question, reasons)
+    undeclared = _find_undeclared_mode(call, question, reasons)
     why, asked = _main_reason(call, reasons), plain_line(question.message)
     return NoChannel(why, mode=question.mode, undeclared=undeclared, reasons=reasons, question=asked)
 
@@ -72,7 +72,7 @@ def _main_reason(call: Call, reasons: Mapping[str, str]) -> str:
     return next(iter(own or allowed), NoChannel.REFUSED)
 
 
-def _undeclared_mode(call: Call, question: Question[Any] | Visit, reasons: Mapping[str, str]) -> str | None:
+def _find_undeclared_mode(call: Call, question: Question[Any] | Visit, reasons: Mapping[str, str]) -> str | None:
     """The mode that would be enough to declare: then the question could leave in a round."""
     if call.modern:
         for via, mode in (("round", question.mode), ("page", "url")):
@@ -82,7 +82,12 @@ def _undeclared_mode(call: Call, question: Question[Any] | Visit, reasons: Mappi
 
 
 def beyond_doubt(call: Call, question: Question[Any] | Visit, entry: Entry) -> bool:
-    """Whether a channel where a person acts can ask a question again that perhaps nobody saw."""
+    """Whether a channel where a person acts can ask a question again that perhaps nobody saw.
+
+    Nobody acts if the tool only wants to know that the user goes somewhere: resuming the call would count as that.
+    """
+    if isinstance(question, Visit) and not question.is_awaited:
+        return False
     return entry.via in DOUBTFUL and any(
         (question.via is None or channel.via in question.via) and channel.why_not(call, question) is None
         for channel in BEYOND_DOUBT

@@ -75,8 +75,11 @@ async def reply_to(
         await call.meet(identity)
     if entry is None or entry.kind != "reply":
         call.replay.request(identity, request.method, line=call.on_line)
-        async with asyncio.timeout(timeout):
-            await call.run.ask({identity: wire})
+        try:
+            async with asyncio.timeout(timeout):
+                await call.run.ask({identity: wire})
+        except TimeoutError:
+            raise MCPError(REQUEST_TIMEOUT, f"Request {request.method!r} timed out") from None
         entry = call.replay.find_mark(identity)
     assert entry is not None, "a request that was answered has its reply"
     return result_type.model_validate(entry.value, by_name=False)

@@ -35,7 +35,6 @@ from midcall.errors import (
     NoCall,
     NoChannel,
     NotAnswered,
-    RecordRefused,
     ReplayError,
     ReplayMismatch,
     StoreError,
@@ -57,7 +56,7 @@ _CLOSED: Final = (  # these end the call, even if the tool catches them
     InvalidJournal,
     JournalTooLarge,
     TooManyRounds,
-    RecordRefused,
+    StoreError,
 )
 _WRAPPERS: Final = (
     "Error executing tool ",
@@ -80,8 +79,8 @@ T = TypeVar("T")
 def surface(error: MidcallError, call: Call | None) -> BaseException:
     """What a verb raises for this error: the same, in the class that this call's server lets through.
 
-    For an author's mistake or a lost call it is a cancellation, which passes `except Exception`: many tools read our
-    errors as "this client can't ask", and some proceed then.
+    For an author's mistake, a lost call or a store that can't be used, it is a cancellation, which passes `except
+    Exception`: many tools read our errors as "this client can't ask", and some proceed then.
     """
     if call is not None and isinstance(error, _CLOSED):
         fail(error, call)
@@ -91,7 +90,7 @@ def surface(error: MidcallError, call: Call | None) -> BaseException:
 
 def fail(error: MidcallError, call: Call) -> None:
     """End the call with this error, even if its tool returns a result."""
-    _report(error, call, stack=True)  # with the stack: the traceback has not reached the tool
+    _report(error, call, stack=not isinstance(error, StoreError))  # the traceback has not reached the tool
     call.fail(error)
 
 
@@ -168,7 +167,7 @@ def _text_for_model(error: MidcallError, call: Call | None) -> str:
     if call is None or isinstance(error, NoCall) or not isinstance(error, (NotAnswered, ReplayError)):
         return error.for_model
     steps = [step for step in call.journal.effects() if repr(step) not in error.for_model]
-    return f"{error.for_model} {model_text.completed_steps(steps)}" if steps else error.for_model
+    return f"{error.for_model} {model_text.list_completed_steps(steps)}" if steps else error.for_model
 
 
 def protocol_error(error: MidcallError, call: Call | None) -> MCPError:

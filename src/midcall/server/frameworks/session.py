@@ -56,14 +56,14 @@ class _Nowhere:
 _NOWHERE: Final[Any] = _Nowhere()
 
 
-def outbound_of(session: ServerSession) -> Any:
+def find_outbound(session: ServerSession) -> Any:
     """The channel of the request that this session belongs to."""
     return session._request_outbound  # pyright: ignore[reportPrivateUsage]
 
 
 def is_cancelled(session: ServerSession) -> bool:
     """Whether the client has given up on the request of this session, if the connection can tell."""
-    event: anyio.Event | None = getattr(outbound_of(session), "cancel_requested", None)
+    event: anyio.Event | None = getattr(find_outbound(session), "cancel_requested", None)
     return event is not None and event.is_set()
 
 
@@ -84,7 +84,7 @@ class AskingSession(ServerSession):
     @property
     def _request_outbound(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The channel of the newest request, while it's being served."""
-        return _NOWHERE if self._call.is_between_requests else outbound_of(self._call.ctx.session)
+        return _NOWHERE if self._call.is_between_requests else find_outbound(self._call.ctx.session)
 
     @property
     def connection(self) -> Connection:

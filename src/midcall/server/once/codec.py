@@ -149,7 +149,7 @@ def _parts(schema: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _return_annotation(fn: Callable[..., Any]) -> Any:
-    if (made := _known_result(getattr(fn, "func", fn))) is not None:
+    if (made := _find_result_type(getattr(fn, "func", fn))) is not None:
         return made
     target = fn if inspect.isroutine(fn) else getattr(fn, "func", None) or type(fn).__call__
     written = getattr(target, "__annotations__", {}).get("return", Any)
@@ -170,7 +170,7 @@ def _return_annotation(fn: Callable[..., Any]) -> Any:
 _NEW_ID: Final = re.compile(r"uuid\d")
 
 
-def _known_result(fn: Any) -> type | None:
+def _find_result_type(fn: Any) -> type | None:
     """What this returns, if that is known without an annotation: a class, `datetime.now`, `uuid4`."""
     if isinstance(fn, type):
         return fn

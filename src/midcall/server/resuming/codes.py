@@ -105,6 +105,7 @@ async def finish_later(call: Call, why: str, *, now: bool = False) -> dict[str, 
 async def _put_code(call: Call) -> str:
     """Create a code for this call, in the store if there is one, else in this process."""
     call.journal.turn += 1
+    call.journal.asked = ()
     call.journal.owner = call.installation.runs.owner_of(call)
     text = encode(call.journal)
     if (keeping := call.installation.keeping) is not None:

@@ -301,7 +301,7 @@ class Handover:
         return found or _gone(), won
 
     async def _read_again(self, store: Store, written: Record, turn: _Turn, before: str | None = None) -> Record | None:
-        """What became of a write whose reply was lost. If nobody can tell now, see to it with the next beats.
+        """Read back a write whose reply was lost. If the store is still down, the next beats settle it.
 
         `before` is what the record said, if there was one.
         """

@@ -18,7 +18,7 @@ import anyio
 import anyio.lowlevel
 import anyio.to_thread
 
-from midcall.settings import CLEANUP_SECONDS, EFFECT_SECONDS
+from midcall.settings import CANCEL_ATTEMPTS, CLEANUP_SECONDS, EFFECT_SECONDS, MAX_REFUSALS, MAX_REFUSALS_IN_ALL
 
 logger = logging.getLogger("midcall")
 
@@ -54,10 +54,6 @@ takes some turns, no round leaves for it."""
 CANCEL_TURNS: Final = 20
 """Turns of the event loop in which a cancel reaches all branches of the tool. Questions that are open after that fail:
 its cleanup may wait for a branch that no cancel reaches."""
-_CANCELS: Final = 3
-_REFUSALS: Final = 20
-_REFUSALS_IN_ALL: Final = 1_000
-"""How often a task, and all of them, may swallow the end of their run before their questions no longer return."""
 
 _MISSING: Final = object()
 
@@ -320,7 +316,7 @@ class Run:
         self._refusals = refusals = self._refusals or Counter()
         who = in_thread.get() or asyncio.current_task()
         refusals[who] += 1
-        return refusals[who] > _REFUSALS or refusals.total() > _REFUSALS_IN_ALL
+        return refusals[who] > MAX_REFUSALS or refusals.total() > MAX_REFUSALS_IN_ALL
 
     def _give_up(self) -> None:
         """The tool swallows every cancellation: stop waiting for it."""
@@ -451,7 +447,7 @@ class Run:
 
     async def _cancel(self) -> None:
         """A thread can't be cancelled: it ends when its question fails. Everything else is cancelled."""
-        for attempt in range(_CANCELS):
+        for attempt in range(CANCEL_ATTEMPTS):
             if self.task.done():
                 return
             if not self._is_in_thread():

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, cast
 
 from typing_extensions import TypeVar
 
-from midcall.core.question import LONG, MISSING, Question, Unfit, plain_question, recent_question
+from midcall.core.question import MISSING, Question, Unfit, plain_question, recent_question
 from midcall.errors import MidcallError, Misuse
 from midcall.server.call import Call, current_call, inside_effect, running_call
 from midcall.server.frameworks.errors import describe_mistake, surface
+from midcall.settings import CACHED_CHARACTERS
 
 logger = logging.getLogger("midcall")
 
@@ -119,7 +120,7 @@ def recall(message: Any, type: Any, ask: Callable[[Question[T]], Coroutine[Any, 
     if call is None or not call.recalls:
         return None
     try:
-        short = isinstance(type, _CLASS) and isinstance(message, str) and len(message) <= LONG
+        short = isinstance(type, _CLASS) and isinstance(message, str) and len(message) <= CACHED_CHARACTERS
         question = recent_question(message, type) if short else plain_question(message, type)
     except (MidcallError, TypeError):
         return None

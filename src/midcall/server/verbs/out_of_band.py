@@ -23,7 +23,7 @@ from midcall.server import model_text
 from midcall.server.ask import put
 from midcall.server.channels.required import Recognised
 from midcall.server.resuming.visits import wait_for_ending
-from midcall.settings import APPROVAL_CHARACTERS, SECRET_NAME_BYTES
+from midcall.settings import APPROVAL_CHARACTERS, SECRET_ATTEMPTS, SECRET_NAME_BYTES
 from midcall.stores.interactions import Ending, Interaction, Kind
 from midcall.web.secret_checks import Check
 
@@ -35,7 +35,6 @@ logger = logging.getLogger("midcall.portal")
 
 ACCOUNTS: Final = "oauth:"
 """The prefix of connected accounts in the vault."""
-_ATTEMPTS: Final = 3
 _IN_THE_VAULT: Final[frozenset[Kind]] = frozenset({"secret", "authorize"})
 """A call that starts over finds the results of these."""
 
@@ -57,7 +56,7 @@ async def get_secret(
     check_page = check or portal.check_of(name)  # that of Portal(checks=)
     shown = [{"name": field, "title": title} for field, title in fields.items()]
     about = {"name": name, "fields": shown, "check": check_page is not None}
-    for _ in range(_ATTEMPTS):
+    for _ in range(SECRET_ATTEMPTS):
         identity = call.replay.identify_mark("secret", name)
         kept = None if call.replay.find_mark(identity) is not None else await portal.vault.get(call.owner, name)
         if kept is not None and await _is_still_right(check, kept):
@@ -70,7 +69,7 @@ async def get_secret(
             return entered
     raise NotAnswered(
         f"The user entered the secret {name!r}, but its check did not accept it",
-        for_model=model_text.rejected_secret(name),
+        for_model=model_text.describe_rejected_secret(name),
     )
 
 
@@ -220,7 +219,7 @@ async def _visit_page(
         if call.journal.entry(mark_name("visited", id)) is None:
             page = await portal.interactions.look(id)
             if page is None and time.time() < until:
-                raise _decided_elsewhere(kind)
+                raise _refuse_decision(kind)
             if page is None or page[1] is None:
                 visited = ""  # even for a page of an earlier process: its address may be another now
     if not visited:
@@ -230,6 +229,7 @@ async def _visit_page(
         call.add_page(id)
     visit = (Recognised if kind in _IN_THE_VAULT else Visit)(message, address, id=id)
     visit.base = visited
+    visit.is_awaited = True
     call.replay.mark(identity, kind, [until, digest, visited, address])
     value_of(await put(call, visit))
     ending = await wait_for_ending(call, id, timeout, until, address)
@@ -250,7 +250,7 @@ async def _use(call: Call, portal: Portal, identity: str, kind: Kind, digest: st
         if await portal.interactions.was_used(id, digest):
             return
         _audit_use(call, kind, digest, "unknown")
-        raise _decided_elsewhere(kind)
+        raise _refuse_decision(kind)
     again = kind in _IN_THE_VAULT  # nothing is done twice if a replay reads them again
     turn, now = call.journal.turn, time.time()
     if not await portal.interactions.use(id, digest, owner=call.owner, turn=turn, again=again, now=now):
@@ -269,7 +269,7 @@ def _audit_use(call: Call, kind: Kind, digest: str, refused: str = "") -> None:
         call.audit("approval.refused" if refused else "approval.used", outcome=refused, digest=digest)
 
 
-def _decided_elsewhere(kind: Kind) -> OnceUnknown:
+def _refuse_decision(kind: Kind) -> OnceUnknown:
     return OnceUnknown(
         f"The page of this {kind} is in another store, or was used too long ago",
         advice="Servers that share keys must share a store, too: install(server, store=...).",

@@ -259,6 +259,7 @@ async def _visit(
         call = running_call("visit")
         named = wait and id is not None  # then a call that begins afresh finds it done, by its id
         question = make(Recognised if named else Visit, message, url, id=id, **options)
+        question.is_awaited = wait
         agreed: str = value_of(await put(call, question))
         if wait:
             _went_well(await wait_for_ending(call, agreed, question.timeout))

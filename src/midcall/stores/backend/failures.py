@@ -45,14 +45,14 @@ def fail(what: str, failure: Failure) -> StoreError:
     return StoreError(text.format(what), advice=advice)
 
 
-def malformed_url(scheme: str) -> StoreError:
+def refuse_url(scheme: str) -> StoreError:
     return StoreError(
         f"The {scheme}:// URL of the store cannot be read",
         advice="Percent-encode special characters in the user name and password: %40 for @, %2F for /, %3A for :.",
     )
 
 
-def unknown_option(what: str, ours: tuple[str, ...]) -> StoreError:
+def refuse_option(what: str, ours: tuple[str, ...]) -> StoreError:
     return StoreError(
         f"{what} does not accept an option in the URL of the store",
         advice=f"Check the spelling. midcall's own options are {', '.join(ours)}; all others go to the driver.",

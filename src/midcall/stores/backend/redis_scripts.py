@@ -21,8 +21,8 @@ local function parts(head)
 end
 """
 
-# Redis refuses to begin writing when its memory is full, and not any more once a script has written: so
-# what takes memory comes first, and a script is refused as a whole.
+# If its memory is full, Redis refuses the first write of a script, but no later ones. So the write that takes
+# memory comes first: a script is refused as a whole, or not at all.
 # KEYS: record. ARGV: created, head, kind and data; then, each '' if absent: = and the outcome,
 # consumed, for how many milliseconds to keep it; channel, message.
 CREATE: Final = f"""{_HEAD}

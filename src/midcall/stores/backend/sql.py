@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Final
 
-from midcall.settings import STORE_BATCH
+from midcall.settings import SQL_RACES, STORE_BATCH
 from midcall.stores.backend.connected import Connected, OpenT
 from midcall.stores.backend.failures import fail
 from midcall.stores.backend.rows import check_names, escape, read_version, unescape, unreadable
@@ -20,7 +20,6 @@ from midcall.stores.base import Completion, Record, Value, verdict
 
 _RECORD: Final = "id, kind, owner, data, created, expires, outcome, consumed, version"
 _VALUE: Final = "owner, name, sealed, updated"
-_RACES: Final = 5
 
 _CREATE: Final = f"""
     INSERT INTO @midcall_records AS old ({_RECORD}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -74,7 +73,7 @@ class SqlStore(Connected[OpenT]):
     async def create(self, record: Record) -> tuple[Record, bool]:
         check_names(record)
         new = replace(record, version=1)
-        for _ in range(_RACES):
+        for _ in range(SQL_RACES):
             if await self._change(record.id, _CREATE, *to_row(new)):
                 return new, True
             if (found := await self.read(record.id)) is not None:
@@ -85,7 +84,7 @@ class SqlStore(Connected[OpenT]):
         check_names(record)
         id, kind, owner, data, _, expires, outcome, consumed, _ = to_row(record)
         changed = (kind, owner, data, expires, outcome, consumed, id, version)
-        for _ in range(_RACES):
+        for _ in range(SQL_RACES):
             if rows := await self._change(record.id, _CHANGE, *changed):
                 return replace(record, created=float(rows[0][1]), version=version + 1), True
             found = await self.read(record.id)
@@ -101,7 +100,7 @@ class SqlStore(Connected[OpenT]):
         return {record.id: record for record in map(_to_record, await self._select(_RECORD, ids))}
 
     async def complete(self, id: str, outcome: str, *, owner: str | None, now: float) -> Completion:
-        for _ in range(_RACES):
+        for _ in range(SQL_RACES):
             if await self._change(id, _COMPLETE, escape(outcome), escape(id), *_whose(owner), now):
                 return "done"
             if (completion := verdict(await self.read(id), owner=owner, now=now)) != "done":

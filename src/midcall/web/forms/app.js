@@ -7,7 +7,7 @@
   const asked = new Map();
   const call = { action: "find", frame };
   let last = 0, looks = 0, reports = 0, seen = 0, height = 0, pause = 400, modes = [];
-  let open, code, timer; // the question, the code to go on with, the next look
+  let open, code, timer, resting; // the question, the code to go on with, the next look, a form that is too new to send
   let over, own, told, busy; // whether the call has ended, was answered here, the model was told, an answer is on its way
 
   const post = (message) => host.postMessage({ jsonrpc: "2.0", ...message }, "*");
@@ -78,8 +78,13 @@
     if (reply.nonce) open = reply;
     if (reply.state === "asking") {
       pause = 400;
-      if (!again) seen = 0;
-      return draw(reply.html);
+      draw(reply.html);
+      if (!again) {
+        seen = 0;
+        follow();
+        rest(main.querySelector("form"));
+      }
+      return;
     }
     if (!over) {
       if (reply.state === "done" && own) say("sent");
@@ -98,7 +103,7 @@
 
   const send = (action) => {
     const form = main.querySelector("form");
-    if (busy || (action === "accept" && !whole(form))) return;
+    if (busy || form === resting || (action === "accept" && !whole(form))) return;
     busy = true;
     const fields = [...new FormData(form)].filter(([, value]) => typeof value === "string");
     const { nonce, step, question } = open;
@@ -130,6 +135,16 @@
     main.replaceChildren(drawn.content);
     follow();
     roomy();
+  };
+  // The second half of a double click was meant for the question before.
+  const rest = (form) => {
+    const buttons = form.querySelectorAll(".actions button");
+    resting = form;
+    for (const button of buttons) button.disabled = true;
+    setTimeout(() => {
+      if (resting === form) resting = undefined;
+      for (const button of buttons) button.disabled = false;
+    }, document.body.dataset.pause);
   };
   const say = (what) => main.replaceChildren(...(what ? [document.getElementById(what).content.cloneNode(true)] : []));
   const end = (what) => {

@@ -16,6 +16,7 @@ from markupsafe import Markup
 from midcall.core.forms.fields import Flag
 from midcall.core.forms.form import Form
 from midcall.problems import Problem
+from midcall.settings import PAGE_CONFIRM_SECONDS
 from midcall.web.forms import excerpt
 from midcall.web.forms.html import OURS, PAGES, stylesheet
 from midcall.web.forms.inputs import too_large
@@ -26,7 +27,8 @@ def document() -> str:
     script = (OURS / "app.js").read_text("utf-8")
     style = stylesheet() + (OURS / "app.css").read_text("utf-8")
     policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; base-uri 'none'"
-    return PAGES.page("app.html", policy=policy, script=Markup(script), style=Markup(style))
+    pause = round(1000 * PAGE_CONFIRM_SECONDS)
+    return PAGES.page("app.html", policy=policy, script=Markup(script), style=Markup(style), pause=pause)
 
 
 def asking(

@@ -10,12 +10,10 @@ from markupsafe import Markup, escape
 
 from midcall.core.text import plain, plain_line, reveal
 from midcall.language import ngettext
-
-MESSAGE: Final = 10_000
-LINE: Final = 300
+from midcall.settings import PAGE_LINE_CHARACTERS, PAGE_MESSAGE_CHARACTERS
 
 
-def text(whole: str, most: int = MESSAGE) -> str:
+def text(whole: str, most: int = PAGE_MESSAGE_CHARACTERS) -> str:
     """Up to this many characters, and how many more there are."""
     if len(whole) <= most:
         return plain(whole)
@@ -24,7 +22,7 @@ def text(whole: str, most: int = MESSAGE) -> str:
     return f"{plain(whole[:most])}… {note.format(count=f'{left:,}')}"
 
 
-def line(whole: str, most: int = LINE) -> str:
+def line(whole: str, most: int = PAGE_LINE_CHARACTERS) -> str:
     """The same on one line, with an ellipsis if something is missing."""
     return plain_line(whole) if len(whole) <= most else f"{plain_line(whole[:most])}…"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from midcall.core.forms.form import Form
-from midcall.language import _, ngettext
+from midcall.language import _, name_direction, name_language, ngettext
 from midcall.problems import Problem
 from midcall.web.forms import excerpt
 from midcall.web.forms.inputs import inputs
@@ -46,6 +46,7 @@ class Pages:
         )
         install = cast("Any", self._environment).install_gettext_callables
         install(_, ngettext, newstyle=True)  # `_("Hello %(name)s", name=who)` escapes the name
+        cast("dict[str, Any]", self._environment.globals).update(lang=name_language, dir=name_direction)
         self._environment.filters.update(
             text=excerpt.text, line=excerpt.line, exact=excerpt.exact, marks=excerpt.draw_marks
         )

@@ -15,7 +15,7 @@ from midcall.core.text import plain, reveal
 from midcall.hints import describe_amount, describe_format, describe_length, describe_number, describe_pattern
 from midcall.language import _, ngettext
 from midcall.problems import Problem
-from midcall.settings import MAX_CONTROLS, MAX_FIELDS, MAX_OPTIONS
+from midcall.settings import MAX_CONTROLS, MAX_FIELDS, MAX_OPTIONS, PAGE_MESSAGE_CHARACTERS
 from midcall.web.forms import excerpt
 
 Control: TypeAlias = Literal["line", "area", "moment", "radios", "select", "boxes"]
@@ -127,7 +127,7 @@ def sentence(field: Field, problem: Problem) -> str:
     """A problem as a sentence: "Email must be an email address."."""
     label = excerpt.line(field.label)
     subject = label if label[-1:].isalnum() else _("This")
-    return f"{subject} {excerpt.line(problem.message, excerpt.MESSAGE)}."
+    return f"{subject} {excerpt.line(problem.message, PAGE_MESSAGE_CHARACTERS)}."
 
 
 def _defaults(form: Form) -> dict[str, Any]:

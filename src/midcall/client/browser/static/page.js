@@ -104,7 +104,7 @@
   }
 
   function enhance(place) {
-    for (const button of place.querySelectorAll("button[value=send]")) pause(button);
+    for (const button of place.querySelectorAll("button[name=do]")) pause(button);
     for (const options of place.querySelectorAll(".options.many")) filter(options);
     place.querySelector(".summary")?.focus();
   }

@@ -26,10 +26,10 @@ from midcall.client.terminal.draft import Entry
 from midcall.core.forms.fields import Choice, Choices
 from midcall.core.text import plain_line
 from midcall.language import _
+from midcall.settings import FOUND_OPTIONS
 
 LONG: Final = 8
 """Longer lists can be searched."""
-_MOST_SHOWN: Final = 100
 _MOST_NAMED: Final = 5
 
 
@@ -293,4 +293,4 @@ def _first(values: Sequence[str], entry: Entry = None) -> list[str]:
     """The options to show: the chosen ones first, then as many others as fit."""
     chosen = [entry] if isinstance(entry, str) else list(_several(entry))
     ahead = set(chosen)
-    return [*chosen, *(value for value in values if value not in ahead)][:_MOST_SHOWN]
+    return [*chosen, *(value for value in values if value not in ahead)][:FOUND_OPTIONS]

@@ -19,8 +19,8 @@ from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.text import reveal
 from midcall.hints import describe_amount, format_value, list_hints
 from midcall.language import _
+from midcall.settings import DESCRIPTION_CHARACTERS
 
-_MOST_DESCRIPTION: Final = 2_000
 _WIDEST: Final = 72
 """The columns of an input, as in window.tcss."""
 _AROUND: Final = 8
@@ -114,7 +114,7 @@ def _title(field: Field) -> Content:
     title = Content.assemble((shorten(field.label), "bold"), (mark, "$accent bold"), "  ", (hints, "dim"))
     if not field.description:
         return title
-    return Content.assemble(title, "\n", (shorten_paragraphs(field.description, _MOST_DESCRIPTION), "dim"))
+    return Content.assemble(title, "\n", (shorten_paragraphs(field.description, DESCRIPTION_CHARACTERS), "dim"))
 
 
 def _hints(field: Field) -> list[str]:

@@ -35,8 +35,8 @@ KEYS: Final = {
     "more": "ctrl+n",
     "less": "ctrl+p",
 }
-YES: Final = frozenset({"send", "next", "yes", "open", "agree"})
-"""Acts that approve something."""
+DECISIONS: Final = frozenset({"send", "next", "yes", "open", "agree", "decline"})
+"""Acts that answer for the user. Leaving a question is always possible."""
 _AROUND: Final = 7
 """Columns that a button needs besides its name."""
 

@@ -18,11 +18,10 @@ from textual.theme import Theme
 from textual.widget import Widget
 from textual.widgets import Input
 
-from midcall.client.terminal.widgets.frame import KEYS, YES, Act, Page
-from midcall.settings import CONFIRM_SECONDS, TERMINAL_DRAW_SECONDS
+from midcall.client.terminal.widgets.frame import DECISIONS, KEYS, Act, Page
+from midcall.settings import CONFIRM_SECONDS, PRINTED_LINES, TERMINAL_DRAW_SECONDS
 
 _ACTS = {key: [act for act, its_key in KEYS.items() if its_key == key] for key in KEYS.values()}
-_MOST_PRINTED: Final = 10_000
 _THEME: Final = Theme(
     name="midcall",
     ansi=True,
@@ -64,7 +63,7 @@ class Window(App[None]):
     ENABLE_COMMAND_PALETTE = False
     INLINE_PADDING = 0
     quickest: ClassVar[float] = CONFIRM_SECONDS
-    """Seconds before a new page accepts an approval."""
+    """Seconds before a new page takes a decision."""
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(key, f"act('{key}')", show=False, priority=True) for key in _ACTS),
         Binding("ctrl+c", "interrupt", show=False, priority=True),
@@ -76,7 +75,7 @@ class Window(App[None]):
         super().__init__(driver_class, ansi_color=True)
         self.streams: tuple[TextIO, TextIO] | None = None
         """The host's own streams, if its output is already diverted; None to capture prints here."""
-        self.printed: deque[tuple[str, bool]] = deque(maxlen=_MOST_PRINTED)
+        self.printed: deque[tuple[str, bool]] = deque(maxlen=PRINTED_LINES)
         """What the program printed meanwhile, and whether it was to standard error."""
         self.failure: Exception | None = None
         """Why the app failed, if it did."""
@@ -134,9 +133,9 @@ class Window(App[None]):
         self._do(event.act)
 
     def _do(self, act: str) -> None:
-        """Ignore an approval that comes before the page could be read: the key was for something else."""
+        """Ignore a decision that comes before the page could be read: the key was for something else."""
         page = self.screen
-        if act not in YES or (isinstance(page, Page) and page.seconds >= self.quickest):
+        if act not in DECISIONS or (isinstance(page, Page) and page.seconds >= self.quickest):
             self.do(act)
 
     def action_act(self, key: str) -> None:

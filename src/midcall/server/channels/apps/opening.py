@@ -18,6 +18,7 @@ import secrets
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -222,15 +223,27 @@ def _connection(ctx: ServerRequestContext[Any, Any]) -> Connection:
 
 
 def _as_javascript(value: Any) -> Any:
-    """The value after a host has parsed it: JavaScript has one kind of number."""
+    """The value after a host has parsed it and written it again.
+
+    JavaScript has one kind of number. What is too large for it is Infinity, which JSON writes as null.
+    """
     match value:
         case dict():
             return {str(name): _as_javascript(part) for name, part in cast("dict[Any, Any]", value).items()}
         case list():
             return [_as_javascript(part) for part in cast("list[Any]", value)]
+        case float() if not isfinite(value):
+            return None
         case float() if value.is_integer() and abs(value) <= _SAFE:
             return int(value)
         case int() if not isinstance(value, bool) and abs(value) > _SAFE:
-            return float(value)
+            return _as_javascript(_as_float(value))
         case _:
             return value
+
+
+def _as_float(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return inf
