@@ -28,6 +28,8 @@ FOLLOWING = "tests/server/running/test_following.py::"
 VARIABLES = "tests/server/running/test_context_variables.py::"
 OVER_HTTP = "tests/server/running/test_over_http.py::"
 CANCELLING = "tests/server/running/test_cancelling.py::"
+HANDOVER = "tests/server/running/test_handover.py::"
+DECIDING = "tests/server/running/test_deciding.py::"
 LEFT = "tests/server/running/test_only_what_left.py::"
 FASTMCP_VERSION = "tests/server/test_fastmcp_version.py::"
 ENDING = "tests/server/running/test_ending.py::"
@@ -270,6 +272,8 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         ONCE_ONLY + "test_of_two_different_retries_at_the_same_time_one_is_refused",
         ONCE_ONLY + "test_a_decline_cannot_become_an_accept",
         INSTEAD + "test_a_state_continues_once_in_one_process_without_live_runs_too",
+        DECIDING + "test_a_retry_that_is_dropped_while_its_outcome_is_written_leaves_the_live_run_to_the_same_retry",
+        DECIDING + "test_in_replay_a_retry_that_is_dropped_during_the_cleanup_leaves_its_round_to_the_same_retry",
         CODES + "test_a_code_continues_once",
         CANCELLING + "test_a_state_whose_run_the_client_cancelled_is_refused_and_never_replayed",
     ),
@@ -277,11 +281,14 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         SHARED + "test_a_tool_runs_once_though_another_replica_gets_its_answers",
         SHARED + "test_the_same_retry_at_another_replica_joins_and_other_answers_are_refused_there",
         SHARED + "test_a_replica_that_has_stopped_leaves_its_calls_to_another_one",
+        HANDOVER + "test_a_run_that_waits_is_beaten_for_however_long_its_round_took_to_store",
+        HANDOVER + "test_a_claim_that_cannot_be_given_back_at_once_is_given_back_later",
     ),
     "RUN-4": (
         INSTEAD + "test_the_cleanup_of_a_run_has_run_before_the_client_has_the_round",
         INSTEAD + "test_a_lock_that_a_tool_holds_is_free_for_its_replay_elsewhere",
         INSTEAD + "test_a_def_tool_has_left_its_thread_before_the_client_has_the_round",
+        INSTEAD + "test_replicas_that_share_a_policy_of_the_servers_own_end_the_run_before_its_round_leaves",
         LIVE + "test_with_keys_and_no_store_another_replica_may_get_the_retry_and_calls_are_replayed",
         DOCTOR + "test_replicas_with_shared_keys_and_no_store_are_told_that_a_state_can_be_continued_twice",
     ),
@@ -312,6 +319,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     "RUN-8": (
         ENDING + "test_a_server_that_stops_ends_its_live_runs_before_the_authors_own_cleanup",
         ENDING + "test_stdio_that_is_closed_ends_the_runs_inside_the_lifespan",
+        ENDING + "test_a_server_stops_though_an_effect_hangs_and_the_log_names_its_tool",
         ENDING + "test_a_terminated_http_server_ends_the_runs_inside_the_lifespan",
         ENDING + "test_a_tool_that_swallows_every_cancellation_is_abandoned_and_named",
     ),
@@ -1130,6 +1138,11 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         EVICTION + "test_a_crowd_of_one_address_takes_the_room_of_that_address_only",
         ONCE_ONLY + "test_a_retry_gets_its_result_again_only_as_long_as_all_results_together_are_not_too_large",
         LIVE_THREADS + "test_people_who_never_answer_leave_threads_to_others",
+        LIVE_THREADS + "test_one_caller_may_have_half_of_the_threads_that_others_leave_and_hears_why_there_are_no_more",
+        LIVE_THREADS + "test_one_callers_waiting_def_tools_do_not_have_those_of_others_run_again",
+        EVICTION + "test_large_arguments_of_one_caller_take_only_so_much_memory",
+        EVICTION + "test_over_http_the_bodies_of_requests_count_and_an_address_takes_no_room_of_others",
+        EVICTION + "test_the_turns_of_a_crowd_do_not_have_those_of_others_forgotten",
     ),
     "SAFE-26": (
         FLOWS + "test_a_server_that_withdraws_the_last_question_gets_no_answer_before_the_user_sends_it",

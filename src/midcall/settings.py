@@ -668,7 +668,8 @@ EFFECT_SECONDS: Final = _runs.add(
     10.0,
     "s",
     "Ending a run waits this long for its effects before it cancels everything else.",
-    then="The run is cancelled; its effects still finish.",
+    then="The run is cancelled; its effects still finish. A replay waits for them. If the client has cancelled, or the "
+    "server stops, midcall waits as long as for cleanup, and logs an error.",
 )
 GRACE_SECONDS: Final = _runs.add(
     "GRACE_SECONDS",
@@ -690,7 +691,7 @@ MAX_TURNS: Final = _runs.add(
     100_000,
     "turns",
     "Remember this many turns, to reject a second answer to the same state.",
-    then="The oldest is forgotten by this process; a store still knows it.",
+    then="The oldest of the callers with most are forgotten by this process; a store still knows them.",
 )
 MAX_TURN_OUTCOMES: Final = _runs.add(
     "MAX_TURN_OUTCOMES",
@@ -706,6 +707,15 @@ LARGE_JOURNAL_BYTES: Final = _runs.add(
     "Without a store, the journals that are too large to travel may have this many bytes together, and those of one "
     "caller half of it.",
     then="A call whose journal grows further fails with `JournalTooLarge`.",
+)
+WAITING_BYTES: Final = _runs.add(
+    "WAITING_BYTES",
+    256_000_000,
+    "bytes",
+    "The requests of waiting runs may take about this much memory together, with arguments, answers and HTTP bodies, "
+    "and those of one signed-in user half of it.",
+    then="The largest run of the caller with most ends, and is replayed when its answer comes; if its tool has ended "
+    "meanwhile, its result is forgotten.",
 )
 OUTCOME_BYTES: Final = _runs.add(
     "OUTCOME_BYTES",
@@ -750,7 +760,8 @@ MAX_LENT_THREADS: Final = _runs.add(
     1_000,
     "threads",
     "While a `def` tool waits for a person, the pool of threads may start another one: this many in all.",
-    then="Further waiting tools take threads of the pool, and other `def` tools wait for one.",
+    then="Further questions of `def` tools fail with `NoChannel`; those of one caller do earlier, at half of what the "
+    "others leave.",
 )
 BLOCKED_SECONDS: Final = _runs.add(
     "BLOCKED_SECONDS",

@@ -312,7 +312,7 @@ async def test_keys_that_were_given_and_a_policy_of_the_authors_own_come_before_
     own: MCPServer[Any] = MCPServer(
         "x", request_state_security=RequestStateSecurity(keys=["s key of the tests: 0123456789abcdef"], ttl=77)
     )
-    assert midcall.install(own, store=store).whose_keys == "process", "nobody can see who has the author's"
+    assert midcall.install(own, store=store).whose_keys == "server"
     assert midcall.install(MCPServer("x"), store=Memory()).whose_keys == "process"
     assert midcall.install(MCPServer("x")).whose_keys == "process"
 
@@ -340,7 +340,7 @@ async def test_any_setting_of_an_author_for_states_makes_the_policy_the_authors(
     home: Path, policy: dict[str, Any]
 ) -> None:
     own: MCPServer[Any] = MCPServer("x", request_state_security=RequestStateSecurity(**policy))
-    assert midcall.install(own, store=f"sqlite://{home / 'store.db'}").whose_keys == "process"
+    assert midcall.install(own, store=f"sqlite://{home / 'store.db'}").whose_keys == "server"
 
 
 async def test_a_machine_without_a_place_for_keys_costs_a_store_nothing(home: Path) -> None:

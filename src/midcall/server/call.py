@@ -93,6 +93,8 @@ class Call:
     """Whether it continues without a request that could be held for a person."""
     size = 0
     """How long the text of its journal was when its last round left."""
+    first_size = 0
+    """About how many bytes its first request takes, once it has waited."""
     suspension: Suspension | None = None
     """How its request returns before the tool has ended, if it does."""
     trail: Trail | None = None

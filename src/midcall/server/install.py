@@ -242,7 +242,7 @@ def install(
             identity=identity,
             server_name=installation.server_title,
             keys=portal_keys(given or of_here, kept),
-            file=kept.path if isinstance(kept, SQLite) and whose != "process" else None,
+            file=kept.path if isinstance(kept, SQLite) and whose in ("author", "machine") else None,
         )
     _place(lowlevel, seal, installation)
     if probe:
@@ -304,7 +304,9 @@ class Installation:
     on_ask: Callable[[Call], None] | None = None
     """Called when a tool asks by the framework's own means."""
     own_apps: MutableMapping[str, bool] = field(default_factory=lambda: Remembered[bool](MAX_SEEN_TOOLS))
-    """By tool, whether it has its own App. Clients call tools that don't exist, too."""
+    """By tool, whether it has its own App."""
+    unlisted: MutableMapping[str, None] = field(default_factory=lambda: Remembered[None](MAX_SEEN_TOOLS))
+    """The tools that a caller's list doesn't have. Others may see them."""
     secret_forms: MutableMapping[str, tuple[str, ...]] = field(
         default_factory=lambda: Remembered[tuple[str, ...]](MAX_WARNINGS)
     )

@@ -46,9 +46,9 @@ from midcall.server.running.turns import (
     cancel,
     cancel_unless_joined,
     cancellation,
-    conclude,
     publish,
 )
+from midcall.server.running.waiting import caller_of
 from midcall.settings import BRANCH_POLL_SECONDS, BRANCH_POLLS, GRACE_SECONDS, STATE_BYTES
 from midcall.stores.quotas import caller
 
@@ -143,12 +143,7 @@ class Calls:
             if state is None and self._installation.answers_ahead:
                 call.ahead = responses
         call.start(ctx, call_next)
-        try:
-            await call.run.settle()
-            return (await self._come_to(call))[1]
-        except asyncio.CancelledError:
-            await self._lose(call, None)
-            raise
+        return (await self._come_to(call))[1]
 
     # --- and is continued ---------------------------------------------------------------------
 
@@ -185,7 +180,7 @@ class Calls:
             head = read_head(state)
         except InvalidJournal as exc:
             raise protocol_error(exc, None) from None
-        turn = self._runs.join(head, given)
+        turn = self._runs.join(head, given, partial(self._caller, ctx))
         turn.waiting += 1
         try:
             async with turn.lock:
@@ -197,15 +192,19 @@ class Calls:
         finally:
             turn.waiting -= 1
 
+    def _caller(self, ctx: ServerRequestContext[Any, Any]) -> str:
+        """Who makes this request; empty if there is only one caller."""
+        installation = self._installation
+        return "" if ctx.request is None and installation.principal is None else installation.caller(ctx)
+
     async def _take_turn(self, request: _Request, turn: Turn) -> HandlerResult:
         """Continue the call, here or where its run is, until the turn has an outcome."""
         while turn.outcome is None:
-            if turn.joined is not None:  # the request that continued it is gone, and the run is still here
-                turn.joined.follow(request.ctx)
-            else:
+            if turn.joined is None:
                 turn.joined = await self._claim(request, turn)
-            if turn.joined is not None:
-                await self._attend(turn.joined, turn)
+            elif turn.deciding is None:  # the request that continued it is gone, and the run is still here
+                turn.joined.follow(request.ctx)
+            await self._attend(turn)
         return turn.outcome.again() if turn.outcome.error is not None else turn.outcome.result
 
     async def _claim(self, request: _Request, turn: Turn) -> Call | None:
@@ -244,7 +243,8 @@ class Calls:
         try:
             call = (None if claim.replays else self._resume_live(request)) or await self._replay(request)
         except BaseException:
-            self._runs.aside(handover.give_back(claim))
+            keep = not claim.replays and self._runs.at(request.head) is not None
+            self._runs.aside(handover.give_back(claim, keep=keep))
             raise
         call.claim = claim
         return call
@@ -360,43 +360,76 @@ class Calls:
 
     # --- a request waits for its run ----------------------------------------------------------
 
-    async def _attend(self, call: Call, turn: Turn) -> None:
-        """Wait until the tool has ended, or has asked and gone quiet, and settle the turn.
+    async def _attend(self, turn: Turn) -> None:
+        """Wait until the call of this turn has come to something, and settle the turn.
 
         If another replica has taken it over, the turn has no outcome then, and no call.
         """
+        while (call := turn.joined) is not None:
+            try:
+                if turn.deciding is None:
+                    await _settle(call)
+                    if self._decides_at_once(call):
+                        await self._decide(call, turn)
+                        continue
+                    deciding = self._runs.begin(self._decide(call, turn))
+                    turn.deciding = None if deciding.done() else deciding
+                else:
+                    deciding = turn.deciding
+                if not deciding.done():
+                    await asyncio.wait((deciding,))
+            except asyncio.CancelledError:
+                await self._lose(turn.joined or call, turn)
+                raise
+            deciding.result()
+
+    def _decides_at_once(self, call: Call) -> bool:
+        """Whether deciding waits for nothing, unless the call has failed: then it needs no task."""
+        return self._installation.keeping is None and self._runs.live and not (call.recalls or call.run.sending)
+
+    async def _decide(self, call: Call, turn: Turn) -> None:
+        """Decide what the call, which has settled, comes to, and settle the turn.
+
+        A task of its own: its request may break off meanwhile, and nothing may be decided twice.
+        """
         try:
-            await call.run.settle()
-            call, result = await self._come_to(call, turn)
-        except asyncio.CancelledError:
-            await self._lose(turn.joined or call, turn)
-            raise
+            result = await _come_of(call)
         except Exception as exc:
-            call = turn.joined or call
             outcome = Outcome(error=cancellation() if turn.cancelled else _error_data(exc))
-            await conclude(self._runs, call, turn, outcome)
+            await self._abort(call)
+            await publish(self._runs, call, outcome, turn)
             if turn.outcome is outcome:
                 raise
-            return
-        if call.claim is None:
-            self._runs.settle(turn, Outcome(result))
         else:
-            await conclude(self._runs, call, turn, Outcome(result))
+            if turn.cancelled:
+                await publish(self._runs, call, Outcome(error=cancellation()), turn)
+            elif result is _AGAIN:
+                turn.joined = call.again()
+            else:
+                await publish(self._runs, call, Outcome(result), turn)
+        finally:
+            turn.deciding = None
 
-    async def _come_to(self, call: Call, turn: Turn | None = None) -> tuple[Call, HandlerResult]:
-        """What the call, which has settled, comes to: its result, or its next round. It may be run again meanwhile."""
-        while True:
-            if call.recalls:
-                await _catch_up(call)
-                call.run.hand_back()
-            over = call.run.task.done() or call.run.abandoned
-            result = await (_finish(call) if over else _leave(call))
-            if result is not _AGAIN:
-                return call, result
-            call = call.again()
-            if turn is not None:
-                turn.joined = call
-            await call.run.settle()
+    async def _abort(self, call: Call) -> None:
+        """Its request gets an error, so nobody will continue it: its run doesn't stay behind."""
+        if not call.run.done and not self._runs.has(call):
+            await call.end("failed")
+
+    async def _come_to(self, call: Call) -> tuple[Call, HandlerResult]:
+        """What the call comes to: its result, or its next round. It may be run again meanwhile."""
+        try:
+            while True:
+                await _settle(call)
+                result = await _come_of(call)
+                if result is not _AGAIN:
+                    return call, result
+                call = call.again()
+        except asyncio.CancelledError:
+            await self._lose(call, None)
+            raise
+        except Exception:
+            await self._abort(call)
+            raise
 
     async def drive(self, call: Call, claim: Claim) -> None:
         """Continue a run for a request that another replica got."""
@@ -405,10 +438,13 @@ class Calls:
         call.forget_round()
         try:
             call.run.resume(self._answer(call, claim.given))
-            await call.run.settle()
             call, result = await self._come_to(call)
             outcome = Outcome(result)
+        except MidcallError as exc:
+            await self._abort(call)
+            outcome = Outcome(error=protocol_error(exc, None).error)
         except Exception as exc:
+            await self._abort(call)
             outcome = Outcome(error=_error_data(exc))
         try:
             await publish(self._runs, call, outcome)
@@ -423,7 +459,7 @@ class Calls:
         caller.set(lambda: call.caller)  # nobody is signed in here
         head, given = Head(call.name, call.journal.turn, call.journal.owner), Given({})
         try:
-            turn = self._runs.join(head, given)
+            turn = self._runs.join(head, given, partial(caller_of, call))
         except MCPError:  # the client has cancelled it
             return
         turn.waiting += 1
@@ -452,14 +488,14 @@ class Calls:
         call.forget_round()
         call.is_unattended = True
         call.run.resume(())
-        await self._attend(call, turn)
+        await self._attend(turn)
 
     async def _lose(self, call: Call, turn: Turn | None) -> None:
         """The request is gone. Over HTTP, a retry that broke off may be joined; everything else ends the run.
 
         With a code, a call continues without a request too: only a cancel ends it.
         """
-        if call.run.done and call.claim is None:
+        if call.run.done and call.claim is None and (turn is None or turn.deciding is None):
             return
         over_http = call.over_http and not call.cancel_requested
         if turn is not None and (call.run.done or turn.waiting > 1 or over_http):
@@ -477,7 +513,20 @@ class Calls:
         async with turn.lock:
             if turn.joined is call:
                 with suppress(Exception):  # it is the outcome of the turn
-                    await self._attend(call, turn)
+                    await self._attend(turn)
+
+
+async def _settle(call: Call) -> None:
+    """Wait until the tool has ended, or has asked and gone quiet."""
+    await call.run.settle()
+    if call.recalls:
+        await _catch_up(call)
+        call.run.hand_back()
+
+
+def _come_of(call: Call) -> CoroutineType[Any, Any, HandlerResult]:
+    """What a call that has settled comes to."""
+    return _finish(call) if call.run.task.done() or call.run.abandoned else _leave(call)
 
 
 async def _catch_up(call: Call) -> None:
@@ -602,16 +651,23 @@ async def _leave(call: Call) -> HandlerResult:
             result = await _result(call, {key: each.request for key, each in call.run.open.items()})
             if call.trail is not None and not (call.suspension and call.suspension.pages):
                 await call.trail.end("back", others_stay=True)
-            return result
-        finally:
-            if not call.ended:
-                call.let_go()
-                call.installation.runs.wait(call)
+        except MCPError:  # it sends the client to a page, and may be continued
+            _stay(call)
+            raise
+        _stay(call)
+        return result
     requests = call.run.requests()
     await call.end(ROUND)
     if call.failed is not None:
         return ending(call.failed, call)
     return await _result(call, requests)
+
+
+def _stay(call: Call) -> None:
+    """The run waits for the next request, unless it was ended meanwhile."""
+    if not call.ended:
+        call.let_go()
+        call.installation.runs.wait(call)
 
 
 async def _result(call: Call, requests: Mapping[str, Mapping[str, Any]]) -> HandlerResult:
@@ -621,6 +677,7 @@ async def _result(call: Call, requests: Mapping[str, Mapping[str, Any]]) -> Hand
         raise await check_required(call, exc) from None
     except MidcallError as exc:
         if not call.ended:
+            call.failed = call.failed or exc  # the same retry must hear of it too
             await call.end("failed")
         return ending(exc, call)
 

@@ -161,6 +161,11 @@ DECISION_UNKNOWN: Final = (
     "again until the user has checked what happened."
 )
 
+TOO_MANY_WAIT: Final = (
+    "Too many questions are waiting for this user already, so this one was not asked. Wait until some of them are "
+    "answered before you call the tool again."
+)
+
 
 def describe_rejected_secret(name: str) -> str:
     return (

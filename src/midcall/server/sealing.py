@@ -57,8 +57,8 @@ Key: TypeAlias = str | bytes | bytearray
 Principal: TypeAlias = Callable[[ServerRequestContext[Any, Any]], str | None]
 """Tells whose a request is."""
 _Fail: TypeAlias = Callable[[ServerRequestContext[Any, Any], str, str], MCPError]
-Whose: TypeAlias = Literal["author", "machine", "process"]
-"""Who has the keys."""
+Whose: TypeAlias = Literal["author", "machine", "server", "process"]
+"""Who has the keys: `server` means a policy of the server's own, whose keys replicas may share."""
 
 
 class Seal:
@@ -219,7 +219,7 @@ def seal_for(
     if ttl is None:  # the SDK's default is short for a person
         ttl = old.ttl if old is not None and old.ttl != SDK_STATE_TTL_SECONDS else STATE_TTL_SECONDS
     bind = principal or (old.bind_principal if old is not None else authenticated_principal)
-    whose: Whose = "author" if keys else "process"
+    whose: Whose = "author" if keys else "server" if old is not None and not _is_default(old) else "process"
     if not keys and of_here and (old is None or _is_default(old)):
         keys, whose = of_here, "machine"
     try:

@@ -22,7 +22,15 @@ from midcall.stores.address import Address, wrong_option
 from midcall.stores.backend import redis_scripts as scripts
 from midcall.stores.backend.connected import Connected
 from midcall.stores.backend.failures import fail, import_driver, refuse_option, refuse_url
-from midcall.stores.backend.rows import OLDEST, check_names, escape, missing_steps, unescape
+from midcall.stores.backend.rows import (
+    OLDEST,
+    check_names,
+    escape,
+    missing_steps,
+    read_version,
+    unescape,
+    unreadable,
+)
 from midcall.stores.backend.wakeup import Wakeups
 from midcall.stores.base import Completion, Record, Value
 
@@ -248,7 +256,7 @@ class Redis(Connected[_Open]):
         return await self._run(lambda it: it.scripts[script](key, told))
 
     async def _versions(self, ids: Sequence[str]) -> dict[str, int]:
-        return {id: int(version or 1) async for id, (_, version) in self._find(ids, "h", "v")}
+        return {id: _version(id, version) async for id, (_, version) in self._find(ids, "h", "v")}
 
     async def _find(self, ids: Sequence[str], *fields: str) -> AsyncIterator[tuple[str, list[bytes | None]]]:
         """These fields of those records that exist, hundreds in one round trip."""
@@ -301,12 +309,22 @@ def _parse_any(id: str, found: Sequence[bytes | None]) -> Record | None:
 
 
 def _parse(id: str, found: Sequence[bytes | None]) -> Record:
-    head, data, outcome, consumed, version = (None if each is None else unescape(each.decode()) for each in found)
-    expires, created, owner = (head or "").split(" ", 2)
-    length, _, data = (data or "").partition(" ")
-    kind, data = data[: int(length)], data[int(length) :]
-    times = (float(created), float(expires))
-    return Record(id, kind, owner, data, *times, outcome, consumed is not None, int(version or 1))
+    try:
+        head, data, outcome, consumed, version = (None if each is None else unescape(each.decode()) for each in found)
+        expires, created, owner = (head or "").split(" ", 2)
+        length, _, data = (data or "").partition(" ")
+        kind, data = data[: int(length)], data[int(length) :]
+        times = (float(created), float(expires))
+        return Record(id, kind, owner, data, *times, outcome, consumed is not None, read_version(version or 1))
+    except ValueError:
+        return unreadable(id)
+
+
+def _version(id: str, found: bytes | None) -> int:
+    try:
+        return read_version((found or b"1").decode())
+    except ValueError:
+        return unreadable(id).version
 
 
 def _value(owner: str, name: str, packed: bytes) -> Value:

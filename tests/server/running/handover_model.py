@@ -30,10 +30,11 @@ Rule: TypeAlias = Literal[
     "read after a lost reply",
     "spare who beats",
     "give back what nobody continues",
+    "owe what could not be given back",
     "continue what the state names",
 ]
 RULES: Final[frozenset[Rule]] = frozenset(get_args(Rule))
-Fault: TypeAlias = Literal["crash", "stop", "shut down", "evict", "copy", "lost bell", "lost reply", "drop"]
+Fault: TypeAlias = Literal["crash", "stop", "shut down", "evict", "copy", "lost bell", "lost reply", "drop", "outage"]
 
 T = TypeVar("T")
 
@@ -79,6 +80,8 @@ class State(NamedTuple):
     acted: tuple[int, ...] = (0,) * TURNS
     """How often the effect without `once` happened. Not counted any more when a replica was hurt."""
     charged: tuple[int, ...] = (0,) * TURNS
+    owed: tuple[int, ...] = (NOBODY,) * TURNS
+    """Who has claimed a turn, continues it no more, and could not write that."""
     requests: frozenset[Request] = frozenset()
     turn: int = 0
     """What the client has to answer; `TURNS` when it has its result."""
@@ -139,6 +142,9 @@ class Model:
             run = state.runs[at]
             if state.up[at] == "up" and run is not None:
                 yield from self._wait(state, at, run) if run.step == "waits" else self._work(state, at, run)
+        for number, at in enumerate(state.owed):
+            if at != NOBODY and state.up[at] == "up":
+                yield from self._pay(state, number, at)
         yield from self._hurt(state)
 
     # --- the client ---------------------------------------------------------------------------
@@ -191,10 +197,16 @@ class Model:
                 lost = works if "read after a lost reply" in self._rules else lost
                 yield Move(f"{NAMES[at]} claims {number}, the reply is lost", lost.spend("lost reply"), True)
             if state.can("drop"):
-                dropped = created.with_request(request, None)
+                gone = created.with_request(request, None)
+                dropped = gone
                 if "give back what nobody continues" in self._rules:
-                    dropped = dropped.with_turn(number, Turn(2, at))
+                    dropped = gone.with_turn(number, Turn(2, at))
                 yield Move(f"{NAMES[at]} claims {number} for a request that is gone", dropped.spend("drop"), True)
+                if state.can("outage"):
+                    if "owe what could not be given back" in self._rules:
+                        gone = gone._replace(owed=put(gone.owed, number, at))
+                    gone = gone.spend("drop").spend("outage")
+                    yield Move(f"{NAMES[at]} claims {number} for a request that is gone, in an outage", gone, True)
             return
         run = state.runs[at]
         asks = run is not None and (run.turn, run.step) == (number - 1, "settles")  # the same, but it was overtaken
@@ -207,6 +219,15 @@ class Model:
             turn = Turn(1, request.owner, rung=rung)
             offered = state.with_turn(number, turn).with_request(request, request._replace(seen=turn))
             yield Move(f"{NAMES[at]} offers {number}", offered if rung else offered.spend("lost bell"), not rung)
+
+    def _pay(self, state: State, number: int, at: int) -> Iterator[Move]:
+        """With a later beat, give back what could not be given back."""
+        turn = state.turns[number]
+        paid = state._replace(owed=put(state.owed, number, NOBODY))
+        if turn is not None and (turn.claim, turn.version) == (at, 1):
+            yield Move(f"{NAMES[at]} gives {number} back at last", paid.with_turn(number, Turn(2, at)))
+        elif state.up[at] == "up":
+            yield Move(f"{NAMES[at]} owes nothing for {number}", paid)
 
     def _may_claim(self, state: State, request: Request, seen: Turn) -> bool:
         """Whether who has the turn is gone, as far as this replica can tell."""

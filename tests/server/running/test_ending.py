@@ -19,7 +19,7 @@ from midcall import from_thread
 from midcall.testing import connect
 from tests import waiting
 from tests.calling import MEANS, Elicit, Means, asking, bare_asking, begin, finish
-from tests.kinds import KINDS, Kind, server_with
+from tests.kinds import KINDS, Kind, bare_server, server_with
 from tests.serving import serving, stdio
 
 ANSWERS = {"a?": "1", "b?": "2"}
@@ -368,3 +368,45 @@ async def test_a_run_that_has_ended_keeps_nothing_of_the_tool_alive() -> None:
         assert await finish(client, await begin(client, "tool"), ANSWERS) == "Heavy"
         gc.collect()
         assert made[0]() is None
+
+
+@pytest.mark.parametrize("ended", ["by stopping", "before"])
+async def test_a_server_stops_though_an_effect_hangs_and_the_log_names_its_tool(
+    ended: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("midcall.server.running.run.CLEANUP_SECONDS", 0.05)
+    monkeypatch.setattr("midcall.server.running.run.EFFECT_SECONDS", 0.05)
+    paying, release, paid = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    trail: list[str] = []
+
+    @asynccontextmanager
+    async def lifespan(server: Any) -> AsyncIterator[dict[str, Any]]:
+        yield {}
+        trail.append("closed")
+
+    async def pay() -> None:
+        paying.set()
+        await release.wait()
+        paid.set()
+
+    async def pays() -> str:
+        await midcall.once("pay", pay)
+        return "paid"
+
+    server = bare_server("mcpserver", pays, lifespan=lifespan)
+    midcall.install(server)
+    async with asyncio.timeout(20):
+        async with connect(server) as client:
+            served = asyncio.create_task(client.call_tool("pays", {}))
+            await paying.wait()
+            if ended == "before":
+                served.cancel()
+                await asyncio.gather(served, return_exceptions=True)
+                await client.list_tools()  # the server has heard of it
+        await asyncio.gather(served, return_exceptions=True)
+        assert trail == ["closed"]
+        release.set()
+        await paid.wait()
+    assert [
+        each.getMessage() for each in caplog.records if "pays" in each.getMessage() and "effect" in each.getMessage()
+    ]

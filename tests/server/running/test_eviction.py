@@ -13,14 +13,17 @@ import httpx2
 import pytest
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import CallToolResult
+from mcp_types import CallToolResult, ElicitResult
 
 import midcall
 from midcall import once
-from midcall.server.running import runs
+from midcall.core.journal import Head
+from midcall.server.running import past, runs, waiting
+from midcall.stores.memory import Memory
 from midcall.testing import connect
 from tests.calling import MEANS, Elicit, Means, Round, asking, bare_asking, begin, finish, proceed, retry, send
 from tests.kinds import server_with
+from tests.server.running.replicas import Wire
 from tests.server.test_store import code_of
 from tests.serving import served
 
@@ -297,6 +300,24 @@ async def test_a_replay_of_a_call_that_began_elsewhere_is_logged(caplog: pytest.
     assert all(word in line for word in ("restart", "another replica", "once"))
 
 
+async def test_a_replay_because_the_store_could_not_be_reached_is_logged_as_that(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, "midcall")
+    wire = Wire(Memory())
+
+    async def book_a_room(elicit: Elicit) -> str:
+        return await elicit("a?")
+
+    async with connect(asking("mcpserver", book_a_room, keys=KEYS, store=wire)) as client:
+        wire.is_cut = True
+        first = await begin(client, "book_a_room")
+        wire.is_cut = False
+        assert await finish(client, first, ANSWERS) == "1"
+    [line] = replays(caplog, "book_a_room")
+    assert "store could not be reached" in line
+
+
 async def test_a_live_call_is_not_a_replay_and_nothing_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "midcall")
 
@@ -399,3 +420,124 @@ async def test_large_answers_of_one_caller_take_only_so_much_memory(monkeypatch:
         assert await finish(client, one, answers) == "200000 2"
         three = await proceed(client, await begin(client, "twice"), answers)
         assert [await finish(client, each, answers) for each in (small, two, three)] == ["1 2", *["200000 2"] * 2]
+
+
+def caller(ctx: Any) -> str:
+    return str((ctx.params or {}).get("_meta", {}).get("example.com/user"))
+
+
+def called_by(name: str) -> Any:
+    return {"meta": {"example.com/user": name}}
+
+
+async def test_large_arguments_of_one_caller_take_only_so_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "WAITING_BYTES", 1_000_000)
+    ran: Counter[str] = Counter()
+
+    async def tool(name: str, text: str) -> str:
+        ran[name] += 1
+        return f"{len(text)} {await midcall.ask('a?', str)}"
+
+    crowd, ada = called_by("crowd"), called_by("ada")
+    async with asyncio.timeout(10), connect(server_with(tool, principal=caller)) as client:
+        mine = await begin(client, "tool", {"name": "mine", "text": "x" * 100_000}, **ada)
+        rounds = [
+            await begin(client, "tool", {"name": str(number), "text": "x" * 300_000}, **crowd) for number in range(4)
+        ]
+        small = await begin(client, "tool", {"name": "small", "text": ""}, **crowd)
+        assert await finish(client, mine, ANSWERS, **ada) == "100000 1"
+        assert await finish(client, small, ANSWERS, **crowd) == "0 1"
+        assert [await finish(client, each, ANSWERS, **crowd) for each in rounds] == ["300000 1"] * 4
+    assert (ran["mine"], ran["small"], ran["3"]) == (1, 1, 1)
+    assert (ran["0"], ran["1"], ran["2"]) == (2, 2, 2)
+
+
+async def test_over_http_the_bodies_of_requests_count_and_an_address_takes_no_room_of_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(waiting, "WAITING_BYTES", 1_000_000)
+    ran: Counter[str] = Counter()
+
+    async def tool(name: str, text: str) -> str:
+        ran[name] += 1
+        return f"{len(text)} {await midcall.ask('a?', str)}"
+
+    async with (
+        asyncio.timeout(20),
+        served(server_with(tool)) as url,
+        client_at(url, "127.0.0.2") as ada,
+        client_at(url, "127.0.0.3") as crowd,
+    ):
+        mine = await begin(ada, "tool", {"name": "mine", "text": "x" * 50_000})
+        rounds = [await begin(crowd, "tool", {"name": str(each), "text": "x" * 200_000}) for each in range(3)]
+        assert await finish(ada, mine, ANSWERS) == "50000 1"
+        assert [await finish(crowd, each, ANSWERS) for each in rounds] == ["200000 1"] * 3
+    assert ran == {"mine": 1, "0": 2, "1": 1, "2": 1}
+
+
+async def test_large_answers_count_too_while_their_call_waits_for_the_next_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(waiting, "WAITING_BYTES", 100_000)
+    ran: Counter[str] = Counter()
+
+    async def twice(name: str) -> str:
+        ran[name] += 1
+        return f"{len(await midcall.ask('a?', str))} {await midcall.ask('b?', str)}"
+
+    answers = {"a?": "x" * 60_000, "b?": "2"}
+    async with asyncio.timeout(10), connect(server_with(twice)) as client:
+        one, two = [await proceed(client, await begin(client, "twice", {"name": name}), answers) for name in "ab"]
+        assert [await finish(client, each, answers) for each in (one, two)] == ["60000 2"] * 2
+    assert sorted(ran.values()) == [1, 2]
+
+
+# --- what was continued ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("continued", ["declined", "in service"])
+async def test_the_turns_of_a_crowd_do_not_have_those_of_others_forgotten(
+    monkeypatch: pytest.MonkeyPatch, continued: str
+) -> None:
+    """Without a store, a state could be continued again, or beside its own run."""
+    monkeypatch.setattr(past, "MAX_TURNS", 4)
+    working, go_on = asyncio.Event(), asyncio.Event()
+    ran: Counter[str] = Counter()
+
+    async def tool(name: str) -> str:
+        answer = await midcall.ask("a?", str)
+        ran[name] += 1
+        if name == "mine" and continued == "in service":
+            working.set()
+            await go_on.wait()
+        return answer
+
+    crowd, ada = called_by("crowd"), called_by("crowd" if continued == "in service" else "ada")
+    no = {"a?": ElicitResult(action="decline")}
+    async with asyncio.timeout(10), connect(server_with(tool, principal=caller)) as client:
+        first = await begin(client, "tool", {"name": "mine"}, **ada)
+        if continued == "declined":
+            await retry(client, first, no, **ada)
+        else:
+            served_now = asyncio.create_task(finish(client, first, ANSWERS, **ada))
+            await working.wait()
+        for number in range(8):
+            await finish(client, await begin(client, "tool", {"name": str(number)}, **crowd), ANSWERS, **crowd)
+        if continued == "declined":
+            with pytest.raises(MCPError, match="already continued"):
+                await retry(client, first, ANSWERS, **ada)
+            assert ran["mine"] == 0
+        else:
+            again = asyncio.create_task(finish(client, first, ANSWERS, **ada))
+            await client.list_tools()  # the same retry has reached the server
+            go_on.set()
+            assert await asyncio.gather(served_now, again) == ["1", "1"]
+            assert ran["mine"] == 1
+
+
+async def test_the_same_caller_with_too_many_turns_has_the_oldest_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(past, "MAX_TURNS", 4)
+    remembered = past.Past(in_store=False)
+    for number in range(9):
+        remembered.join(Head("call", number, ""), b"", lambda: "ada")
+    assert [number for number in range(9) if ("call", number) in remembered] == [5, 6, 7, 8]

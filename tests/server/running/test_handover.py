@@ -12,9 +12,10 @@ from mcp import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult
 
 from midcall import ask, once
+from midcall.errors import StoreError
 from midcall.server import middleware
 from midcall.server.running import handover
-from midcall.stores import Store, open_store
+from midcall.stores import Record, Store, open_store
 from midcall.stores.memory import Memory
 from midcall.testing import connect
 from tests.calling import MEANS, Elicit, Means, Round, asking, begin, finish, proceed, retry, send
@@ -751,3 +752,155 @@ async def test_a_call_that_was_resumed_at_another_replica_asks_by_rounds_again(s
         second = await send(b.client, "midcall_answer", answer)
         assert isinstance(second, Round)
         assert await finish(c.client, second, ANSWERS) == "a: 1 2"
+
+
+# --- beats ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first", ["a code", "a large journal"])
+async def test_a_run_that_waits_is_beaten_for_however_long_its_round_took_to_store(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    till = Till()
+
+    async def tool(at: str, elicit: Elicit) -> str:
+        await till.happen(at, "before")
+        word = await (ask("a?", str, via={"relay"}) if first == "a code" else elicit("a?"))
+        await till.happen(at, "charged")
+        return f"{at}: {word}"
+
+    came, go_on = till.gate("a", "charged")
+    if first == "a large journal":
+        monkeypatch.setattr(middleware, "STATE_BYTES", 10)
+    client = {"modes": ()} if first == "a code" else {}
+    async with replicas(stores, tool, relay=True, client=client) as (a, b, _):
+        stored, store = a.wire.hold_reply("create")
+        if first == "a code":
+            asking_now = asyncio.create_task(a.client.call_tool("tool", {}))
+        else:
+            asking_now = asyncio.create_task(begin(a.client, "tool"))
+        await stored.wait()
+        await beats()
+        store.set()
+        asked: Any = await asking_now
+
+        def answer(at: Replica) -> asyncio.Task[Any]:
+            if isinstance(asked, Round):
+                return asyncio.create_task(finish(at.client, asked, ANSWERS))
+            answered = {"code": code_of(asked), "action": "accept", "content": {"answer": "1"}}
+            return asyncio.create_task(at.client.call_tool("midcall_answer", answered))
+
+        at_a = answer(a)
+        await came.wait()
+        at_b = answer(b)
+        await beats(15)
+        go_on.set()
+        said = [each if isinstance(each, str) else text(each) for each in (await at_a, await at_b)]
+        assert said == ["a: 1"] * 2
+    assert till.effects == [("a", "before"), ("a", "charged")]
+
+
+async def test_a_claim_that_cannot_be_given_back_at_once_is_given_back_later(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its request is gone, and an outage comes at that moment: nobody may wait for it for ever."""
+    till = Till()
+    failed = asyncio.Event()
+    give_back = handover.Handover.give_back
+
+    async with replicas(stores, till.ask_one) as (a, b, _):
+
+        async def fail(self: handover.Handover, claim: handover.Claim, *, keep: bool = False) -> None:
+            a.wire.is_cut = True
+            try:
+                await give_back(self, claim, keep=keep)
+            finally:
+                a.wire.is_cut = False
+                failed.set()
+
+        first = await begin(a.client, "tool")
+        came, go_on = a.wire.hold_reply("create")
+        gone = waiting_at(a, first)
+        await came.wait()
+        gone.cancel()
+        await asyncio.gather(gone, return_exceptions=True)
+        with monkeypatch.context() as patch:
+            patch.setattr(handover.Handover, "give_back", fail)
+            go_on.set()
+            await failed.wait()
+        assert await asyncio.gather(waiting_at(b, first), waiting_at(a, first)) == ["a: 1"] * 2
+    assert till.effects == [("a", "before"), ("a", "after")]
+
+
+class Slow:
+    """A store with one record of a replica, whose reads a test can fail, or delay."""
+
+    def __init__(self) -> None:
+        self.version = 1
+        self.clock = 0.0
+        self.takes = 0.0
+        self.is_cut = self.is_deleted = False
+
+    async def read(self, id: str) -> Record | None:
+        self.clock += self.takes
+        if self.is_cut:
+            raise StoreError("The wire is cut.")
+        return None if self.is_deleted else Record(id, "replica", "", "{}", 0.0, 1.0, version=self.version)
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> Slow:
+    store = Slow()
+    monkeypatch.setattr(handover.time, "monotonic", lambda: store.clock)
+    return store
+
+
+async def looks(store: Slow, pulse: Any, count: int) -> list[bool]:
+    """So many looks, each a beat later."""
+    found: list[bool] = []
+    for _ in range(count):
+        store.clock += BEAT
+        found.append(await pulse.is_gone())
+    return found
+
+
+async def test_four_reads_without_a_new_beat_mean_that_a_replica_is_gone(slow: Slow) -> None:
+    pulse: Any = handover._Pulse(slow, "b")
+    assert await looks(slow, pulse, 4) == [False, False, False, True]
+    slow.version += 1
+    assert await looks(slow, pulse, 4) == [False, False, False, True]
+
+
+async def test_a_deleted_record_is_a_beat_that_is_missing_and_no_more(slow: Slow) -> None:
+    """Anyone who shares the store can delete it. Its owner writes it again with its next beat."""
+    pulse: Any = handover._Pulse(slow, "b")
+    await looks(slow, pulse, 1)
+    slow.is_deleted = True
+    assert await looks(slow, pulse, 2) == [False, False]
+    slow.is_deleted, slow.version = False, 2
+    assert await looks(slow, pulse, 1) == [False]
+    slow.is_deleted = True
+    assert await looks(slow, pulse, 3) == [False, False, True]
+
+
+async def test_a_read_that_fails_starts_over(slow: Slow) -> None:
+    pulse: Any = handover._Pulse(slow, "b")
+    await looks(slow, pulse, 3)
+    slow.is_cut = True
+    assert await looks(slow, pulse, 9) == [False] * 9
+    slow.is_cut = False
+    assert await looks(slow, pulse, 4) == [False, False, False, True]
+
+
+@pytest.mark.parametrize("late", ["the read", "the reader"])
+async def test_a_read_that_is_late_starts_over(slow: Slow, late: str) -> None:
+    """The reader may have been stopped itself, and the beats of all others with it."""
+    pulse: Any = handover._Pulse(slow, "b")
+    await looks(slow, pulse, 3)
+    if late == "the read":
+        slow.takes = 4 * BEAT
+    else:
+        slow.clock += 4 * BEAT
+    assert await looks(slow, pulse, 1) == [False]
+    slow.takes = 0.0
+    assert await looks(slow, pulse, 3) == [False, False, True]

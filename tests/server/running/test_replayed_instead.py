@@ -6,11 +6,12 @@ import asyncio
 from typing import Any
 
 import pytest
+from mcp.server.request_state import RequestStateSecurity
 
 import midcall
 from midcall import from_thread, once, suspending
 from midcall.testing import ERAS, Era, connect, run
-from tests.calling import MEANS, Elicit, Means, asking, begin, finish, proceed
+from tests.calling import MEANS, Elicit, Means, asking, bare_asking, begin, finish, proceed
 from tests.kinds import server_with
 
 ANSWERS = {"a?": "1", "b?": "2"}
@@ -176,3 +177,25 @@ async def test_what_was_recorded_in_a_live_run_is_there_for_a_replica_that_repla
 
 async def _asked(message: str) -> str:
     return await midcall.ask(message, str)
+
+
+async def test_replicas_that_share_a_policy_of_the_servers_own_end_the_run_before_its_round_leaves() -> None:
+    """The SDK's way to share keys: any of them may get the next request."""
+    trail: list[tuple[str, str]] = []
+
+    def replica(at: str) -> Any:
+        async def tool(elicit: Elicit) -> str:
+            trail.append((at, "locks"))
+            try:
+                return f"{at}: {await elicit('a?')}"
+            finally:
+                trail.append((at, "unlocks"))
+
+        shared = RequestStateSecurity(keys=["s key of the tests: 0123456789abcdef"], ttl=900)
+        server = bare_asking("mcpserver", tool, request_state_security=shared)
+        midcall.install(server)
+        return server
+
+    async with connect(replica("a")) as a, connect(replica("b")) as b:
+        assert await finish(b, await begin(a, "tool"), {"a?": "1"}) == "b: 1"
+    assert trail == [("a", "locks"), ("a", "unlocks"), ("b", "locks"), ("b", "unlocks")]

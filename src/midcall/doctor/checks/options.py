@@ -52,6 +52,9 @@ async def check_keys(site: Site) -> list[Finding]:
         case "machine":
             text = "This user's, on this machine: calls resume here after a restart, but on no other machine."
             return [Finding("keys", "ok", text)]
+        case "server":
+            text = "The server's own, of its RequestStateSecurity: replicas that share them can continue these calls."
+            return [Finding("keys", "ok", text)]
         case "author":
             text = "Yours: every replica that has them can continue these calls, even after a restart."
             return [Finding("keys", "ok", text)]

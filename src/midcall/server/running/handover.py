@@ -111,12 +111,12 @@ class _Pulse:
         except StoreError:
             self._beat = None
             return False
-        if record is None or not record.pending:  # it beats before its first round leaves, and says when it stops
+        if record is not None and not record.pending:  # it says when it stops
             return True
         self._looked = time.monotonic()
         if self._looked - asked > LATE_BEATS * BEAT_SECONDS or asked - before > LATE_BEATS * BEAT_SECONDS:
             self._beat = None
-        self._note(record.version)
+        self._note(record.version if record is not None else self._beat or 0)  # anyone may have deleted it
         return self._still >= SILENT_BEATS - 1
 
     def _note(self, beat: int) -> None:
@@ -242,19 +242,26 @@ class Handover:
     async def _create(self, store: Store, head: Head, turn: _Turn) -> tuple[Record, bool]:
         now = time.time()
         record = Record(_turn_id(head.call, head.turn), "turn", "", turn.text(), now, now + self._seconds)
+        free = record.id not in self._held
         if turn.claim:
             self._held.add(record.id)
+            try:
+                await self.present()
+            except BaseException:
+                self._let_go_if(free, record)
+                raise
         try:
             found, ours = await store.create(record)
         except (RecordRefused, StoreFull):  # it was not created
-            self._held.discard(record.id)
+            self._let_go_if(free, record)
             raise
         except StoreError:
             found = await self._read_again(store, record, turn)
             if found is None:
-                self._held.discard(record.id)
+                self._let_go_if(free, record)
                 raise
             ours = found.data == record.data
+        self._let_go_if(free and not ours, record)
         self._let_go_unless_mine(found)
         return found, ours
 
@@ -271,6 +278,11 @@ class Handover:
         self._let_go_unless_mine(found)
         return found, won
 
+    def _let_go_if(self, free: bool, record: Record) -> None:
+        """Nobody here continues this turn, unless somebody did before. If something is owed for it, it stays held."""
+        if free and record.id not in self._owed:
+            self._held.discard(record.id)
+
     def _let_go_unless_mine(self, record: Record) -> None:
         if _turn_of(record).claim != self.me or record.outcome is not None:
             self._held.discard(record.id)
@@ -284,12 +296,15 @@ class Handover:
         except RecordRefused:
             raise
         except StoreError:  # the reply may have been lost: the data shows whose change it was
-            found = await self._read_again(store, changed, turn)
+            found = await self._read_again(store, changed, turn, before=record.data)
             won = found is not None and (found.data, found.outcome) == (changed.data, outcome)
         return found or _gone(), won
 
-    async def _read_again(self, store: Store, written: Record, turn: _Turn) -> Record | None:
-        """Read back a write whose reply was lost. If the store is still down, the next beats settle it."""
+    async def _read_again(self, store: Store, written: Record, turn: _Turn, before: str | None = None) -> Record | None:
+        """Read back a write whose reply was lost. If the store is still down, the next beats settle it.
+
+        `before` is what the record said, if there was one.
+        """
         try:
             return await store.read(written.id)
         except StoreError:
@@ -298,6 +313,8 @@ class Handover:
             elif turn.claim == self.me:
                 undone = replace(written, data=replace(turn, claim="", token=_token()).text())
                 self._owed[written.id] = (written.data, undone)
+            elif before is not None:  # it gives our claim back
+                self._owed[written.id] = (before, written)
             raise
 
     async def _surely(self, claiming: Coroutine[Any, Any, tuple[Record, bool]]) -> tuple[Record, bool]:
@@ -351,8 +368,10 @@ class Handover:
         """
         turn = _turn_of(claim.record)
         offered = replace(turn, owner=turn.owner if keep else "", claim="", token=_token())
-        self._held.discard(claim.record.id)
-        await self._change(await self._keeping.store(), claim.record, offered)
+        try:
+            await self._change(await self._keeping.store(), claim.record, offered)
+        finally:
+            self._let_go_if(True, claim.record)
 
     async def has(self, claim: Claim | None, call: str, turn: int) -> bool:
         """Whether this process still has the call: the turn that it has claimed, or the next one."""

@@ -100,6 +100,8 @@ class Run:
     """Set while the run is being ended; done when the tool turns out to swallow that for ever."""
     _threads: frozenset[int] = frozenset()
     _effects: set[asyncio.Task[Any]] | None = None
+    _is_over = False
+    """Whether no replay will follow, since the client cancels or the server stops: then no wait is without an end."""
     _askers: set[asyncio.Task[Any]] | None = None
 
     def __init__(self, name: object, var: ContextVar[Any], value: Any) -> None:
@@ -387,6 +389,7 @@ class Run:
 
     async def end(self, why: str) -> None:
         """End the run: let effects finish, then cancel the tool and wait for its cleanup, for a bounded time."""
+        self._is_over = self._is_over or why in (CANCELLED, STOPPED)
         if self.abandoned:
             return
         if self._end_task is None:
@@ -410,12 +413,12 @@ class Run:
     async def _end(self) -> None:
         self._endless = self.loop.create_future()
         if self._effects:
-            await self._finish_effects(EFFECT_SECONDS)
+            await asyncio.wait(tuple(self._effects), timeout=EFFECT_SECONDS)
             await self._let_results_arrive()
         await self._cancel()
         self._fail_questions()
         await self._wait_for_askers()
-        await self._finish_effects(None)
+        await self._finish_effects()
         if not self.task.done() or self._endless.done():
             self._abandon()
 
@@ -488,10 +491,16 @@ class Run:
             if not pushing.cancelling():  # else it is telling the client, which a second cancel would interrupt
                 pushing.cancel()
 
-    async def _finish_effects(self, seconds: float | None) -> None:
+    async def _finish_effects(self) -> None:
+        """Wait for the effects: a replay must not begin beside them. Without one, don't wait for ever."""
         while self._effects:
-            _, running = await asyncio.wait(tuple(self._effects), timeout=seconds)
-            if running and seconds is not None:
+            await asyncio.wait(tuple(self._effects), timeout=CLEANUP_SECONDS)
+            if self._effects and self._is_over:
+                logger.error(
+                    "An effect of %s still runs, though its call was cancelled or the server stops: nobody may learn "
+                    "whether it happens. Give what once() calls a time limit.",
+                    self.name,
+                )
                 return
 
 

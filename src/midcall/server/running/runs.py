@@ -6,10 +6,11 @@ import asyncio
 import hashlib
 import json
 import logging
-from collections import Counter, OrderedDict, deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterable, Sequence
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from contextvars import Context, ContextVar
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from weakref import WeakMethod
 
@@ -23,18 +24,11 @@ from midcall.errors import StoreError
 from midcall.server.resuming.visits import NotHeld
 from midcall.server.running import handover as beating
 from midcall.server.running.handover import Claim, Handover
+from midcall.server.running.past import Past
 from midcall.server.running.run import ELSEWHERE, STOPPED
-from midcall.server.running.threads import size_of_pool
-from midcall.server.running.turns import FORGOTTEN, PAST, Given, Outcome, Turn
-from midcall.settings import (
-    LARGE_JOURNAL_BYTES,
-    MAX_ENDED_RUNS,
-    MAX_SEEN_TOOLS,
-    MAX_TURN_OUTCOMES,
-    MAX_TURNS,
-    OUTCOME_BYTES,
-    STATE_BYTES,
-)
+from midcall.server.running.turns import PAST, Given, Outcome, Turn
+from midcall.server.running.waiting import Waiting, busiest, caller_of
+from midcall.settings import LARGE_JOURNAL_BYTES, MAX_ENDED_RUNS, MAX_SEEN_TOOLS, STATE_BYTES
 from midcall.stores.base import Record
 
 if TYPE_CHECKING:
@@ -70,19 +64,15 @@ class Runs:
             handover.present = self.beat_first
         self._most = most
         self._seconds = seconds
-        self._turns: OrderedDict[tuple[str, int], Turn] = OrderedDict()
-        """The turns that this process has continued, by call and number."""
-        self._settled: deque[Turn] = deque()
-        self._settled_size = 0
+        self._past = Past(in_store=handover is not None)
         self.running: set[Call] = set()
         """The calls whose tools have not ended."""
-        self._waiting: dict[str, tuple[Call, float]] = {}
-        """Those between two requests, by call, oldest first; with the time when they expire."""
-        self._waiting_of: dict[str, int] = {}
-        """How many of them each caller has."""
+        self._waiting = Waiting(most)
+        """Those between two requests."""
         self._states: dict[str, _Kept] = {}
         """The states behind resume codes, oldest first."""
-        self._expiry: asyncio.TimerHandle | None = None
+        self._expiry: tuple[asyncio.AbstractEventLoop, asyncio.TimerHandle] | None = None
+        """What ends the oldest run when it has expired, and on which loop."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._ending: dict[str, asyncio.Task[None]] = {}
         """Those that are being ended, by call."""
@@ -105,25 +95,13 @@ class Runs:
 
     # --- one turn -----------------------------------------------------------------------------
 
-    def join(self, head: Head, given: Given) -> Turn:
+    def join(self, head: Head, given: Given, caller: Callable[[], str]) -> Turn:
         """The turn that this state continues; if other requests do the same, it's the same turn.
 
         Raises:
             MCPError: It was continued with other answers, or cancelled.
         """
-        key = head.call, head.turn
-        answers = hashlib.sha256(_canonical(given).encode()).digest()
-        if (turn := self._turns.get(key)) is not None:
-            turn.check(answers)
-            return turn
-        turn = Turn(answers)
-        self._remember(key, turn)
-        return turn
-
-    def _remember(self, key: tuple[str, int], turn: Turn) -> None:
-        self._turns[key] = turn
-        if len(self._turns) > MAX_TURNS:
-            self._turns.popitem(last=False)
+        return self._past.join(head, hashlib.sha256(_canonical(given).encode()).digest(), caller)
 
     def at(self, head: Head) -> Call | None:
         """The call of this turn, if its run waits here.
@@ -144,37 +122,27 @@ class Runs:
         return None
 
     def settle(self, turn: Turn, outcome: Outcome) -> None:
-        """What this turn came to. Only the newest outcomes are kept, for requests that are sent twice."""
-        turn.outcome, turn.joined, turn.size = outcome, None, outcome.size()
-        self._settled.append(turn)
-        self._settled_size += turn.size
-        while len(self._settled) > MAX_TURN_OUTCOMES or (self._settled_size > OUTCOME_BYTES and len(self._settled) > 1):
-            oldest = self._settled.popleft()
-            self._settled_size -= oldest.size
-            oldest.outcome, oldest.given = FORGOTTEN if self.handover is None else None, None  # else it's in the store
+        """What this turn came to."""
+        self._past.settle(turn, outcome)
 
     def forget(self, head: Head) -> None:
         """This turn wasn't continued after all."""
-        self._turns.pop((head.call, head.turn), None)
+        self._past.forget(head)
 
     # --- one run ------------------------------------------------------------------------------
 
     async def can_stay(self, call: Call) -> bool:
         """Whether this run may stay in memory until the next request, and other replicas know where to send that."""
-        if not self.live or (call.run.threads_waiting and not self._has_threads()):
+        if not self.live:
             return False
         if self.handover is not None:
             try:
                 await self.beat_first()
             except StoreError as exc:
                 logger.warning("A call can't wait here, since the store can't be reached: %s", exc)
+                self._note_end(call, "its store could not be reached")
                 return False
         return True
-
-    def _has_threads(self) -> bool:
-        """Whether fewer than half of the worker threads wait for people: the others serve."""
-        held = sum(call.run.threads_waiting > 0 for call, _ in self._waiting.values())
-        return held < size_of_pool() // 2
 
     def owner_of(self, call: Call) -> str:
         """Who has the run of this call when its round has left; nobody, if it is replayed."""
@@ -182,35 +150,34 @@ class Runs:
 
     def wait(self, call: Call) -> None:
         """The request of this call returns; the run waits for the next one."""
-        name = call.journal.call
-        self._waiting[name] = (call, call.run.loop.time() + self._seconds)
-        if self._is_counted(call):
-            self._waiting_of[call.owner] = self._waiting_of.get(call.owner, 0) + 1
+        name = call.name
+        if (other := self._waiting.find(name)) is not None:  # an older run of the same call
+            self._end_soon(other, ELSEWHERE)
+        self._waiting.add(call, call.run.loop.time() + self._seconds)
         if self.handover is not None:
             self._watching[name] = self.aside(self._watch(self.handover, call))
+            if not self._is_beating():  # the store took its time since the run was known to stay
+                self._beating = self.aside(self._beat(self.handover, at_once=True))
         self._await_pages(call)
         self._make_room(call)
         self._watch_expiry()
 
-    def _is_counted(self, call: Call) -> bool:
-        """Whether the caller of this may be one of many."""
-        return call.ctx.request is not None or call.installation.principal is not None
-
     def find(self, name: str) -> Call | None:
         """The call of this name, if its run waits here, in this event loop."""
-        found = self._waiting.get(name)
-        return found[0] if found is not None and found[0].run.loop is asyncio.get_running_loop() else None
+        call = self._waiting.find(name)
+        return call if call is not None and call.run.loop is asyncio.get_running_loop() else None
 
     def take(self, call: Call) -> None:
         """A request continues this run."""
-        name = call.journal.call
-        if self._waiting.pop(name, None) is not None and self._is_counted(call):
-            left = self._waiting_of.pop(call.owner) - 1
-            if left:
-                self._waiting_of[call.owner] = left
-        for watching in (self._watching.pop(name, None), self._awaiting.pop(name, None)):
+        if not self._waiting.remove(call):
+            return
+        for watching in (self._watching.pop(call.name, None), self._awaiting.pop(call.name, None)):
             if watching is not None:
                 watching.cancel()
+
+    def has(self, call: Call) -> bool:
+        """Whether this run waits here for its next request."""
+        return self._waiting.find(call.name) is call
 
     def drop(self, name: str) -> None:
         """End a run of this call that still waits here: it was continued elsewhere, and is about to be replayed."""
@@ -249,24 +216,38 @@ class Runs:
 
     async def beat_first(self) -> None:
         """Show the other replicas that this one is there, before a round leaves that only it can continue."""
-        if self.handover is not None and (self._beating is None or self._beating.done()):
+        if self.handover is not None and not self._is_beating():
             await self.handover.beat()
-            self._beating = self.aside(self._beat(self.handover))
+            if not self._is_beating():  # another call may have been faster
+                self._beating = self.aside(self._beat(self.handover))
 
-    async def _beat(self, handover: Handover) -> None:
+    def _is_beating(self) -> bool:
+        """Whether this process beats, on this loop."""
+        beating = self._beating
+        return beating is not None and not beating.done() and beating.get_loop() is asyncio.get_running_loop()
+
+    async def _beat(self, handover: Handover, *, at_once: bool = False) -> None:
         """Beat while a run waits or is being continued, and check the turns of the waiting ones."""
-        while self._waiting or handover.busy:
-            await asyncio.sleep(beating.BEAT_SECONDS)
-            try:
-                await handover.beat()
-                turns = {name: call.journal.turn for name, (call, _) in self._waiting.items()}
-                found = await handover.look(turns) if turns else {}
-            except StoreError as error:
-                logger.warning("Could not reach the store to beat: %s", error)
-                continue
-            for name, record in found.items():
-                if (call := self.find(name)) is not None and call.journal.turn == turns[name]:
-                    self.aside(self._meet(handover, call, record))
+        while True:
+            if not at_once:
+                await asyncio.sleep(beating.BEAT_SECONDS)
+            at_once = False
+            if not (self._waiting or handover.busy):
+                return
+            for step in (handover.beat, partial(self._look, handover)):
+                try:
+                    await step()
+                except StoreError as error:
+                    logger.warning("Could not reach the store to beat: %s", error)
+                except Exception:  # the next one may work: without a beat, others would replay the calls
+                    logger.exception("A beat failed")
+
+    async def _look(self, handover: Handover) -> None:
+        """Find the offers that no notification has told of, and what was continued elsewhere."""
+        turns = {call.name: call.journal.turn for call in self._waiting}
+        for name, record in (await handover.look(turns) if turns else {}).items():
+            if (call := self.find(name)) is not None and call.journal.turn == turns[name]:
+                self.aside(self._meet(handover, call, record))
 
     async def _watch(self, handover: Handover, call: Call) -> None:
         """Notifications only make it faster: the beat finds every offer."""
@@ -304,7 +285,7 @@ class Runs:
             del self._states[old]
         self._states[code] = _Kept(call, call.journal.turn, call.ended, state, now + self._seconds)
         if len(self._states) > self._most:
-            most = _busiest(kept.call for kept in self._states.values())
+            most = busiest(kept.call for kept in self._states.values())
             del self._states[next(code for code, kept in self._states.items() if kept.call.caller == most)]
 
     def state_behind(self, code: str, holder: str) -> str | None:
@@ -312,7 +293,7 @@ class Runs:
         kept = self._states.get(code)
         if kept is None or kept.call.holder != holder or kept.until <= asyncio.get_running_loop().time():
             return None
-        is_known = kept.ended or self.find(kept.call.name) is kept.call or (kept.call.name, kept.turn) in self._turns
+        is_known = kept.ended or self.find(kept.call.name) is kept.call or (kept.call.name, kept.turn) in self._past
         return kept.state if is_known else None
 
     def use_state(self, code: str) -> bool:
@@ -323,54 +304,71 @@ class Runs:
 
     def has_room(self, call: Call) -> bool:
         """Whether this call may wait with a journal that is too large to travel, and that nothing but memory holds."""
-        held = {call, *(each for each, _ in self._waiting.values()), *(kept.call for kept in self._states.values())}
+        held = {call, *self._waiting, *(kept.call for kept in self._states.values())}
         large = [each for each in held if each.size > STATE_BYTES]
         own = sum(each.size for each in large if each.caller == call.caller)
         return own <= LARGE_JOURNAL_BYTES // 2 and sum(each.size for each in large) <= LARGE_JOURNAL_BYTES
 
     def _make_room(self, newest: Call) -> None:
-        """Only waiting runs make room, those of the caller with most first, the oldest first."""
-        each = max(1, self._most // 2)
-        if len(self._waiting) <= each:
-            return
-        if len(self._waiting) <= self._most and (not newest.owner or self._waiting_of.get(newest.owner, 0) <= each):
-            return
-        waiting = [call for call, _ in self._waiting.values() if not call.run.done]
-        own = [call for call in waiting if call.owner == newest.owner] if newest.owner else []
-        if len(own) > each:
-            self._end_soon(own[0], "evicted")
-        elif len(waiting) > self._most:
-            self._end_soon(_oldest_of_busiest(waiting), "evicted")
-        done = [call for call, _ in self._waiting.values() if call.run.done]  # they only keep their result
-        if len(done) > self._most:
-            self._forget_result(_oldest_of_busiest(done))
+        """Only waiting runs make room, those of the caller with most first."""
+        while (call := self._waiting.surplus(newest)) is not None:
+            if call.run.done:  # it only keeps its result
+                self._forget_result(call)
+            else:
+                self._end_soon(call, "evicted")
 
     def _forget_result(self, call: Call) -> None:
         """Refuse the next request of this call. Its tool has ended, and must not run again."""
         self.take(call)
-        self._remember((call.name, call.journal.turn), Turn(None, outcome=FORGOTTEN))
+        self._past.refuse(call.name, call.journal.turn, caller_of(call))
 
     def _watch_expiry(self) -> None:
-        if self._expiry is None and self._waiting:
-            call, until = next(iter(self._waiting.values()))
+        loop = asyncio.get_running_loop()
+        if self._expiry is not None and self._expiry[0] is loop:
+            return
+        until = next((until for call, until in self._waiting.deadlines() if call.run.loop is loop), None)
+        if until is not None:
             # A weak reference and an empty context: the timer may outlive the server and this request.
-            self._expiry = call.run.loop.call_at(until, _expire, WeakMethod(self._expire), context=Context())
+            self._expiry = loop, loop.call_at(until, _expire, WeakMethod(self._expire), context=Context())
 
     def _expire(self) -> None:
-        self._expiry = None
-        for call, until in list(self._waiting.values()):
-            if until > call.run.loop.time():
-                break
-            self._end_soon(call, "expired")
+        self._expiry, loop = None, asyncio.get_running_loop()
+        for call, until in list(self._waiting.deadlines()):
+            if call.run.loop is loop and until <= loop.time():
+                self._end_soon(call, "expired")
         self._watch_expiry()
 
     def _end_soon(self, call: Call, why: str) -> None:
         self.take(call)
+        self._note_end(call, why)
+        if call.run.loop is not asyncio.get_running_loop():
+            if call.run.loop.is_running():
+                asyncio.run_coroutine_threadsafe(call.end(why), call.run.loop)
+            return
+        self._ending[call.name] = task = self.aside(call.end(why))
+        task.add_done_callback(lambda _: self._ending.pop(call.name, None))
+
+    def _note_end(self, call: Call, why: str) -> None:
+        """Why this call will be replayed, for the log."""
         self._ended[call.name] = why
         if len(self._ended) > MAX_ENDED_RUNS:
             self._ended.pop(next(iter(self._ended)))
-        self._ending[call.name] = task = self.aside(call.end(why))
-        task.add_done_callback(lambda _: self._ending.pop(call.name, None))
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Begin this for a request, which may break off: then it goes on."""
+        loop = asyncio.get_running_loop()
+        if sys.version_info >= (3, 12) and loop.get_task_factory() is None:
+            task = asyncio.Task(work, loop=loop, eager_start=True)  # mostly it doesn't wait, and is done
+        else:
+            task = loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._let_go)
+        return task
+
+    def _let_go(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # its request has it, or nobody
 
     def aside(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Do this in the background, and hold it until it's done."""
@@ -457,16 +455,6 @@ class _Kept(NamedTuple):
     """Whether the run had ended by then."""
     state: str
     until: float
-
-
-def _busiest(calls: Iterable[Call]) -> str:
-    """The caller who has most of these."""
-    return Counter(call.caller for call in calls).most_common(1)[0][0]
-
-
-def _oldest_of_busiest(calls: Sequence[Call]) -> Call:
-    most = _busiest(calls)
-    return next(call for call in calls if call.caller == most)
 
 
 def _expire(method: WeakMethod[Callable[[], None]]) -> None:

@@ -10,6 +10,7 @@ import asyncio
 import concurrent.futures
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -19,8 +20,9 @@ import anyio.from_thread
 import anyio.to_thread
 from anyio import CapacityLimiter
 
-from midcall.errors import Misuse
+from midcall.errors import Misuse, NoChannel
 from midcall.server.frameworks.errors import surface
+from midcall.server.model_text import TOO_MANY_WAIT
 from midcall.server.running.run import aside, in_thread
 from midcall.settings import BLOCKED_SECONDS, MAX_LENT_THREADS, THREAD_POLL_SECONDS
 
@@ -32,6 +34,12 @@ T = TypeVar("T")
 _LOOP_STOPPED: Final = (
     "The event loop is blocked until this thread ends, so nobody can answer it. No async function may wait for a "
     "thread by join(), result() or the end of a `with ThreadPoolExecutor()`: await it, as with asyncio.to_thread."
+)
+
+_TOO_MANY: Final = "too many questions of `def` tools wait for this caller already"
+_TOO_MANY_ADVICE: Final = (
+    "Each of them holds a worker thread until it's answered, so a caller may have half of those that others leave. "
+    "Write the tool as `async def`: then its questions hold none."
 )
 
 
@@ -67,7 +75,7 @@ def run_for_worker(call: Call, verb: Callable[[], Coroutine[Any, Any, T]], *, as
         if asyncio.get_running_loop() is not call.loop:  # the thread belongs to another loop, which the tool runs
             elsewhere = asyncio.run_coroutine_threadsafe(_for_thread(call, verb, thread), call.loop)
             return await asyncio.wrap_future(elsewhere)
-        with _lend() if asks else nullcontext():
+        with _lend(call) if asks else nullcontext():
             return await _for_thread(call, verb, thread)
 
     try:
@@ -76,30 +84,39 @@ def run_for_worker(call: Call, verb: Callable[[], Coroutine[Any, Any, T]], *, as
         raise asyncio.CancelledError from None
 
 
-_lent: WeakKeyDictionary[CapacityLimiter, int] = WeakKeyDictionary()
+_lent: WeakKeyDictionary[CapacityLimiter, Counter[str]] = WeakKeyDictionary()
+"""How many threads wait for the people of each caller, by pool."""
 
 
 @contextmanager
-def _lend() -> Generator[None]:
-    """Let the pool start another thread while one waits for a person: who never answers must not take all of them."""
+def _lend(call: Call) -> Generator[None]:
+    """Let the pool start another thread while one waits for a person: who never answers must not take all of them.
+
+    One caller may have half of what the others leave, so there is always something left for one more.
+
+    Raises:
+        NoChannel: This caller has that many.
+    """
     pool = anyio.to_thread.current_default_thread_limiter()
-    lent = _lent.get(pool, 0)
-    if lent >= MAX_LENT_THREADS:
-        yield
-        return
-    _lent[pool] = lent + 1
+    lent, caller = _lent.setdefault(pool, Counter()), call.caller
+    others = lent.total() - lent[caller]
+    if lent[caller] >= (MAX_LENT_THREADS - others) // 2:
+        raise surface(NoChannel(_TOO_MANY, advice=_TOO_MANY_ADVICE, for_model=TOO_MANY_WAIT), call)
+    lent[caller] += 1
     pool.total_tokens += 1
     try:
         yield
     finally:
-        _lent[pool] -= 1
+        lent[caller] -= 1
+        if not lent[caller]:
+            del lent[caller]
         pool.total_tokens = max(1, pool.total_tokens - 1)
 
 
 def size_of_pool() -> float:
     """How many threads this loop's pool has, without those that were lent."""
     pool = anyio.to_thread.current_default_thread_limiter()
-    return pool.total_tokens - _lent.get(pool, 0)
+    return pool.total_tokens - _lent.get(pool, Counter[str]()).total()
 
 
 def run_aside(call: Call, verb: Callable[[], Coroutine[Any, Any, T]], *, asks: bool) -> T:

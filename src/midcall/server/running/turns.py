@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from sys import getsizeof
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from mcp.shared.exceptions import MCPError
@@ -21,6 +20,7 @@ from midcall.errors import StoreError
 from midcall.server.channels.push import take_back
 from midcall.server.frameworks.errors import protocol_error
 from midcall.server.running.run import CANCELLED, ELSEWHERE, STOPPED, UNSETTLED
+from midcall.server.running.sizes import size_of
 from midcall.settings import OUTCOME_BYTES
 
 if TYPE_CHECKING:
@@ -68,18 +68,7 @@ class Outcome(NamedTuple):
 
     def size(self) -> int:
         """About how many bytes of memory it takes."""
-        size = 0
-        left: list[Any] = [self.result]
-        while left and size <= OUTCOME_BYTES:
-            each = left.pop()
-            size += getsizeof(each)
-            if isinstance(each, dict):
-                left.extend(cast("dict[str, Any]", each).values())
-            elif isinstance(each, (list, tuple)):
-                left.extend(cast("list[Any]", each))
-            elif isinstance(each, BaseModel):
-                left.append(each.__dict__ | (each.model_extra or {}))
-        return size
+        return size_of(self.result, OUTCOME_BYTES)
 
     def plain(self) -> tuple[Any, Any, str | None]:
         """The outcome as JSON data, for another process: result, error, and our state.
@@ -121,6 +110,16 @@ class Turn:
     cancelled: bool = False
     joined: Call | None = None
     """The call, once it is being continued: if its request breaks off, another one can join it."""
+    deciding: asyncio.Task[None] | None = None
+    """Decides what the call comes to, and writes that down, even if the request is gone. Others wait for it."""
+
+    caller: str = ""
+    """Who has continued the call."""
+
+    @property
+    def is_in_service(self) -> bool:
+        """Whether a request waits for it, or may join it."""
+        return self.waiting > 0 or self.joined is not None
 
     def check(self, given: bytes) -> None:
         """Refuse other answers, and a call that its client has cancelled.
@@ -134,16 +133,8 @@ class Turn:
             raise MCPError(INVALID_PARAMS, WAS_CANCELLED)
 
 
-async def conclude(runs: Runs, call: Call, turn: Turn, outcome: Outcome) -> None:
-    """Settle the turn, even if the request is gone by then."""
-    if call.claim is None:
-        runs.settle(turn, outcome)
-    else:
-        await asyncio.shield(runs.aside(publish(runs, call, outcome, turn)))
-
-
 async def publish(runs: Runs, call: Call, outcome: Outcome, turn: Turn | None = None) -> None:
-    """Write the outcome where all replicas see it, before answering anyone. If that fails, end the run.
+    """Settle the turn, once all replicas can see its outcome. If that can't be written, end the run.
 
     Raises:
         MCPError: The store can't be reached.
@@ -187,7 +178,11 @@ async def cancel(runs: Runs, call: Call, turn: Turn | None) -> None:
     """End the run, and refuse its state from now on."""
     if turn is not None:
         turn.cancelled = True
+    runs.take(call)
     await call.end(CANCELLED)
+    if turn is not None and turn.deciding is not None:
+        await asyncio.wait((turn.deciding,))
+        runs.take(call)  # it may have begun to wait meanwhile
     if call.run.sending:
         await take_back(call)
     if call.cancel_requested or call.over_http:  # else the host has ended the server: the call may resume in another
@@ -199,11 +194,16 @@ async def cancel(runs: Runs, call: Call, turn: Turn | None) -> None:
 
 def cancel_unless_joined(runs: Runs, call: Call, turn: Turn) -> None:
     """Nobody has sent the request again, which broke off."""
-    if turn.waiting == 0 and turn.outcome is None and not call.run.done:
+    if turn.waiting == 0 and turn.outcome is None:
         runs.aside(_cancel_unless_joined(runs, call, turn))
 
 
 async def _cancel_unless_joined(runs: Runs, call: Call, turn: Turn) -> None:
+    if turn.deciding is not None:
+        await asyncio.wait((turn.deciding,))
+    call = turn.joined or call  # it may have been run again
+    if turn.waiting or turn.outcome is not None or call.run.done:
+        return
     claim, handover = call.claim, runs.handover
     with suppress(StoreError):
         if claim is None or handover is None or not await handover.is_joined(claim):

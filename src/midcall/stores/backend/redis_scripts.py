@@ -17,7 +17,7 @@ _FIELDS: Final = ", ".join(f"'{field}'" for field in FIELDS)
 _HEAD: Final = """
 local function parts(head)
     local expires, created, owner = string.match(head, '^(%S+) (%S+) (.*)$')
-    return tonumber(expires), owner, created
+    return tonumber(expires or '') or math.huge, owner or '', tonumber(created or '') and created or '0'
 end
 """
 
@@ -73,7 +73,7 @@ local expires, owner = parts(head)
 if ARGV[2] == 'only' and owner ~= ARGV[3] then return 'foreign' end
 if outcome then return 'already' end
 if expires <= tonumber(ARGV[4]) then return 'expired' end
-redis.call('HSET', KEYS[1], 'o', ARGV[1], 'v', tonumber(version or '1') + 1)
+redis.call('HSET', KEYS[1], 'o', ARGV[1], 'v', (tonumber(version or '1') or 1) + 1)
 redis.call('PUBLISH', ARGV[5], ARGV[6])
 return 'done'
 """
@@ -85,7 +85,7 @@ if not head or consumed then return false end
 local expires, owner = parts(head)
 if (ARGV[1] == 'only' and owner ~= ARGV[2]) or expires <= tonumber(ARGV[3]) then return false end
 local found = redis.call('HMGET', KEYS[1], {_FIELDS})
-redis.call('HSET', KEYS[1], 'c', '1', 'v', tonumber(version or '1') + 1)
+redis.call('HSET', KEYS[1], 'c', '1', 'v', (tonumber(version or '1') or 1) + 1)
 redis.call('PUBLISH', ARGV[4], ARGV[5])
 return found
 """

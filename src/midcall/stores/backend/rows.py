@@ -14,6 +14,8 @@ from midcall.errors import StoreError
 from midcall.settings import ID_BYTES
 from midcall.stores.base import Record, Value
 
+LARGEST_VERSION: Final = 2**63 - 1
+"""No record is changed that often, and a seal has no room for more."""
 OLDEST: Final = 2
 """The oldest schema version whose code can use what we write today."""
 
@@ -30,6 +32,23 @@ def escape(text: str) -> str:
 def unescape(text: str) -> str:
     """The original text."""
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if _ESCAPE in text else text
+
+
+def read_version(value: object) -> int:
+    """The version of a record, from a database that accepts anything there.
+
+    Raises:
+        ValueError: It isn't one.
+    """
+    version = int(value) if isinstance(value, (int, str)) else 0
+    if not 0 < version <= LARGEST_VERSION:
+        raise ValueError("This is not the version of a record.")
+    return version
+
+
+def unreadable(id: str) -> Record:
+    """Stands for a row that no midcall has written. No seal fits it, and no version: it's refused like any forgery."""
+    return Record(id, "", "", "", 0.0, 0.0, version=-1)
 
 
 def check_names(of: Record | Value) -> None:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final
 from midcall.settings import SQL_RACES, STORE_BATCH
 from midcall.stores.backend.connected import Connected, OpenT
 from midcall.stores.backend.failures import fail
-from midcall.stores.backend.rows import check_names, escape, unescape
+from midcall.stores.backend.rows import check_names, escape, read_version, unescape, unreadable
 from midcall.stores.base import Completion, Record, Value, verdict
 
 _RECORD: Final = "id, kind, owner, data, created, expires, outcome, consumed, version"
@@ -178,17 +178,20 @@ def to_row(record: Record) -> tuple[Any, ...]:
 
 def _to_record(row: Sequence[Any]) -> Record:
     id, kind, owner, data, created, expires, outcome, consumed, version = row[:9]
-    return Record(
-        unescape(id),
-        unescape(kind),
-        unescape(owner),
-        unescape(data),
-        float(created),
-        float(expires),
-        None if outcome is None else unescape(outcome),
-        bool(consumed),
-        version,
-    )
+    try:
+        return Record(
+            unescape(id),
+            unescape(kind),
+            unescape(owner),
+            unescape(data),
+            float(created),
+            float(expires),
+            None if outcome is None else unescape(outcome),
+            bool(consumed),
+            read_version(version),
+        )
+    except (TypeError, ValueError):  # SQLite keeps any type in any column
+        return unreadable(unescape(id))
 
 
 def _to_value(row: Sequence[Any]) -> Value:

@@ -184,8 +184,10 @@ async def serve(
     if not isinstance(name, str):  # the server refuses it
         return None
     if name not in installation.own_apps and shows_apps(installation, ctx.session.client_capabilities):
-        await _learn(installation, ctx, call_next)
-        installation.own_apps.setdefault(name, True)  # no host knows an App for a tool that isn't listed
+        unlisted = f"{installation.caller(ctx)}\0{name}"
+        if unlisted not in installation.unlisted:
+            await _learn(installation, ctx, call_next)
+            installation.unlisted[unlisted] = None  # asked once is enough
     return None
 
 
