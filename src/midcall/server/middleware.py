@@ -32,7 +32,7 @@ from midcall.server.channels.required import check_required, goes_by_link, leave
 from midcall.server.frameworks.errors import Ours, ending, find_ours, protocol_error
 from midcall.server.resuming import codes
 from midcall.server.resuming.codes import forget_request
-from midcall.server.resuming.pages import Page, pages_of
+from midcall.server.resuming.pages import Page, addresses_of, finds_out
 from midcall.server.resuming.storage import Keeping, is_kept
 from midcall.server.resuming.visits import NotHeld, longest_wait, signs_of_waiting
 from midcall.server.running.handover import Claim, Handover
@@ -311,28 +311,32 @@ class Calls:
             self._installation.note(ctx, "code.refused")
             return codes.refuse_code(Call(self._installation, ctx))
         given = Given({}, codes.answer_in(ctx))
-        until, result = time.time() + longest_wait(ctx), None
-        pages = _pages_of(taken)
+        until, result, tried = time.time() + longest_wait(ctx), None, False
+        pages = codes.pages_behind(self._installation, code, taken)
         moved = await self._have_moved(pages, detach=ctx.request is None)
         while True:
-            if pages and not moved and not await self._await_pages(ctx, taken, pages, until):
+            waits = pages and not moved and (tried or not finds_out(pages))
+            if waits and not await self._await_pages(ctx, taken, pages, until):
                 return result or codes.still_waits(Call(self._installation, ctx), code, pages)
-            if not await codes.use(self._installation, ctx, code):
+            used = await codes.use(self._installation, ctx, code)
+            if used == "refused":
                 self._installation.note(ctx, "code.refused")
                 return codes.refuse_code(Call(self._installation, ctx))
             self._installation.note(ctx, "code.used", state=taken)
             result = await self._continue_or_note(ctx, call_next, taken, given)
+            codes.conclude(self._installation, code)
+            tried = tried or used == "first"
             found = await codes.after(self._installation, ctx, result)
             if found is None or (moved and Call(self._installation, ctx).lacks("url")):  # else a visit has told it
                 return result
             (code, taken), given, moved = found, Given({}), False
-            pages = _pages_of(taken)
+            pages = codes.pages_behind(self._installation, code, taken)
 
     async def _await_pages(
         self, ctx: ServerRequestContext[Any, Any], state: str, pages: Sequence[Page], until: float
     ) -> bool:
         """Hold this request until the user is done on one of these pages. False if the time is up."""
-        address = next((page.address for page in pages if page.address), "")
+        address = next(iter(addresses_of(pages)), "")
         try:
             with self._runs.instead_of(read_head(state).call):
                 async with signs_of_waiting(ctx, self._installation.heartbeat, address):
@@ -350,7 +354,7 @@ class Calls:
         portal = self._installation.portal
         try:
             for page in pages:
-                if page.address and portal is not None:
+                if page.is_ours and portal is not None:
                     address = await portal.serve_again(page.id, page.until, detach=detach)
                     if address not in ("", page.address):
                         return True
@@ -679,8 +683,3 @@ def _is_round(result: HandlerResult) -> TypeGuard[InputRequiredResult | dict[str
     if isinstance(result, dict):
         return result.get("resultType") == "input_required"
     return is_input_required(result)
-
-
-def _pages_of(state: str) -> list[Page]:
-    """What the call of this state waits for; empty if only its live run knows."""
-    return pages_of(_decode(state)) if "\n" in state else []

@@ -22,6 +22,7 @@ from midcall.errors import InvalidQuestion, Misuse, NoChannel, NotAnswered, Once
 from midcall.server import model_text
 from midcall.server.ask import put
 from midcall.server.channels.required import Recognised
+from midcall.server.resuming.pages import Page
 from midcall.server.resuming.visits import wait_for_ending
 from midcall.settings import APPROVAL_CHARACTERS, SECRET_NAME_BYTES
 from midcall.stores.interactions import Ending, Interaction, Kind
@@ -232,7 +233,7 @@ async def _visit_page(
     visit.base = visited
     call.replay.mark(identity, kind, [until, digest, visited, address])
     value_of(await put(call, visit))
-    ending = await wait_for_ending(call, id, timeout, until, address)
+    ending = await wait_for_ending(call, Page(id, until, address, message), timeout)
     if ending.action != "accept":
         raise_refusal(ending.action)
     await _use(call, portal, identity, kind, digest)
