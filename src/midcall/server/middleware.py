@@ -27,6 +27,7 @@ from midcall.server import model_text
 from midcall.server.call import Call, hand_down, with_params
 from midcall.server.channels import telemetry
 from midcall.server.channels.apps import requests as apps
+from midcall.server.channels.apps.channel import is_in_sight
 from midcall.server.channels.push import take_back
 from midcall.server.channels.required import check_required, goes_by_link, leave_with_visits
 from midcall.server.frameworks.errors import Ours, ending, find_ours, protocol_error
@@ -316,8 +317,11 @@ class Calls:
         moved = await self._have_moved(pages, detach=ctx.request is None)
         while True:
             waits = pages and not moved and (tried or not finds_out(pages))
-            if waits and not await self._await_pages(ctx, taken, pages, until):
-                return result or codes.still_waits(Call(self._installation, ctx), code, pages)
+            call = Call(self._installation, ctx, _decode(taken) if "\n" in taken else None)
+            if waits and result is not None and not await is_in_sight(call, pages, until):
+                return result
+            if waits and not await self._await_pages(ctx, code, taken, pages, until):
+                return result or codes.still_waits(call, code, pages)
             used = await codes.use(self._installation, ctx, code)
             if used == "refused":
                 self._installation.note(ctx, "code.refused")
@@ -333,12 +337,12 @@ class Calls:
             pages = codes.pages_behind(self._installation, code, taken)
 
     async def _await_pages(
-        self, ctx: ServerRequestContext[Any, Any], state: str, pages: Sequence[Page], until: float
+        self, ctx: ServerRequestContext[Any, Any], code: str, state: str, pages: Sequence[Page], until: float
     ) -> bool:
         """Hold this request until the user is done on one of these pages. False if the time is up."""
         address = next(iter(addresses_of(pages)), "")
         try:
-            with self._runs.instead_of(read_head(state).call):
+            with self._runs.instead_of(read_head(state).call, code):
                 async with signs_of_waiting(ctx, self._installation.heartbeat, address):
                     return await self._installation.visits.wait_for_one(pages, until - time.time())
         except NotHeld:

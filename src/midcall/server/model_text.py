@@ -88,17 +88,21 @@ def _on_pages(count: int) -> str:
     return "do something on a web page" if count == 1 else f"do something on {count} web pages"
 
 
-def fill_in_app(messages: Sequence[str], pages: Sequence[tuple[str, str]] = ()) -> str:
-    """`pages` are the same messages with addresses, for a client that turns out to show nothing."""
-    listed = "\n".join([*(f"- {message}\n  {address}" for message, address in pages)] or [f"- {m}" for m in messages])
+def fill_in_app(pages: Sequence[tuple[str, str]], *, leads: bool = False) -> str:
+    """`pages` are messages; with addresses, for a client that turns out to show nothing. The first one may lead on."""
+    shown = [f"- {message}" for message, _ in pages]
+    addresses = [address for _, address in pages if address][: 1 if leads else None]
+    for index, address in enumerate(addresses):
+        shown[index] += f"\n  {address}"
+    listed = "\n".join(shown)
     text = (
         f"The user has to fill in a form first. It is shown to them with this result, and asks:\n{listed}\n"
         "Tell the user to fill it in. Do not answer for them, and do not ask the same questions in the chat."
     )
-    if not pages:
+    if not addresses:
         return text
-    addresses = "the address" if len(pages) == 1 else "the addresses"
-    return f"{text} If no form is shown, let the user open {addresses} instead, exactly as written."
+    which = "the address" if len(addresses) == 1 else "the addresses"
+    return f"{text} If no form is shown, let the user open {which} instead, exactly as written."
 
 
 # --- a question that the model asks in the chat ------------------------------------------------

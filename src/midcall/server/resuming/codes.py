@@ -188,8 +188,14 @@ async def after(
 
 def still_waits(call: Call, code: str, pages: Sequence[Page]) -> dict[str, Any]:
     """The result of a request that has waited for these pages long enough. Its code still works."""
-    result = _result(call, model_text.resume(model_text.page_not_finished(addresses_of(pages)), code))
-    result["_meta"] = {**result.get("_meta", {}), CODE: code}
+    from midcall.server.channels.apps.opening import for_app, newest_step
+
+    in_app = any(page.kind == "app" for page in pages)
+    why = (model_text.form_not_finished if in_app else model_text.page_not_finished)(addresses_of(pages))
+    ordinary = ends_unfinished(call.installation, call.session.client_capabilities)
+    result = _result(call, model_text.resume(why, code), is_error=not ordinary)
+    shown = for_app(call, newest_step(call)) if in_app else {}
+    result["_meta"] = {**result.get("_meta", {}), **shown, CODE: code}
     return result
 
 

@@ -92,6 +92,8 @@ class Runs:
         """Who waits for an offer of another replica, by call."""
         self._awaiting: dict[str, asyncio.Task[None]] = {}
         """Who waits for the pages of a run, by call."""
+        self._held: Counter[str] = Counter()
+        """The codes that requests wait with, and how many do."""
         self._beating: asyncio.Task[None] | None = None
         self._ended: dict[str, str] = {}
         """Why a run was ended, by call."""
@@ -237,15 +239,22 @@ class Runs:
         self.aside(self.resume(call))  # who takes the run cancels the wait, and not this
 
     @contextmanager
-    def instead_of(self, name: str) -> Generator[None]:
-        """While this is open, a request waits for the pages of this call, and continues it then."""
+    def instead_of(self, name: str, code: str) -> Generator[None]:
+        """While this is open, a request with this code waits for the pages of this call, and continues it then."""
+        self._held[code] += 1
         if (awaiting := self._awaiting.pop(name, None)) is not None:
             awaiting.cancel()
         try:
             yield
         finally:
+            self._held[code] -= 1
+            self._held += Counter()  # drop those at zero
             if (call := self.find(name)) is not None and name not in self._awaiting:
                 self._await_pages(call)
+
+    def is_held(self, code: str) -> bool:
+        """Whether a request with this code waits here."""
+        return code in self._held
 
     # --- replicas -----------------------------------------------------------------------------
 
