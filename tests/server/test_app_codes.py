@@ -78,6 +78,7 @@ async def test_without_a_progress_token_the_code_is_held_briefly_and_still_works
             server = server_with(book, store=Memory(), keys=KEYS, portal=Portal())
         async with host(server, era=era) as client:
             first = await client.call_tool("book", {})
+            early = first
             for _ in range(2):
                 begun = time.monotonic()
                 early = await go_on(client, first)

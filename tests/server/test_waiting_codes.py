@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -64,7 +64,7 @@ def how(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 @asynccontextmanager
 async def begun(
     tool: str, how: str, monkeypatch: pytest.MonkeyPatch, era: Era = "2026-07-28", hold: float = 20.0
-) -> AsyncIterator[tuple[Files, Client, CallToolResult]]:
+) -> AsyncGenerator[tuple[Files, Client, CallToolResult]]:
     """A call that has returned its first code. A request with a code is held for so long from then on."""
     files, options = Files(), dict[str, Any]()
     if "no store" not in how:
@@ -206,7 +206,11 @@ async def test_a_tool_that_still_requires_a_page_that_is_done_asks_for_it_again(
 async def test_the_code_of_another_user_is_refused_while_it_waits_and_after(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visits, "HOLD_SECONDS", 0.02)
     who, files = ["ada"], Files()
-    server = server_with(files.waits, principal=lambda ctx: who[0])
+
+    def user(ctx: Any) -> str:
+        return who[0]
+
+    server = server_with(files.waits, principal=user)
     async with connect(server, lambda asked: ElicitResult(action="accept"), modes=["url"]) as client:
         first = await client.call_tool("waits", {})
         for _ in range(2):

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from midcall.server.channels.request import Asking
 
 
-_SHOWS_NO_APPS: Final = "midcall.shows_no_apps"
+_SHOWS_NO_APPS: Final = "shows no Apps"
 
 
 class App:
@@ -95,11 +95,11 @@ class App:
         """Whether an App shows these, or a page does whose address the model has: then it's worth to wait."""
         told = opened.before and LINK.can_replace(call, askings)
         if await is_seen(call, opened.step, 0 if told else min(APP_SECONDS, seconds)):
-            call.connection_state.pop(_SHOWS_NO_APPS, None)
+            call.installation.clients.note(call, _SHOWS_NO_APPS, False)
             return True
         if told and call.replay.find_mark(_mark_of_unseen(askings)) is None:  # some hosts declare Apps and show none
             call.replay.mark(_mark_of_unseen(askings), "app", True)
-            call.connection_state[_SHOWS_NO_APPS] = True
+            call.installation.clients.note(call, _SHOWS_NO_APPS)
         return told
 
     async def _go_on_later(self, call: Call, askings: Sequence[Asking], opened: Opened, *, has_page: bool) -> None:
@@ -172,7 +172,7 @@ def _is_linked(call: Call, askings: Sequence[Asking]) -> bool:
     """Whether a link asks these, since no App ever came to an earlier question of this call or client."""
     if call.replay.find_mark(app_mark(askings)) is not None:
         return False
-    if call.connection_state.get(_SHOWS_NO_APPS) or call.journal.marks("unseen"):
+    if call.installation.clients.is_known(call, _SHOWS_NO_APPS) or call.journal.marks("unseen"):
         return True
     return any(call.replay.find_mark(link_mark(asking)) is not None for asking in askings)
 
