@@ -22,7 +22,7 @@ from mcp_types import (
 
 import midcall
 from midcall import Cancelled, Declined, UrlElicitationRequired, Visit, ask, complete, protocol, visit
-from midcall.errors import InvalidQuestion
+from midcall.errors import InvalidQuestion, UserCancelled, UserDeclined
 from midcall.server.install import installation_on
 from midcall.server.resuming import visits
 from midcall.stores.memory import Memory
@@ -60,9 +60,19 @@ async def test_accepting_is_consent_and_not_completion(era: Era) -> None:
 
 
 @pytest.mark.parametrize("era", WITH_URLS)
-@pytest.mark.parametrize("answer", [Declined(), Cancelled()])
-async def test_a_visit_can_be_refused(era: Era, answer: Any) -> None:
-    assert (await run(server_with(sign_in), "sign_in", {}, [answer], era=era)).failed
+@pytest.mark.parametrize(("answer", "raised"), [(Declined(), UserDeclined), (Cancelled(), UserCancelled)])
+async def test_a_visit_can_be_refused(era: Era, answer: Any, raised: type[UserDeclined | UserCancelled]) -> None:
+    async def refused() -> str:
+        try:
+            return await sign_in()
+        except (UserDeclined, UserCancelled) as refusal:
+            return str(isinstance(refusal, raised))
+
+    done = await run(server_with(refused), "refused", {}, [answer], era=era)
+    assert done.text == "True"
+    done = await run(server_with(sign_in), "sign_in", {}, [answer], era=era)
+    assert done.failed
+    assert raised.for_model in done.text
 
 
 @pytest.mark.parametrize("era", WITH_URLS)
