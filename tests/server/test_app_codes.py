@@ -78,6 +78,7 @@ async def test_without_a_progress_token_the_code_is_held_briefly_and_still_works
             server = server_with(book, store=Memory(), keys=KEYS, portal=Portal())
         async with host(server, era=era) as client:
             first = await client.call_tool("book", {})
+            await Frame(client, "first").result(first)
             early = first
             for _ in range(2):
                 begun = time.monotonic()
@@ -97,15 +98,27 @@ async def test_without_a_progress_token_the_code_is_held_briefly_and_still_works
 async def test_a_client_that_gives_up_waiting_loses_nothing(era: Era) -> None:
     async with host(server_with(book, store=Memory()), era=era) as client:
         first = await client.call_tool("book", {})
+        frame = Frame(client)
+        await frame.result(first)
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.2):
                 await go_on(client, first)
         held = [asyncio.create_task(go_on(client, first)) for _ in range(2)]
         await asyncio.wait(held, timeout=0.1)
-        frame = Frame(client)
-        await frame.result(first)
         await frame.answers("Oslo", 3)
         assert [shown(await each) for each in held] == ["Oslo 3 app"] * 2
+
+
+@each_era
+async def test_a_form_that_nobody_can_see_yet_comes_with_the_next_result_at_once(era: Era) -> None:
+    async with asyncio.timeout(15), host(server_with(book, store=Memory()), era=era) as client:
+        first = await client.call_tool("book", {})
+        early = await go_on(client, first)
+        assert "The user has not filled in the form yet." in shown(early)
+        frame = Frame(client)
+        assert (await frame.result(early))["state"] == "asking"
+        await frame.answers("Oslo", 3)
+        assert shown(await go_on(client, first)) == "Oslo 3 app"
 
 
 @each_era
@@ -144,4 +157,5 @@ async def test_a_question_that_expires_ends_the_wait() -> None:
 
     async with asyncio.timeout(15), host(server_with(tool, store=Memory())) as client:
         first = await client.call_tool("tool", {})
+        await Frame(client).result(first)
         assert "in time" in shown(await go_on(client, first))

@@ -317,11 +317,11 @@ class Calls:
         moved = await self._have_moved(pages, detach=ctx.request is None)
         while True:
             waits = pages and not moved and (tried or not finds_out(pages))
-            call = Call(self._installation, ctx, _decode(taken) if "\n" in taken else None)
-            if waits and result is not None and not await is_in_sight(call, pages, until):
-                return result
-            if waits and not await self._await_pages(ctx, code, taken, pages, until):
-                return result or codes.still_waits(call, code, pages)
+            if waits:
+                call = Call(self._installation, ctx, _decode(taken) if "\n" in taken else None)
+                told = result is None
+                if not await self._await_pages(call, read_head(taken).call, code, pages, until, told=told):
+                    return result or codes.still_waits(call, code, pages)
             used = await codes.use(self._installation, ctx, code)
             if used == "refused":
                 self._installation.note(ctx, "code.refused")
@@ -337,13 +337,18 @@ class Calls:
             pages = codes.pages_behind(self._installation, code, taken)
 
     async def _await_pages(
-        self, ctx: ServerRequestContext[Any, Any], code: str, state: str, pages: Sequence[Page], until: float
+        self, call: Call, name: str, code: str, pages: Sequence[Page], until: float, *, told: bool
     ) -> bool:
-        """Hold this request until the user is done on one of these pages. False if the time is up."""
+        """Hold this request until the user is done on one of these pages. False if the time is up.
+
+        The model has been `told` of them, or the next result tells it: then they may not be in sight yet.
+        """
         address = next(iter(addresses_of(pages)), "")
         try:
-            with self._runs.instead_of(read_head(state).call, code):
-                async with signs_of_waiting(ctx, self._installation.heartbeat, address):
+            with self._runs.instead_of(name, code):
+                async with signs_of_waiting(call.ctx, self._installation.heartbeat, address):
+                    if not await is_in_sight(call, pages, until, told=told):
+                        return False
                     return await self._installation.visits.wait_for_one(pages, until - time.time())
         except NotHeld:
             return False

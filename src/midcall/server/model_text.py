@@ -55,9 +55,10 @@ def _again(addresses: Sequence[str], when: str) -> str:
 def resume(why: str, code: str, *, now: bool = False) -> str:
     """`now` is for a call that nobody has to do anything for first."""
     when = "Now" if now else "When the user says that they are done, or after a while,"
+    space = "" if why.endswith("\n") else " "
     return (
-        f'{_NOT_FINISHED} {why} {when} call the tool {CONTINUE} with {{"code": "{code}"}} to resume. Do not make the '
-        "original call again. The code works until the call is finished."
+        f'{_NOT_FINISHED} {why}{space}{when} call the tool {CONTINUE} with {{"code": "{code}"}} to resume. Do not make '
+        "the original call again. The code works until the call is finished."
     )
 
 

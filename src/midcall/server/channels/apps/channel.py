@@ -130,9 +130,14 @@ class App:
             yield Page(id, until, address, asking.question.message, "app")
 
 
-async def is_in_sight(call: Call, pages: Sequence[Page], until: float) -> bool:
-    """Whether the user can answer these before the client gets the result that shows them."""
-    if not any(page.kind == "app" for page in pages):
+async def is_in_sight(call: Call, pages: Sequence[Page], until: float, *, told: bool) -> bool:
+    """Whether the user can answer these before the client gets the next result, which may show their App.
+
+    `told` says that the model has their addresses, if they have some.
+    """
+    if not any(page.kind == "app" for page in pages) or (told and any(page.address for page in pages)):
+        return True
+    if any(page.until <= time.time() for page in pages):  # nothing is left to see
         return True
     return await is_seen(call, newest_step(call), min(APP_SECONDS, _left(until)))
 
