@@ -374,7 +374,7 @@ CALLERS: Final = (
     Caller("A client with nothing", "2025-11-25", NONE, "link", nothing("2025-11-25"), stands_for=LINKS),
     Caller("A client with nothing", "2026-07-28", NONE, "link", nothing("2026-07-28"), stands_for=LINKS),
 )
-"""What the tests run."""
+"""What the tests run. docs/everywhere.md says why a client has no row for an older version, or for stdio."""
 
 
 def _in_python(name: str, package: str, environment: str, kind: str, declares: str, via: str) -> Caller:

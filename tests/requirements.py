@@ -45,6 +45,8 @@ CLOSED = "tests/server/test_fail_closed.py::"
 SEALING = "tests/server/test_sealing.py::"
 SESSION = "tests/server/test_session.py::"
 ONE_PAGE = "tests/server/test_one_page.py::"
+WAITING = "tests/server/test_waiting_codes.py::"
+APP_CODES = "tests/server/test_app_codes.py::"
 STRANGERS = "tests/strangers/test_strangers.py::"
 VISITS = "tests/server/test_visits.py::"
 ADOPTION = "tests/server/test_adoption.py::"
@@ -504,6 +506,12 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         ONE_PAGE + "test_without_a_progress_token_a_code_is_held_briefly_and_with_one_longer",
         ONE_PAGE + "test_codes_at_the_same_time_continue_once_and_get_the_same_result",
         STORE + "test_a_code_again_gets_the_same_result_and_runs_nothing_again",
+        WAITING + "test_the_code_still_works_after_it_has_waited_in_vain",
+        WAITING + "test_a_request_with_the_code_is_held_until_the_user_is_done",
+        WAITING + "test_equal_codes_at_the_same_time_get_the_same_result",
+        WAITING + "test_a_client_that_gives_up_waiting_loses_nothing",
+        APP_CODES + "test_without_a_progress_token_the_code_is_held_briefly_and_still_works",
+        APP_CODES + "test_a_client_that_gives_up_waiting_loses_nothing",
     ),
     "URL-8": (
         ONE_PAGE + "test_three_questions_are_one_link_and_one_tab_and_the_first_code_brings_the_result",
@@ -515,6 +523,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         ONE_PAGE + "test_a_run_evicted_while_its_page_is_answered_cleans_up_before_another_replica_continues",
         ONE_PAGE + "test_a_page_that_is_gone_from_the_store_ends_its_call",
         ONE_PAGE + "test_a_client_that_never_comes_back_leaves_nothing_running",
+        APP_CODES + "test_three_questions_are_one_link_for_a_host_that_declares_apps_and_shows_none",
     ),
     "URL-9": (
         ONE_PAGE + "test_a_page_leads_nobody_but_its_user",
@@ -938,6 +947,8 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     "RCH-6": (
         HOSTS + "test_a_host_that_hides_numbers_is_asked_for_them_as_text",
         HOSTS + "test_what_is_typed_for_a_number_or_a_list_is_read_and_checked",
+        HOSTS + "test_the_next_call_of_such_a_host_asks_for_text_at_once",
+        HOSTS + "test_over_http_on_the_newest_version_it_is_remembered_of_a_users_client_and_of_no_stranger",
         HOSTS + "test_a_host_that_declares_apps_and_shows_none_gets_an_address_at_once_and_then_links",
         HOSTS + "test_for_a_host_without_elicitation_an_unfinished_call_is_an_ordinary_result_that_its_sdk_accepts",
         HOSTS + "test_a_host_with_elicitation_keeps_the_output_schemas_and_gets_an_error_result_that_its_sdk_accepts",

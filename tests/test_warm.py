@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import midcall
 from tests.warm import CAN_BE, HOME, PYTHON, SECONDS, Forked, begin, started
 
 TELLS = """
@@ -44,6 +45,11 @@ def test_a_program_runs_as_under_python_and_keeps_its_exit_code(how: str, tmp_pa
 
     assert run(PYTHON) == run([sys.executable])
     assert run(PYTHON)[0] == 7
+
+
+def test_a_program_has_the_midcall_that_the_tests_have() -> None:
+    told = subprocess.run([*PYTHON, "-c", "import midcall; print(midcall.__file__)"], capture_output=True, text=True)
+    assert told.stdout.strip() == midcall.__file__
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])

@@ -23,6 +23,8 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Final
 
+import midcall
+
 SECONDS: Final = 60
 CAN_BE: Final = sys.platform == "linux"
 HOME: Final = Path(tempfile.gettempdir()) / f"midcall-warm-{os.getpid()}-{secrets.token_hex(4)}"
@@ -58,7 +60,8 @@ def begin() -> None:
         door.bind(str(HOME / "door"))
         door.listen(100)
         fds = [its.fileno(), door.fileno()]
-        env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONDEVMODE")}
+        env = {name: value for name, value in os.environ.items() if name != "PYTHONDEVMODE"}
+        env["PYTHONPATH"] = str(Path(midcall.__file__).parents[1])  # of this checkout, whatever is installed
         process = subprocess.Popen([sys.executable, str(SERVER), *map(str, fds)], pass_fds=fds, env=env)
 
     @atexit.register

@@ -249,7 +249,7 @@ class NoChannel(CannotAsk):
         reasons = dict(reasons or {})
         if question:
             asked = question if len(question) <= QUOTE else f"{question[:QUOTE]}…"
-            for_model = for_model or f"{NoChannel.for_model} Its question was: {asked}"
+            for_model = f"{for_model or NoChannel.for_model} Its question was: {asked}"
         super().__init__(
             f"The user cannot be asked: {reason}", advice=advice or _channel_advice(mode, reasons), for_model=for_model
         )

@@ -895,6 +895,14 @@ MAX_SEEN_TOOLS: Final = _resuming.add(
     then="The oldest is forgotten, and the list of tools is read again.",
     where="server",
 )
+MAX_KNOWN_CLIENTS: Final = _resuming.add(
+    "MAX_KNOWN_CLIENTS",
+    10_000,
+    "clients",
+    "Remember of this many clients of signed-in users that they hide numbers or show no Apps.",
+    then="The oldest is forgotten, and found out again.",
+    where="server",
+)
 MAX_APP_FIELDS: Final = _resuming.add(
     "MAX_APP_FIELDS",
     50_000,

@@ -953,7 +953,8 @@ async def test_a_call_resumes_with_its_code(era: Era, monkeypatch: pytest.Monkey
         first = await client.call_tool("sign", {"contract": "lease"})
         assert first.is_error
         code = (first.meta or {})["midcall/code"]
-        assert told(first).replace(code, "kzT9...") == quoted_on("later")
+        said = told(first).replace(code, "kzt9...").replace(seen[0], "https://sign.example.com/b3kq...")
+        assert said.split() == quoted_on("later").split()
         await midcall.complete(seen[0].rpartition("/")[2])
         last = await client.call_tool("midcall_continue", {"code": code})
     assert told(last) == "Signed, and filed as F-5."

@@ -223,20 +223,49 @@ async def test_what_is_typed_for_a_number_or_a_list_is_read_and_checked(era: Era
         }  # fmt: skip
 
 
-@pytest.mark.parametrize("era", ["2025-06-18", "2025-11-25"])
-async def test_the_next_call_of_such_a_host_asks_for_text_at_once(era: Era) -> None:
+async def days() -> str:
+    return str(await ask("How many days?", int))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_next_call_of_such_a_host_asks_for_text_at_once(era: Era, kind: Kind) -> None:
+    server = server_with(days, kind=kind)
     codex = HidesNumbers(["3"], ["4"])
-
-    async def days() -> str:
-        return str(await ask("How many days?", int))
-
-    async with connect(server_with(days), codex, era=era) as client:
+    async with connect(server, codex, era=era) as client:
         assert [shown(await client.call_tool("days", {})) for _ in range(2)] == ["3", "4"]
     assert len(codex.hidden) == 1
     other = HidesNumbers(["5"])
-    async with connect(server_with(days), other, era=era) as client:
+    async with connect(server, other, era=era) as client:
         assert shown(await client.call_tool("days", {})) == "5"
     assert len(other.hidden) == 1
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_so_it_does_over_stdio(era: Era, tmp_path: Path) -> None:
+    codex = HidesNumbers(["3"], ["w"], [True], ["4"], ["w"], [True])
+    async with called_by(codex, era=era, way="stdio", log=tmp_path / "log") as client:
+        assert [shown(await client.call_tool("book", {})) for _ in range(2)] == ["3 w True", "4 w True"]
+    assert len(codex.hidden) == 1
+
+
+@pytest.mark.parametrize(("signed_in", "hidden"), [(True, [1, 0, 1, 1]), (False, [1, 1, 1, 1])])
+async def test_over_http_on_the_newest_version_it_is_remembered_of_a_users_client_and_of_no_stranger(
+    signed_in: bool, hidden: list[int]
+) -> None:
+    who = ["ada"]
+
+    def user(ctx: Any) -> str:
+        return who[0] if signed_in else ""
+
+    calls = [("ada", "codex"), ("ada", "codex"), ("ada", "other"), ("bob", "codex")]
+    async with served(server_with(days, principal=user)) as url:
+        for (who[0], name), times in zip(calls, hidden, strict=True):
+            host = HidesNumbers(["3"])
+            info = Implementation(name=name, version="1")
+            async with connect(url, host, era="2026-07-28", client_info=info) as client:
+                assert shown(await client.call_tool("days", {})) == "3"
+            assert len(host.hidden) == times, (who, name)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -312,7 +341,8 @@ async def test_a_host_that_declares_apps_and_shows_none_gets_an_address_at_once_
             assert "with this result" not in shown(result), "no App is promised any more"
         assert shown(result) == "3 w True"
         again = await client.call_tool("name", {})
-        assert ("with this result" in shown(again)) is (era == "2026-07-28"), "where a connection lasts, it is known"
+        lasts = way == "memory" or era != "2026-07-28"
+        assert ("with this result" in shown(again)) is not lasts, "where a connection lasts, it is known"
 
 
 # --- a call that isn't finished ----------------------------------------------------------------

@@ -290,7 +290,9 @@ async def test_a_client_that_gave_up_waiting_loses_nothing(era: Era) -> None:
 async def test_without_a_progress_token_a_code_is_held_briefly_and_with_one_longer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    assert visits.BRIEF_HOLD_SECONDS <= 4, "some clients give up after five"
     monkeypatch.setattr(visits, "BRIEF_HOLD_SECONDS", 0.02)
+    monkeypatch.setattr(visits, "HOLD_SECONDS", 60.0)
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
         heard.set()
@@ -302,7 +304,8 @@ async def test_without_a_progress_token_a_code_is_held_briefly_and_with_one_long
         browser() as tab,
     ):
         first = await client.call_tool("ask_one", {})
-        assert (await go_on(client, first)).is_error
+        async with asyncio.timeout(30):
+            assert "not finished on the web page yet" in shown(await go_on(client, first))
         code = {"code": code_of(first)}
         held = asyncio.create_task(client.call_tool("midcall_continue", code, progress_callback=hear))
         await heard.wait()

@@ -27,7 +27,7 @@ from midcall.portal.oauth import Provider
 from midcall.server.install import installations
 from midcall.server.resuming import visits
 from midcall.stores.memory import Memory
-from midcall.testing import Era, connect
+from midcall.testing import ERAS, Era, connect
 from tests.kinds import KINDS, Kind, server_with
 from tests.mistakes import BROKEN, logged_mistake
 from tests.portal.authorization_server import CLIENT, AuthorizationServer, authorization_server
@@ -611,3 +611,37 @@ def test_another_user_of_this_machine_who_calls_a_tool_is_not_taken_for_the_serv
         refused = called("nobody")
     assert "/i/" not in refused
     assert "This tool needs the user on a web page" in refused
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("portal", [False, True], ids=["no portal", "nobody identified"])
+async def test_without_a_page_the_model_reads_what_was_to_be_asked_and_no_more_than_a_few_lines(
+    era: Era, portal: bool
+) -> None:
+    async def pay() -> str:
+        return str(await approve("Pay 5 EUR to Ada?", {"Amount": "5 EUR"}))
+
+    async def key() -> str:
+        return await secret("github", f"A token of GitHub{'.' * 5_000}")
+
+    async def connect_mail() -> str:
+        return await authorize("mail", "Let the assistant read your mail.")
+
+    async def connect_any() -> str:
+        return await authorize("mail")
+
+    tools = (pay, key, connect_mail, connect_any)
+    options: dict[str, Any] = {"portal": Portal("https://pages.example.com"), "store": Memory()} if portal else {}
+    server = server_with(*tools, keys=KEYS, **options)
+    async with connect(server, era=era) as client:
+        said = [shown(await client.call_tool(tool.__name__, {})) for tool in tools]
+    asked = [
+        "Pay 5 EUR to Ada?",
+        "A token of GitHub.....",
+        "Let the assistant read",
+        "Please authorize access to mail.",
+    ]
+    for text, question in zip(said, asked, strict=True):
+        assert "the server is not set up for that" in text
+        assert f"Its question was: {question}" in text
+        assert len(text) < 600

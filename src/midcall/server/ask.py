@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("midcall")
 
 _CLASS = type
-_HIDES_NUMBERS: Final = "midcall.hides_numbers"
+_HIDES_NUMBERS: Final = "hides numbers"
 
 
 async def ask_for_value(verb: str, message: object, type: Any, options: Mapping[str, Any]) -> Any:
@@ -123,7 +123,7 @@ def _begin(call: Call, question: Question[Any] | Visit) -> Asking:
                 ", ".join(map(repr, dropped)),
             )
         channel = channel_for(call, question)  # before anything is written down: it may raise
-        if call.connection_state.get(_HIDES_NUMBERS) and not replay.asks_as_text:
+        if not replay.asks_as_text and call.installation.clients.is_known(call, _HIDES_NUMBERS):
             replay.mark(AS_TEXT, "as_text", True)
         deadline = None if question.timeout is None else _deadline(question)
         entry = replay.wait(identity, question, line=line, deadline=deadline)
@@ -244,7 +244,7 @@ def _turn_to_text(call: Call, question: Question[Any], entry: Entry) -> bool:
     if not any(isinstance(field, (Number, Choices)) for field in question.form):
         return False
     call.replay.mark(AS_TEXT, "as_text", True)
-    call.connection_state[_HIDES_NUMBERS] = True
+    call.installation.clients.note(call, _HIDES_NUMBERS)
     return True
 
 

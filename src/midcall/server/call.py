@@ -283,11 +283,6 @@ class Call:
         return None if unknown else self.lacks("url")
 
     @property
-    def connection_state(self) -> dict[str, Any]:
-        """What is remembered about the client for as long as it is connected; on 2026-07-28, for one request."""
-        return self.connection.state
-
-    @property
     def called(self) -> object:
         """The tool, prompt or resource, as the client names it."""
         if "journal" in self.__dict__ and (target := self.journal.target) is not None:  # don't make a journal for this
@@ -316,6 +311,11 @@ class Call:
     def holder(self) -> str:
         """Names who may continue it, with a code or in an App."""
         return self.owner or self._name(self.installation.holder)
+
+    @cached_property
+    def user(self) -> str:
+        """Names the user who has signed in, even if no page would know them; empty if nobody has."""
+        return self._name(self.installation.user)
 
     @cached_property
     def caller(self) -> str:

@@ -33,6 +33,7 @@ from midcall.core.remembered import Remembered, shorten
 from midcall.environment import flag, number, text, whole
 from midcall.errors import InstallError, InvalidJournal
 from midcall.server.call import audit_tool, current_call
+from midcall.server.clients import Clients
 from midcall.server.frameworks.errors import look_inside
 from midcall.server.middleware import Calls
 from midcall.server.resuming.storage import Keeping
@@ -330,6 +331,7 @@ class Installation:
         handover = None if self.keeping is None else Handover(self.keeping, self.codec, self.state_ttl)
         self.runs = Runs(live=self.live, most=self.max_live, seconds=self.state_ttl, handover=handover)
         self.server.lifespan = self.runs.within(self.server.lifespan)
+        self.clients = Clients()
         self._warned: Remembered[set[str]] = Remembered(MAX_WARNING_KINDS)
 
     async def complete(self, id: str) -> bool:
@@ -355,6 +357,10 @@ class Installation:
         if self.portal is None:
             return _find_user()
         return self.portal.owner_of(_caller()) if self.why_not_local(ctx) is None else ""
+
+    def user(self, ctx: ServerRequestContext[Any, Any]) -> str:
+        """Names the user who is signed in, even if no page of the portal would know them; empty if nobody is."""
+        return _find_user() if self.principal is None else self.principal(ctx) or ""
 
     def holder(self, ctx: ServerRequestContext[Any, Any]) -> str:
         """Names who may continue a call with a code or an App, even if no page of the portal would know them."""

@@ -27,12 +27,13 @@ from midcall.server import model_text
 from midcall.server.call import Call, hand_down, with_params
 from midcall.server.channels import telemetry
 from midcall.server.channels.apps import requests as apps
+from midcall.server.channels.apps.channel import is_in_sight
 from midcall.server.channels.push import take_back
 from midcall.server.channels.required import check_required, goes_by_link, leave_with_visits
 from midcall.server.frameworks.errors import Ours, ending, find_ours, protocol_error
 from midcall.server.resuming import codes
 from midcall.server.resuming.codes import forget_request
-from midcall.server.resuming.pages import Page, pages_of
+from midcall.server.resuming.pages import Page, addresses_of, finds_out
 from midcall.server.resuming.storage import Keeping, is_kept
 from midcall.server.resuming.visits import NotHeld, longest_wait, signs_of_waiting
 from midcall.server.running.handover import Claim, Handover
@@ -311,31 +312,43 @@ class Calls:
             self._installation.note(ctx, "code.refused")
             return codes.refuse_code(Call(self._installation, ctx))
         given = Given({}, codes.answer_in(ctx))
-        until, result = time.time() + longest_wait(ctx), None
-        pages = _pages_of(taken)
+        until, result, tried = time.time() + longest_wait(ctx), None, False
+        pages = codes.pages_behind(self._installation, code, taken)
         moved = await self._have_moved(pages, detach=ctx.request is None)
         while True:
-            if pages and not moved and not await self._await_pages(ctx, taken, pages, until):
-                return result or codes.still_waits(Call(self._installation, ctx), code, pages)
-            if not await codes.use(self._installation, ctx, code):
+            waits = pages and not moved and (tried or not finds_out(pages))
+            if waits:
+                call = Call(self._installation, ctx, _decode(taken) if "\n" in taken else None)
+                told = result is None
+                if not await self._await_pages(call, read_head(taken).call, code, pages, until, told=told):
+                    return result or codes.still_waits(call, code, pages)
+            used = await codes.use(self._installation, ctx, code)
+            if used == "refused":
                 self._installation.note(ctx, "code.refused")
                 return codes.refuse_code(Call(self._installation, ctx))
             self._installation.note(ctx, "code.used", state=taken)
             result = await self._continue_or_note(ctx, call_next, taken, given)
+            codes.conclude(self._installation, code)
+            tried = tried or used == "first"
             found = await codes.after(self._installation, ctx, result)
             if found is None or (moved and Call(self._installation, ctx).lacks("url")):  # else a visit has told it
                 return result
             (code, taken), given, moved = found, Given({}), False
-            pages = _pages_of(taken)
+            pages = codes.pages_behind(self._installation, code, taken)
 
     async def _await_pages(
-        self, ctx: ServerRequestContext[Any, Any], state: str, pages: Sequence[Page], until: float
+        self, call: Call, name: str, code: str, pages: Sequence[Page], until: float, *, told: bool
     ) -> bool:
-        """Hold this request until the user is done on one of these pages. False if the time is up."""
-        address = next((page.address for page in pages if page.address), "")
+        """Hold this request until the user is done on one of these pages. False if the time is up.
+
+        The model has been `told` of them, or the next result tells it: then they may not be in sight yet.
+        """
+        address = next(iter(addresses_of(pages)), "")
         try:
-            with self._runs.instead_of(read_head(state).call):
-                async with signs_of_waiting(ctx, self._installation.heartbeat, address):
+            with self._runs.instead_of(name, code):
+                async with signs_of_waiting(call.ctx, self._installation.heartbeat, address):
+                    if not await is_in_sight(call, pages, until, told=told):
+                        return False
                     return await self._installation.visits.wait_for_one(pages, until - time.time())
         except NotHeld:
             return False
@@ -350,7 +363,7 @@ class Calls:
         portal = self._installation.portal
         try:
             for page in pages:
-                if page.address and portal is not None:
+                if page.is_ours and portal is not None:
                     address = await portal.serve_again(page.id, page.until, detach=detach)
                     if address not in ("", page.address):
                         return True
@@ -737,8 +750,3 @@ def _is_round(result: HandlerResult) -> TypeGuard[InputRequiredResult | dict[str
     if isinstance(result, dict):
         return result.get("resultType") == "input_required"
     return is_input_required(result)
-
-
-def _pages_of(state: str) -> list[Page]:
-    """What the call of this state waits for; empty if only its live run knows."""
-    return pages_of(_decode(state)) if "\n" in state else []

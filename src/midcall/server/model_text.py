@@ -33,19 +33,32 @@ MORE_QUESTIONS: Final = "The tool has more questions than fit into one call."
 PAGE_NOT_FINISHED: Final = "The user has not finished on the web page yet."
 
 
-def page_not_finished(address: str) -> str:
-    """The address names the page again: the user may have lost it, and it may be on no screen any more."""
-    if not address:
-        return PAGE_NOT_FINISHED
-    return f"{PAGE_NOT_FINISHED} If they need its address again, show it exactly as written:\n  {address}\n"
+FORM_NOT_FINISHED: Final = "The user has not filled in the form yet."
+
+
+def page_not_finished(addresses: Sequence[str]) -> str:
+    """The addresses name the pages again: the user may have lost them, and they may be on no screen any more."""
+    return PAGE_NOT_FINISHED + _again(addresses, "they need its address again")
+
+
+def form_not_finished(addresses: Sequence[str]) -> str:
+    """The same for a form in an App."""
+    return FORM_NOT_FINISHED + _again(addresses, "no form is shown to them")
+
+
+def _again(addresses: Sequence[str], when: str) -> str:
+    listed = "".join(f"\n  {address}" for address in addresses)
+    which = "this address" if len(addresses) == 1 else "these addresses"
+    return f" If {when}, show them {which} exactly as written:{listed}\n" if addresses else ""
 
 
 def resume(why: str, code: str, *, now: bool = False) -> str:
     """`now` is for a call that nobody has to do anything for first."""
     when = "Now" if now else "When the user says that they are done, or after a while,"
+    space = "" if why.endswith("\n") else " "
     return (
-        f'{_NOT_FINISHED} {why} {when} call the tool {CONTINUE} with {{"code": "{code}"}} to resume. Do not make the '
-        "original call again. The code works until the call is finished."
+        f'{_NOT_FINISHED} {why}{space}{when} call the tool {CONTINUE} with {{"code": "{code}"}} to resume. Do not make '
+        "the original call again. The code works until the call is finished."
     )
 
 
@@ -76,17 +89,21 @@ def _on_pages(count: int) -> str:
     return "do something on a web page" if count == 1 else f"do something on {count} web pages"
 
 
-def fill_in_app(messages: Sequence[str], pages: Sequence[tuple[str, str]] = ()) -> str:
-    """`pages` are the same messages with addresses, for a client that turns out to show nothing."""
-    listed = "\n".join([*(f"- {message}\n  {address}" for message, address in pages)] or [f"- {m}" for m in messages])
+def fill_in_app(pages: Sequence[tuple[str, str]], *, leads: bool = False) -> str:
+    """`pages` are messages; with addresses, for a client that turns out to show nothing. The first one may lead on."""
+    shown = [f"- {message}" for message, _ in pages]
+    addresses = [address for _, address in pages if address][: 1 if leads else None]
+    for index, address in enumerate(addresses):
+        shown[index] += f"\n  {address}"
+    listed = "\n".join(shown)
     text = (
         f"The user has to fill in a form first. The client shows it with this result. The form asks:\n{listed}\n"
         "Tell the user to fill it in. Do not answer for them, and do not ask the same questions in the chat."
     )
-    if not pages:
+    if not addresses:
         return text
-    addresses = "the address" if len(pages) == 1 else "the addresses"
-    return f"{text} If no form appears, give the user {addresses} to open instead, exactly as written."
+    which = "the address" if len(addresses) == 1 else "the addresses"
+    return f"{text} If no form appears, give the user {which} to open instead, exactly as written."
 
 
 # --- a question that the model asks in the chat ------------------------------------------------

@@ -180,7 +180,7 @@ class Link:
         while True:
             page = await _host(call, asking)
             if not _is_new(call, asking, page):
-                ending = await visits.hold(call, page.id, page.expires, page.address)
+                ending = await visits.hold(call, page.awaited)
                 if ending is not None:
                     return settle_page(call, asking, ending, self.via)
             await self._show(call, [(asking, page)])
@@ -192,9 +192,7 @@ class Link:
         ours = [page for _, page in pages if page.expires < inf]
         leads = call.installation.runs.live and len(ours) == len(pages)
         text = model_text.open_pages([(page.message, page.address) for _, page in pages], leads=leads)
-        await call.continue_later(
-            text, pages=[Awaited(page.id, page.expires, page.address, page.message) for page in ours]
-        )
+        await call.continue_later(text, pages=[page.awaited for page in ours])
 
 
 LINK: Final = Link()
@@ -221,6 +219,11 @@ class _Hosted(NamedTuple):
     expires: float
     moved: bool = False
     """Whether it was at another address, which nobody serves any more."""
+
+    @property
+    def awaited(self) -> Awaited:
+        """The page, to wait for."""
+        return Awaited(self.id, self.expires, self.address, self.message)
 
 
 async def _host(call: Call, asking: Asking) -> _Hosted:
@@ -267,9 +270,8 @@ async def _ending(call: Call, asking: Asking, page: _Hosted, agreed: Outcome[Any
     """How the page ended, or that the user did not agree to open it."""
     if isinstance(agreed, Accepted):
         if page.moved and call.can_give_code:
-            here = Awaited(page.id, page.expires, page.address, page.message)
-            await call.continue_later(model_text.page_moved(page.address), pages=[here])
-        return await visits.wait_for_ending(call, page.id, asking.question.timeout, page.expires, page.address)
+            await call.continue_later(model_text.page_moved(page.address), pages=[page.awaited])
+        return await visits.wait_for_ending(call, page.awaited, asking.question.timeout)
     return Ending("decline" if isinstance(agreed, Declined) else "cancel", time.time())
 
 

@@ -34,6 +34,7 @@ from midcall.server.channels.request import Asking, elicitation_params, visit_id
 from midcall.server.frameworks.errors import let_through
 from midcall.server.resuming import visits
 from midcall.server.resuming.codes import comes_back, give_code, retries_of, why_not_sent_away
+from midcall.server.resuming.pages import Page, addresses_of
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
@@ -204,8 +205,9 @@ async def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> d
     """The questions of a round instead of this error; None if all visits are done, and the tool has to run again.
 
     A client without URL mode gets links instead, and a resume code. Each visit is asked for once. After the user has
-    agreed, or the model has resumed the call, the request is held until the visit is completed; if that takes too long,
-    the call ends with a resume code. A visit that is still required then is asked for again.
+    agreed, the request is held until the visit is completed; if that takes too long, the call ends with a resume code.
+    The tool runs again when the code comes. If it still requires the visit, that is asked for again only if it was
+    completed; else the request is held once more.
 
     Raises:
         UserDeclined, UserCancelled: The user did not agree to one of them.
@@ -215,7 +217,8 @@ async def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> d
     by_link = goes_by_link(call, error)
     error = await (_follow if by_link else check_required)(call, error)
     via: Via = "link" if by_link else "round"
-    agreed: dict[str, str] = {}
+    agreed: dict[str, Page] = {}
+    tried: list[Page] = []
     new: list[Asking] = []
     for index, params in enumerate(error.elicitations):
         visit = Visit(params.message, params.url, id=params.elicitation_id)
@@ -228,9 +231,12 @@ async def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> d
         if entry is not None and entry.kind == "waiting" and shown:  # the model has shown it, and resumed the call
             entry = call.replay.settle(identity, entry, "accept", {}, via)
         if entry is not None and entry.kind in ("accept", "fits"):
-            tried = asking_mark("tried", identity, attempt)
-            if call.replay.find_mark(tried) is None:
-                agreed[tried] = params.elicitation_id or ""
+            page, mark = _page(visit), asking_mark("tried", identity, attempt)
+            if call.replay.find_mark(mark) is None:
+                agreed[mark] = page
+                continue
+            if not await call.installation.visits.has_ended(page.id):
+                tried.append(page)
                 continue
             attempt += 1
         entry = call.replay.wait(identity, visit, line=False, deadline=None, attempt=attempt)
@@ -238,15 +244,15 @@ async def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> d
         new.append(Asking(identity, visit, entry))
     if new:
         _say_why(new[0], error)
-        return _leave_with_links(call, new) if by_link else {_wire(call, each): _request(call, each) for each in new}
-    if await _hold(call, agreed):
+        if by_link:
+            return await _leave_with_links(call, new)
+        return {_wire(call, each): _request(call, each) for each in new}
+    pages = [*agreed.values(), *tried]
+    if await _hold(call, agreed) and not tried:
         return None
-    if by_link:
-        return await leave_with_visits(call, error)
     if call.method != "tools/call":
-        raise visits.page_timed_out(call, next(iter(agreed.values()), ""))
-    call.suspend().later = model_text.PAGE_NOT_FINISHED
-    return {}
+        raise visits.page_timed_out(call, pages[0].id)
+    return await _leave(call, model_text.page_not_finished(addresses_of(pages)), pages)
 
 
 def _say_why(asking: Asking, error: UrlElicitationRequiredError) -> None:
@@ -264,27 +270,41 @@ def _request(call: Call, asking: Asking) -> dict[str, Any]:
     return {"method": "elicitation/create", "params": elicitation_params(call, asking)}
 
 
-def _leave_with_links(call: Call, askings: Sequence[Asking]) -> dict[str, dict[str, Any]]:
+def _page(visit: Visit) -> Page:
+    id = visit.id or ""
+    return Page(id, address=visit.address(id), message=visit.message, kind="required")
+
+
+async def _leave_with_links(call: Call, askings: Sequence[Asking]) -> dict[str, dict[str, Any]]:
     """Let the request return these addresses and a resume code."""
-    pages: list[tuple[str, str]] = []
+    pages: list[Page] = []
     for asking in askings:
         assert isinstance(asking.question, Visit)
         call.replay.mark(asking_mark("link", asking.identity, asking.entry.attempt), "required", True)
-        pages.append((asking.question.message, asking.question.address(asking.question.id or "")))
-    call.suspend().later = model_text.open_pages(pages)
+        pages.append(_page(asking.question))
+    return await _leave(call, model_text.open_pages([(page.message, page.address) for page in pages]), pages)
+
+
+async def _leave(call: Call, why: str, pages: Sequence[Page]) -> dict[str, dict[str, Any]]:
+    """Let the request return a resume code, which waits for these if they aren't done yet."""
+    suspension = call.suspend()
+    suspension.later = why
+    for page in pages:
+        if not await call.installation.visits.has_ended(page.id):
+            suspension.pages[page.id] = page
     return {}
 
 
-async def _hold(call: Call, agreed: Mapping[str, str]) -> bool:
+async def _hold(call: Call, agreed: Mapping[str, Page]) -> bool:
     """Hold the request until these are completed. False if they aren't in time; they have been tried then."""
-    until = time.time() + (visits.longest_wait(call.ctx) if call.is_held_outside else visits.HOLD_SECONDS)
+    until = time.time() + visits.longest_hold(call)
     done = True
     try:
-        async with signs_of_life(call):
-            for id in agreed.values():
-                done = done and await call.installation.visits.wait(id, max(0.0, until - time.time())) is not None
+        async with signs_of_life(call, next(iter(addresses_of([*agreed.values()])), "")):
+            for page in agreed.values():
+                done = done and await call.installation.visits.wait(page.id, until - time.time()) is not None
     except visits.NotHeld:
         done = False
-    for tried in agreed:
-        call.replay.mark(tried, "required", True)
+    for mark in agreed:
+        call.replay.mark(mark, "required", True)
     return done

@@ -15,7 +15,7 @@ import json
 import secrets
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from mcp.server.context import HandlerResult
 from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
@@ -31,7 +31,7 @@ from midcall.errors import JournalTooLarge, MalformedAnswer, MidcallError
 from midcall.protocol import ANSWER, CODE, CONTINUE, NOW, RETRIES
 from midcall.server import model_text
 from midcall.server.channels.relay import RELAYED
-from midcall.server.resuming.pages import Page, note_pages, pages_of
+from midcall.server.resuming.pages import Page, addresses_of, note_pages, pages_of
 from midcall.settings import STATE_BYTES
 
 if TYPE_CHECKING:
@@ -132,23 +132,44 @@ def code_in(ctx: ServerRequestContext[Any, Any]) -> str | None:
 
 async def find(installation: Installation, ctx: ServerRequestContext[Any, Any], code: str) -> str | None:
     """The state of the call behind this code, for its holder."""
-    keeping, holder = installation.keeping, installation.holder(ctx)
     if (answer := answer_in(ctx)) is not None:
         parse_answer(answer)
+    state = await _behind(installation, ctx, code)
+    if installation.keeping is None:
+        return state
+    return None if state is None or not _fits_request(decode(state), ctx) else state
+
+
+async def _behind(installation: Installation, ctx: ServerRequestContext[Any, Any], code: str) -> str | None:
+    keeping, holder = installation.keeping, installation.holder(ctx)
     if keeping is None:
         return installation.runs.state_behind(code, holder)
-    text = await keeping.behind_code(installation, code, holder)
-    return None if text is None or not _fits_request(decode(text), ctx) else text
+    return await keeping.behind_code(installation, code, holder)
 
 
-async def use(installation: Installation, ctx: ServerRequestContext[Any, Any], code: str) -> bool:
-    """Whether the call may continue with this code.
+def pages_behind(installation: Installation, code: str, state: str) -> list[Page]:
+    """What the call of this code waits for. Without a store, the state may be too short to say."""
+    return pages_of(decode(state)) if "\n" in state else installation.runs.pages_behind(code)
 
-    With a store, `midcall_continue` may come again: it joins the turn. A retry, and a code without a store, work once.
+
+async def use(
+    installation: Installation, ctx: ServerRequestContext[Any, Any], code: str
+) -> Literal["first", "again", "refused"]:
+    """Note that the call continues with this code.
+
+    `midcall_continue` may come again: it joins the turn, and gets what that came to. A retry works once.
     """
     if installation.keeping is None:
-        return installation.runs.use_state(code)
-    return await installation.keeping.use_code(code, installation.holder(ctx)) or _retry_code(ctx) is None
+        return "first" if installation.runs.keeps_state(code) else "again"
+    if await installation.keeping.use_code(code, installation.holder(ctx)):
+        return "first"
+    return "again" if _retry_code(ctx) is None else "refused"
+
+
+def conclude(installation: Installation, code: str) -> None:
+    """The turn of this code has an outcome. Without a store, only that is needed from now on."""
+    if installation.keeping is None:
+        installation.runs.drop_state(code)
 
 
 async def after(
@@ -157,20 +178,25 @@ async def after(
     """The next code and the state behind it, if the call has continued and waits for pages again."""
     meta = result.get("_meta") if isinstance(result, dict) else None
     code = cast("Mapping[str, Any]", meta).get(CODE) if isinstance(meta, Mapping) else None
-    if installation.keeping is None or not isinstance(code, str):
+    if not isinstance(code, str):
         return None
     try:
-        state = await installation.keeping.behind_code(installation, code, installation.holder(ctx))
+        state = await _behind(installation, ctx, code)
     except MidcallError:
         return None
-    return (code, state) if state is not None and pages_of(decode(state)) else None
+    return (code, state) if state is not None and pages_behind(installation, code, state) else None
 
 
 def still_waits(call: Call, code: str, pages: Sequence[Page]) -> dict[str, Any]:
     """The result of a request that has waited for these pages long enough. Its code still works."""
-    address = next((page.address for page in pages if page.address), "")
-    result = _result(call, model_text.resume(model_text.page_not_finished(address), code))
-    result["_meta"] = {**result.get("_meta", {}), CODE: code}
+    from midcall.server.channels.apps.opening import for_app, newest_step
+
+    in_app = any(page.kind == "app" for page in pages)
+    why = (model_text.form_not_finished if in_app else model_text.page_not_finished)(addresses_of(pages))
+    ordinary = ends_unfinished(call.installation, call.session.client_capabilities)
+    result = _result(call, model_text.resume(why, code), is_error=not ordinary)
+    shown = for_app(call, newest_step(call)) if in_app else {}
+    result["_meta"] = {**result.get("_meta", {}), **shown, CODE: code}
     return result
 
 

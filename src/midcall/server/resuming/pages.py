@@ -2,6 +2,7 @@
 
 A resume code says which pages its call waits for. A request that brings the code waits for them, and takes the turn
 only once the user is done on one of them: so waiting uses nothing up. Without a request, the live run does the same.
+The pages may be the portal's, the author's, or questions in an App.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from midcall.core.journal import Journal, mark_name
 from midcall.errors import StoreError
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 _AWAITED: Final = mark_name("awaited")
 """The mark in the journal: what its resume code waits for."""
 
+PageKind: TypeAlias = Literal["portal", "app", "visit", "required"]
+"""A page of the portal; a question in an App, perhaps with a page; the author's page, which a tool waits for; and one
+that a tool requires, and finds out for itself whether its user is done there."""
+
 
 class Page(NamedTuple):
     """A page that a call waits for."""
@@ -29,14 +34,20 @@ class Page(NamedTuple):
     until: float = inf
     """When it expires."""
     address: str = ""
-    """Where it is, if it's ours."""
+    """Where it is, if it has an address."""
     message: str = ""
     """What it is for."""
+    kind: PageKind = "portal"
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the portal serves it."""
+        return bool(self.address) and self.kind in ("portal", "app")
 
 
 def note_pages(call: Call, pages: Iterable[Page]) -> None:
     """Write down what the code that is about to be given out waits for."""
-    listed = [[page.id, None if page.until == inf else page.until, page.address, page.message] for page in pages]
+    listed = [[page.id, None if page.until == inf else page.until, *page[2:]] for page in pages]
     if listed:
         call.replay.mark(_AWAITED, "awaited", listed)
     else:
@@ -49,6 +60,17 @@ def pages_of(journal: Journal) -> list[Page]:
     if mark is None:
         return []
     return [Page(id, inf if until is None else until, *more) for id, until, *more in mark.value]
+
+
+def addresses_of(pages: Sequence[Page]) -> list[str]:
+    """The addresses that a user may need again. Pages of the portal lead to each other, so one of them is enough."""
+    ours = [page.address for page in pages if page.is_ours][:1]
+    return list(dict.fromkeys([*ours, *(page.address for page in pages if page.address and not page.is_ours)]))
+
+
+def finds_out(pages: Sequence[Page]) -> bool:
+    """Whether the call has to continue to find out if its user is done: its author may never say so."""
+    return any(page.kind == "required" for page in pages)
 
 
 class Trail:
@@ -68,7 +90,7 @@ class Trail:
 
     async def open(self, pages: Sequence[Page]) -> None:
         """The call waits for these: they are the next ones."""
-        new = [page for page in pages if page.address and page.id not in self._open]
+        new = [page for page in pages if page.is_ours and page.id not in self._open]
         self._open.update((page.id, page.address.rpartition("/i/")[0]) for page in new)
         passed, self._passed = self._passed, {}
         try:

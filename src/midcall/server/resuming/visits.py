@@ -29,7 +29,7 @@ from midcall.errors import RecordRefused, StoreError, TimedOut
 from midcall.protocol import has_visit_errors
 from midcall.server import model_text
 from midcall.server.channels.push import describe_wait, signs_of_life
-from midcall.server.resuming.pages import Page
+from midcall.server.resuming.pages import Page, addresses_of
 from midcall.settings import (
     BRIEF_HOLD_SECONDS,
     HOLD_SECONDS,
@@ -227,55 +227,53 @@ async def _notify(client: Connection, call: Call | None, id: str) -> None:
 # --- holding a request -------------------------------------------------------------------------
 
 
-async def wait_for_ending(call: Call, id: str, timeout: float | None, until: float = inf, address: str = "") -> Ending:
-    """Hold the request until the visit has ended, and record how.
-
-    Our page has an address, and expires at `until`.
+async def wait_for_ending(call: Call, page: Page, timeout: float | None) -> Ending:
+    """Hold the request until the user is done on this page, and record how.
 
     Raises:
-        TimedOut: It did not end in time.
+        TimedOut: They were not in time.
     """
-    identity = call.replay.identify_mark("visited", id)
+    identity = call.replay.identify_mark("visited", page.id)
     if (entry := call.replay.find_mark(identity)) is not None:
         return Ending(**entry.value)
-    if until == inf:
-        await call.installation.visits.begin(call, id)
-    until = min(until, _deadline(call, id, timeout))
+    if page.kind == "visit":
+        await call.installation.visits.begin(call, page.id)
+    page = page._replace(until=min(page.until, _deadline(call, page.id, timeout)))
     while True:
-        if (ending := await hold(call, id, until, address)) is not None:
+        if (ending := await hold(call, page)) is not None:
             ending = replace(ending, sealed="")  # not in a journal, even if it's encrypted
             call.replay.mark(identity, "visited", asdict(ending))
             return ending
-        if address and (portal := call.installation.portal) is not None:  # its process may be gone
-            address = await portal.serve_again(id, until, detach=not call.over_http) or address
-        if not await _let_go(call, Page(id, until, address)):
-            raise page_timed_out(call, id)
+        if page.is_ours and (portal := call.installation.portal) is not None:  # its process may be gone
+            address = await portal.serve_again(page.id, page.until, detach=not call.over_http)
+            page = page._replace(address=address or page.address)
+        if not await _let_go(call, page):
+            raise page_timed_out(call, page.id)
 
 
-async def hold(call: Call, id: str, until: float, address: str = "") -> Ending | None:
-    """Hold the request until the visit has ended. None if the request has to return before that.
-
-    `address` is where the user is, if that is our page.
+async def hold(call: Call, page: Page) -> Ending | None:
+    """Hold the request until the user is done on this page. None if the request has to return before that.
 
     Raises:
         TimedOut: It has expired, or is gone from the store: nobody can finish it any more.
     """
-    left = max(0.0, until - time.time())
-    seconds = min(left, _longest_hold(call))
+    left = max(0.0, page.until - time.time())
+    seconds = min(left, longest_hold(call))
     try:
-        async with signs_of_life(call, address):
-            ending = await call.installation.visits.wait(id, seconds)
+        async with signs_of_life(call, page.address):
+            ending = await call.installation.visits.wait(page.id, seconds)
     except NotHeld:
         return None
     if ending is not None:
         if call.trail is not None:
-            await call.trail.leave(id)
-    elif left <= seconds or not await call.installation.visits.knows(id):
-        raise page_timed_out(call, id)
+            await call.trail.leave(page.id)
+    elif left <= seconds or not await call.installation.visits.knows(page.id):
+        raise page_timed_out(call, page.id)
     return ending
 
 
-def _longest_hold(call: Call) -> float:
+def longest_hold(call: Call) -> float:
+    """For how long a run holds its request. One that brings a code is held before the run continues."""
     if call.is_held_outside:
         return 0.0
     return HOLD_SECONDS if call.modern or call.can_continue_later else PUSH_HOLD_SECONDS
@@ -327,7 +325,7 @@ async def _let_go(call: Call, page: Page) -> bool:
         await call.run.pause()
         return True
     if call.can_give_code:
-        await call.continue_later(model_text.page_not_finished(page.address), pages=(page,))
+        await call.continue_later(model_text.page_not_finished(addresses_of([page])), pages=(page,))
         return True
     return False
 

@@ -7,6 +7,7 @@ import hashlib
 import json
 import logging
 import sys
+from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from contextvars import Context, ContextVar
@@ -28,7 +29,7 @@ from midcall.server.running.past import Past
 from midcall.server.running.run import ELSEWHERE, STOPPED
 from midcall.server.running.turns import PAST, Given, Outcome, Turn
 from midcall.server.running.waiting import Waiting, busiest, caller_of
-from midcall.settings import LARGE_JOURNAL_BYTES, MAX_ENDED_RUNS, MAX_SEEN_TOOLS, STATE_BYTES
+from midcall.settings import LARGE_JOURNAL_BYTES, MAX_ENDED_RUNS, MAX_SEEN_TOOLS, MAX_TURN_OUTCOMES, STATE_BYTES
 from midcall.stores.base import Record
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ class Runs:
         """Those between two requests."""
         self._states: dict[str, _Kept] = {}
         """The states behind resume codes, oldest first."""
+        self._concluded: Remembered[_Kept] = Remembered(MAX_TURN_OUTCOMES)
+        """What is left of those whose turns have an outcome."""
         self._expiry: tuple[asyncio.AbstractEventLoop, asyncio.TimerHandle] | None = None
         """What ends the oldest run when it has expired, and on which loop."""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -80,6 +83,8 @@ class Runs:
         """Who waits for an offer of another replica, by call."""
         self._awaiting: dict[str, asyncio.Task[None]] = {}
         """Who waits for the pages of a run, by call."""
+        self._held: Counter[str] = Counter()
+        """The codes that requests wait with, and how many do."""
         self._beating: asyncio.Task[None] | None = None
         self._ended: dict[str, str] = {}
         """Why a run was ended, by call."""
@@ -202,15 +207,22 @@ class Runs:
         self.aside(self.resume(call))  # who takes the run cancels the wait, and not this
 
     @contextmanager
-    def instead_of(self, name: str) -> Generator[None]:
-        """While this is open, a request waits for the pages of this call, and continues it then."""
+    def instead_of(self, name: str, code: str) -> Generator[None]:
+        """While this is open, a request with this code waits for the pages of this call, and continues it then."""
+        self._held[code] += 1
         if (awaiting := self._awaiting.pop(name, None)) is not None:
             awaiting.cancel()
         try:
             yield
         finally:
+            self._held[code] -= 1
+            self._held += Counter()  # drop those at zero
             if (call := self.find(name)) is not None and name not in self._awaiting:
                 self._await_pages(call)
+
+    def is_held(self, code: str) -> bool:
+        """Whether a request with this code waits here."""
+        return code in self._held
 
     # --- replicas -----------------------------------------------------------------------------
 
@@ -283,31 +295,50 @@ class Runs:
         now = call.run.loop.time()
         for old in [code for code, kept in self._states.items() if kept.until <= now]:
             del self._states[old]
-        self._states[code] = _Kept(call, call.journal.turn, call.ended, state, now + self._seconds)
+        pages = () if call.suspension is None else tuple(call.suspension.pages.values())
+        head = Head(call.name, call.journal.turn, call.journal.owner)
+        self._states[code] = _Kept(head, call.holder, call.caller, call.ended, state, now + self._seconds, pages)
         if len(self._states) > self._most:
-            most = busiest(kept.call for kept in self._states.values())
-            del self._states[next(code for code, kept in self._states.items() if kept.call.caller == most)]
+            most = busiest(kept.caller for kept in self._states.values())
+            del self._states[next(code for code, kept in self._states.items() if kept.caller == most)]
 
     def state_behind(self, code: str, holder: str) -> str | None:
         """The state behind this code, for its holder. One that names a live run ends with it."""
-        kept = self._states.get(code)
-        if kept is None or kept.call.holder != holder or kept.until <= asyncio.get_running_loop().time():
+        kept = self._kept(code)
+        if kept is None or kept.holder != holder or kept.until <= asyncio.get_running_loop().time():
             return None
-        is_known = kept.ended or self.find(kept.call.name) is kept.call or (kept.call.name, kept.turn) in self._past
+        live = self.find(kept.head.call)
+        is_live = live is not None and live.journal.turn == kept.head.turn
+        is_known = kept.ended or is_live or (kept.head.call, kept.head.turn) in self._past
         return kept.state if is_known else None
 
-    def use_state(self, code: str) -> bool:
-        """Use this code up. False if it was used before."""
-        return self._states.pop(code, None) is not None
+    def _kept(self, code: str) -> _Kept | None:
+        return self._states.get(code) or self._concluded.get(code)
+
+    def pages_behind(self, code: str) -> list[Page]:
+        """What the call of this code waits for."""
+        kept = self._kept(code)
+        return [] if kept is None else list(kept.pages)
+
+    def keeps_state(self, code: str) -> bool:
+        """Whether the turn of this code has no outcome yet."""
+        return code in self._states
+
+    def drop_state(self, code: str) -> None:
+        """The turn of this code has an outcome: the code leads to that, and the call isn't run from its state again."""
+        if (kept := self._states.pop(code, None)) is not None:
+            head = kept.state.partition("\n")[0]
+            self._concluded[code] = kept._replace(ended=False, state=head)
 
     # --- room ---------------------------------------------------------------------------------
 
     def has_room(self, call: Call) -> bool:
         """Whether this call may wait with a journal that is too large to travel, and that nothing but memory holds."""
-        held = {call, *self._waiting, *(kept.call for kept in self._states.values())}
-        large = [each for each in held if each.size > STATE_BYTES]
-        own = sum(each.size for each in large if each.caller == call.caller)
-        return own <= LARGE_JOURNAL_BYTES // 2 and sum(each.size for each in large) <= LARGE_JOURNAL_BYTES
+        held = {kept.head.call: (kept.caller, len(kept.state)) for kept in self._states.values()}
+        held |= {each.name: (each.caller, each.size) for each in (*self._waiting, call)}
+        large = [(caller, size) for caller, size in held.values() if size > STATE_BYTES]
+        own = sum(size for caller, size in large if caller == call.caller)
+        return own <= LARGE_JOURNAL_BYTES // 2 and sum(size for _, size in large) <= LARGE_JOURNAL_BYTES
 
     def _make_room(self, newest: Call) -> None:
         """Only waiting runs make room, those of the caller with most first."""
@@ -449,12 +480,15 @@ class Runs:
 class _Kept(NamedTuple):
     """A state behind a resume code."""
 
-    call: Call
-    turn: int
+    head: Head
+    holder: str
+    caller: str
     ended: bool
     """Whether the run had ended by then."""
     state: str
     until: float
+    pages: Sequence[Page]
+    """What the code waits for."""
 
 
 def _expire(method: WeakMethod[Callable[[], None]]) -> None:

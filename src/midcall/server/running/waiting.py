@@ -144,11 +144,11 @@ def caller_of(call: Call) -> str:
     return call.caller if is_counted(call) else ""
 
 
-def busiest(calls: Iterable[Call]) -> str:
-    """The caller who has most of these."""
-    return Counter(call.caller for call in calls).most_common(1)[0][0]
+def busiest(callers: Iterable[str]) -> str:
+    """The caller who is named most often."""
+    return Counter(callers).most_common(1)[0][0]
 
 
 def _oldest_of_busiest(calls: Sequence[Call]) -> Call:
-    most = busiest(calls)
+    most = busiest(call.caller for call in calls)
     return next(call for call in calls if call.caller == most)

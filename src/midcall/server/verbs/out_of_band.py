@@ -22,6 +22,7 @@ from midcall.errors import InvalidQuestion, Misuse, NoChannel, NotAnswered, Once
 from midcall.server import model_text
 from midcall.server.ask import put
 from midcall.server.channels.required import Recognised
+from midcall.server.resuming.pages import Page
 from midcall.server.resuming.visits import wait_for_ending
 from midcall.settings import APPROVAL_CHARACTERS, SECRET_ATTEMPTS, SECRET_NAME_BYTES
 from midcall.stores.interactions import Ending, Interaction, Kind
@@ -50,7 +51,7 @@ async def get_secret(
     """
     _check_name(name)
     _check_text("secret", {"name": name, "fields": dict(fields)})
-    portal = _portal(call, "secret")
+    portal = _portal(call, "secret", message)
     if check is not None:
         portal.add_check(name, check)
     check_page = check or portal.check_of(name)  # that of Portal(checks=)
@@ -127,7 +128,7 @@ async def get_token(call: Call, provider: str, message: str | None, timeout: flo
         NoChannel: The user cannot be sent to a page.
         InvalidQuestion: The portal does not have this provider.
     """
-    portal = _portal(call, "authorize")
+    portal = _portal(call, "authorize", message or _grant(provider))
     known = portal.provider(provider)
     if known is None:
         names = ", ".join(repr(each.name) for each in portal.providers) or "none"
@@ -139,7 +140,7 @@ async def get_token(call: Call, provider: str, message: str | None, timeout: flo
         call.audit("account.used", provider=provider)
         return token
     about = {"provider": provider, "title": known.title or known.name, "scopes": list(known.scopes)}
-    text = message or f"Please authorize access to {known.title or known.name}."
+    text = message or _grant(known.title or known.name)
     ending = await _visit_page(call, portal, identity, "authorize", text, about, timeout)
     await portal.entered.keep(call.derive("interaction", identity), call.owner, f"{ACCOUNTS}{provider}", now=ending.at)
     token = await portal.oauth.token(provider, call.owner)
@@ -152,6 +153,10 @@ async def get_token(call: Call, provider: str, message: str | None, timeout: flo
     return token
 
 
+def _grant(provider: str) -> str:
+    return f"Please authorize access to {provider}."
+
+
 async def get_approval(call: Call, message: str, details: Mapping[str, Any], timeout: float | None) -> bool:
     """Whether the user of this call approves exactly this. An approval is used once.
 
@@ -160,7 +165,7 @@ async def get_approval(call: Call, message: str, details: Mapping[str, Any], tim
         NoChannel: They cannot be sent to a page.
         UserDeclined, UserCancelled: The client answered automatically, at once (`unseen`): nobody has decided anything.
     """
-    portal = _portal(call, "approve")
+    portal = _portal(call, "approve", message)
     about = {"details": _plain_details(details)}
     if (length := len(message) + len(json.dumps(about, ensure_ascii=False))) > APPROVAL_CHARACTERS:
         raise InvalidQuestion(
@@ -180,7 +185,7 @@ async def get_approval(call: Call, message: str, details: Mapping[str, Any], tim
 # --- the way there and back ------------------------------------------------------------------
 
 
-def _portal(call: Call, kind: Kind) -> Portal:
+def _portal(call: Call, kind: Kind, message: str) -> Portal:
     portal = call.installation.portal
     if portal is None:
         why = NoChannel.NO_PORTAL
@@ -192,7 +197,8 @@ def _portal(call: Call, kind: Kind) -> Portal:
         advice = (
             'Read the page "Identify the user of a page": a portal must know who made the call, and who opens its page.'
         )
-    raise NoChannel(f"there is no page for this {kind}: {why}", mode="url", advice=advice, for_model=model_text.NO_PAGE)
+    why = f"there is no page for this {kind}: {why}"
+    raise NoChannel(why, mode="url", question=message, advice=advice, for_model=model_text.NO_PAGE)
 
 
 async def _visit_page(
@@ -232,7 +238,7 @@ async def _visit_page(
     visit.is_awaited = True
     call.replay.mark(identity, kind, [until, digest, visited, address])
     value_of(await put(call, visit))
-    ending = await wait_for_ending(call, id, timeout, until, address)
+    ending = await wait_for_ending(call, Page(id, until, address, message), timeout)
     if ending.action != "accept":
         raise_refusal(ending.action)
     await _use(call, portal, identity, kind, digest)

@@ -68,6 +68,8 @@ def approve(message: str, /, details: Mapping[str, Any] | None = None, *, timeou
     """Whether the user approves exactly this, on a page where they are identified. Declining and closing mean no.
 
     Raises:
+        UserDeclined, UserCancelled: The client answered automatically, at once, and neither a page nor a link could ask
+            again (`unseen`): nobody has decided anything.
         TimedOut: They did not decide in time.
         NoChannel: The user cannot be sent to a page, or cannot be identified there.
     """

@@ -17,6 +17,7 @@ from midcall.server.ask import ask_for_outcome, ask_for_value, put, put_all
 from midcall.server.call import current_call, running_call
 from midcall.server.channels.required import Recognised
 from midcall.server.frameworks.errors import surface
+from midcall.server.resuming.pages import Page
 from midcall.server.resuming.visits import wait_for_ending
 from midcall.server.verbs.awaitable import Verb, begin, name_of, recall
 from midcall.server.verbs.choices import default_of, read_options
@@ -262,7 +263,8 @@ async def _visit(
         question.is_awaited = wait
         agreed: str = value_of(await put(call, question))
         if wait:
-            _went_well(await wait_for_ending(call, agreed, question.timeout))
+            page = Page(agreed, address=question.address(agreed), message=question.message, kind="visit")
+            _went_well(await wait_for_ending(call, page, question.timeout))
     except MidcallError as exc:
         raise surface(exc, current_call.get()) from exc.__cause__
     return agreed

@@ -8,7 +8,7 @@ to resume the call.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -18,13 +18,21 @@ from midcall.core.journal import Entry, asking_mark
 from midcall.core.outcome import Via
 from midcall.core.question import Question, Visit
 from midcall.errors import TimedOut
-from midcall.protocol import APP_META
 from midcall.server import model_text
-from midcall.server.channels.apps.opening import Opened, app_mark, findable, is_seen, nonce_of, open_questions
+from midcall.server.channels.apps.opening import (
+    Opened,
+    app_mark,
+    findable,
+    for_app,
+    is_seen,
+    newest_step,
+    open_questions,
+)
 from midcall.server.channels.apps.requests import shows_apps
 from midcall.server.channels.portal import LINK, link_mark, settle_page
 from midcall.server.channels.push import signs_of_life
 from midcall.server.resuming import visits
+from midcall.server.resuming.pages import Page
 from midcall.settings import APP_SECONDS
 from midcall.stores.interactions import Ending
 
@@ -33,7 +41,7 @@ if TYPE_CHECKING:
     from midcall.server.channels.request import Asking
 
 
-_SHOWS_NO_APPS: Final = "midcall.shows_no_apps"
+_SHOWS_NO_APPS: Final = "shows no Apps"
 
 
 class App:
@@ -56,8 +64,11 @@ class App:
             return await LINK.carry(call, askings)
         while True:
             opened = await open_questions(call, askings)
-            async with findable(call), signs_of_life(call):
+            if call.is_held_outside:
                 endings = await self._endings(call, askings, opened)
+            else:
+                async with findable(call), signs_of_life(call):
+                    endings = await self._endings(call, askings, opened)
             if endings is not None:
                 via = self.via if not has_page or await is_seen(call, opened.step, 0) else LINK.via
                 return [_settle(call, asking, ending, via) for asking, ending in zip(askings, endings, strict=True)]
@@ -66,7 +77,7 @@ class App:
     async def _endings(self, call: Call, askings: Sequence[Asking], opened: Opened) -> list[Ending | None] | None:
         """How each question ended, or None for one that has expired. None if the request has been held long enough."""
         suspension = call.suspend()
-        suspension.held_until = suspension.held_until or time.time() + visits.HOLD_SECONDS
+        suspension.held_until = suspension.held_until or time.time() + visits.longest_hold(call)
         if not await self._is_open_to_user(call, askings, opened, _left(suspension.held_until)):
             return [*(None for _ in askings)] if any(map(_is_past_deadline, askings)) else None
         endings: list[Ending | None] = []
@@ -75,6 +86,8 @@ class App:
             ending = await call.installation.visits.wait(id, _left(min(suspension.held_until, expires)))
             if ending is None and time.time() < expires:
                 return None
+            if call.trail is not None:
+                await call.trail.leave(id)
             endings.append(ending)
         return endings
 
@@ -82,27 +95,51 @@ class App:
         """Whether an App shows these, or a page does whose address the model has: then it's worth to wait."""
         told = opened.before and LINK.can_replace(call, askings)
         if await is_seen(call, opened.step, 0 if told else min(APP_SECONDS, seconds)):
-            call.connection_state.pop(_SHOWS_NO_APPS, None)
+            call.installation.clients.note(call, _SHOWS_NO_APPS, False)
             return True
         if told and call.replay.find_mark(_mark_of_unseen(askings)) is None:  # some hosts declare Apps and show none
             call.replay.mark(_mark_of_unseen(askings), "app", True)
-            call.connection_state[_SHOWS_NO_APPS] = True
+            call.installation.clients.note(call, _SHOWS_NO_APPS)
         return told
 
     async def _go_on_later(self, call: Call, askings: Sequence[Asking], opened: Opened, *, has_page: bool) -> None:
         if opened.expires < time.time():
             raise TimedOut
-        messages = [asking.question.message for asking in askings]
-        pages: list[tuple[str, str]] = []
-        if has_page and (portal := call.installation.portal) is not None:
-            for message, id in zip(messages, opened.ids, strict=True):
-                pages.append((message, await portal.serve(id, "form", opened.expires, detach=not call.over_http)))
-                call.add_page(id)
-        if pages and call.replay.find_mark(_mark_of_unseen(askings)) is not None:
-            await call.continue_later(model_text.open_pages(pages))
+        pages = [page async for page in self._left(call, askings, opened, has_page=has_page)]
+        shown = [(page.message, page.address) for page in pages]
+        leads = call.installation.runs.live
+        if has_page and call.replay.find_mark(_mark_of_unseen(askings)) is not None:
+            waits = [page._replace(kind="portal") for page in pages]
+            await call.continue_later(model_text.open_pages(shown, leads=leads), pages=waits)
             return
-        call.suspend().for_programs = {APP_META: {"nonce": nonce_of(call), "step": opened.step}}
-        await call.continue_later(model_text.fill_in_app(messages, pages))
+        call.suspend().for_programs = for_app(call, opened.step)
+        await call.continue_later(model_text.fill_in_app(shown, leads=leads), pages=pages)
+
+    async def _left(
+        self, call: Call, askings: Sequence[Asking], opened: Opened, *, has_page: bool
+    ) -> AsyncGenerator[Page]:
+        """The questions that the user hasn't answered yet; with an address, if a page shows them too."""
+        for asking, id in zip(askings, opened.ids, strict=True):
+            if await call.installation.visits.has_ended(id):
+                continue
+            address = ""
+            if has_page and (portal := call.installation.portal) is not None:
+                address = await portal.serve(id, "form", opened.expires, detach=not call.over_http)
+                call.add_page(id)
+            until = min(opened.expires, asking.entry.deadline or opened.expires)
+            yield Page(id, until, address, asking.question.message, "app")
+
+
+async def is_in_sight(call: Call, pages: Sequence[Page], until: float, *, told: bool) -> bool:
+    """Whether the user can answer these before the client gets the next result, which may show their App.
+
+    `told` says that the model has their addresses, if they have some.
+    """
+    if not any(page.kind == "app" for page in pages) or (told and any(page.address for page in pages)):
+        return True
+    if any(page.until <= time.time() for page in pages):  # nothing is left to see
+        return True
+    return await is_seen(call, newest_step(call), min(APP_SECONDS, _left(until)))
 
 
 def _why_not_shown(call: Call) -> str:
@@ -140,7 +177,7 @@ def _is_linked(call: Call, askings: Sequence[Asking]) -> bool:
     """Whether a link asks these, since no App ever came to an earlier question of this call or client."""
     if call.replay.find_mark(app_mark(askings)) is not None:
         return False
-    if call.connection_state.get(_SHOWS_NO_APPS) or call.journal.marks("unseen"):
+    if call.installation.clients.is_known(call, _SHOWS_NO_APPS) or call.journal.marks("unseen"):
         return True
     return any(call.replay.find_mark(link_mark(asking)) is not None for asking in askings)
 

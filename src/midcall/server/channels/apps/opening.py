@@ -29,6 +29,7 @@ from mcp.server.request_state import InvalidRequestState
 from midcall.core.caller import Caller
 from midcall.core.journal import asking_mark
 from midcall.core.wire import spell
+from midcall.protocol import APP_META
 from midcall.server.channels.portal import form_interaction
 from midcall.settings import APP_CLEANUP_SECONDS, HOLD_SECONDS, MAX_EQUAL_APPS
 from midcall.stores.base import Record, Store
@@ -61,6 +62,16 @@ class Opened(NamedTuple):
 def nonce_of(call: Call) -> str:
     """The secret that opens the questions of this call, and of no other."""
     return call.derive("app")
+
+
+def for_app(call: Call, step: int) -> dict[str, Any]:
+    """What a result says to the App that is shown with it."""
+    return {APP_META: {"nonce": nonce_of(call), "step": step}}
+
+
+def newest_step(call: Call) -> int:
+    """The step that was opened last."""
+    return max(entry.value[0] for mark in call.journal.marks("app") if (entry := call.journal.entry(mark)) is not None)
 
 
 async def open_questions(call: Call, askings: Sequence[Asking]) -> Opened:

@@ -116,8 +116,8 @@ class _Desk:
         return {"state": "asking", "nonce": nonce, "step": found.step, "question": found.number, "html": html}
 
     async def _is_resumable(self, code: object) -> bool:
-        """Whether this code can still resume its call."""
-        if not isinstance(code, str) or not code:
+        """Whether this code can still resume its call, and no request waits to do that."""
+        if not isinstance(code, str) or not code or self._installation.runs.is_held(code):
             return False
         record = await (await self._keeping.store()).read(digest_of(f"code:{code}"))
         return record is not None and record.kind == "code" and not record.consumed and record.owner == self._holder
