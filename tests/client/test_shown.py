@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from textual.events import Paste
 
+from midcall.client.asked import Asked, FormQuestion
 from midcall.client.terminal.draft import Draft
 from midcall.core.forms.fields import Choice, Number, Text
 from midcall.core.forms.form import Form
@@ -15,6 +16,8 @@ from midcall.core.outcome import Accepted
 from midcall.core.text import conceal, reveal
 from midcall.settings import DEFAULT_CHARACTERS
 from midcall.web.forms.inputs import inputs, read
+from tests.client.browsing import desk
+from tests.client.test_browser_http import let_in
 from tests.client.test_lines import Session, fill, form_asked
 from tests.core.test_reveal import ANYTHING
 from tests.terminals import Desk, Hands, form
@@ -148,3 +151,34 @@ async def test_a_value_in_the_review_of_a_terminal_cannot_pose_as_another_line()
     desk = Desk(person, size=(80, 70))
     values = [Text(f"f{length}", default=f"{'x' * length} 2 Eve: pay") for length in range(58, 74)]
     await desk.answer(form(*values), form(Text("b", default="B")))
+
+
+AGREE = "Pay ACME\u200b LTD\u202e?"
+MARKED = "Pay ACME⟨U+200B⟩ LTD⟨U+202E⟩?"
+
+
+async def test_line_prompts_hide_nothing_of_a_text_that_is_all_the_user_agrees_to() -> None:
+    session = Session(["yes"])
+    assert await session.answer(form_asked(None, AGREE)) == Accepted({})
+    assert MARKED in session.screen
+
+
+async def test_a_terminal_hides_nothing_of_a_text_that_is_all_the_user_agrees_to() -> None:
+    async def person(hands: Hands) -> None:
+        assert MARKED in hands.screen
+        await hands.press("ctrl+s")
+
+    assert await Desk(person).answer(form(message=AGREE)) == [Accepted({}, "round")]
+
+
+async def test_a_page_hides_nothing_of_a_text_that_is_all_the_user_agrees_to() -> None:
+    async with desk() as at:
+        at.ask(Asked(FormQuestion(AGREE, None), "bare", "Travel"))
+        async with let_in(at) as visitor:
+            assert MARKED in await visitor.see("bare")
+
+
+def test_other_messages_keep_what_their_script_needs() -> None:
+    """Marks would hurt readers of scripts that use such characters, and the fields say what is sent."""
+    name = form_asked(Form(Text("name")), "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645")
+    assert name.shown_message == name.message

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias
 
 from midcall.core.forms.form import Form
+from midcall.core.text import reveal
 
 Mode: TypeAlias = Literal["form", "url"]
 Carrier: TypeAlias = Literal["push", "round", "required"]
@@ -88,6 +89,12 @@ class Asked:
     def full_message(self) -> str:
         """The reason, if there is one, and the message: what to show to the user."""
         return f"{self.reason}\n\n{self.message}" if self.reason else self.message
+
+    @property
+    def shown_message(self) -> str:
+        """The same for our own answerers. If its text is all that the user agrees to, it hides nothing from them."""
+        bare = isinstance(self.question, FormQuestion) and self.question.form is None
+        return reveal(self.full_message, layout=True) if bare else self.full_message
 
     @property
     def mode(self) -> Mode:

@@ -123,7 +123,8 @@ def _begin(call: Call, question: Question[Any] | Visit) -> Asking:
                 ", ".join(map(repr, dropped)),
             )
         channel = channel_for(call, question)  # before anything is written down: it may raise
-        if not replay.asks_as_text and call.installation.clients.is_known(call, _HIDES_NUMBERS):
+        clients = call.installation.clients
+        if clients.has_notes and not replay.asks_as_text and clients.is_known(call, _HIDES_NUMBERS):
             replay.mark(AS_TEXT, "as_text", True)
         deadline = None if question.timeout is None else _deadline(question)
         entry = replay.wait(identity, question, line=line, deadline=deadline)

@@ -24,6 +24,8 @@ class Clients:
     """One per installation."""
 
     def __init__(self) -> None:
+        self.has_notes = False
+        """Whether anything was ever noted of a client. Most servers never do, and don't have to look."""
         self._pipes: WeakKeyDictionary[object, dict[str, bool]] = WeakKeyDictionary()
         self._users: Remembered[dict[str, bool]] = Remembered(MAX_KNOWN_CLIENTS)
 
@@ -36,6 +38,7 @@ class Clients:
         """Remember this of the call's client, or that it isn't so."""
         place, key = self._place(call)
         if value or key in place:
+            self.has_notes = True
             place[key] = {**place.get(key, {}), fact: value}
 
     def _place(self, call: Call) -> tuple[MutableMapping[Any, dict[str, bool]], Any]:

@@ -80,7 +80,7 @@ class Views:
         return common | {"middle": "gone.html", "key": f"gone-{id}", "how": how, "id": ""}
 
     def _question(self, asked: Asked, draft: Draft | None) -> dict[str, Any]:
-        said = {"server": _server(asked), "message": asked.full_message, "until": _until(asked)}
+        said = {"server": _server(asked), "message": asked.shown_message, "until": _until(asked)}
         if asked.url is not None:
             address = look(asked.url)
             shown = [

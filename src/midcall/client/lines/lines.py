@@ -245,7 +245,7 @@ class Lines:
             cancel_all = _(":cancel all closes all {count:,} questions").format(count=waiting)
             advice = f"{advice} · {cancel_all}"
         title = title.format(server=server_name(asked.server))
-        self._sheet.open(title, asked.full_message, advice, " · ".join(filter(None, notes)))
+        self._sheet.open(title, asked.shown_message, advice, " · ".join(filter(None, notes)))
 
     # --- questions without a review -----------------------------------------------------------
 

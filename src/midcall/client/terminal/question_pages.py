@@ -65,7 +65,7 @@ class QuestionPage(Page):
         return " · ".join(notes)
 
     def body(self) -> Iterator[Widget]:
-        yield from _show_message(self.step.asked.full_message)
+        yield from _show_message(self.step.asked.shown_message)
         if self._address is not None:
             yield from _show_address(self._address, self._flow.alone)
         elif (draft := self.step.draft) is None:
