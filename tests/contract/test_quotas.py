@@ -87,7 +87,7 @@ async def test_a_record_counts_with_its_length_however_often_it_is_rewritten(sto
         changed, done = await records.change(replace(page, outcome="x" * length), page.version)
         assert changed is not None
         assert done
-        assert await quotas.used() == Usage(1, RECORD_BYTES + 2 + length)
+        assert await quotas.count() == Usage(1, RECORD_BYTES + 2 + length)
         page = await records.read("record page") or changed
 
 
@@ -105,7 +105,7 @@ async def test_a_change_that_comes_too_late_counts_nothing(store: Store) -> None
     for done in (True, False):
         assert (await records.change(replace(page, outcome="x" * 1_000), 1))[1] is done
     assert records.quotas is not None
-    assert await records.quotas.used() == Usage(1, RECORD_BYTES + 2 + 1_000)
+    assert await records.quotas.count() == Usage(1, RECORD_BYTES + 2 + 1_000)
 
 
 async def test_expired_records_do_not_count(store: Store) -> None:

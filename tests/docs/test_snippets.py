@@ -39,6 +39,7 @@ from starlette.responses import Response
 
 import midcall
 from midcall import Cancelled, Declined
+from midcall.client.browser import views
 from midcall.client.connection.connect import connect as client_connect
 from midcall.portal import Caller
 from midcall.server.install import installation_on
@@ -582,6 +583,7 @@ async def test_a_page_in_the_browser_books_the_trip(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(SOURCES)
+    monkeypatch.setattr(views, "PAGE_CONFIRM_SECONDS", 0)  # tests click faster than people
     module, told = another("pending_browser"), asyncio.Queue[str]()
     module.Browser = partial(module.Browser, open=None, tell=told.put_nowait)
     call = asyncio.create_task(module.main())

@@ -211,7 +211,7 @@ async def _open_browser() -> AsyncIterator[Take]:
             asking[kind] = asyncio.create_task(board.ask(question), name=question.id)
             await asyncio.sleep(0)
         id = asking[kind].get_name()
-        page = {"$ID": id, "$TOKEN": gate.token(id), "$COOKIE": cookie, "$BASE": gate.base}
+        page = {"$ID": id, "$TOKEN": gate.token(id, 0), "$COOKIE": cookie, "$BASE": gate.base}
         method, path, headers, body = _fill_in(asked, page)
         status, answered, _ = await request(app, method, path, headers, body, ends)
         _check_response(status, answered)

@@ -28,6 +28,7 @@ def with_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(channel, "APP_SECONDS", 0.02)
     monkeypatch.setattr(visits, "HOLD_SECONDS", 20.0)
     monkeypatch.setattr(visits, "BRIEF_HOLD_SECONDS", 20.0)
+    monkeypatch.setenv("MIDCALL_PORTAL_PAUSE", "0")  # tests click faster than people
 
 
 @each_era

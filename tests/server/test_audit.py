@@ -468,7 +468,7 @@ async def test_a_record_that_was_sealed_with_other_keys_is_refused() -> None:
     portal = Portal(audit=trail.audit)
     theirs = server_with(name, store=store, keys="another key, which is long enough to be one", portal=portal)
     async with connect(theirs, modes=NOTHING) as client:
-        with pytest.raises(MCPError, match="does not trust"):
+        with pytest.raises(MCPError, match="failed a security check"):
             await go_on(client, first)
     assert await trail.told() == ["record.refused changed", "code.refused RecordRefused"]
 

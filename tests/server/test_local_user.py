@@ -277,8 +277,8 @@ async def test_several_host_headers_or_none_are_not_the_users(server: str) -> No
         for other in ("evil.example", "127.0.0.1"):
             for hosts in (f"127.0.0.1:{site.port} {other}", f"{other} 127.0.0.1:{site.port}"):
                 refused = await site.call([("Host", "127.0.0.1"), ("X-Hosts", hosts)])
-                assert "This tool needs the user on a web page" in refused
-        assert "This tool needs the user on a web page" in await site.call([("Host", "127.0.0.1"), ("X-Hosts", "")])
+                assert "would have to do this on a web page" in refused
+        assert "would have to do this on a web page" in await site.call([("Host", "127.0.0.1"), ("X-Hosts", "")])
         assert TOKEN in await site.call([("Host", "127.0.0.1"), ("X-Hosts", f"127.0.0.1:{site.port}")])
 
 

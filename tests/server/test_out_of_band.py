@@ -610,7 +610,7 @@ def test_another_user_of_this_machine_who_calls_a_tool_is_not_taken_for_the_serv
         assert "/i/" in called(), "the user is shown a page"
         refused = called("nobody")
     assert "/i/" not in refused
-    assert "This tool needs the user on a web page" in refused
+    assert "would have to do this on a web page" in refused
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -642,6 +642,6 @@ async def test_without_a_page_the_model_reads_what_was_to_be_asked_and_no_more_t
         "Please authorize access to mail.",
     ]
     for text, question in zip(said, asked, strict=True):
-        assert "the server is not set up for that" in text
+        assert "this server is not set up for that" in text
         assert f"Its question was: {question}" in text
         assert len(text) < 600

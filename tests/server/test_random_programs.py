@@ -162,3 +162,10 @@ def test_a_failure_behind_a_shield_is_retrieved_in_any_turn_a_live_round_leaves(
 def test_a_question_cancelled_while_its_round_leaves_is_not_an_empty_round(turns: int, live: bool) -> None:
     group = Program("grouped", (Program("asks", turns=3), Program("fails", turns=turns)))
     assert outcome(group, "mcpserver", World(), live=live)[0] == "caught"
+
+
+@pytest.mark.parametrize("turns", range(12))
+def test_a_question_cancelled_while_a_later_round_is_decided_is_not_an_empty_round(turns: int) -> None:
+    asks = Program("one_by_one", (Program("asks"), Program("asks")))
+    program = Program("grouped", (asks, Program("gathered", (Program("fails", turns=turns),))))
+    assert len({outcome(program, "mcpserver", World(), **way)[0] for way in WAYS}) == 1

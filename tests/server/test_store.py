@@ -358,7 +358,7 @@ async def test_midcall_continue_says_whose_calls_it_resumes_and_has_the_annotati
     server = server_with(tool, store=Memory(), continue_annotations=ToolAnnotations(open_world_hint=False))
     async with connect(server) as client:
         [found] = [each for each in (await client.list_tools()).tools if each.name == "midcall_continue"]
-    assert f"a call of a tool of {server.name} " in (found.description or "")
+    assert f"a tool call of {server.name} " in (found.description or "")
     assert found.annotations == ToolAnnotations(open_world_hint=False)
 
 

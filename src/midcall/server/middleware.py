@@ -406,6 +406,8 @@ class Calls:
         A task of its own: its request may break off meanwhile, and nothing may be decided twice.
         """
         try:
+            while not call.run.is_settled:  # it was when this task was made, some turns of the loop ago
+                await _settle(call)
             result = await _come_of(call)
         except Exception as exc:
             outcome = Outcome(error=cancellation() if turn.cancelled else _error_data(exc))

@@ -176,7 +176,7 @@ class Run:
             await asyncio.sleep(0)  # most tools end with their next step, or ask
         if self._quiet:
             await asyncio.sleep(0)  # tasks that the tool has started take their first steps
-        while not (self.task.done() or self.abandoned or self._is_quiet()):
+        while not self.is_settled:
             self._bell = self.loop.create_future()
             try:
                 await self._bell
@@ -184,10 +184,11 @@ class Run:
                 self._bell = None
         self.hand_back()
 
-    def _is_quiet(self) -> bool:
-        """Whether a round can leave. What was asked may have been withdrawn since."""
+    @property
+    def is_settled(self) -> bool:
+        """Whether the tool has ended, or a round can leave. What was asked may have been withdrawn since."""
         self._quiet = self._quiet and bool(self.open or self.pauses)
-        return self._quiet
+        return self.task.done() or self.abandoned or self._quiet
 
     def requests(self) -> dict[str, Mapping[str, Any]]:
         """All open questions, as they leave in a round."""
