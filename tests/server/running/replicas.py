@@ -27,6 +27,7 @@ class Wire:
         self.is_cut = False
         self._lost: list[str] = []
         self._held: dict[str, tuple[asyncio.Event, asyncio.Event]] = {}
+        self._slow: dict[str, tuple[asyncio.Event, asyncio.Event]] = {}
         self.calls: list[str] = []
 
     def lose_reply(self, *methods: str) -> None:
@@ -41,6 +42,11 @@ class Wire:
         self._held[method] = asyncio.Event(), asyncio.Event()
         return self._held[method]
 
+    def hold_call(self, method: str) -> tuple[asyncio.Event, asyncio.Event]:
+        """The next call of this waits before it does anything. Set when it was made, and to let it go."""
+        self._slow[method] = asyncio.Event(), asyncio.Event()
+        return self._slow[method]
+
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._store, name)
         if name not in ("create", "change", "read", "look", "complete", "consume", "wait"):
@@ -50,8 +56,13 @@ class Wire:
             if self.is_cut:
                 raise StoreError("The wire is cut.")
             self.calls.append(name)
+            counts = not (args and getattr(args[0], "kind", "") in ("replica", "usage"))
+            if name in self._slow and counts:
+                made, go_on = self._slow.pop(name)
+                made.set()
+                await go_on.wait()
             result = await method(*args, **options)
-            if name in self._held and not (args and getattr(args[0], "kind", "") in ("replica", "usage")):
+            if name in self._held and counts:
                 came, go_on = self._held.pop(name)
                 came.set()
                 await go_on.wait()

@@ -453,6 +453,28 @@ async def test_an_answer_that_overtakes_the_reply_of_the_store_is_continued_and_
     assert till.effects == [("a", "before"), ("a", "between"), ("a", "after")]
 
 
+async def test_a_retry_and_an_offer_that_reach_the_owner_together_continue_its_run_once(stores: Stores) -> None:
+    till = Till()
+    came, go_on = till.gate("a", "between")
+    async with replicas(stores, till.pay) as (a, b, _):
+        offered, hear = a.wire.hold_reply("wait")
+        _, see = a.wire.hold_reply("look")  # of the beat, which would find the offer, too
+        first = await begin(a.client, "tool")
+        at_b = asyncio.create_task(proceed(b.client, first, ANSWERS))
+        await offered.wait()
+        made, claim = a.wire.hold_call("create")
+        at_a = asyncio.create_task(proceed(a.client, first, ANSWERS))
+        await made.wait()
+        hear.set()
+        await came.wait()  # the offer was claimed
+        see.set()
+        claim.set()
+        await beats()
+        go_on.set()
+        assert (await at_a).asked == (await at_b).asked == ["b?"]
+    assert till.effects == [("a", "before"), ("a", "between")]
+
+
 async def test_an_old_run_is_ended_before_its_own_replica_replays_the_call(
     stores: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:

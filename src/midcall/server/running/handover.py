@@ -28,6 +28,7 @@ import math
 import os
 import secrets
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -161,8 +162,8 @@ class Handover:
         self._seconds = seconds * 2  # a turn outlives its state
         self._pulse: Record | None = None
         self._names: dict[int, str] = {}
-        self._held: set[str] = set()
-        """The turns that this process has claimed, or is about to, and has not settled."""
+        self._held: Counter[str] = Counter()
+        """How many hold each turn here: it is claimed, or about to be, and not settled. Two may claim at once."""
         self._owed: dict[str, tuple[str, Record]] = {}
         """What could not be written, by turn: the data of our claim, and what has to follow it."""
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -242,50 +243,54 @@ class Handover:
     async def _create(self, store: Store, head: Head, turn: _Turn) -> tuple[Record, bool]:
         now = time.time()
         record = Record(_turn_id(head.call, head.turn), "turn", "", turn.text(), now, now + self._seconds)
-        free = record.id not in self._held
         if turn.claim:
-            self._held.add(record.id)
-            try:
-                await self.present()
-            except BaseException:
-                self._let_go_if(free, record)
-                raise
+            self._held[record.id] += 1
         try:
-            found, ours = await store.create(record)
+            if turn.claim:
+                await self.present()
+            found, ours = await self._create_surely(store, record, turn)
+        except BaseException:
+            if turn.claim:
+                self._let_go(record)
+            raise
+        if turn.claim and not ours:
+            self._let_go(record)
+        return found, ours
+
+    async def _create_surely(self, store: Store, record: Record, turn: _Turn) -> tuple[Record, bool]:
+        try:
+            return await store.create(record)
         except (RecordRefused, StoreFull):  # it was not created
-            self._let_go_if(free, record)
             raise
         except StoreError:
             found = await self._read_again(store, record, turn)
             if found is None:
-                self._let_go_if(free, record)
                 raise
-            ours = found.data == record.data
-        self._let_go_if(free and not ours, record)
-        self._let_go_unless_mine(found)
-        return found, ours
+            return found, found.data == record.data
 
     async def _take(self, store: Store, record: Record, turn: _Turn) -> tuple[Record, bool]:
         """Claim this turn, if it is still as it was read."""
-        self._held.add(record.id)
+        self._held[record.id] += 1
         try:
             await self.present()
             found, won = await self._change(store, record, replace(turn, claim=self.me, token=_token()))
         except BaseException:
-            if record.id not in self._owed:
-                self._held.discard(record.id)
+            self._let_go(record)
             raise
-        self._let_go_unless_mine(found)
+        if not won:
+            self._let_go(record)
         return found, won
 
-    def _let_go_if(self, free: bool, record: Record) -> None:
-        """Nobody here continues this turn, unless somebody did before. If something is owed for it, it stays held."""
-        if free and record.id not in self._owed:
-            self._held.discard(record.id)
+    def _let_go(self, record: Record) -> None:
+        """One claim fewer is under way here. If something is owed for the turn, it stays held until that is written."""
+        if record.id not in self._owed:
+            self._held[record.id] -= 1
+            if self._held[record.id] <= 0:
+                del self._held[record.id]
 
-    def _let_go_unless_mine(self, record: Record) -> None:
-        if _turn_of(record).claim != self.me or record.outcome is not None:
-            self._held.discard(record.id)
+    def _drop(self, id: str) -> None:
+        """Nobody here continues this turn any more."""
+        self._held.pop(id, None)
 
     async def _change(
         self, store: Store, record: Record, turn: _Turn, outcome: str | None = None
@@ -358,7 +363,7 @@ class Handover:
         """Write what the turn came to, before anybody is answered. False if that isn't for this process any more."""
         text = self._codec.seal(json.dumps([claim.record.id, *outcome.plain()]).encode())
         _, won = await self._change(await self._keeping.store(), claim.record, _turn_of(claim.record), text)
-        self._held.discard(claim.record.id)
+        self._drop(claim.record.id)
         return won
 
     async def give_back(self, claim: Claim, *, keep: bool = False) -> None:
@@ -371,7 +376,8 @@ class Handover:
         try:
             await self._change(await self._keeping.store(), claim.record, offered)
         finally:
-            self._let_go_if(True, claim.record)
+            if claim.record.id not in self._owed:
+                self._drop(claim.record.id)
 
     async def has(self, claim: Claim | None, call: str, turn: int) -> bool:
         """Whether this process still has the call: the turn that it has claimed, or the next one."""
@@ -438,7 +444,7 @@ class Handover:
                 if found is not None and found.outcome is None and found.data == mine:
                     await store.change(owed, found.version)
             self._owed.pop(id, None)
-            self._held.discard(id)
+            self._drop(id)
 
 
 def _mac(call: str, given: Given) -> str:
