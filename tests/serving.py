@@ -27,8 +27,12 @@ ROOT = Path(__file__).parent.parent
 
 
 def environment(**extra: str) -> dict[str, str]:
-    """Our environment without Python's development mode, which any non-empty value would turn on."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT))), "PYTHONDEVMODE": "", **extra}
+    """Our environment without Python's development mode, which any non-empty value would turn on.
+
+    Portals don't pause between pages, unless a test asks for it: browsers in tests click faster than people.
+    """
+    path = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
+    return {"MIDCALL_PORTAL_PAUSE": "0", **os.environ, "PYTHONPATH": path, "PYTHONDEVMODE": "", **extra}
 
 
 def stdio(script: Path, log: IO[str], *args: str, warm: bool = True) -> AbstractAsyncContextManager[Any]:

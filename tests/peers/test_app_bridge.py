@@ -143,7 +143,9 @@ class Host:
     async def press(self, button: str, number: int = 0) -> None:
         if not self.clipped:
             await self.frame(number).locator("main").evaluate(WHOLE)
-        await self.frame(number).get_by_role("button", name=button, exact=True).click()
+        found = self.frame(number).get_by_role("button", name=button, exact=True, disabled=False)
+        await found.wait_for()  # to click a disabled one, Playwright would scroll the form until it works
+        await found.click()
 
     async def sees(self, text: str, number: int = 0) -> None:
         await self.frame(number).get_by_text(text).first.wait_for()
