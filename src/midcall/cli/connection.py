@@ -21,7 +21,7 @@ from mcp_types import Tool
 from pydantic import ValidationError
 
 from midcall.cli.console import Console, spin
-from midcall.cli.exits import NOT_CONNECTED, TOOL_FAILED, Ends, Lost, usage_error
+from midcall.cli.exits import NOT_CONNECTED, TOOL_FAILED, Ends, Lost, is_interrupt, usage_error
 from midcall.client.answerer import Answerer
 from midcall.client.connection.connect import CannotConnect, Era
 from midcall.client.connection.connect import connect as connect_client
@@ -77,6 +77,8 @@ class Link:
         except Ends:
             raise
         except Exception as error:
+            if is_interrupt(error):
+                raise KeyboardInterrupt from None
             if self.verbose:
                 self.console.quote(traceback.format_exc())
             self.report(

@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Final, TextIO
+from typing import Any, Final, TextIO, cast
 
 DONE: Final = 0
 TOOL_FAILED: Final = 1
@@ -40,6 +40,21 @@ class Lost(Ends):
 def usage_error(command: str, why: str) -> Ends:
     """Ends the command because it was called wrongly."""
     return Ends(USAGE, f"{command}: error: {why}")
+
+
+def is_interrupt(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind this error: a second one can hit the cleanup after the first, and become anything."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        if isinstance(error, BaseExceptionGroup):
+            group = cast("BaseExceptionGroup[BaseException]", error)
+            if group.subgroup(KeyboardInterrupt) is not None:
+                return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def ignore_hangup() -> Callable[[], None] | None:
