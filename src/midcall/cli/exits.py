@@ -48,10 +48,9 @@ def is_interrupt(error: BaseException | None) -> bool:
     while error is not None and id(error) not in seen:
         if isinstance(error, KeyboardInterrupt):
             return True
-        if isinstance(error, BaseExceptionGroup):
-            group = cast("BaseExceptionGroup[BaseException]", error)
-            if group.subgroup(KeyboardInterrupt) is not None:
-                return True
+        group = cast("Any", error)
+        if isinstance(group, BaseExceptionGroup) and group.subgroup(KeyboardInterrupt) is not None:
+            return True
         seen.add(id(error))
         error = error.__cause__ or error.__context__
     return False
