@@ -42,18 +42,22 @@ def usage_error(command: str, why: str) -> Ends:
     return Ends(USAGE, f"{command}: error: {why}")
 
 
-def is_interrupt(error: BaseException | None) -> bool:
+def is_interrupt(error: BaseException) -> bool:
     """Whether Ctrl-C is behind this error: a second one can hit the cleanup after the first, and become anything."""
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        if isinstance(error, KeyboardInterrupt):
+    seen: list[BaseException] = []
+    left: BaseException | None = error
+    while left is not None and left not in seen:
+        if isinstance(left, KeyboardInterrupt) or _is_group_with_interrupt(left):
             return True
-        group = cast("Any", error)
-        if isinstance(group, BaseExceptionGroup) and group.subgroup(KeyboardInterrupt) is not None:
-            return True
-        seen.add(id(error))
-        error = error.__cause__ or error.__context__
+        seen.append(left)
+        left = left.__cause__ or left.__context__
     return False
+
+
+def _is_group_with_interrupt(error: BaseException) -> bool:
+    if not isinstance(error, BaseExceptionGroup):
+        return False
+    return cast("BaseExceptionGroup[BaseException]", error).subgroup(KeyboardInterrupt) is not None
 
 
 def ignore_hangup() -> Callable[[], None] | None:
