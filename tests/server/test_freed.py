@@ -56,10 +56,11 @@ async def test_a_call_is_freed_when_it_has_ended_without_the_garbage_collector(l
     midcall.install(server, live=live)
     server.add_tool(tool)
     async with connect(server) as client:
-        first = await begin(client, "tool")
-        gc.collect()
         gc.disable()
         try:
+            first = await begin(client, "tool")
+            await asyncio.sleep(0)
+            assert [call() is None for call in calls] == [not live]
             assert await finish(client, first, {"Who?": "Ada"}) == "Ada"
             await asyncio.sleep(0)
             assert [call() for call in calls] == [None] * (1 if live else 2)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import fields, replace
 from functools import cached_property, partial
-from threading import get_ident
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from mcp.server.context import CallNext, ServerRequestContext
@@ -125,7 +124,6 @@ class Call:
     def start(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> None:
         """Run the tool. It sees `ctx`, with a session that asks through us."""
         self._next = call_next
-        self.thread = get_ident()
         self.around = current_call.get()
         self.connection = self.ctx.session._connection  # pyright: ignore[reportPrivateUsage]
         ctx = with_session(ctx, AskingSession(self, self.connection))

@@ -42,6 +42,7 @@ from midcall.server.running.turns import (
     REFUSALS,
     Given,
     Outcome,
+    OwnRound,
     OwnState,
     Turn,
     cancel,
@@ -200,13 +201,14 @@ class Calls:
 
     async def _take_turn(self, request: _Request, turn: Turn) -> HandlerResult:
         """Continue the call, here or where its run is, until the turn has an outcome."""
+        result: HandlerResult = None
         while turn.outcome is None:
             if turn.joined is None:
                 turn.joined = await self._claim(request, turn)
             elif turn.deciding is None:  # the request that continued it is gone, and the run is still here
                 turn.joined.follow(request.ctx)
-            await self._attend(turn)
-        return turn.outcome.again() if turn.outcome.error is not None else turn.outcome.result
+            result = await self._attend(turn)
+        return turn.outcome.again() if result is None else result
 
     async def _claim(self, request: _Request, turn: Turn) -> Call | None:
         """The call, which is this process's to continue. None if it was continued elsewhere: then the turn is settled.
@@ -373,17 +375,18 @@ class Calls:
 
     # --- a request waits for its run ----------------------------------------------------------
 
-    async def _attend(self, turn: Turn) -> None:
-        """Wait until the call of this turn has come to something, and settle the turn.
+    async def _attend(self, turn: Turn) -> HandlerResult:
+        """Wait until the call of this turn has come to something, settle the turn, and return the result.
 
         If another replica has taken it over, the turn has no outcome then, and no call.
         """
+        result: HandlerResult = None
         while (call := turn.joined) is not None:
             try:
                 if turn.deciding is None:
                     await _settle(call)
-                    if self._decides_at_once(call):
-                        await self._decide(call, turn)
+                    if self._installation.keeping is None and not call.run.sending:
+                        result = await self._decide_here(call, turn)
                         continue
                     deciding = self._runs.begin(self._decide(call, turn))
                     turn.deciding = None if deciding.done() else deciding
@@ -394,16 +397,20 @@ class Calls:
             except asyncio.CancelledError:
                 await self._lose(turn.joined or call, turn)
                 raise
-            deciding.result()
+            result = deciding.result()
+        return result
 
-    def _decides_at_once(self, call: Call) -> bool:
-        """Whether deciding waits for nothing, unless the call has failed: then it needs no task."""
-        return self._installation.keeping is None and self._runs.live and not (call.recalls or call.run.sending)
+    async def _decide_here(self, call: Call, turn: Turn) -> HandlerResult:
+        """Decide in the request's own task, which takes less time than in another, and waits for no store."""
+        if self._runs.live and not call.recalls:  # nothing to wait for
+            return await self._decide(call, turn)
+        with anyio.CancelScope(shield=True):
+            return await self._decide(call, turn)
 
-    async def _decide(self, call: Call, turn: Turn) -> None:
-        """Decide what the call, which has settled, comes to, and settle the turn.
+    async def _decide(self, call: Call, turn: Turn) -> HandlerResult:
+        """Decide what the call, which has settled, comes to, and settle the turn. None if that isn't its result.
 
-        A task of its own: its request may break off meanwhile, and nothing may be decided twice.
+        The request may break off meanwhile, and nothing may be decided twice: so nothing may cancel this.
         """
         try:
             while not call.run.is_settled:  # it was when this task was made, some turns of the loop ago
@@ -422,8 +429,10 @@ class Calls:
                 turn.joined = call.again()
             else:
                 await publish(self._runs, call, Outcome(result), turn)
+                return None if turn.outcome is None else result
         finally:
             turn.deciding = None
+        return None
 
     async def _abort(self, call: Call) -> None:
         """Its request gets an error, so nobody will continue it: its run doesn't stay behind."""
@@ -705,7 +714,7 @@ async def _round(call: Call, requests: Mapping[str, Mapping[str, Any]]) -> dict[
         return await _too_many(call, limit)
     call.journal.holds += not requests
     # go-sdk takes a round without `inputRequests` for an empty success, and mcp-go refuses a tool's without `content`.
-    result: dict[str, Any] = {"requestState": await _state(call, requests), "inputRequests": requests}
+    result = OwnRound(requestState=await _state(call, requests), inputRequests=requests)
     if call.method == "tools/call":
         result["content"] = []
     return call.stamp(result, "input_required")

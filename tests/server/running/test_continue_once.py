@@ -80,7 +80,7 @@ async def test_the_same_retry_of_a_call_that_asks_again_gets_the_same_round() ->
         first = await begin(client, "tool")
         again = [await proceed(client, first, ANSWERS) for _ in range(2)]
         assert [each.asked for each in again] == [["b?"]] * 2
-        assert set(again[0].requests) == set(again[1].requests)
+        assert again[0].requests == again[1].requests
         assert await finish(client, again[0], ANSWERS) == "1 2"
         assert await finish(client, again[1], ANSWERS) == "1 2"
     assert effects == ["paid"]

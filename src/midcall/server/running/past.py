@@ -60,7 +60,7 @@ class Past:
 
     def settle(self, turn: Turn, outcome: Outcome) -> None:
         """What this turn came to. Only the newest outcomes are kept, for requests that are sent twice."""
-        turn.outcome, turn.joined, turn.size = outcome, None, outcome.size()
+        turn.settle(outcome)
         self._settled.append(turn)
         self._size += turn.size
         while len(self._settled) > MAX_TURN_OUTCOMES or (self._size > OUTCOME_BYTES and len(self._settled) > 1):

@@ -91,6 +91,8 @@ class Run:
     _is_starting = False
     """Whether the tool takes its first steps, before the tasks that it starts have taken theirs."""
     _bell: asyncio.Future[None] | None = None
+    _later: Mapping[ContextVar[Any], Any] = {}
+    """The context variables that newer requests brought instead."""
     _newer: Mapping[ContextVar[Any], tuple[Any, Any]] = {}
     _refusals: Counter[object] | None = None
     _is_told = False
@@ -113,8 +115,6 @@ class Run:
         self.context: Context = copy_context()
         self._first = self.context.copy()
         """The context variables that the first request brought."""
-        self._later: dict[ContextVar[Any], Any] = {}
-        """What newer requests brought instead."""
         self._own = var
         self._token = self.context.run(var.set, value)
         self._scope = _make_scope()
@@ -143,12 +143,16 @@ class Run:
         try:
             with self._scope:
                 return await tool
+        except asyncio.CancelledError:
+            pass
         except Exception:
             self.task.add_done_callback(_retrieve)
             raise
         finally:
             self._finish()
             self._own.reset(self._token)  # else the context keeps the call alive, and the call its context
+        del self, tool  # the task holds its error, which holds this frame: it must hold nothing of the call
+        raise asyncio.CancelledError
 
     def _on_cancel(self, _: asyncio.Task[Any]) -> None:
         """The task was cancelled before its first step."""
@@ -167,6 +171,14 @@ class Run:
     @property
     def done(self) -> bool:
         return self.task.done()
+
+    @property
+    def is_here(self) -> bool:
+        """Whether its event loop is the one that runs in this thread."""
+        try:
+            return asyncio.get_running_loop() is self.loop
+        except RuntimeError:
+            return False
 
     # --- for the request ----------------------------------------------------------------------
 
@@ -215,8 +227,8 @@ class Run:
             old = later[var] if var in later else first.get(var, _MISSING)
             if value is not old and var is not self._own:
                 newer[var] = (old, value)
-                later[var] = value
         if newer:
+            self._later = {**later, **{var: value for var, (_, value) in newer.items()}}
             self.context.run(_adopt, newer)
         self._newer = newer
 
@@ -373,7 +385,7 @@ class Run:
         if self.ending is None:
             self.ending = why
         self._quiet = False
-        if _is_running(self.loop):
+        if self.is_here:
             self._stop()
         elif self.loop.is_running():
             asyncio.run_coroutine_threadsafe(self._stop_soon(), self.loop)
@@ -514,14 +526,6 @@ def _make_scope() -> anyio.CancelScope:
 
 
 _scope_class: type[anyio.CancelScope] | None = None
-
-
-def _is_running(loop: asyncio.AbstractEventLoop) -> bool:
-    """Whether this is the loop of the current thread."""
-    try:
-        return asyncio.get_running_loop() is loop
-    except RuntimeError:
-        return False
 
 
 def _retrieve(task: asyncio.Task[Any]) -> None:

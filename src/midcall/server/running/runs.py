@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Gene
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from contextvars import Context, ContextVar
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from weakref import WeakMethod
 
 import anyio
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from midcall.server.resuming.pages import Page
 
 logger = logging.getLogger("midcall")
+
+_Result = TypeVar("_Result")
 
 _canonical: Final = json.JSONEncoder(sort_keys=True).encode
 
@@ -76,7 +78,7 @@ class Runs:
         """What is left of those whose turns have an outcome."""
         self._expiry: tuple[asyncio.AbstractEventLoop, asyncio.TimerHandle] | None = None
         """What ends the oldest run when it has expired, and on which loop."""
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
         self._ending: dict[str, asyncio.Task[None]] = {}
         """Those that are being ended, by call."""
         self._watching: dict[str, asyncio.Task[None]] = {}
@@ -165,12 +167,12 @@ class Runs:
                 self._beating = self.aside(self._beat(self.handover, at_once=True))
         self._await_pages(call)
         self._make_room(call)
-        self._watch_expiry()
+        self._watch_expiry(call.run.loop)
 
     def find(self, name: str) -> Call | None:
         """The call of this name, if its run waits here, in this event loop."""
         call = self._waiting.find(name)
-        return call if call is not None and call.run.loop is asyncio.get_running_loop() else None
+        return call if call is not None and call.run.is_here else None
 
     def take(self, call: Call) -> None:
         """A request continues this run."""
@@ -353,8 +355,7 @@ class Runs:
         self.take(call)
         self._past.refuse(call.name, call.journal.turn, caller_of(call))
 
-    def _watch_expiry(self) -> None:
-        loop = asyncio.get_running_loop()
+    def _watch_expiry(self, loop: asyncio.AbstractEventLoop) -> None:
         if self._expiry is not None and self._expiry[0] is loop:
             return
         until = next((until for call, until in self._waiting.deadlines() if call.run.loop is loop), None)
@@ -367,12 +368,12 @@ class Runs:
         for call, until in list(self._waiting.deadlines()):
             if call.run.loop is loop and until <= loop.time():
                 self._end_soon(call, "expired")
-        self._watch_expiry()
+        self._watch_expiry(loop)
 
     def _end_soon(self, call: Call, why: str) -> None:
         self.take(call)
         self._note_end(call, why)
-        if call.run.loop is not asyncio.get_running_loop():
+        if not call.run.is_here:
             if call.run.loop.is_running():
                 asyncio.run_coroutine_threadsafe(call.end(why), call.run.loop)
             return
@@ -385,7 +386,7 @@ class Runs:
         if len(self._ended) > MAX_ENDED_RUNS:
             self._ended.pop(next(iter(self._ended)))
 
-    def begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def begin(self, work: Coroutine[Any, Any, _Result]) -> asyncio.Task[_Result]:
         """Begin this for a request, which may break off: then it goes on."""
         loop = asyncio.get_running_loop()
         if sys.version_info >= (3, 12) and loop.get_task_factory() is None:
@@ -396,7 +397,7 @@ class Runs:
         task.add_done_callback(self._let_go)
         return task
 
-    def _let_go(self, task: asyncio.Task[None]) -> None:
+    def _let_go(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
             task.exception()  # its request has it, or nobody

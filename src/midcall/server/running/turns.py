@@ -7,14 +7,16 @@ joins it and gets the same outcome; other answers to a turn that was continued a
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ErrorData
 from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError, to_json
 
 from midcall.errors import StoreError
 from midcall.server.channels.push import take_back
@@ -31,6 +33,18 @@ if TYPE_CHECKING:
 
 class OwnState(str):
     """A state that midcall made: unsealed and verified, or about to be sealed."""
+
+    __slots__ = ()
+
+
+class OwnRound(dict[str, Any]):
+    """A round that midcall made: JSON data with an own state."""
+
+    __slots__ = ()
+
+
+class _Packed(bytes):
+    """An own round as JSON."""
 
     __slots__ = ()
 
@@ -64,11 +78,23 @@ class Outcome(NamedTuple):
         """
         if self.error is not None:
             raise MCPError.from_error_data(self.error)
+        if isinstance(self.result, _Packed):
+            round = json.loads(self.result)
+            return OwnRound(round, requestState=OwnState(round["requestState"]))
         return self.result
+
+    def pack(self) -> Outcome:
+        """The same in less memory: of the rounds that are kept, few are asked for again."""
+        if not isinstance(self.result, OwnRound):
+            return self
+        try:
+            return Outcome(_Packed(to_json(self.result, inf_nan_mode="constants")))
+        except PydanticSerializationError:  # a text that isn't valid Unicode
+            return self
 
     def size(self) -> int:
         """About how many bytes of memory it takes."""
-        return size_of(self.result, OUTCOME_BYTES)
+        return len(self.result) if isinstance(self.result, _Packed) else size_of(self.result, OUTCOME_BYTES)
 
     def plain(self) -> tuple[Any, Any, str | None]:
         """The outcome as JSON data, for another process: result, error, and our state.
@@ -100,8 +126,8 @@ class Turn:
 
     given: bytes | None
     """Names the answers that continued the call, as long as its outcome is kept. Answers may be large."""
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held by the request that serves the turn; the others wait for it."""
+    caller: str = ""
+    """Who has continued the call."""
     outcome: Outcome | None = None
     waiting: int = 0
     """How many requests wait for the outcome."""
@@ -110,11 +136,23 @@ class Turn:
     cancelled: bool = False
     joined: Call | None = None
     """The call, once it is being continued: if its request breaks off, another one can join it."""
-    deciding: asyncio.Task[None] | None = None
+    deciding: asyncio.Task[Any] | None = None
     """Decides what the call comes to, and writes that down, even if the request is gone. Others wait for it."""
+    _lock: asyncio.Lock | None = None
 
-    caller: str = ""
-    """Who has continued the call."""
+    @property
+    def lock(self) -> asyncio.Lock:
+        """Held by the request that serves the turn; the others wait for it."""
+        if self._lock is None:
+            self._lock = asyncio.Lock()
+        return self._lock
+
+    def settle(self, outcome: Outcome) -> None:
+        """This is what the call came to. The turn may be kept for long: it holds no more than it needs."""
+        self.outcome, self.joined = outcome.pack(), None
+        self.size = self.outcome.size()
+        if self.waiting <= 1:  # nobody waits for the one who serves it
+            self._lock = None
 
     @property
     def is_in_service(self) -> bool:

@@ -143,11 +143,7 @@ async def _recall(call: Call, question: Question[T], ask: Callable[[Question[T]]
 def begin(name: str, coroutine: Coroutine[Any, Any, T]) -> Verb[T]:
     """Start a verb, unless it can't be awaited here: in a thread, or in another event loop."""
     call = current_call.get()
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:
-        loop = None
-    if loop is None or (call is not None and call.run.loop is not loop):
+    if not (_has_loop() if call is None else call.run.is_here):
         coroutine.close()
         try:
             running_call(name)
@@ -164,3 +160,11 @@ def begin(name: str, coroutine: Coroutine[Any, Any, T]) -> Verb[T]:
         coroutine.close()
         coroutine = cast("Coroutine[Any, Any, T]", call.run.check())
     return cast("Verb[T]", _Verb(name, coroutine, call))
+
+
+def _has_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
