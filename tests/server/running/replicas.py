@@ -79,6 +79,7 @@ class Replica:
     """One replica, in its own task, so that each can stop at any time."""
 
     client: Client
+    server: Any
 
     def __init__(self, name: str, wire: Wire) -> None:
         self.name = name
@@ -90,12 +91,12 @@ class Replica:
         async def tool(elicit: Elicit) -> str:
             return await body(self.name, elicit)
 
-        server = asking(means, tool, keys=KEYS, store=self.wire, **options)
-        self._serving = asyncio.create_task(self._serve(server, client))
+        self.server = asking(means, tool, keys=KEYS, store=self.wire, **options)
+        self._serving = asyncio.create_task(self._serve(client))
         await self._started.wait()
 
-    async def _serve(self, server: Any, options: dict[str, Any]) -> None:
-        async with connect(server, **options) as self.client:
+    async def _serve(self, options: dict[str, Any]) -> None:
+        async with connect(self.server, **options) as self.client:
             self._started.set()
             await self._stopped.wait()
 

@@ -377,6 +377,34 @@ async def test_a_claimant_that_stops_gives_its_turn_back_and_another_replays(sto
     assert till.effects == [("a", "before"), ("a", "after"), ("b", "before"), ("b", "after")]
 
 
+@pytest.fixture
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A replica counts as gone only if it says so, however long it's silent."""
+    monkeypatch.setattr(handover, "SILENT_BEATS", 1_000_000)
+
+
+@pytest.mark.usefixtures("_patient")
+async def test_an_owner_that_stops_says_so_and_nobody_waits_for_its_beats(stores: Stores) -> None:
+    till = Till()
+    async with replicas(stores, till.ask_one) as (a, b, _):
+        first = await begin(a.client, "tool")
+        await a.stop()
+        assert await finish(b.client, first, ANSWERS) == "b: 1"
+
+
+@pytest.mark.usefixtures("_patient")
+async def test_a_connection_that_ends_gives_its_turns_back_while_its_replica_goes_on(stores: Stores) -> None:
+    till = Till()
+    came, _ = till.gate("a", "after")
+    async with replicas(stores, till.ask_one) as (a, b, _), connect(a.server) as other:
+        await begin(other, "tool")
+        first = await begin(a.client, "tool")
+        served = waiting_at(b, first)
+        await came.wait()
+        await a.stop()
+        assert await served == "b: 1"
+
+
 async def test_a_claimant_that_is_cut_off_is_overtaken_and_says_what_the_other_came_to(stores: Stores) -> None:
     till = Till()
     came, go_on = till.gate("a", "after")
