@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -39,6 +38,7 @@ from midcall.settings import MAX_MALFORMED_TOOLS
 from midcall.web.forms.html import Pages
 from midcall.web.forms.inputs import read as read_posted
 from midcall.web.forms.inputs import split_moment
+from tests.budget import cpu_budget
 from tests.long_texts import Long, assert_fast, long_texts, some
 
 SECONDS = 5.0
@@ -97,63 +97,60 @@ MANY = [f"o{number}" for number in range(10_000)]
 
 
 def test_ten_thousand_answers_to_ten_thousand_options_are_read_at_once() -> None:
-    options, start = Choices("x", MANY), time.process_time()
-    form = Form(options)
-    posted = [("f0", str(number)) for number in range(10_000)]
-    assert read_posted(form, posted) == {"x": MANY}
-    assert len(read_posted(form, [("f0", f"z{number}") for number in range(10_000)])["x"]) == 10_000
-    assert line_input.read(options, ",".join(MANY[:5_000])) == MANY[:5_000]
-    assert line_input.search(options, MANY) is None
-    assert line_input.search(options, ["99"] * 100) == [each for each in MANY if "99" in each]
-    assert time.process_time() - start < SECONDS
+    options = Choices("x", MANY)
+    with cpu_budget(SECONDS):
+        form = Form(options)
+        posted = [("f0", str(number)) for number in range(10_000)]
+        assert read_posted(form, posted) == {"x": MANY}
+        assert len(read_posted(form, [("f0", f"z{number}") for number in range(10_000)])["x"]) == 10_000
+        assert line_input.read(options, ",".join(MANY[:5_000])) == MANY[:5_000]
+        assert line_input.search(options, MANY) is None
+        assert line_input.search(options, ["99"] * 100) == [each for each in MANY if "99" in each]
 
 
 def test_an_option_of_many_commas_is_still_one_option() -> None:
-    long, start = "a," * 5_000 + "b", time.process_time()
-    split_line = splitter(Choices("x", [long, "c", "d, e"]))
-    assert split_line(f"c,{long},d, e") == ["c", long, "d, e"]
-    assert split_line("a," * 5_000) == ["a"]
-    assert time.process_time() - start < SECONDS
+    long = "a," * 5_000 + "b"
+    with cpu_budget(SECONDS):
+        split_line = splitter(Choices("x", [long, "c", "d, e"]))
+        assert split_line(f"c,{long},d, e") == ["c", long, "d, e"]
+        assert split_line("a," * 5_000) == ["a"]
 
 
 def test_ten_thousand_problems_are_found_at_once() -> None:
-    form, start = Form(*(Text(name, max_length=1) for name in MANY)), time.process_time()
-    assert len(check(form, dict.fromkeys(MANY, "aa"))) == len(check(form, {})) == 10_000
-    assert time.process_time() - start < SECONDS
+    form = Form(*(Text(name, max_length=1) for name in MANY))
+    with cpu_budget(SECONDS):
+        assert len(check(form, dict.fromkeys(MANY, "aa"))) == len(check(form, {})) == 10_000
 
 
 def test_one_malformed_tool_among_many_does_not_read_the_others_parts_again() -> None:
     good = {"name": "a", "inputSchema": {"type": "object"}}
     listed = {"tools": [{}, *[good] * 1_000], "_meta": {str(number): ["x"] * 10 for number in range(10_000)}}
-    start = time.process_time()
-    result, bad = usable_tools(listed, "2025-11-25")
-    assert (len(result["tools"]), list(bad), result["_meta"]) == (1_000, ["no. 1"], listed["_meta"])
-    assert time.process_time() - start < SECONDS
+    with cpu_budget(SECONDS):
+        result, bad = usable_tools(listed, "2025-11-25")
+        assert (len(result["tools"]), list(bad), result["_meta"]) == (1_000, ["no. 1"], listed["_meta"])
 
 
 def test_a_million_malformed_parts_of_a_message_take_no_longer_than_a_few() -> None:
     good, parts = {"name": "a", "inputSchema": {"type": "object"}}, 300_000
-    start = time.process_time()
-    result, bad = usable_tools({"tools": [good, *[{}] * parts, good]}, "2025-11-25")
-    assert len(bad) == MAX_MALFORMED_TOOLS
-    assert result["tools"] == [good], "the rest of such a list is not read"
-    _, bad = usable_tools({"tools": [{**good, "icons": [{}] * parts}]}, "2025-11-25")
-    assert list(bad) == ["a"]
-    malformed = {"message": "", "requestedSchema": {"type": "object", "properties": {}, "required": [1] * parts}}
-    pushed = JSONRPCRequest(jsonrpc="2.0", id=1, method="elicitation/create", params=malformed)
-    repaired = Intake(InMemoryTransport(MCPServer("s"))).incoming(SessionMessage(pushed))
-    assert "the question is malformed" in repr(repaired)
-    assert time.process_time() - start < SECONDS
+    with cpu_budget(SECONDS):
+        result, bad = usable_tools({"tools": [good, *[{}] * parts, good]}, "2025-11-25")
+        assert len(bad) == MAX_MALFORMED_TOOLS
+        assert result["tools"] == [good], "the rest of such a list is not read"
+        _, bad = usable_tools({"tools": [{**good, "icons": [{}] * parts}]}, "2025-11-25")
+        assert list(bad) == ["a"]
+        malformed = {"message": "", "requestedSchema": {"type": "object", "properties": {}, "required": [1] * parts}}
+        pushed = JSONRPCRequest(jsonrpc="2.0", id=1, method="elicitation/create", params=malformed)
+        repaired = Intake(InMemoryTransport(MCPServer("s"))).incoming(SessionMessage(pushed))
+        assert "the question is malformed" in repr(repaired)
 
 
 def test_a_name_that_appears_twice_in_a_large_file_is_found_at_once(tmp_path: Path) -> None:
     names = [*(f"a{number}" for number in range(30_000)), "again", "again"]
     path = tmp_path / "answers.json"
     path.write_text("{" + ", ".join(f'"{name}": 1' for name in names) + "}")
-    start = time.process_time()
-    with pytest.raises(BadScript, match="'again' appears twice"):
-        read_script(path)
-    assert time.process_time() - start < SECONDS
+    with cpu_budget(SECONDS):
+        with pytest.raises(BadScript, match="'again' appears twice"):
+            read_script(path)
 
 
 # --- the schema of a tool --------------------------------------------------------------------
@@ -164,13 +161,12 @@ def test_a_schema_that_refers_to_itself_many_times_ends(way: str) -> None:
     bomb = {way: [{"$ref": "#/$defs/a"}] * 10, "minLength": 2}
     schema = {"type": "object", "properties": {"x": bomb, "y": {"type": "string"}}, "$defs": {"a": bomb}}
     deep = {f"a{level}": {way: [{"$ref": f"#/$defs/a{level + 1}"}] * 2} for level in range(100)}
-    start = time.process_time()
-    kinds_of(schema)
-    assert read(split(["x=abc"]), {**schema, "$defs": {"a": {"$ref": "#/$defs/a0"}, **deep, "a100": {}}}) == {
-        "x": "abc"
-    }
-    read(split(["x=abc"]), schema)
-    assert time.process_time() - start < SECONDS
+    with cpu_budget(SECONDS):
+        kinds_of(schema)
+        assert read(split(["x=abc"]), {**schema, "$defs": {"a": {"$ref": "#/$defs/a0"}, **deep, "a100": {}}}) == {
+            "x": "abc"
+        }
+        read(split(["x=abc"]), schema)
 
 
 HOSTILE: dict[str, dict[str, Any]] = {
@@ -196,13 +192,12 @@ HOSTILE: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("schema", HOSTILE.values(), ids=HOSTILE)
 def test_a_servers_pattern_does_not_hang_who_calls_its_tool(schema: dict[str, Any]) -> None:
     name = "a" * 40 + "!"
-    start = time.process_time()
-    for typed in (f"x={name}", f"{name}=1", f'x:={{"{name}": 1}}'):
-        try:
-            read(split([typed]), {"type": "object", **schema})
-        except BadArgument:
-            pass
-    assert time.process_time() - start < SECONDS
+    with cpu_budget(SECONDS):
+        for typed in (f"x={name}", f"{name}=1", f'x:={{"{name}": 1}}'):
+            try:
+                read(split([typed]), {"type": "object", **schema})
+            except BadArgument:
+                pass
 
 
 def test_an_argument_is_still_checked_against_the_pattern_of_its_tool() -> None:
