@@ -20,8 +20,8 @@ from midcall.core.caller import Caller
 from midcall.errors import InvalidAnswer, TimedOut
 from midcall.portal.app import Portal
 from midcall.portal.oauth import Provider
-from midcall.server import middleware, sealing
-from midcall.server.running import handover
+from midcall.server import sealing
+from midcall.server.running import handover, replies
 from midcall.stores import open_store
 from midcall.stores.interactions import short
 from midcall.stores.memory import Memory
@@ -450,7 +450,7 @@ async def test_a_state_of_another_version_is_refused_as_it_is_without_an_audit_t
 
 
 async def test_other_answers_to_a_state_in_the_store_are_refused_for_its_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(middleware, "STATE_BYTES", 100)
+    monkeypatch.setattr(replies, "STATE_BYTES", 100)
     trail = Trail()
     async with connect(server_with(name, store=Memory(), audit=trail.audit)) as client:
         first = await begin(client, "name")

@@ -10,9 +10,8 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import fields, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from mcp.server.context import CallNext, ServerRequestContext
 from mcp.server.session import ServerSession
@@ -26,6 +25,7 @@ from midcall.core.wire import spell
 from midcall.errors import MidcallError, Misuse, NoCall, ReplayMismatch, StoreError
 from midcall.protocol import ANSWER, CONTINUE, FORMS_SINCE, URLS_SINCE, has_visit_errors
 from midcall.server import model_text
+from midcall.server.frameworks.context import follow_request, hand_down, with_session
 from midcall.server.frameworks.session import AskingSession, is_cancelled
 from midcall.server.resuming.pages import Page, Trail
 from midcall.server.running.run import ELSEWHERE, Run
@@ -143,7 +143,7 @@ class Call:
         """The same call, to be run again from what was recorded, within the same request."""
         again = Call(self.installation, self.ctx, self.journal)
         again.claim = self.claim
-        again.start(with_params(self.ctx, hand_down(self.params or {}, self.journal)), self._next)
+        again.start(hand_down(self.ctx, self.journal), self._next)
         return again
 
     def follow(self, ctx: ServerRequestContext[Any, Any]) -> None:
@@ -154,7 +154,7 @@ class Call:
         self.suspension = None
         self.is_between_requests = self.is_unattended = False
         for follower in self.followers:
-            _follow_request(follower, ctx)
+            follow_request(follower, ctx)
         self.run.follow()
 
     def let_go(self) -> None:
@@ -476,68 +476,6 @@ class Call:
             result["resultType"] = result_type
             result["_meta"] = {SERVER_INFO_META_KEY: self.installation.copy_server_info()}
         return result
-
-
-# --- what the handler sees of a request ------------------------------------------------------------
-#
-# A run keeps the connection of its first request. The channel, the request id, the progress token and the HTTP request
-# are those of the newest one.
-
-_FOLLOWING: Final = ("request", "close_sse_stream", "close_standalone_sse_stream")
-_ALL_FIELDS: Final = len(fields(ServerRequestContext)) == 10
-"""Whether `with_session` knows all fields of a context. A later SDK may have more."""
-
-
-def with_session(ctx: ServerRequestContext[Any, Any], session: ServerSession) -> ServerRequestContext[Any, Any]:
-    """`dataclasses.replace`, at a quarter of its price: every call pays it, even if it never asks."""
-    if type(ctx) is not ServerRequestContext or not _ALL_FIELDS:
-        return replace(ctx, session=session)
-    changed = object.__new__(type(ctx))
-    changed.session = session
-    changed.lifespan_context = ctx.lifespan_context
-    changed.protocol_version = ctx.protocol_version
-    changed.method = ctx.method
-    changed.params = ctx.params
-    changed.request_id = ctx.request_id
-    changed.meta = ctx.meta
-    changed.request = ctx.request
-    changed.close_sse_stream = ctx.close_sse_stream
-    changed.close_standalone_sse_stream = ctx.close_standalone_sse_stream
-    return changed
-
-
-def with_params(ctx: ServerRequestContext[Any, Any], params: Mapping[str, Any]) -> ServerRequestContext[Any, Any]:
-    changed = with_session(ctx, ctx.session)
-    changed.params = params
-    return changed
-
-
-def _follow_request(held: Any, newest: ServerRequestContext[Any, Any]) -> None:
-    """Bring what the framework holds up to date: the SDK's context, or FastMCP's copy of it."""
-    of_sdk = type(held) is type(newest)
-    held.request_id = newest.request_id if of_sdk or newest.request_id is None else str(newest.request_id)
-    held.meta = newest.meta if of_sdk else _raw_meta(newest.params)
-    for name in _FOLLOWING:
-        if hasattr(held, name):
-            setattr(held, name, getattr(newest, name))
-
-
-def _raw_meta(params: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    meta: Any = (params or {}).get("_meta")
-    return dict(cast("Mapping[str, Any]", meta)) if isinstance(meta, Mapping) else None
-
-
-def hand_down(params: Mapping[str, Any], journal: Journal) -> dict[str, Any]:
-    """The params for the handler: its own state and answers, and the call behind a resume code."""
-    handed = {name: value for name, value in params.items() if name not in ("requestState", "inputResponses")}
-    if journal.target is not None:
-        handed |= journal.target._asdict()
-    if (foreign := journal.foreign) is not None:
-        if foreign.state is not None:
-            handed["requestState"] = foreign.state
-        if foreign.responses:
-            handed["inputResponses"] = foreign.responses
-    return handed
 
 
 def audit_tool(called: object) -> str:

@@ -153,7 +153,7 @@ async def test_a_call_that_its_client_cancels_while_its_outcome_is_written_leave
 async def test_a_first_request_that_is_dropped_while_its_round_is_stored_leaves_no_run_behind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("midcall.server.middleware.STATE_BYTES", 10)
+    monkeypatch.setattr("midcall.server.running.replies.STATE_BYTES", 10)
     wire = Wire(Memory())
 
     async def tool(elicit: Elicit) -> str:
@@ -192,7 +192,7 @@ async def test_an_answer_that_a_live_run_cannot_take_ends_it_and_the_client_hear
 
     async with replicas(stores, tool) as (a, b, _):
         first = await begin(a.client, "tool")
-        monkeypatch.setattr("midcall.server.middleware.Calls._answer", refuse)
+        monkeypatch.setattr("midcall.server.running.turns.Turns._answer", refuse)
         with pytest.raises(MCPError, match="neither an object"):
             await retry(b.client, first, ANSWERS)
         await ended.wait()
@@ -211,7 +211,7 @@ async def test_an_answer_that_the_owner_cannot_take_leaves_its_live_run_waiting(
     async with replicas(stores, till.pay) as (a, b, _):
         first = await begin(a.client, "tool")
         with monkeypatch.context() as patch:
-            patch.setattr("midcall.server.middleware.Calls._answer", refuse)
+            patch.setattr("midcall.server.running.turns.Turns._answer", refuse)
             with pytest.raises(MCPError, match="neither an object"):
                 await retry(a.client, first, ANSWERS)
         second = await retry(b.client, first, ANSWERS)

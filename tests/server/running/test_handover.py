@@ -13,8 +13,7 @@ from mcp_types import INVALID_PARAMS, CallToolResult
 
 from midcall import ask, once
 from midcall.errors import StoreError
-from midcall.server import middleware
-from midcall.server.running import handover
+from midcall.server.running import handover, replies, turns
 from midcall.stores import Record, Store, open_store
 from midcall.stores.memory import Memory
 from midcall.testing import connect
@@ -730,7 +729,7 @@ async def test_cancelling_at_the_owner_refuses_the_state_everywhere(stores: Stor
 async def test_over_http_a_retry_that_broke_off_at_the_owner_is_joined_at_another_replica(
     stores: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(middleware, "GRACE_SECONDS", 10 * BEAT)
+    monkeypatch.setattr(turns, "GRACE_SECONDS", 10 * BEAT)
     till = Till()
     came, go_on = till.gate("a", "after")
 
@@ -821,7 +820,7 @@ async def test_a_run_that_waits_is_beaten_for_however_long_its_round_took_to_sto
 
     came, go_on = till.gate("a", "charged")
     if first == "a large journal":
-        monkeypatch.setattr(middleware, "STATE_BYTES", 10)
+        monkeypatch.setattr(replies, "STATE_BYTES", 10)
     client = {"modes": ()} if first == "a code" else {}
     async with replicas(stores, tool, relay=True, client=client) as (a, b, _):
         stored, store = a.wire.hold_reply("create")

@@ -15,7 +15,7 @@ import midcall
 from midcall.core.journal import Head
 from midcall.errors import RecordRefused
 from midcall.server.running.handover import Claim, Handover
-from midcall.server.running.turns import Given, Outcome
+from midcall.server.running.turn import Given, Outcome
 from midcall.stores import Record
 from midcall.stores.memory import Memory
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from midcall.core.journal import Head
-from midcall.server.running.turns import FORGOTTEN, Outcome, Turn
+from midcall.server.running.turn import FORGOTTEN, Outcome, Turn
 from midcall.settings import MAX_TURN_OUTCOMES, MAX_TURNS, OUTCOME_BYTES
 
 _Key: TypeAlias = tuple[str, int]

@@ -27,7 +27,7 @@ from midcall.server.running import handover as beating
 from midcall.server.running.handover import Claim, Handover
 from midcall.server.running.past import Past
 from midcall.server.running.run import ELSEWHERE, STOPPED
-from midcall.server.running.turns import PAST, Given, Outcome, Turn
+from midcall.server.running.turn import PAST, Given, Outcome, Turn
 from midcall.server.running.waiting import Waiting, busiest, caller_of
 from midcall.settings import LARGE_JOURNAL_BYTES, MAX_ENDED_RUNS, MAX_SEEN_TOOLS, MAX_TURN_OUTCOMES, STATE_BYTES
 from midcall.stores.base import Record

@@ -1,252 +1,406 @@
-"""A state continues once.
-
-Each round of a call is a turn: the request that brings its answers continues the call. The same request sent again
-joins it and gets the same outcome; other answers to a turn that was continued are refused.
-"""
+"""Turns are served: a request continues its call, joins another request that does, or is refused."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Mapping
+import logging
+import time
+from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from functools import partial
+from types import CoroutineType
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+import anyio
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, ErrorData
-from pydantic import BaseModel
-from pydantic_core import PydanticSerializationError, to_json
+from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
+from mcp_types import INTERNAL_ERROR, ErrorData
+from opentelemetry import trace
 
-from midcall.errors import StoreError
-from midcall.server.channels.push import take_back
+from midcall.core.journal import Foreign, Head, Journal, decode, read_head
+from midcall.core.replay import Replay
+from midcall.errors import InvalidJournal, MalformedAnswer, MidcallError, StoreError
+from midcall.server.call import Call
+from midcall.server.channels import telemetry
+from midcall.server.frameworks.context import hand_down
 from midcall.server.frameworks.errors import protocol_error
-from midcall.server.running.run import CANCELLED, ELSEWHERE, STOPPED, UNSETTLED
-from midcall.server.running.sizes import size_of
-from midcall.settings import OUTCOME_BYTES
+from midcall.server.resuming import codes
+from midcall.server.resuming.codes import forget_request
+from midcall.server.resuming.storage import Keeping, is_kept
+from midcall.server.running.handover import Claim, Handover
+from midcall.server.running.replies import AGAIN, come_of, settle
+from midcall.server.running.turn import (
+    REFUSALS,
+    Given,
+    Outcome,
+    Turn,
+    cancel,
+    cancel_unless_joined,
+    cancellation,
+    publish,
+)
+from midcall.server.running.waiting import caller_of
+from midcall.settings import GRACE_SECONDS
+from midcall.stores.quotas import caller
 
 if TYPE_CHECKING:
-    from midcall.server.call import Call
-    from midcall.server.running.handover import Claim
-    from midcall.server.running.runs import Runs
+    from midcall.server.install import Installation
+
+logger = logging.getLogger("midcall")
 
 
-class OwnState(str):
-    """A state that midcall made: unsealed and verified, or about to be sealed."""
+class _Request(NamedTuple):
+    """A request that continues a call."""
 
-    __slots__ = ()
-
-
-class OwnRound(dict[str, Any]):
-    """A round that midcall made: JSON data with an own state."""
-
-    __slots__ = ()
+    ctx: ServerRequestContext[Any, Any]
+    call_next: CallNext
+    state: str
+    head: Head
+    given: Given
 
 
-class _Packed(bytes):
-    """An own round as JSON."""
+class Turns:
+    """Continues calls, and settles their turns."""
 
-    __slots__ = ()
+    def __init__(self, installation: Installation) -> None:
+        self._installation = installation
+        self._runs = installation.runs
+        self._runs.drive = self.drive
+        self._runs.resume = self.resume
 
+    def serve(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, state: str, given: Given
+    ) -> CoroutineType[Any, Any, HandlerResult]:
+        """Continue the call. If there is an audit trail, a refusal goes there."""
+        continuing = self._continue(ctx, call_next, state, given)
+        return continuing if self._installation.audit is None else self._note_refusal(ctx, state, continuing)
 
-CONTINUED: Final = "This request was already continued with other answers. Call the tool again to start over."
-PAST: Final = "This request was already continued, and its result is gone. Call the tool again to start over."
-WAS_CANCELLED: Final = "This call was cancelled. Call the tool again to start over."
-REFUSALS: Final = {CONTINUED: "continued", PAST: "past", WAS_CANCELLED: "cancelled"}
-"""What the audit trail calls them."""
-
-
-class Given(NamedTuple):
-    """What a request brings to continue a call with."""
-
-    responses: Mapping[str, Any]
-    relayed: Mapping[str, Any] | None = None
-    """The answer that the model brings, with a code."""
-
-
-class Outcome(NamedTuple):
-    """What a turn came to, as wire data."""
-
-    result: Any = None
-    error: ErrorData | None = None
-
-    def again(self) -> Any:
-        """The result, for one more request.
-
-        Raises:
-            MCPError: It was an error.
-        """
-        if self.error is not None:
-            raise MCPError.from_error_data(self.error)
-        if isinstance(self.result, _Packed):
-            round = json.loads(self.result)
-            return OwnRound(round, requestState=OwnState(round["requestState"]))
-        return self.result
-
-    def pack(self) -> Outcome:
-        """The same in less memory: of the rounds that are kept, few are asked for again."""
-        if not isinstance(self.result, OwnRound):
-            return self
+    async def _note_refusal(
+        self, ctx: ServerRequestContext[Any, Any], state: str, continuing: CoroutineType[Any, Any, HandlerResult]
+    ) -> HandlerResult:
         try:
-            return Outcome(_Packed(to_json(self.result, inf_nan_mode="constants")))
-        except PydanticSerializationError:  # a text that isn't valid Unicode
-            return self
+            return await continuing
+        except MCPError as exc:
+            why = REFUSALS.get(exc.message)
+            if why is None and isinstance(exc.__context__, (InvalidJournal, MalformedAnswer, StoreError)):
+                why = type(exc.__context__).__name__
+            if why is not None:
+                if self._installation.keeping is not None and is_kept(state):
+                    with suppress(MCPError):
+                        state = await self._load(self._installation.keeping, state)
+                self._installation.note(ctx, "state.refused", state=state, outcome=why)
+            raise
 
-    def size(self) -> int:
-        """About how many bytes of memory it takes."""
-        return len(self.result) if isinstance(self.result, _Packed) else size_of(self.result, OUTCOME_BYTES)
+    async def _continue(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, state: str, given: Given
+    ) -> HandlerResult:
+        """A client's retry. The same one twice joins the first; other answers to the same state are refused."""
+        if self._installation.keeping is not None and is_kept(state):
+            state = await self._load(self._installation.keeping, state)
+        try:
+            head = read_head(state)
+        except InvalidJournal as exc:
+            raise protocol_error(exc, None) from None
+        turn = self._runs.join(head, given, partial(self._caller, ctx))
+        turn.waiting += 1
+        try:
+            async with turn.lock:
+                if turn.outcome is not None:
+                    return turn.outcome.again()
+                if turn.cancelled:  # meanwhile
+                    raise MCPError.from_error_data(cancellation())
+                return await self._take_turn(_Request(ctx, call_next, state, head, given), turn)
+        finally:
+            turn.waiting -= 1
 
-    def plain(self) -> tuple[Any, Any, str | None]:
-        """The outcome as JSON data, for another process: result, error, and our state.
+    def _caller(self, ctx: ServerRequestContext[Any, Any]) -> str:
+        """Who makes this request; empty if there is only one caller."""
+        installation = self._installation
+        return "" if ctx.request is None and installation.principal is None else installation.caller(ctx)
 
-        The state is apart from the result, which may contain anything that a tool returns.
-        """
-        result = self.result
-        if isinstance(result, BaseModel):
-            result = result.model_dump(by_alias=True, mode="json", exclude_none=True)
-        error = None if self.error is None else self.error.model_dump(mode="json")
-        state = cast("dict[str, Any]", result).get("requestState") if isinstance(result, dict) else None
-        if isinstance(state, OwnState):
-            return {**result, "requestState": None}, error, str(state)
-        return cast("Any", result), error, None
+    async def _take_turn(self, request: _Request, turn: Turn) -> HandlerResult:
+        """Continue the call, here or where its run is, until the turn has an outcome."""
+        result: HandlerResult = None
+        while turn.outcome is None:
+            if turn.joined is None:
+                turn.joined = await self._claim(request, turn)
+            elif turn.deciding is None:  # the request that continued it is gone, and the run is still here
+                turn.joined.follow(request.ctx)
+            result = await self._attend(turn)
+        return turn.outcome.again() if result is None else result
 
-    @classmethod
-    def from_plain(cls, result: Any, error: Any, state: str | None) -> Outcome:
-        if state is not None:
-            result = {**result, "requestState": OwnState(state)}
-        return cls(result, None if error is None else ErrorData.model_validate(error))
-
-
-FORGOTTEN: Final = Outcome(error=ErrorData(code=INVALID_PARAMS, message=PAST))
-
-
-@dataclass(slots=True, eq=False)
-class Turn:
-    """One continuation of a call."""
-
-    given: bytes | None
-    """Names the answers that continued the call, as long as its outcome is kept. Answers may be large."""
-    caller: str = ""
-    """Who has continued the call."""
-    outcome: Outcome | None = None
-    waiting: int = 0
-    """How many requests wait for the outcome."""
-    size: int = 0
-    """How much memory its outcome takes, about."""
-    cancelled: bool = False
-    joined: Call | None = None
-    """The call, once it is being continued: if its request breaks off, another one can join it."""
-    deciding: asyncio.Task[Any] | None = None
-    """Decides what the call comes to, and writes that down, even if the request is gone. Others wait for it."""
-    _lock: asyncio.Lock | None = None
-
-    @property
-    def lock(self) -> asyncio.Lock:
-        """Held by the request that serves the turn; the others wait for it."""
-        if self._lock is None:
-            self._lock = asyncio.Lock()
-        return self._lock
-
-    def settle(self, outcome: Outcome) -> None:
-        """This is what the call came to. The turn may be kept for long: it holds no more than it needs."""
-        self.outcome, self.joined = outcome.pack(), None
-        self.size = self.outcome.size()
-        if self.waiting <= 1:  # nobody waits for the one who serves it
-            self._lock = None
-
-    @property
-    def is_in_service(self) -> bool:
-        """Whether a request waits for it, or may join it."""
-        return self.waiting > 0 or self.joined is not None
-
-    def check(self, given: bytes) -> None:
-        """Refuse other answers, and a call that its client has cancelled.
+    async def _claim(self, request: _Request, turn: Turn) -> Call | None:
+        """The call, which is this process's to continue. None if it was continued elsewhere: then the turn is settled.
 
         Raises:
-            MCPError: This can't be continued.
+            MCPError: It can't be continued. That doesn't use up the turn.
         """
-        if self.given is not None and given != self.given:
-            raise MCPError(INVALID_PARAMS, CONTINUED)
-        if self.cancelled:
-            raise MCPError(INVALID_PARAMS, WAS_CANCELLED)
+        head, handover = request.head, self._runs.handover
+        try:
+            if handover is None:
+                return self._resume_live(request) or await self._replay(request)
+            self._check(request)
+            claim = await handover.claim(head, request.given, here=self._runs.at(head) is not None)
+            if isinstance(claim, Outcome):
+                self._runs.settle(turn, claim)
+                return None
+            return await self._run_claimed(request, handover, claim)
+        except MidcallError as exc:
+            self._runs.forget(head)
+            raise protocol_error(exc, None) from None
+        except MCPError:
+            self._runs.forget(head)
+            raise
+        except asyncio.CancelledError:
+            if turn.waiting == 1:
+                self._runs.forget(head)
+            raise
+
+    def _check(self, request: _Request) -> None:
+        """Refuse an unreadable answer before it claims the turn."""
+        Replay(decode_state(request.state)).take_answers(request.given.responses, time.time())
+
+    async def _run_claimed(self, request: _Request, handover: Handover, claim: Claim) -> Call:
+        """The call of a turn that this process has claimed, which runs."""
+        try:
+            call = (None if claim.replays else self._resume_live(request)) or await self._replay(request)
+        except BaseException:
+            keep = not claim.replays and self._runs.at(request.head) is not None
+            self._runs.aside(handover.give_back(claim, keep=keep))
+            raise
+        call.claim = claim
+        return call
+
+    def _resume_live(self, request: _Request) -> Call | None:
+        """The run is here: its questions take their answers, and it continues."""
+        call = self._runs.at(request.head)
+        if call is None:
+            return None
+        ours = self._answer(call, request.given)
+        self._runs.take(call)
+        call.follow(request.ctx)
+        call.run.resume(ours)
+        return call
+
+    def _answer(self, call: Call, given: Given) -> tuple[str, ...]:
+        """Give the open questions of this call their answers."""
+        if given.relayed is not None:
+            codes.take_answer(call, given.relayed)
+        ours = call.replay.take_answers(given.responses, time.time(), self._installation.doubt)
+        if trace.get_current_span().is_recording():
+            telemetry.record_answers(len(ours), call.journal.rounds)
+        return ours
+
+    async def _replay(self, request: _Request) -> Call:
+        """The run isn't here any more: run the tool again from what was recorded."""
+        self._runs.drop(request.head.call)
+        await self._runs.until_ended(request.head.call)
+        journal = decode_state(request.state)
+        forget_request(journal)
+        call = Call(self._installation, request.ctx, journal)
+        ours = self._answer(call, request.given)
+        journal.foreign = _foreign(journal.foreign, request.given.responses, ours)
+        self._runs.tell_replay(call.called, request.head.call)
+        call.audit("call.replayed")
+        call.start(hand_down(request.ctx, journal), request.call_next)
+        return call
+
+    async def _load(self, keeping: Keeping, state: str) -> str:
+        """The journal that this state names in the store."""
+        try:
+            text = await keeping.journal(self._installation, state)
+            if text is None:
+                raise InvalidJournal
+            return text
+        except MidcallError as exc:
+            raise protocol_error(exc, None) from exc
+
+    # --- a request waits for its run ----------------------------------------------------------
+
+    async def _attend(self, turn: Turn) -> HandlerResult:
+        """Wait until the call of this turn has come to something, settle the turn, and return the result.
+
+        If another replica has taken it over, the turn has no outcome then, and no call.
+        """
+        result: HandlerResult = None
+        while (call := turn.joined) is not None:
+            try:
+                if turn.deciding is None:
+                    await settle(call)
+                    if self._installation.keeping is None and not call.run.sending:
+                        result = await self._decide_here(call, turn)
+                        continue
+                    deciding = self._runs.begin(self._decide(call, turn))
+                    turn.deciding = None if deciding.done() else deciding
+                else:
+                    deciding = turn.deciding
+                if not deciding.done():
+                    await asyncio.wait((deciding,))
+            except asyncio.CancelledError:
+                await self._lose(turn.joined or call, turn)
+                raise
+            result = deciding.result()
+        return result
+
+    async def _decide_here(self, call: Call, turn: Turn) -> HandlerResult:
+        """Decide in the request's own task, which takes less time than in another, and waits for no store."""
+        if self._runs.live and not call.recalls:  # nothing to wait for
+            return await self._decide(call, turn)
+        with anyio.CancelScope(shield=True):
+            return await self._decide(call, turn)
+
+    async def _decide(self, call: Call, turn: Turn) -> HandlerResult:
+        """Decide what the call, which has settled, comes to, and settle the turn. None if that isn't its result.
+
+        The request may break off meanwhile, and nothing may be decided twice: so nothing may cancel this.
+        """
+        try:
+            while not call.run.is_settled:  # it was when this task was made, some turns of the loop ago
+                await settle(call)
+            result = await come_of(call)
+        except Exception as exc:
+            outcome = Outcome(error=cancellation() if turn.cancelled else _error_data(exc))
+            await self._abort(call)
+            await publish(self._runs, call, outcome, turn)
+            if turn.outcome is outcome:
+                raise
+        else:
+            if turn.cancelled:
+                await publish(self._runs, call, Outcome(error=cancellation()), turn)
+            elif result is AGAIN:
+                turn.joined = call.again()
+            else:
+                await publish(self._runs, call, Outcome(result), turn)
+                return None if turn.outcome is None else result
+        finally:
+            turn.deciding = None
+        return None
+
+    async def _abort(self, call: Call) -> None:
+        """Its request gets an error, so nobody will continue it: its run doesn't stay behind."""
+        if not call.run.done and not self._runs.has(call):
+            await call.end("failed")
+
+    async def come_to(self, call: Call) -> tuple[Call, HandlerResult]:
+        """What the call comes to: its result, or its next round. It may be run again meanwhile."""
+        try:
+            while True:
+                await settle(call)
+                result = await come_of(call)
+                if result is not AGAIN:
+                    return call, result
+                call = call.again()
+        except asyncio.CancelledError:
+            await self._lose(call, None)
+            raise
+        except Exception:
+            await self._abort(call)
+            raise
+
+    async def drive(self, call: Call, claim: Claim) -> None:
+        """Continue a run for a request that another replica got."""
+        call.claim = claim
+        call.is_unattended = call.suspension is not None and call.suspension.later is not None
+        call.forget_round()
+        try:
+            call.run.resume(self._answer(call, claim.given))
+            call, result = await self.come_to(call)
+            outcome = Outcome(result)
+        except MidcallError as exc:
+            await self._abort(call)
+            outcome = Outcome(error=protocol_error(exc, None).error)
+        except Exception as exc:
+            await self._abort(call)
+            outcome = Outcome(error=_error_data(exc))
+        try:
+            await publish(self._runs, call, outcome)
+        except MCPError as exc:
+            logger.warning("Could not write what a call came to: %s", exc)
+
+    async def resume(self, call: Call) -> None:
+        """Continue a run without a request: the user is done on a page that it waits for.
+
+        It takes the turn as a request with the code would: a request that brings the code gets its outcome.
+        """
+        caller.set(lambda: call.caller)  # nobody is signed in here
+        head, given = Head(call.name, call.journal.turn, call.journal.owner), Given({})
+        try:
+            turn = self._runs.join(head, given, partial(caller_of, call))
+        except MCPError:  # the client has cancelled it
+            return
+        turn.waiting += 1
+        try:
+            async with turn.lock:
+                if turn.outcome is None and turn.joined is None and self._runs.at(head) is call:
+                    await self._resume_alone(call, turn, head, given)
+        except Exception as exc:
+            if not isinstance(exc, MCPError):
+                logger.warning("A call could not continue after its page: %s", type(exc).__name__, exc_info=exc)
+        finally:
+            turn.waiting -= 1
+
+    async def _resume_alone(self, call: Call, turn: Turn, head: Head, given: Given) -> None:
+        handover = self._runs.handover
+        claim = None if handover is None else await handover.claim(head, given, here=True)
+        if isinstance(claim, Outcome):
+            self._runs.settle(turn, claim)
+            return
+        if claim is not None and (claim.replays or self._runs.at(head) is not call):
+            await self._runs.until_ended(call.name)
+            await cast("Handover", handover).give_back(claim)
+            return
+        call.claim, turn.joined = claim, call
+        self._runs.take(call)
+        call.forget_round()
+        call.is_unattended = True
+        call.run.resume(())
+        await self._attend(turn)
+
+    async def _lose(self, call: Call, turn: Turn | None) -> None:
+        """The request is gone. Over HTTP, a retry that broke off may be joined; everything else ends the run.
+
+        With a code, a call continues without a request too: only a cancel ends it.
+        """
+        if call.run.done and call.claim is None and (turn is None or turn.deciding is None):
+            return
+        over_http = call.over_http and not call.cancel_requested
+        if turn is not None and (call.run.done or turn.waiting > 1 or over_http):
+            call.let_go()
+            if call.claim is not None and turn.waiting == 1:
+                self._runs.aside(self._attend_alone(call, turn))
+            if not call.is_held_outside:
+                call.run.loop.call_later(GRACE_SECONDS, cancel_unless_joined, self._runs, call, turn)
+            return
+        with anyio.CancelScope(shield=True):
+            await cancel(self._runs, call, turn)
+
+    async def _attend_alone(self, call: Call, turn: Turn) -> None:
+        """Keep going without a request: a retry may reach another replica, which needs the outcome."""
+        async with turn.lock:
+            if turn.joined is call:
+                with suppress(Exception):  # it is the outcome of the turn
+                    await self._attend(turn)
 
 
-async def publish(runs: Runs, call: Call, outcome: Outcome, turn: Turn | None = None) -> None:
-    """Settle the turn, once all replicas can see its outcome. If that can't be written, end the run.
-
-    Raises:
-        MCPError: The store can't be reached.
-    """
-    claim, handover = call.claim, runs.handover
-    if claim is not None and call.run.ending in (ELSEWHERE, UNSETTLED):  # known from the turn before: it's given back
-        call.claim = None
-        if turn is not None:
-            turn.joined = None
-        return
-    stopped = call.run.ending == STOPPED and call.run.task.cancelled()  # then the claim is given back
-    try:
-        won = stopped or claim is None or handover is None or await handover.settle(claim, outcome)
-    except StoreError as exc:
-        await _give_up(runs, call, claim, turn, UNSETTLED)
-        raise protocol_error(exc, None) from None
-    if not won:
-        await _give_up(runs, call, claim, turn, ELSEWHERE)
-        return
-    if not stopped and call.claim is claim:  # else the next turn came while the store replied
-        call.claim = None
-    if turn is not None:
-        runs.settle(turn, outcome)
+def decode_state(state: str) -> Journal:
+    if "\n" not in state:  # only the run knows it
+        raise InvalidJournal(
+            "The state of this call was too large to travel, and its run is not in this process: it has ended, or "
+            "another replica has it. Call the tool again to start over."
+        )
+    return decode(state)
 
 
-async def _give_up(runs: Runs, call: Call, claim: Claim | None, turn: Turn | None, why: str) -> None:
-    """The turn isn't this run's to settle, and neither is one that it has continued since."""
-    later = call.claim if call.claim is not claim else None
-    if later is None:
-        call.claim = None
-    if turn is not None:
-        turn.joined = None
-    runs.take(call)
-    await call.end(why)
-    if later is not None and runs.handover is not None:
-        with suppress(StoreError):
-            await runs.handover.give_back(later, keep=True)
+def _error_data(error: Exception) -> ErrorData:
+    known = handler_exception_to_error_data(error)
+    return known or ErrorData(code=INTERNAL_ERROR, message="Internal server error")
 
 
-async def cancel(runs: Runs, call: Call, turn: Turn | None) -> None:
-    """End the run, and refuse its state from now on."""
-    if turn is not None:
-        turn.cancelled = True
-    runs.take(call)
-    await call.end(CANCELLED)
-    if turn is not None and turn.deciding is not None:
-        await asyncio.wait((turn.deciding,))
-        runs.take(call)  # it may have begun to wait meanwhile
-    if call.run.sending:
-        await take_back(call)
-    if call.cancel_requested or call.over_http:  # else the host has ended the server: the call may resume in another
-        await call.close_pages()
-    if turn is not None and call.claim is not None and turn.outcome is None:
-        with suppress(MCPError):
-            await publish(runs, call, Outcome(error=cancellation()), turn)
-
-
-def cancel_unless_joined(runs: Runs, call: Call, turn: Turn) -> None:
-    """Nobody has sent the request again, which broke off."""
-    if turn.waiting == 0 and turn.outcome is None:
-        runs.aside(_cancel_unless_joined(runs, call, turn))
-
-
-async def _cancel_unless_joined(runs: Runs, call: Call, turn: Turn) -> None:
-    if turn.deciding is not None:
-        await asyncio.wait((turn.deciding,))
-    call = turn.joined or call  # it may have been run again
-    if turn.waiting or turn.outcome is not None or call.run.done:
-        return
-    claim, handover = call.claim, runs.handover
-    with suppress(StoreError):
-        if claim is None or handover is None or not await handover.is_joined(claim):
-            await cancel(runs, call, turn)
-
-
-def cancellation() -> ErrorData:
-    return ErrorData(code=INVALID_PARAMS, message=WAS_CANCELLED)
+def _foreign(kept: Foreign | None, responses: Mapping[str, Any], ours: Collection[str]) -> Foreign | None:
+    """What the handler sees as its own state and answers: those of the round that it made."""
+    if kept is None:
+        return None
+    if kept.responses is not None:
+        return kept
+    return Foreign(kept.state, {key: value for key, value in responses.items() if key not in ours})
