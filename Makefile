@@ -75,7 +75,7 @@ services: ## Install and start PostgreSQL and Redis, if they are missing
 browser: ## Install Chromium and tmux, if they are missing
 	scripts/browser.sh
 
-settings: $(VENV) ## Write docs/settings.md from src/midcall/settings.py
+settings: $(VENV) ## Write docs/settings.md from src/midcall/settings/
 	$(BIN)/python -m scripts.settings_page
 
 docs: $(VENV) ## Check the docs: links, snippets against docs_src/, and a fresh settings.md

@@ -21,7 +21,7 @@ from midcall.core.forms.form import Form
 from midcall.portal.app import Portal
 from midcall.portal.identity import FromCallable
 from midcall.portal.oauth import Provider
-from midcall.settings import FAILED_OPENS
+from midcall.settings.web import FAILED_OPENS
 from midcall.stores.interactions import Ending, Interaction, Kind
 from midcall.stores.memory import Memory
 from midcall.web.local_server import LocalServer, bind

@@ -1,4 +1,4 @@
-"""Write `docs/settings.md` from the table in `midcall.settings`. With `--check`, fail if that page is stale."""
+"""Write `docs/settings.md` from the table in `midcall.settings.table`. With `--check`, fail if that page is stale."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
-from midcall.settings import SETTINGS, Setting
+from midcall.settings.setting import Setting
+from midcall.settings.table import SETTINGS
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "settings.md"
 INTRODUCTION = """\
 # Settings and limits
 
-<!-- `make settings` writes this page from src/midcall/settings.py. -->
+<!-- `make settings` writes this page from src/midcall/settings/. -->
 
 Every limit says what happens when it is reached.
 

@@ -1126,7 +1126,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/portal/test_identity_attacks.py::test_signing_out_goes_to_the_issuer_if_it_offers_that",
     ),
     "SAFE-22": (
-        "tests/test_settings.py::test_every_limit_says_what_happens_at_it",
+        "tests/settings/test_table.py::test_every_limit_says_what_happens_at_it",
         "tests/test_dependencies.py::test_every_floor_and_every_pin_is_safe",
     ),
     "SAFE-23": (

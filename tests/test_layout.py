@@ -64,8 +64,7 @@ def test_core_is_pure(path: Path) -> None:
                 "midcall.errors",
                 "midcall.problems",
                 "midcall.protocol",
-                "midcall.settings",
-            ) or name.startswith("midcall.core"), f"core may not import {name}"
+            ) or name.startswith(("midcall.core", "midcall.settings.")), f"core may not import {name}"
         else:
             assert name.partition(".")[0] in allowed, f"{path.name} imports {name}"
 
@@ -84,6 +83,12 @@ def test_core_can_be_used_without_an_event_loop_or_mcp() -> None:
 def test_importing_midcall_loads_nothing_heavy_until_a_name_is_used() -> None:
     assert not loaded_by("import midcall") & {"mcp", "pydantic", "anyio"}
     assert "mcp" in loaded_by("import midcall; midcall.install")
+
+
+def test_a_program_loads_the_limits_of_what_it_uses() -> None:
+    others = {"midcall.settings.client", "midcall.settings.table"}
+    assert not others & loaded_by("import midcall; midcall.install; midcall.ask; import midcall.portal")
+    assert "midcall.settings.install" not in loaded_by("from midcall.client import Script, connect")
 
 
 def test_fastmcp_is_not_needed() -> None:

@@ -15,7 +15,7 @@ import pytest
 
 import midcall
 from midcall.logs import LOGGERS
-from midcall.settings import LOG_CHARACTERS
+from midcall.settings.calls import LOG_CHARACTERS
 
 SOURCE = Path(midcall.__file__).parent
 HOSTILE = "x\r\nERROR forged\x1b[2J\x00\x85\u2028\u202e\u2066\u200b\ufeff\udc80\x9b31m"

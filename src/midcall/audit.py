@@ -35,7 +35,7 @@ from weakref import WeakSet
 from midcall.core.text import reveal
 from midcall.environment import text as variable
 from midcall.errors import InstallError
-from midcall.settings import (
+from midcall.settings.calls import (
     AUDIT_CLOSE_SECONDS,
     AUDIT_IDLE_SECONDS,
     AUDIT_POLL_SECONDS,

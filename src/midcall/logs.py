@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from typing import Final
 
-from midcall.settings import LOG_CHARACTERS
+from midcall.settings.calls import LOG_CHARACTERS
 
 LOGGERS: Final = (
     "midcall",

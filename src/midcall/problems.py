@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from midcall.language import _, ngettext
-from midcall.settings import SHOWN_OPTIONS
+from midcall.settings.calls import SHOWN_OPTIONS
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from midcall.client.urls import hosts
 from midcall.client.urls.consent import in_ascii, look, open_in_browser
 from midcall.client.urls.hosts import BadHost, read_host
-from midcall.settings import URL_CHARACTERS
+from midcall.settings.client import URL_CHARACTERS
 from scripts.peers import node
 from tests.budget import cpu_budget
 

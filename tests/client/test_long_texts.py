@@ -34,7 +34,7 @@ from midcall.core.text import plain
 from midcall.doctor.masking import mask
 from midcall.hints import list_hints
 from midcall.portal.logs import mask as mask_path
-from midcall.settings import MAX_MALFORMED_TOOLS
+from midcall.settings.client import MAX_MALFORMED_TOOLS
 from midcall.web.forms.html import Pages
 from midcall.web.forms.inputs import read as read_posted
 from midcall.web.forms.inputs import split_moment

@@ -15,7 +15,7 @@ from midcall.client import Answerer, Guard, Headless, Lines, Pending, Rate, Scri
 from midcall.client.browser import views
 from midcall.client.lines.keyboard import Keyboard
 from midcall.client.lines.screen import Ink
-from midcall.settings import RATE_QUESTIONS
+from midcall.settings.client import RATE_QUESTIONS
 from tests.client.browsing import desk
 from tests.client.test_browser_http import Visitor, let_in
 from tests.peer import COMMAND, OLD, play

@@ -14,7 +14,7 @@ from midcall.core.forms.fields import Choice, Number, Text
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted
 from midcall.core.text import conceal, reveal
-from midcall.settings import DEFAULT_CHARACTERS
+from midcall.settings.client import DEFAULT_CHARACTERS
 from midcall.web.forms.inputs import inputs, read
 from tests.client.browsing import desk
 from tests.client.test_browser_http import let_in

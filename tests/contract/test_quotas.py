@@ -11,7 +11,7 @@ import pytest
 from mcp.server.request_state import AESGCMRequestStateCodec
 
 from midcall import StoreFull
-from midcall.settings import QUOTA_BATCH, RECORD_BYTES
+from midcall.settings.stores import QUOTA_BATCH, RECORD_BYTES
 from midcall.stores import Record, Store
 from midcall.stores.quotas import Limits, Quotas, Usage, caller
 from midcall.stores.seal import SealedStore

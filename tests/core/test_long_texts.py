@@ -25,7 +25,7 @@ from midcall.core.types.options import humanize
 from midcall.core.urls import check_address, find_links, is_loopback, is_safe, is_web_url, network_of, parse_url
 from midcall.core.wire import escape_halves, find_half_character, find_unsendable
 from midcall.errors import InvalidJournal
-from midcall.settings import PATTERN_CHARACTERS
+from midcall.settings.calls import PATTERN_CHARACTERS
 from tests.budget import cpu_budget
 from tests.long_texts import MORE_CHARACTERS, Long, assert_fast, long_texts, some
 

@@ -16,7 +16,7 @@ from midcall.core.forms.form import Form
 from midcall.core.forms.patterns import BadPattern, can_compile, compile_pattern, is_portable, make_portable
 from midcall.core.forms.schema import find_hazards
 from midcall.errors import InvalidForm
-from midcall.settings import PATTERN_CHARACTERS
+from midcall.settings.calls import PATTERN_CHARACTERS
 from tests.budget import cpu_budget
 
 HOSTILE = [

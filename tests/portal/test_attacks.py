@@ -12,7 +12,7 @@ import pytest
 from starlette.applications import Starlette
 
 from midcall.portal.logs import mask
-from midcall.settings import FAILED_OPENS
+from midcall.settings.web import FAILED_OPENS
 from midcall.stores.interactions import Kind, short
 from midcall.web.security import HEADERS, FailureLimit, network
 from tests.portal.sites import ADA, BASE, BOB, Site, site, visiting

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from midcall.portal.identity import Loopback
-from midcall.settings import FAILED_OPENS, POST_BYTES
+from midcall.settings.portal import POST_BYTES
+from midcall.settings.web import FAILED_OPENS
 from midcall.stores.interactions import Kind, short
 from midcall.web import peer
 from tests.auditing import Trail

@@ -24,7 +24,7 @@ from starlette.routing import Route
 from midcall.core.text import reveal
 from midcall.portal.identity import Caller, Oidc
 from midcall.portal.oauth import Provider
-from midcall.settings import FAILED_OPENS
+from midcall.settings.web import FAILED_OPENS
 from midcall.stores.interactions import Kind
 from midcall.web.local_server import LocalServer, bind
 from tests.portal.authorization_server import CLIENT, authorization_server

@@ -11,7 +11,7 @@ import pytest
 
 from midcall.errors import InstallError
 from midcall.portal.app import Portal
-from midcall.settings import PORTAL_PAUSE_SECONDS
+from midcall.settings.portal import PORTAL_PAUSE_SECONDS
 from midcall.stores.interactions import Kind, Next
 from midcall.stores.memory import Memory
 from tests.portal.sites import ADA, Site, Visitor, controls_of, served, site, visiting

@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from midcall.portal.app import Portal
 from midcall.portal.identity import Caller, Oidc, ProxyJwt
-from midcall.settings import PROVIDER_AGAIN_SECONDS, TOKEN_LEEWAY_SECONDS
+from midcall.settings.portal import PROVIDER_AGAIN_SECONDS, TOKEN_LEEWAY_SECONDS
 from tests.auditing import Trail
 from tests.portal.issuers import Issuer, _part, issuing
 from tests.portal.sites import BASE, Site, site

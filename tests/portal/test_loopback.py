@@ -16,7 +16,7 @@ import pytest
 
 from midcall.errors import InstallError, Misuse
 from midcall.portal.identity import Caller, Loopback
-from midcall.settings import FAILED_OPENS
+from midcall.settings.web import FAILED_OPENS
 from midcall.web import peer
 from tests.portal.sites import Site, Visitor, site
 from tests.web.other_user import ASK, another_user, linux, root

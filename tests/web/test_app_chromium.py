@@ -9,7 +9,7 @@ import pytest
 
 from midcall.core.forms.fields import Text
 from midcall.core.forms.form import Form
-from midcall.settings import PAGE_CONFIRM_SECONDS
+from midcall.settings.web import PAGE_CONFIRM_SECONDS
 from midcall.web.forms.document import asking, document
 from tests.skips import chromium, needs_chromium
 

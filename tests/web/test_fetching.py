@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 
 from midcall.portal import Provider
-from midcall.settings import PROVIDER_AGAIN_SECONDS, PROVIDER_BYTES, PROVIDER_FRESH_SECONDS
+from midcall.settings.portal import PROVIDER_AGAIN_SECONDS, PROVIDER_BYTES, PROVIDER_FRESH_SECONDS
 from midcall.web import fetching
 from midcall.web.fetching import Fence, Kept, Reach, Unavailable, fetch
 from midcall.web.local_server import LocalServer, bind

@@ -12,7 +12,7 @@ import click
 from midcall import __version__
 from midcall.cli import ERAS, GAMES
 from midcall.cli.exits import USAGE
-from midcall.settings import EXPIRED_KEEP_SECONDS
+from midcall.settings.stores import EXPIRED_KEEP_SECONDS
 
 _ANY_ERA: Final = ("auto", "legacy", *ERAS)
 _WIDE: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}

@@ -29,7 +29,8 @@ from midcall.client.connection.older import ADVICE
 from midcall.client.transport.intake import Intake
 from midcall.client.transport.target import is_url
 from midcall.core.text import plain_line
-from midcall.settings import CONNECT_SECONDS, ERROR_CHARACTERS, FAILURE_CHARACTERS, LAST_LOG_LINES, MAX_TOOL_PAGES
+from midcall.settings.cli import ERROR_CHARACTERS, FAILURE_CHARACTERS, LAST_LOG_LINES, MAX_TOOL_PAGES
+from midcall.settings.client import CONNECT_SECONDS
 
 _KIND: Final = re.compile(r"[A-Z]\w+(Result|Content)|function-")
 _LOST: Final = ("Connection closed", "SSE stream ended")

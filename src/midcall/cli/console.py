@@ -18,7 +18,7 @@ from midcall.client.lines.backlog import LastLines
 from midcall.client.lines.excerpt import shorten
 from midcall.client.lines.screen import Ink, columns_of, is_terminal, print_error, print_text
 from midcall.client.lines.wrapping import BAR, put_behind_bar
-from midcall.settings import SPINNER_SECONDS
+from midcall.settings.cli import SPINNER_SECONDS
 
 _CLEAR: Final = "\r\x1b[2K"
 _FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"

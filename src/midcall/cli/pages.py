@@ -10,7 +10,7 @@ from midcall.cli.console import Console, print_out
 from midcall.cli.exits import DONE, TOOL_FAILED, Ends
 from midcall.core.text import plain
 from midcall.portal.detached.files import LOG, Folder, Unavailable
-from midcall.settings import PAGES_RETRY_SECONDS, PAGES_STOP_SECONDS
+from midcall.settings.portal import PAGES_RETRY_SECONDS, PAGES_STOP_SECONDS
 
 
 def run(*, stop: bool) -> int:

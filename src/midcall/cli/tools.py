@@ -19,7 +19,7 @@ from midcall.client.asked import Asked
 from midcall.client.lines.excerpt import one_line
 from midcall.core.outcome import Cancelled
 from midcall.core.text import plain
-from midcall.settings import TOOL_TEXT_CHARACTERS
+from midcall.settings.cli import TOOL_TEXT_CHARACTERS
 
 
 class _Nobody:

@@ -26,7 +26,7 @@ from midcall.core.forms.check import check, tidy
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.errors import MalformedAnswer, MidcallError
 from midcall.problems import Problem
-from midcall.settings import MAX_PENDING
+from midcall.settings.client import MAX_PENDING
 
 _log: Final = logging.getLogger("midcall.client")
 

@@ -20,7 +20,7 @@ from typing import Any
 from midcall.client.asked import Asked
 from midcall.core.outcome import Cancelled, Outcome
 from midcall.core.remembered import Remembered
-from midcall.settings import BURST, BURST_OVER_SECONDS, BURST_POLL_SECONDS, MAX_PENDING, MAX_RATED_SERVERS
+from midcall.settings.client import BURST, BURST_OVER_SECONDS, BURST_POLL_SECONDS, MAX_PENDING, MAX_RATED_SERVERS
 
 
 @dataclass(eq=False, slots=True)

@@ -33,7 +33,7 @@ from midcall.core.wire import (
 )
 from midcall.errors import InvalidQuestion, MidcallError
 from midcall.problems import Problem
-from midcall.settings import ATTEMPTS, CACHED_CHARACTERS
+from midcall.settings.calls import ATTEMPTS, CACHED_CHARACTERS
 
 T = TypeVar("T", default=Any)
 

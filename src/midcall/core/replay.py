@@ -33,7 +33,7 @@ from midcall.core.question import MISSING, Missing, Question, Visit
 from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
 from midcall.problems import Problem
 from midcall.protocol import DECIDED
-from midcall.settings import REJECTED_CHARACTERS
+from midcall.settings.calls import REJECTED_CHARACTERS
 
 T = TypeVar("T")
 

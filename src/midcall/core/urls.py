@@ -9,7 +9,7 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from midcall.core.wire import describe_half_character, find_half_character
 from midcall.errors import InvalidQuestion
-from midcall.settings import AUTHORITY_CHARACTERS
+from midcall.settings.calls import AUTHORITY_CHARACTERS
 
 # Query parameters that carry a secret or sign the visitor in. Anyone who reads the URL (the client, the model, a log,
 # a history) would have them too.

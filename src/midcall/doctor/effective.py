@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from midcall.doctor.masking import mask
 from midcall.doctor.site import Site, address_of
-from midcall.settings import SETTINGS, Setting, Value
+from midcall.settings.setting import Setting, Value
+from midcall.settings.table import SETTINGS
 from midcall.stores.sqlite import default_file
 
 if TYPE_CHECKING:

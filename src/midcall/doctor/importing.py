@@ -17,7 +17,7 @@ from midcall.client.lines.screen import print_error
 from midcall.doctor.import_errors import CannotImport, explain_import
 from midcall.doctor.source import find_similar
 from midcall.server.install import Installation, installation_on, installations
-from midcall.settings import SLOW_IMPORT_SECONDS
+from midcall.settings.cli import SLOW_IMPORT_SECONDS
 
 _NEEDED: Final = ("mcp", "midcall", "fastmcp")
 

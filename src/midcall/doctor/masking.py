@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from midcall.settings import MASKED_CHARACTERS
+from midcall.settings.cli import MASKED_CHARACTERS
 
 _HIDDEN: Final = "***"
 _SECRET: Final = re.compile("KEY|TOKEN|SECRET|PASS|CREDENTIAL", re.IGNORECASE)

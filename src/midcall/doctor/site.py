@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from midcall.errors import Misuse
-from midcall.settings import SETTINGS
+from midcall.settings.table import SETTINGS
 
 if TYPE_CHECKING:
     from midcall.portal.app import Portal

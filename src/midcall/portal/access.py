@@ -17,7 +17,7 @@ from midcall.portal.identity.base import Identity, Loopback, Nobody
 from midcall.portal.logs import logger
 from midcall.portal.pages.rendering import Renderer
 from midcall.portal.vault import Vault
-from midcall.settings import PORTAL_PAUSE_SECONDS
+from midcall.settings.portal import PORTAL_PAUSE_SECONDS
 from midcall.stores.base import Store
 from midcall.stores.interactions import Ending, Interaction, Interactions, short
 from midcall.web.cookies import Cookies

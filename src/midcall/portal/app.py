@@ -45,13 +45,7 @@ from midcall.portal.validation import (
     wrap_checks,
 )
 from midcall.portal.vault import Entered, Vault
-from midcall.settings import (
-    PORTAL_DETACHED,
-    PORTAL_HOST,
-    PORTAL_PAUSE_SECONDS,
-    PORTAL_PORT,
-    PORTAL_TTL_SECONDS,
-)
+from midcall.settings.portal import PORTAL_DETACHED, PORTAL_HOST, PORTAL_PAUSE_SECONDS, PORTAL_PORT, PORTAL_TTL_SECONDS
 from midcall.stores.base import Store
 from midcall.stores.interactions import Interactions, Kind
 from midcall.stores.keys import derive

@@ -23,7 +23,8 @@ from midcall.portal.pages.authorize import CallbackPage
 from midcall.portal.pages.interaction import InteractionPages
 from midcall.portal.pages.rendering import icon, style
 from midcall.portal.vault import VaultLocked
-from midcall.settings import HEALTH_SECONDS, MAX_LOGGED_HOSTS
+from midcall.settings.portal import HEALTH_SECONDS
+from midcall.settings.web import MAX_LOGGED_HOSTS
 from midcall.stores.base import Store
 from midcall.web.security import Guard
 

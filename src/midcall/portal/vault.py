@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from midcall.errors import Misuse
-from midcall.settings import VAULT_NAMESPACE_BYTES
+from midcall.settings.portal import VAULT_NAMESPACE_BYTES
 from midcall.stores import open_store
 from midcall.stores.base import Store, Value
 from midcall.stores.interactions import Interactions, digest_of

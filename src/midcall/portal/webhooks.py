@@ -17,7 +17,7 @@ from hashlib import sha256
 from urllib.parse import parse_qs, urlencode
 
 from midcall.errors import MidcallError
-from midcall.settings import WEBHOOK_SECONDS
+from midcall.settings.portal import WEBHOOK_SECONDS
 from midcall.stores.keys import Key, derive
 
 

@@ -19,7 +19,7 @@ from midcall.server.call import current_call, running_call
 from midcall.server.channels.request import Asking, visit_id
 from midcall.server.channels.table import BEYOND_DOUBT, CHANNELS, DOUBTFUL, Channel, beyond_doubt, no_channel
 from midcall.server.frameworks.errors import surface
-from midcall.settings import CACHED_CHARACTERS
+from midcall.settings.calls import CACHED_CHARACTERS
 
 if TYPE_CHECKING:
     from midcall.core.journal import Entry

@@ -29,7 +29,7 @@ from midcall.server.frameworks.context import follow_request, hand_down, with_se
 from midcall.server.frameworks.session import AskingSession, is_cancelled
 from midcall.server.resuming.pages import Page, Trail
 from midcall.server.running.run import ELSEWHERE, Run
-from midcall.settings import TOGETHER_SECONDS
+from midcall.settings.calls import TOGETHER_SECONDS
 from midcall.stores.interactions import Ending, short
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from mcp.server.connection import NotifyOnlyOutbound
 
 from midcall.core.remembered import Remembered
-from midcall.settings import MAX_KNOWN_CLIENTS
+from midcall.settings.resuming import MAX_KNOWN_CLIENTS
 
 if TYPE_CHECKING:
     from midcall.server.call import Call

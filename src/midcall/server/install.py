@@ -41,19 +41,18 @@ from midcall.server.resuming.visits import Visits
 from midcall.server.running.handover import Handover
 from midcall.server.running.runs import Runs
 from midcall.server.sealing import Key, Principal, Seal, Whose, given_keys, machine_keys, portal_keys, seal_for
-from midcall.settings import (
+from midcall.settings.calls import MAX_WARNING_KINDS, MAX_WARNINGS
+from midcall.settings.install import (
     DOUBT_SECONDS,
     HEARTBEAT_SECONDS,
     MAX_CALLER_MB,
     MAX_CALLER_RECORDS,
     MAX_LIVE,
     MAX_ROUNDS,
-    MAX_SEEN_TOOLS,
     MAX_STORE_MB,
     MAX_STORE_RECORDS,
-    MAX_WARNING_KINDS,
-    MAX_WARNINGS,
 )
+from midcall.settings.resuming import MAX_SEEN_TOOLS
 from midcall.stores import open_store
 from midcall.stores.memory import Memory
 from midcall.stores.quotas import Limits, Usage, name_user

@@ -32,7 +32,8 @@ from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
 from midcall.errors import InstallError
 from midcall.server.frameworks.context import with_params
 from midcall.server.running.turn import OwnState
-from midcall.settings import SDK_STATE_TTL_SECONDS, STATE_TTL_SECONDS
+from midcall.settings.calls import SDK_STATE_TTL_SECONDS
+from midcall.settings.install import STATE_TTL_SECONDS
 from midcall.stores.memory import Memory
 from midcall.stores.sqlite import SQLite
 

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from cryptography.fernet import Fernet
 
-from midcall.settings import CLOSED_KEEP_SECONDS, USE_KEEP_SECONDS
+from midcall.settings.stores import CLOSED_KEEP_SECONDS, USE_KEEP_SECONDS
 from midcall.stores.base import Completion, Record, Store
 
 Kind: TypeAlias = Literal["secret", "authorize", "approve", "form"]

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from midcall.errors import InstallError
-from midcall.settings import KEY_BYTES, KEY_LOCK_SECONDS, KEY_VARIETY
+from midcall.settings.stores import KEY_BYTES, KEY_LOCK_SECONDS, KEY_VARIETY
 from midcall.stores.sqlite import default_file
 
 Key: TypeAlias = str | bytes

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, Final
 
 from midcall.errors import StoreError
-from midcall.settings import (
+from midcall.settings.stores import (
     POSTGRES_CLOSE_SECONDS,
     POSTGRES_LISTEN_AGAIN_SECONDS,
     POSTGRES_LISTEN_SECONDS,

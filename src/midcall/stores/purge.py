@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import TracebackType
 
 from midcall.errors import StoreError
-from midcall.settings import EXPIRED_KEEP_SECONDS, PURGE_EVERY_SECONDS
+from midcall.settings.stores import EXPIRED_KEEP_SECONDS, PURGE_EVERY_SECONDS
 from midcall.stores.base import Store
 
 log = logging.getLogger("midcall.store")

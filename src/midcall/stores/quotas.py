@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from midcall.core.remembered import Remembered
 from midcall.errors import StoreError, StoreFull
-from midcall.settings import (
+from midcall.settings.stores import (
     LONGEST_COUNT_SECONDS,
     MAX_COUNTED_CALLERS,
     QUOTA_BATCH,

@@ -17,7 +17,13 @@ from importlib import import_module
 from typing import Any, Final, TypeVar, cast
 
 from midcall.errors import StoreError
-from midcall.settings import EXPIRED_KEEP_SECONDS, REDIS_PING_SECONDS, STORE_BATCH, STORE_POOL, STORE_TIMEOUT_SECONDS
+from midcall.settings.stores import (
+    EXPIRED_KEEP_SECONDS,
+    REDIS_PING_SECONDS,
+    STORE_BATCH,
+    STORE_POOL,
+    STORE_TIMEOUT_SECONDS,
+)
 from midcall.stores.address import Address, wrong_option
 from midcall.stores.backend import redis_scripts as scripts
 from midcall.stores.backend.connected import Connected

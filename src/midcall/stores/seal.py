@@ -22,7 +22,7 @@ from typing import Final, Protocol
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
 from midcall.errors import Misuse, RecordRefused, VaultLocked
-from midcall.settings import LOGGED_RECORDS
+from midcall.settings.stores import LOGGED_RECORDS
 from midcall.stores.base import Completion, Record, Store, Value, verdict
 from midcall.stores.keys import Key, derive
 from midcall.stores.quotas import Limits, Quotas, length_of

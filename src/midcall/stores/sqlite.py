@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from midcall.errors import StoreError
-from midcall.settings import SQLITE_BUSY_SECONDS, SQLITE_POLL_SECONDS, SQLITE_RETRY_SECONDS, STORE_BATCH
+from midcall.settings.stores import SQLITE_BUSY_SECONDS, SQLITE_POLL_SECONDS, SQLITE_RETRY_SECONDS, STORE_BATCH
 from midcall.stores.backend.rows import OLDEST, escape, missing_steps
 from midcall.stores.backend.sql import SqlStore
 from midcall.stores.backend.wakeup import Wakeups

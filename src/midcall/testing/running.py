@@ -19,7 +19,7 @@ from midcall.client.transport.target import Reached, Ways, reach
 from midcall.protocol import CODE, CONTINUE, NOW, VERSIONS, Version
 from midcall.server.install import installation_on
 from midcall.server.running.runs import chosen_live
-from midcall.settings import TESTED_ROUNDS
+from midcall.settings.cli import TESTED_ROUNDS
 from midcall.testing.importing import load_server
 from midcall.testing.script import Answers, Asked, Script
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from itsdangerous import BadData, TimestampSigner
 from starlette.responses import Response
 
-from midcall.settings import BROWSER_COOKIE_SECONDS, COOKIE_SKEW_SECONDS
+from midcall.settings.web import BROWSER_COOKIE_SECONDS, COOKIE_SKEW_SECONDS
 from midcall.web.public_url import Place
 
 _BROWSER: Final = "browser"

@@ -21,7 +21,12 @@ from urllib.request import getproxies, proxy_bypass
 import httpx2
 
 from midcall.core.urls import Network, is_loopback, is_safe, network_of
-from midcall.settings import PROVIDER_AGAIN_SECONDS, PROVIDER_BYTES, PROVIDER_FRESH_SECONDS, PROVIDER_TIMEOUT_SECONDS
+from midcall.settings.portal import (
+    PROVIDER_AGAIN_SECONDS,
+    PROVIDER_BYTES,
+    PROVIDER_FRESH_SECONDS,
+    PROVIDER_TIMEOUT_SECONDS,
+)
 from midcall.web.certificates import describe_fault, fault_of
 
 T = TypeVar("T")

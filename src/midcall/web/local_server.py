@@ -19,7 +19,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from midcall.settings import (
+from midcall.settings.web import (
     LOCAL_BACKLOG,
     MAX_CONNECTIONS,
     REQUEST_BODY_SECONDS,

@@ -23,14 +23,13 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from midcall.core.remembered import Remembered
-from midcall.settings import (
+from midcall.settings.portal import POST_BYTES, POST_VALUES
+from midcall.settings.web import (
     COOKIE_SKEW_SECONDS,
     CSRF_SECONDS,
     FAILED_OPENS,
     FAILED_OPENS_SECONDS,
     MAX_FAILED_SOURCES,
-    POST_BYTES,
-    POST_VALUES,
 )
 from midcall.web import peer
 from midcall.web.public_url import Place

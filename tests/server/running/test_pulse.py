@@ -20,7 +20,7 @@ from midcall.server.running.handover import (
     _Pulse,  # pyright: ignore[reportPrivateUsage]
     _replica_id,  # pyright: ignore[reportPrivateUsage]
 )
-from midcall.settings import BEAT_SECONDS, CLAIM_FRESH_SECONDS, LATE_BEATS, SILENT_BEATS
+from midcall.settings.live_runs import BEAT_SECONDS, CLAIM_FRESH_SECONDS, LATE_BEATS, SILENT_BEATS
 from midcall.stores.base import Record
 from midcall.stores.memory import Memory
 from midcall.testing import run

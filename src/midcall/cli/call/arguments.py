@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 from midcall.cli.call.schemas import Kind, describe, kinds_of, type_of
 from midcall.core.forms.patterns import Budget
 from midcall.core.text import plain_line
-from midcall.settings import REFERENCE_CHARACTERS, SCHEMA_STEPS
+from midcall.settings.cli import REFERENCE_CHARACTERS, SCHEMA_STEPS
 
 _FLAGS: Final = {"yes": True, "y": True, "true": True, "no": False, "n": False, "false": False}
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,300}")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from midcall.settings import REFERENCE_CHARACTERS, SCHEMA_DEPTH, SCHEMA_PARTS
+from midcall.settings.cli import REFERENCE_CHARACTERS, SCHEMA_DEPTH, SCHEMA_PARTS
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from midcall.client.asked import Asked, VisitQuestion
 from midcall.client.lines.excerpt import one_line
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.core.text import plain_line
-from midcall.settings import UNANSWERED_CHARACTERS
+from midcall.settings.cli import UNANSWERED_CHARACTERS
 
 
 class Watched:

@@ -11,7 +11,7 @@ from midcall.cli import ERAS
 from midcall.cli.demo.scenes import play_scenes
 from midcall.cli.exits import usage_error
 from midcall.client.lines.screen import Ink, is_terminal, print_text
-from midcall.settings import DEMO_SECONDS
+from midcall.settings.cli import DEMO_SECONDS
 
 
 def run(game: str | None, era: str | None, *, scripted: bool) -> int:

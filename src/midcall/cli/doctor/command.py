@@ -26,7 +26,7 @@ from midcall.doctor.report import Report
 from midcall.doctor.site import Site, Surroundings
 from midcall.doctor.source import NOTHING_NAMED, explain_target, find_source
 from midcall.server.install import Installation
-from midcall.settings import CHECK_CLOSE_SECONDS
+from midcall.settings.cli import CHECK_CLOSE_SECONDS
 
 
 def run(link: Link | None, *, as_json: bool) -> int:

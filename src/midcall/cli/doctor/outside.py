@@ -27,7 +27,7 @@ from midcall.core.text import plain, plain_line
 from midcall.doctor.report import Finding
 from midcall.protocol import CODE, CONTINUE, PROBE
 from midcall.server.channels.probe import SAMPLE
-from midcall.settings import CHECK_PROBE_SECONDS, CHECK_URL_SECONDS
+from midcall.settings.cli import CHECK_PROBE_SECONDS, CHECK_URL_SECONDS
 
 _WAIT_LONGER: Final = "--timeout SECONDS waits longer."
 

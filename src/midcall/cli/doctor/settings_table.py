@@ -14,7 +14,7 @@ from midcall.cli.console import print_json
 from midcall.cli.tables import columns, heading, indent, print_parts
 from midcall.core.text import plain_line
 from midcall.doctor.effective import Effective, Source
-from midcall.settings import SETTINGS
+from midcall.settings.table import SETTINGS
 
 _TABLE: Final = 110
 """Narrower terminals get the meaning on a separate line."""
@@ -70,7 +70,7 @@ def _subject(row: Effective) -> str:
 
 
 def _names(row: Effective) -> Sequence[str]:
-    """What to write in code and in the environment; for a limit, its name in `midcall.settings`."""
+    """What to write in code and in the environment; for a limit, its name in the table."""
     setting = row.setting
     return [name for name in (setting.argument.split(", ")[0], setting.env) if name] or [setting.name]
 

@@ -25,7 +25,7 @@ from midcall.core.forms.form import Form
 from midcall.core.outcome import Cancelled, Outcome
 from midcall.core.question import first_asked
 from midcall.core.text import plain_line
-from midcall.settings import SCRIPT_FIELDS, SCRIPT_MESSAGE_CHARACTERS
+from midcall.settings.client import SCRIPT_FIELDS, SCRIPT_MESSAGE_CHARACTERS
 
 Answers: TypeAlias = Mapping[str, Answer] | Sequence[Answer] | Callable[[Asked], Answer | Awaitable[Answer]]
 """Answers by key, message or field; in order; or from a function, which returns None if it has none."""

@@ -14,7 +14,7 @@ from midcall.client.answerer import Waiting
 from midcall.client.asked import Asked
 from midcall.client.pending import Pending
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
-from midcall.settings import MAX_ENDED, MAX_NOTES
+from midcall.settings.client import MAX_ENDED, MAX_NOTES
 
 End: TypeAlias = Literal[
     "accepted", "agreed", "declined", "cancelled", "withdrawn", "closed", "again", "given up", "finished"

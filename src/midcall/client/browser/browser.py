@@ -24,7 +24,7 @@ from midcall.client.urls.consent import open_in_browser
 from midcall.core.outcome import Cancelled, Outcome
 from midcall.core.urls import is_loopback
 from midcall.language import _
-from midcall.settings import MAX_PENDING, PAGE_GRACE_SECONDS, PAGE_OPEN_SECONDS, PAGE_UNSEEN_SECONDS
+from midcall.settings.client import MAX_PENDING, PAGE_GRACE_SECONDS, PAGE_OPEN_SECONDS, PAGE_UNSEEN_SECONDS
 from midcall.web.local_server import LocalServer, bind
 from midcall.web.public_url import local_place
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
-from midcall.settings import PAGE_RECENT_SECONDS
+from midcall.settings.client import PAGE_RECENT_SECONDS
 
 
 class Presence:

@@ -23,7 +23,7 @@ from midcall.client.browser.views import Views
 from midcall.client.pending import DoesNotFit, NotPending
 from midcall.client.urls.consent import look
 from midcall.language import _
-from midcall.settings import BROWSER_POST_BYTES, BROWSER_POST_VALUES, PAGE_EVENT_SECONDS
+from midcall.settings.client import BROWSER_POST_BYTES, BROWSER_POST_VALUES, PAGE_EVENT_SECONDS
 from midcall.web import peer
 from midcall.web.forms import read, stylesheet, too_large
 from midcall.web.security import SCRIPTS, Guard, Posted, TooLarge, read_posted

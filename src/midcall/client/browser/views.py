@@ -13,7 +13,7 @@ from midcall.client.browser.gate import Gate
 from midcall.client.urls.consent import look
 from midcall.core.forms.check import check
 from midcall.language import _
-from midcall.settings import PAGE_CONFIRM_SECONDS, PAGE_MESSAGE_CHARACTERS
+from midcall.settings.web import PAGE_CONFIRM_SECONDS, PAGE_MESSAGE_CHARACTERS
 from midcall.web.forms import Pages, too_large
 from midcall.web.forms import excerpt as safe
 

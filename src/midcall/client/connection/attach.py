@@ -20,7 +20,7 @@ from midcall.client.transport.intake import Intake
 from midcall.client.transport.offer import Offer
 from midcall.client.transport.target import Ways, reach
 from midcall.errors import Misuse
-from midcall.settings import VISIT_SECONDS
+from midcall.settings.client import VISIT_SECONDS
 
 P = ParamSpec("P")
 T = TypeVar("T")

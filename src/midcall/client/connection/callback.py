@@ -40,7 +40,7 @@ from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.core.text import plain_line
 from midcall.errors import InvalidForm
 from midcall.protocol import DECIDED
-from midcall.settings import MAX_LOGGED_QUESTIONS, ODD_QUESTION_CHARACTERS
+from midcall.settings.client import MAX_LOGGED_QUESTIONS, ODD_QUESTION_CHARACTERS
 
 _log: Final = logging.getLogger("midcall.client.connection")
 

@@ -30,7 +30,7 @@ from midcall.client.transport.offer import Offer
 from midcall.client.transport.server_log import Errlog
 from midcall.client.transport.target import Reached, Target, Ways, reach
 from midcall.protocol import PUSHING, VERSIONS, Version
-from midcall.settings import CONNECT_SECONDS, MAX_CLIENT_ROUNDS, VISIT_SECONDS
+from midcall.settings.client import CONNECT_SECONDS, MAX_CLIENT_ROUNDS, VISIT_SECONDS
 
 Era: TypeAlias = Version | Literal["auto", "legacy"]
 ERAS: Final[tuple[Era, ...]] = ("auto", "legacy", *VERSIONS)

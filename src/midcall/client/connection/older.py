@@ -16,7 +16,7 @@ from mcp import Client, MCPError
 from mcp_types import CallToolResult, TextContent
 
 from midcall.core.text import plain_line
-from midcall.settings import REFUSAL_CHARACTERS
+from midcall.settings.client import REFUSAL_CHARACTERS
 
 _log: Final = logging.getLogger("midcall.client")
 

@@ -25,7 +25,7 @@ from midcall.core.text import plain_line
 from midcall.core.urls import parse_url
 from midcall.errors import InvalidForm, UserCancelled, UserDeclined
 from midcall.protocol import has_visit_errors
-from midcall.settings import VISIT_RETRIES
+from midcall.settings.client import VISIT_RETRIES
 
 _log: Final = logging.getLogger("midcall.client.connection")
 

@@ -15,7 +15,7 @@ from mcp_types import ElicitCompleteNotification
 
 from midcall.client.answerer import Waiting
 from midcall.core.remembered import Remembered
-from midcall.settings import MAX_CLIENT_VISITS
+from midcall.settings.client import MAX_CLIENT_VISITS
 
 Listener: TypeAlias = Callable[[str], Awaitable[None] | None]
 OnComplete: TypeAlias = Callable[[str, bool], Awaitable[None] | None]

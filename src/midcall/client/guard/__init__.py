@@ -25,7 +25,7 @@ from midcall.client.urls.consent import look
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.core.remembered import Remembered
 from midcall.language import _
-from midcall.settings import GUARD_PENDING, GUARD_PENDING_IN_ALL, MAX_TOLD, RATE_QUESTIONS
+from midcall.settings.client import GUARD_PENDING, GUARD_PENDING_IN_ALL, MAX_TOLD, RATE_QUESTIONS
 
 __all__ = ["Guard", "Rate", "limit_rate"]
 

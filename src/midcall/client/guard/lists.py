@@ -9,7 +9,7 @@ from midcall.client.urls.consent import Address
 from midcall.client.urls.hosts import BadHost, is_ignored, read_host
 from midcall.core.text import plain_line
 from midcall.core.urls import read_address
-from midcall.settings import SERVER_NAME_CHARACTERS
+from midcall.settings.client import SERVER_NAME_CHARACTERS
 
 
 class Servers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from midcall.core.remembered import Remembered
-from midcall.settings import MAX_RATED_SERVERS, RATE_SECONDS
+from midcall.settings.client import MAX_RATED_SERVERS, RATE_SECONDS
 
 
 @dataclass(frozen=True, slots=True)

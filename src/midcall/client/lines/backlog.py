@@ -14,7 +14,7 @@ from typing import Final
 
 from midcall.client.lines.screen import print_error
 from midcall.language import ngettext
-from midcall.settings import KEPT_LINES
+from midcall.settings.client import KEPT_LINES
 
 
 class LastLines:

@@ -11,7 +11,7 @@ import anyio
 from midcall.client.asked import Asked
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Outcome
-from midcall.settings import BATCH_SECONDS
+from midcall.settings.client import BATCH_SECONDS
 
 
 @dataclass(eq=False, slots=True)

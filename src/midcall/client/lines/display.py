@@ -20,7 +20,7 @@ from midcall.core.text import plain, reveal
 from midcall.hints import format_value, list_hints
 from midcall.language import _, ngettext
 from midcall.problems import Problem
-from midcall.settings import (
+from midcall.settings.client import (
     HINT_CHARACTERS,
     LINES_TEXT_CHARACTERS,
     LINES_TEXT_LINES,

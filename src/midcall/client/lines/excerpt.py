@@ -8,7 +8,12 @@ from typing import Any, Final
 from midcall.core.forms.fields import Field
 from midcall.core.text import plain, plain_line
 from midcall.language import _, ngettext
-from midcall.settings import DEFAULT_CHARACTERS, LINE_CHARACTERS, TERMINAL_MESSAGE_CHARACTERS, TERMINAL_MESSAGE_LINES
+from midcall.settings.client import (
+    DEFAULT_CHARACTERS,
+    LINE_CHARACTERS,
+    TERMINAL_MESSAGE_CHARACTERS,
+    TERMINAL_MESSAGE_LINES,
+)
 
 _NAME: Final = 60
 

@@ -19,7 +19,7 @@ from math import inf
 from time import monotonic
 from typing import Any, Final, TypeAlias
 
-from midcall.settings import CONFIRM_SECONDS, CTRL_C_SECONDS
+from midcall.settings.client import CONFIRM_SECONDS, CTRL_C_SECONDS
 
 Reader: TypeAlias = Callable[[], str]
 """Blocks until there is a line, and returns it without its line end. Raises `EOFError` at the end of the input."""

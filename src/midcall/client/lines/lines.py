@@ -33,7 +33,7 @@ from midcall.client.urls.consent import look, open_in_browser
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.language import _, ngettext
-from midcall.settings import MAX_PENDING, VERSION_CHARACTERS
+from midcall.settings.client import MAX_PENDING, VERSION_CHARACTERS
 
 
 class Lines:

@@ -18,7 +18,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from typing import Final, TextIO
 
 from midcall.language import _
-from midcall.settings import OUTPUT_BYTES
+from midcall.settings.client import OUTPUT_BYTES
 
 KEEPS_ALL: Final = sys.platform != "win32"
 """On Windows only what Python prints is held back, as text."""

@@ -12,7 +12,7 @@ from midcall.client.terminal.question_pages import QuestionPage, ReviewPage, por
 from midcall.client.terminal.widgets.frame import Page
 from midcall.client.terminal.widgets.window import Window
 from midcall.language import _, ngettext
-from midcall.settings import TERMINAL_QUEUE_SECONDS
+from midcall.settings.client import TERMINAL_QUEUE_SECONDS
 
 
 class QuestionApp(Window):

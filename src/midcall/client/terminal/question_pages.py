@@ -26,7 +26,7 @@ from midcall.core.outcome import Accepted, Declined
 from midcall.core.text import reveal
 from midcall.hints import format_value
 from midcall.language import _, ngettext
-from midcall.settings import PORTION_FIELDS, REVIEWED_CHARACTERS
+from midcall.settings.client import PORTION_FIELDS, REVIEWED_CHARACTERS
 
 _LONG: Final = 400
 """Longer messages can have the focus, so that they can be scrolled without a mouse."""

@@ -14,7 +14,7 @@ import anyio
 from midcall.client.lines.backlog import asking
 from midcall.client.terminal.output import KEEPS_ALL, aside
 from midcall.client.terminal.widgets.window import Window
-from midcall.settings import TERMINAL_CLOSE_SECONDS, TERMINAL_POLL_SECONDS
+from midcall.settings.client import TERMINAL_CLOSE_SECONDS, TERMINAL_POLL_SECONDS
 
 _SIGNALS: Final = tuple(getattr(signal, name) for name in ("SIGWINCH", "SIGTSTP", "SIGCONT") if hasattr(signal, name))
 

@@ -21,7 +21,7 @@ from midcall.client.terminal.summary import Summary
 from midcall.client.urls.consent import open_in_browser
 from midcall.core.outcome import Cancelled, Outcome
 from midcall.errors import Misuse
-from midcall.settings import MAX_PENDING, MAX_TOGETHER, ROUND_SECONDS, TERMINAL_CLOSE_SECONDS
+from midcall.settings.client import MAX_PENDING, MAX_TOGETHER, ROUND_SECONDS, TERMINAL_CLOSE_SECONDS
 
 if TYPE_CHECKING:
     from midcall.client.lines.lines import Lines

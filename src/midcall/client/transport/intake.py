@@ -40,7 +40,7 @@ from pydantic import ValidationError
 from midcall.client.lines.excerpt import one_line
 from midcall.client.transport.wrapper import Around, Incoming
 from midcall.core.remembered import Remembered
-from midcall.settings import (
+from midcall.settings.client import (
     BUSY_SECONDS,
     MALFORMED_REASON_CHARACTERS,
     MAX_BUSY_SECONDS,

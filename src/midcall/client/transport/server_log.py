@@ -19,7 +19,7 @@ import anyio
 from midcall.client.lines import backlog
 from midcall.client.lines.screen import Ink, columns_of
 from midcall.core.text import plain
-from midcall.settings import DRAIN_SECONDS, LOG_LINE_CHARACTERS
+from midcall.settings.client import DRAIN_SECONDS, LOG_LINE_CHARACTERS
 
 Errlog: TypeAlias = TextIO | Callable[[str], object]
 """A file, which gets it unchanged; or a function, which gets each sanitized line in a separate thread."""

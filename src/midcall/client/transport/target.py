@@ -26,7 +26,7 @@ from midcall.client.transport.connection_errors import NO_SUCH_COMMAND, CannotCo
 from midcall.client.transport.server_log import Errlog, server_log
 from midcall.core.text import plain
 from midcall.core.urls import is_web_url
-from midcall.settings import HTTP_CONNECT_SECONDS, SILENT_STREAM_SECONDS
+from midcall.settings.client import HTTP_CONNECT_SECONDS, SILENT_STREAM_SECONDS
 
 Target: TypeAlias = str | Sequence[str] | StdioServerParameters | Server[Any] | MCPServer | Transport | object
 """A URL; a command, as one line or as a list of its arguments; a server object; or a transport."""

@@ -23,7 +23,7 @@ from midcall.client.urls.lookalikes import foreign_letters, looks_like, scripts
 from midcall.core.text import plain_line
 from midcall.core.urls import is_web_url
 from midcall.language import _
-from midcall.settings import LONG_URL_CHARACTERS, URL_CHARACTERS
+from midcall.settings.client import LONG_URL_CHARACTERS, URL_CHARACTERS
 
 _PORTS: Final = {"http": 80, "https": 443}
 _INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")

@@ -12,7 +12,7 @@ from typing import Any, Final
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.schema import splitter
 from midcall.core.text import plain_line
-from midcall.settings import NUMBER_CHARACTERS
+from midcall.settings.calls import NUMBER_CHARACTERS
 
 _FLAGS: Final = {"yes": True, "y": True, "true": True, "no": False, "n": False, "false": False}
 _NUMBER: Final = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")

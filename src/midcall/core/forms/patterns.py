@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
-from midcall.settings import PATTERN_CHARACTERS, PATTERN_SET_STEPS, PATTERN_STEPS, PATTERN_TEXT_CHARACTERS
+from midcall.settings.calls import PATTERN_CHARACTERS, PATTERN_SET_STEPS, PATTERN_STEPS, PATTERN_TEXT_CHARACTERS
 
 Tokens: TypeAlias = Sequence[str]
 

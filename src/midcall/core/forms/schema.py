@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias, cast
 
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text, name_option
 from midcall.core.forms.patterns import is_portable, make_portable
-from midcall.settings import PATTERN_CHARACTERS
+from midcall.settings.calls import PATTERN_CHARACTERS
 
 _LINE_OF_CHOICES: Final = re.compile(r"\bType .+ of these, separated by commas: ")
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 from midcall.core.forms.fields import Field, Number, Text
 from midcall.core.forms.form import Form
 from midcall.errors import InvalidQuestion, SecretInForm
-from midcall.settings import SECRET_NAME_CHARACTERS
+from midcall.settings.calls import SECRET_NAME_CHARACTERS
 
 _PHRASES: Final = (
     # passwords, including those in the languages that forms are most often written in

@@ -23,7 +23,7 @@ from midcall.core.types.containers import TypedForm, compile_type
 from midcall.core.types.facts import strip_qualifiers
 from midcall.core.types.kinds import Unfit
 from midcall.core.types.options import humanize
-from midcall.settings import MAX_CACHED_TYPES
+from midcall.settings.calls import MAX_CACHED_TYPES
 
 __all__ = ["TypedForm", "Unfit", "is_value", "spell_type", "typed_form"]
 

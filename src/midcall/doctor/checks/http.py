@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from midcall.core.urls import is_loopback
-from midcall.settings import CHECK_PORTAL_SECONDS, CHECK_SECONDS
+from midcall.settings.cli import CHECK_PORTAL_SECONDS, CHECK_SECONDS
 from midcall.web.certificates import Fault, fault_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from midcall.doctor.report import Finding
 from midcall.doctor.site import Site
-from midcall.settings import CHECK_SECONDS
+from midcall.settings.cli import CHECK_SECONDS
 
 if TYPE_CHECKING:
     from midcall.portal.app import Portal

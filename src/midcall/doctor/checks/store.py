@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from midcall.doctor.report import Finding
 from midcall.doctor.site import Site
 from midcall.errors import StoreError
-from midcall.settings import CHECK_SECONDS, CHECK_VAULT_VALUES
+from midcall.settings.cli import CHECK_SECONDS, CHECK_VAULT_VALUES
 from midcall.stores.memory import Memory
 from midcall.stores.quotas import Usage
 from midcall.stores.sqlite import SQLite

@@ -26,7 +26,8 @@ from struct import Struct
 from typing import Any, Final
 
 from midcall import __version__
-from midcall.settings import LOCAL_BACKLOG, PAGES_LOCK_SECONDS, PAGES_RETRY_SECONDS
+from midcall.settings.portal import PAGES_LOCK_SECONDS, PAGES_RETRY_SECONDS
+from midcall.settings.web import LOCAL_BACKLOG
 from midcall.stores.sqlite import default_file
 
 LOG: Final = "pages.log"

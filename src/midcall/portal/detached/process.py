@@ -37,7 +37,7 @@ from midcall.portal.detached.files import (
 from midcall.portal.detached.server import Site
 from midcall.portal.identity import Loopback
 from midcall.portal.logs import logger
-from midcall.settings import (
+from midcall.settings.portal import (
     MAX_DETACHED_PAGES,
     PAGES_IDLE_SECONDS,
     PAGES_LOG_BYTES,

@@ -30,7 +30,7 @@ from midcall.portal.detached.files import (
 )
 from midcall.portal.logs import logger
 from midcall.portal.oauth import Provider
-from midcall.settings import PAGES_MESSAGE_BYTES, PORTAL_HOST
+from midcall.settings.portal import PAGES_MESSAGE_BYTES, PORTAL_HOST
 from midcall.stores.keys import derive
 from midcall.web.local_server import bind
 

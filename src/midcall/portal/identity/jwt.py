@@ -10,7 +10,7 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
-from midcall.settings import PROVIDER_AGAIN_SECONDS
+from midcall.settings.portal import PROVIDER_AGAIN_SECONDS
 from midcall.web.fetching import Kept, Reach, Unavailable, fetch
 
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")

@@ -24,7 +24,7 @@ from midcall.portal.identity.base import Caller, Key, caller_key, key_of
 from midcall.portal.identity.jwt import ALGORITHMS, InvalidToken, Keys, describe_problem, first_text
 from midcall.portal.identity.sessions import Sessions
 from midcall.portal.logs import logger
-from midcall.settings import PROVIDER_TIMEOUT_SECONDS, SESSION_SECONDS, SIGN_IN_SECONDS, TOKEN_LEEWAY_SECONDS
+from midcall.settings.portal import PROVIDER_TIMEOUT_SECONDS, SESSION_SECONDS, SIGN_IN_SECONDS, TOKEN_LEEWAY_SECONDS
 from midcall.web.fetching import Fence, Kept, Reach, Unavailable, fetch
 from midcall.web.public_url import place_at
 from midcall.web.published import Published

@@ -14,7 +14,7 @@ from midcall.errors import InstallError
 from midcall.portal.identity.base import Caller, Key, WithoutSignIn, caller_key, key_of
 from midcall.portal.identity.jwt import ALGORITHMS, InvalidToken, Keys, describe_problem, first_text
 from midcall.portal.logs import logger
-from midcall.settings import TOKEN_LEEWAY_SECONDS
+from midcall.settings.portal import TOKEN_LEEWAY_SECONDS
 from midcall.web.fetching import Unavailable
 from midcall.web.public_url import place_at
 

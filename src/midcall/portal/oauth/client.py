@@ -23,7 +23,7 @@ from midcall.portal.oauth.provider import Provider
 from midcall.portal.oauth.renewal import Note, Renewal
 from midcall.portal.oauth.tokens import Tokens, vault_name
 from midcall.portal.vault import Vault
-from midcall.settings import PROVIDER_TIMEOUT_SECONDS
+from midcall.settings.portal import PROVIDER_TIMEOUT_SECONDS
 from midcall.stores.base import Store
 from midcall.stores.interactions import short
 

@@ -21,7 +21,7 @@ from midcall.errors import CallbackRefused, Misuse
 from midcall.language import _
 from midcall.portal.oauth.errors import no_such_flow
 from midcall.portal.vault import Vault, VaultLocked
-from midcall.settings import CONSENT_SECONDS, MAX_CONSENTS
+from midcall.settings.portal import CONSENT_SECONDS, MAX_CONSENTS
 from midcall.stores.base import Record, Store
 from midcall.stores.interactions import digest_of
 from midcall.web.cookies import Cookies

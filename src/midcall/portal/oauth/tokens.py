@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from midcall.portal.oauth.provider import Provider
-from midcall.settings import ACCESS_SKEW_SECONDS
+from midcall.settings.portal import ACCESS_SKEW_SECONDS
 
 
 def vault_name(provider: Provider) -> str:

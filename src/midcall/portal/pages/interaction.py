@@ -22,7 +22,7 @@ from midcall.portal.oauth.flows import remember
 from midcall.portal.pages.interaction_kinds import Accepted, Invalid, Page, Redirect, Rejected, Result
 from midcall.portal.pages.rendering import PageCache, format_hour, format_moment
 from midcall.portal.vault import Entered
-from midcall.settings import NEXT_HOLD_SECONDS, NEXT_SECONDS, PAGE_NAME_CHARACTERS
+from midcall.settings.portal import NEXT_HOLD_SECONDS, NEXT_SECONDS, PAGE_NAME_CHARACTERS
 from midcall.stores.base import Completion
 from midcall.stores.interactions import Action, Ending, Interaction, Kind, Next, digest_of, short
 from midcall.web.security import Posted, TooLarge, read_posted

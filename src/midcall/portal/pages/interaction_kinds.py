@@ -18,7 +18,7 @@ from midcall.language import _
 from midcall.portal.access import Visitor
 from midcall.portal.logs import logger
 from midcall.portal.vault import Entered
-from midcall.settings import CACHED_PAGE_CHARACTERS, SECRET_CHARACTERS, SECRET_CHECK_SECONDS
+from midcall.settings.portal import CACHED_PAGE_CHARACTERS, SECRET_CHARACTERS, SECRET_CHECK_SECONDS
 from midcall.stores.interactions import Interaction
 from midcall.web.forms import Pages, excerpt, read, too_large
 from midcall.web.secret_checks import ONE, Check

@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from midcall.errors import InstallError
 from midcall.language import _
 from midcall.portal.pages.notices import heading_and_hint
-from midcall.settings import CACHED_PAGE_CHARACTERS, MAX_CACHED_PAGES
+from midcall.settings.portal import CACHED_PAGE_CHARACTERS, MAX_CACHED_PAGES
 from midcall.web.forms import Pages, excerpt, stylesheet
 
 _HERE: Final = Path(__file__).parent

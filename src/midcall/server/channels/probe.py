@@ -26,7 +26,7 @@ from midcall.server.call import Call, running_call
 from midcall.server.channels import table
 from midcall.server.resuming.codes import append_tools
 from midcall.server.verbs import elicit, once
-from midcall.settings import MAX_PROBE_SECONDS, PROBE_SECONDS, READING_SECONDS
+from midcall.settings.calls import MAX_PROBE_SECONDS, PROBE_SECONDS, READING_SECONDS
 
 _TOOL: Final = Tool(
     name=PROBE,

@@ -31,7 +31,7 @@ from midcall.language import _
 from midcall.server.call import current_call
 from midcall.server.channels import telemetry
 from midcall.server.channels.request import Asking, elicitation_params
-from midcall.settings import SENDING_SECONDS
+from midcall.settings.calls import SENDING_SECONDS
 
 if TYPE_CHECKING:
     from midcall.server.call import Call

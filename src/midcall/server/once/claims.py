@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from midcall.errors import NotRecordable, OnceUnknown, ReplayMismatch
-from midcall.settings import CLAIM_FRESH_SECONDS, MAX_EFFECT_FAILURES, OTHER_EFFECT_SECONDS
+from midcall.settings.live_runs import CLAIM_FRESH_SECONDS, MAX_EFFECT_FAILURES, OTHER_EFFECT_SECONDS
 from midcall.stores.interactions import digest_of
 
 if TYPE_CHECKING:

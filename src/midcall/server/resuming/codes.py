@@ -32,7 +32,7 @@ from midcall.protocol import ANSWER, CODE, CONTINUE, NOW, RETRIES
 from midcall.server import model_text
 from midcall.server.channels.relay import RELAYED
 from midcall.server.resuming.pages import Page, addresses_of, note_pages, pages_of
-from midcall.settings import STATE_BYTES
+from midcall.settings.calls import STATE_BYTES
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext

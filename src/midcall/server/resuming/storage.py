@@ -17,7 +17,7 @@ from mcp.server.request_state import InvalidRequestState
 
 from midcall.core.wire import spell
 from midcall.errors import InvalidJournal, StoreError
-from midcall.settings import PURGE_SECONDS
+from midcall.settings.resuming import PURGE_SECONDS
 from midcall.stores.base import Record, Store
 from midcall.stores.interactions import digest_of
 from midcall.stores.quotas import caller

@@ -30,7 +30,7 @@ from midcall.protocol import has_visit_errors
 from midcall.server import model_text
 from midcall.server.channels.push import describe_wait, signs_of_life
 from midcall.server.resuming.pages import Page, addresses_of
-from midcall.settings import (
+from midcall.settings.resuming import (
     BRIEF_HOLD_SECONDS,
     HOLD_SECONDS,
     MAX_HOLDS,

@@ -41,7 +41,7 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from midcall.core.journal import Head
 from midcall.errors import RecordRefused, StoreError, StoreFull
 from midcall.server.running.turn import CONTINUED, Given, Outcome
-from midcall.settings import BEAT_SECONDS, LATE_BEATS, SILENT_BEATS, UNCLAIMED_BEATS
+from midcall.settings.live_runs import BEAT_SECONDS, LATE_BEATS, SILENT_BEATS, UNCLAIMED_BEATS
 from midcall.stores.base import Record, Store
 from midcall.stores.interactions import digest_of
 

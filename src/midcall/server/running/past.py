@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from midcall.core.journal import Head
 from midcall.server.running.turn import FORGOTTEN, Outcome, Turn
-from midcall.settings import MAX_TURN_OUTCOMES, MAX_TURNS, OUTCOME_BYTES
+from midcall.settings.live_runs import MAX_TURN_OUTCOMES, MAX_TURNS, OUTCOME_BYTES
 
 _Key: TypeAlias = tuple[str, int]
 

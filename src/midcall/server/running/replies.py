@@ -23,7 +23,7 @@ from midcall.server.frameworks.errors import Ours, ending, find_ours
 from midcall.server.resuming import codes
 from midcall.server.running.run import OVER, ROUND, STOPPED
 from midcall.server.running.turn import OwnRound, OwnState
-from midcall.settings import BRANCH_POLL_SECONDS, BRANCH_POLLS, STATE_BYTES
+from midcall.settings.calls import BRANCH_POLL_SECONDS, BRANCH_POLLS, STATE_BYTES
 
 AGAIN: Final[dict[str, Any]] = {}
 """Returned instead of a result if the required visits are done: run the tool again."""

@@ -18,7 +18,13 @@ import anyio
 import anyio.lowlevel
 import anyio.to_thread
 
-from midcall.settings import CANCEL_ATTEMPTS, CLEANUP_SECONDS, EFFECT_SECONDS, MAX_REFUSALS, MAX_REFUSALS_IN_ALL
+from midcall.settings.live_runs import (
+    CANCEL_ATTEMPTS,
+    CLEANUP_SECONDS,
+    EFFECT_SECONDS,
+    MAX_REFUSALS,
+    MAX_REFUSALS_IN_ALL,
+)
 
 logger = logging.getLogger("midcall")
 

@@ -29,7 +29,9 @@ from midcall.server.running.past import Past
 from midcall.server.running.run import ELSEWHERE, STOPPED
 from midcall.server.running.turn import PAST, Given, Outcome, Turn
 from midcall.server.running.waiting import Waiting, busiest, caller_of
-from midcall.settings import LARGE_JOURNAL_BYTES, MAX_ENDED_RUNS, MAX_SEEN_TOOLS, MAX_TURN_OUTCOMES, STATE_BYTES
+from midcall.settings.calls import STATE_BYTES
+from midcall.settings.live_runs import LARGE_JOURNAL_BYTES, MAX_ENDED_RUNS, MAX_TURN_OUTCOMES
+from midcall.settings.resuming import MAX_SEEN_TOOLS
 from midcall.stores.base import Record
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from midcall.errors import Misuse, NoChannel
 from midcall.server.frameworks.errors import surface
 from midcall.server.model_text import TOO_MANY_WAIT
 from midcall.server.running.run import aside, in_thread
-from midcall.settings import BLOCKED_SECONDS, MAX_LENT_THREADS, THREAD_POLL_SECONDS
+from midcall.settings.live_runs import BLOCKED_SECONDS, MAX_LENT_THREADS, THREAD_POLL_SECONDS
 
 if TYPE_CHECKING:
     from midcall.server.call import Call

@@ -23,7 +23,7 @@ from midcall.server.channels.push import take_back
 from midcall.server.frameworks.errors import protocol_error
 from midcall.server.running.run import CANCELLED, ELSEWHERE, STOPPED, UNSETTLED
 from midcall.server.running.sizes import size_of
-from midcall.settings import OUTCOME_BYTES
+from midcall.settings.live_runs import OUTCOME_BYTES
 
 if TYPE_CHECKING:
     from midcall.server.call import Call

@@ -41,7 +41,7 @@ from midcall.server.running.turn import (
     publish,
 )
 from midcall.server.running.waiting import caller_of
-from midcall.settings import GRACE_SECONDS
+from midcall.settings.live_runs import GRACE_SECONDS
 from midcall.stores.quotas import caller
 
 if TYPE_CHECKING:

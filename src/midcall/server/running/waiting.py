@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from midcall.server.running.sizes import size_of_request
 from midcall.server.running.threads import size_of_pool
-from midcall.settings import WAITING_BYTES
+from midcall.settings.live_runs import WAITING_BYTES
 
 if TYPE_CHECKING:
     from midcall.server.call import Call

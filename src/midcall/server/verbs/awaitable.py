@@ -15,7 +15,7 @@ from midcall.core.question import MISSING, Question, Unfit, plain_question, rece
 from midcall.errors import MidcallError, Misuse
 from midcall.server.call import Call, current_call, inside_effect, running_call
 from midcall.server.frameworks.errors import describe_mistake, surface
-from midcall.settings import CACHED_CHARACTERS
+from midcall.settings.calls import CACHED_CHARACTERS
 
 logger = logging.getLogger("midcall")
 

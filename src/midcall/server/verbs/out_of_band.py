@@ -24,7 +24,8 @@ from midcall.server.ask import put
 from midcall.server.channels.required import Recognised
 from midcall.server.resuming.pages import Page
 from midcall.server.resuming.visits import wait_for_ending
-from midcall.settings import APPROVAL_CHARACTERS, SECRET_ATTEMPTS, SECRET_NAME_BYTES
+from midcall.settings.calls import SECRET_ATTEMPTS
+from midcall.settings.portal import APPROVAL_CHARACTERS, SECRET_NAME_BYTES
 from midcall.stores.interactions import Ending, Interaction, Kind
 from midcall.web.secret_checks import Check
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from midcall.settings import EXPIRED_KEEP_SECONDS
+from midcall.settings.stores import EXPIRED_KEEP_SECONDS
 
 FIELDS: Final = ("h", "d", "o", "c", "v")
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from midcall.errors import StoreError
-from midcall.settings import ID_BYTES
+from midcall.settings.stores import ID_BYTES
 from midcall.stores.base import Record, Value
 
 LARGEST_VERSION: Final = 2**63 - 1

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Final
 
-from midcall.settings import SQL_RACES, STORE_BATCH
+from midcall.settings.stores import SQL_RACES, STORE_BATCH
 from midcall.stores.backend.connected import Connected, OpenT
 from midcall.stores.backend.failures import fail
 from midcall.stores.backend.rows import check_names, escape, read_version, unescape, unreadable

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from midcall.errors import StoreError
-from midcall.settings import STORE_FALLBACK_POLL_SECONDS, STORE_POLL_SECONDS, STORE_RETRY_SECONDS
+from midcall.settings.stores import STORE_FALLBACK_POLL_SECONDS, STORE_POLL_SECONDS, STORE_RETRY_SECONDS
 from midcall.stores.base import Record
 
 Read: TypeAlias = Callable[[str], Awaitable[Record | None]]

@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 
 from midcall.core.text import plain, plain_line, reveal
 from midcall.language import ngettext
-from midcall.settings import PAGE_LINE_CHARACTERS, PAGE_MESSAGE_CHARACTERS
+from midcall.settings.web import PAGE_LINE_CHARACTERS, PAGE_MESSAGE_CHARACTERS
 
 
 def text(whole: str, most: int = PAGE_MESSAGE_CHARACTERS) -> str:

@@ -15,7 +15,7 @@ from midcall.core.text import plain, reveal
 from midcall.hints import describe_amount, describe_format, describe_length, describe_number, describe_pattern
 from midcall.language import _, ngettext
 from midcall.problems import Problem
-from midcall.settings import MAX_CONTROLS, MAX_FIELDS, MAX_OPTIONS, PAGE_MESSAGE_CHARACTERS
+from midcall.settings.web import MAX_CONTROLS, MAX_FIELDS, MAX_OPTIONS, PAGE_MESSAGE_CHARACTERS
 from midcall.web.forms import excerpt
 
 Control: TypeAlias = Literal["line", "area", "moment", "radios", "select", "boxes"]

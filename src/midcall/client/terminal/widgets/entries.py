@@ -26,7 +26,7 @@ from midcall.client.terminal.draft import Entry
 from midcall.core.forms.fields import Choice, Choices
 from midcall.core.text import plain_line
 from midcall.language import _
-from midcall.settings import FOUND_OPTIONS
+from midcall.settings.client import FOUND_OPTIONS
 
 LONG: Final = 8
 """Longer lists can be searched."""

@@ -19,7 +19,7 @@ from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.text import reveal
 from midcall.hints import describe_amount, format_value, list_hints
 from midcall.language import _
-from midcall.settings import DESCRIPTION_CHARACTERS
+from midcall.settings.client import DESCRIPTION_CHARACTERS
 
 _WIDEST: Final = 72
 """The columns of an input, as in window.tcss."""

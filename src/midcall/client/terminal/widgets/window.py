@@ -19,7 +19,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from midcall.client.terminal.widgets.frame import DECISIONS, KEYS, Act, Page
-from midcall.settings import CONFIRM_SECONDS, PRINTED_LINES, TERMINAL_DRAW_SECONDS
+from midcall.settings.client import CONFIRM_SECONDS, PRINTED_LINES, TERMINAL_DRAW_SECONDS
 
 _ACTS = {key: [act for act, its_key in KEYS.items() if its_key == key] for key in KEYS.values()}
 _THEME: Final = Theme(

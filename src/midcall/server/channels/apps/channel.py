@@ -33,7 +33,7 @@ from midcall.server.channels.portal import LINK, link_mark, settle_page
 from midcall.server.channels.push import signs_of_life
 from midcall.server.resuming import visits
 from midcall.server.resuming.pages import Page
-from midcall.settings import APP_SECONDS
+from midcall.settings.resuming import APP_SECONDS
 from midcall.stores.interactions import Ending
 
 if TYPE_CHECKING:

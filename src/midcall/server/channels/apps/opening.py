@@ -31,7 +31,7 @@ from midcall.core.journal import asking_mark
 from midcall.core.wire import spell
 from midcall.protocol import APP_META
 from midcall.server.channels.portal import form_interaction
-from midcall.settings import APP_CLEANUP_SECONDS, HOLD_SECONDS, MAX_EQUAL_APPS
+from midcall.settings.resuming import APP_CLEANUP_SECONDS, HOLD_SECONDS, MAX_EQUAL_APPS
 from midcall.stores.base import Record, Store
 from midcall.stores.interactions import Interactions, digest_of
 

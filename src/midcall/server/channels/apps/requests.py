@@ -21,7 +21,7 @@ from midcall.protocol import ANSWER, APP, CONTINUE
 from midcall.server import model_text
 from midcall.server.call import Call
 from midcall.server.channels.apps.tool import call_tool
-from midcall.settings import MAX_TOOL_PAGES
+from midcall.settings.cli import MAX_TOOL_PAGES
 
 if TYPE_CHECKING:
     from midcall.server.install import Installation

@@ -19,7 +19,7 @@ from midcall.core.forms.form import Form
 from midcall.protocol import APP_META
 from midcall.server import model_text
 from midcall.server.channels.apps.opening import find, step_of
-from midcall.settings import MAX_APP_FIELDS, MAX_APP_STEPS
+from midcall.settings.resuming import MAX_APP_FIELDS, MAX_APP_STEPS
 from midcall.stores.interactions import Action, Ending, Interaction, Interactions, digest_of
 
 if TYPE_CHECKING:

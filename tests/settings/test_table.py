@@ -6,6 +6,7 @@ import ast
 import inspect
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,18 +17,26 @@ import midcall
 import midcall.client.transport.connection_errors as connection_errors
 import midcall.errors
 import midcall.testing
-from midcall import settings
 from midcall.doctor.effective import find_effective
 from midcall.doctor.site import Site
 from midcall.portal import webhooks as portal_webhooks
 from midcall.portal.app import Portal
-from midcall.settings import SETTINGS
+from midcall.settings.setting import Setting
+from midcall.settings.table import SETTINGS
 from midcall.stores.memory import Memory
 from scripts.settings_page import PAGE, write
 
 SOURCE = Path(midcall.__file__).parent
-ROOT = Path(__file__).resolve().parent.parent
-MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if path.name != "settings.py"]
+ROOT = Path(__file__).resolve().parent.parent.parent
+AREAS = [import_module(f"midcall.settings.{path.stem}") for path in sorted((SOURCE / "settings").glob("[a-z]*.py"))]
+CONSTANTS: dict[str, Any] = {
+    name: value
+    for area in AREAS
+    for name, value in vars(area).items()
+    if re.fullmatch(r"[A-Z][A-Z_0-9]+", name) and value is not SETTINGS
+}
+"""What modules import, by name."""
+MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if path.parent.name != "settings"]
 CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]*")
 LIMIT_NAME = re.compile(
     r"SECONDS|TIMEOUT|TTL|PATIENCE|GRACE|BYTES|CHARACTERS|LINES|FIELDS|LIMIT|_S$"
@@ -102,7 +111,7 @@ def test_no_other_module_hardcodes_a_limit() -> None:
         for path in MODULES
         for name in limits_in(ast.parse(path.read_text()))
     }
-    advice = "add these as rows to settings.py, and import them from there (docs/where.md, Add a setting)"
+    advice = "add these as rows to a module of settings/, and import them from there (docs/where.md, Add a setting)"
     assert found == NOT_LIMITS.keys(), advice
 
 
@@ -124,9 +133,7 @@ def test_every_name_is_in_the_table_once() -> None:
 
 def test_every_constant_is_in_the_table_with_its_value() -> None:
     rows = {each.name: each.default for each in SETTINGS}
-    constants = {name: value for name, value in vars(settings).items() if re.fullmatch(r"[A-Z][A-Z_0-9]+", name)}
-    del constants["SETTINGS"]
-    assert constants.items() <= rows.items()
+    assert CONSTANTS.items() <= rows.items()
 
 
 def test_every_limit_says_what_happens_at_it() -> None:
@@ -152,7 +159,7 @@ def test_the_page_says_what_happens_at_every_limit() -> None:
 def test_the_folder_that_a_row_names_uses_the_setting() -> None:
     names = {path: set(re.findall(r"\w+", path.read_text())) for path in MODULES}
     for setting in SETTINGS:
-        if hasattr(settings, setting.name):
+        if setting.name in CONSTANTS:
             folder = SOURCE / setting.where
             assert any(setting.name in names[path] for path in MODULES if path.is_relative_to(folder)), (
                 f"no module in {setting.where}/ uses {setting.name}: move its row under the heading of the class that "
@@ -201,7 +208,7 @@ def test_values_are_written_with_their_units() -> None:
     [each for each in SETTINGS if each.argument.startswith("install(") and isinstance(each.default, (int, float))],
     ids=lambda setting: setting.name,
 )
-def test_the_doctor_shows_a_value_that_install_was_given(setting: settings.Setting) -> None:
+def test_the_doctor_shows_a_value_that_install_was_given(setting: Setting) -> None:
     """Name its attribute in `_ATTRIBUTES` of doctor/effective.py."""
     given = not setting.default if isinstance(setting.default, bool) else cast("float", setting.default) + 1
     name = setting.argument.removeprefix("install(").removesuffix("=)")
