@@ -1154,6 +1154,8 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         EVICTION + "test_large_arguments_of_one_caller_take_only_so_much_memory",
         EVICTION + "test_over_http_the_bodies_of_requests_count_and_an_address_takes_no_room_of_others",
         EVICTION + "test_the_turns_of_a_crowd_do_not_have_those_of_others_forgotten",
+        EVICTION + "test_a_retry_of_one_caller_gets_its_result_again_however_much_others_get",
+        EVICTION + "test_a_result_that_is_larger_than_all_may_be_together_pushes_out_only_its_callers",
     ),
     "SAFE-26": (
         FLOWS + "test_a_server_that_withdraws_the_last_question_gets_no_answer_before_the_user_sends_it",

@@ -50,7 +50,7 @@ MAX_TURN_OUTCOMES: Final = runs.add(
     1_000,
     "turns",
     "Keep the outcome of this many turns for retries that come twice.",
-    then="The oldest outcome is forgotten: the same retry gets an error instead of its result.",
+    then="The oldest outcome of the caller with most is forgotten: the same retry gets an error instead of its result.",
 )
 LARGE_JOURNAL_BYTES: Final = runs.add(
     "LARGE_JOURNAL_BYTES",
@@ -74,7 +74,7 @@ OUTCOME_BYTES: Final = runs.add(
     64_000_000,
     "bytes",
     "These outcomes may take this much memory together; the newest is always kept.",
-    then="The oldest outcome is forgotten: the same retry gets an error instead of its result.",
+    then="The oldest outcome of the caller with most is forgotten: the same retry gets an error instead of its result.",
 )
 BEAT_SECONDS: Final = runs.add(
     "BEAT_SECONDS", 0.5, "s", "Between two beats of a replica that has live runs.", interval=True

@@ -18,7 +18,7 @@ from mcp_types import CallToolResult, ElicitResult
 import midcall
 from midcall import once
 from midcall.core.journal import Head
-from midcall.server.running import past, runs, waiting
+from midcall.server.running import past, runs, turn, waiting
 from midcall.stores.memory import Memory
 from midcall.testing import connect
 from tests.calling import MEANS, Elicit, Means, Round, asking, bare_asking, begin, finish, proceed, retry, send
@@ -541,3 +541,52 @@ async def test_the_same_caller_with_too_many_turns_has_the_oldest_forgotten(monk
     for number in range(9):
         remembered.join(Head("call", number, ""), b"", lambda: "ada")
     assert [number for number in range(9) if ("call", number) in remembered] == [5, 6, 7, 8]
+
+
+@pytest.mark.parametrize("bound", ["by number", "by bytes"])
+async def test_a_retry_of_one_caller_gets_its_result_again_however_much_others_get(
+    monkeypatch: pytest.MonkeyPatch, bound: str
+) -> None:
+    size = 1 if bound == "by number" else 400_000
+    monkeypatch.setattr(past, "MAX_TURN_OUTCOMES", 4 if bound == "by number" else 1_000)
+    for each in (past, turn):
+        monkeypatch.setattr(each, "OUTCOME_BYTES", 1_000_000)
+
+    async def tool(name: str) -> str:
+        return await midcall.ask("a?", str)
+
+    crowd, ada = called_by("crowd"), called_by("ada")
+    long = {"a?": "x" * size}
+    async with asyncio.timeout(10), connect(server_with(tool, principal=caller)) as client:
+        mine = await begin(client, "tool", {"name": "mine"}, **ada)
+        assert await finish(client, mine, ANSWERS, **ada) == "1"
+        theirs = [await begin(client, "tool", {"name": str(number)}, **crowd) for number in range(8)]
+        for each in theirs:
+            assert len(await finish(client, each, long, **crowd)) == size
+        assert await finish(client, mine, ANSWERS, **ada) == "1"
+        assert len(await finish(client, theirs[-1], long, **crowd)) == size
+        with pytest.raises(MCPError, match="its result is gone"):
+            await retry(client, theirs[0], long, **crowd)
+
+
+async def test_a_result_that_is_larger_than_all_may_be_together_pushes_out_only_its_callers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for each in (past, turn):
+        monkeypatch.setattr(each, "OUTCOME_BYTES", 1_000_000)
+
+    async def tool(name: str) -> str:
+        return await midcall.ask("a?", str)
+
+    crowd, ada = called_by("crowd"), called_by("ada")
+    long = {"a?": "x" * 3_000_000}
+    async with asyncio.timeout(10), connect(server_with(tool, principal=caller)) as client:
+        mine, more = [await begin(client, "tool", {"name": name}, **ada) for name in ("mine", "more")]
+        theirs = await begin(client, "tool", {"name": "theirs"}, **crowd)
+        assert await finish(client, mine, ANSWERS, **ada) == "1"
+        for _ in range(2):
+            assert len(await finish(client, theirs, long, **crowd)) == 3_000_000
+        assert await finish(client, more, ANSWERS, **ada) == "1"
+        assert [await finish(client, each, ANSWERS, **ada) for each in (mine, more)] == ["1", "1"]
+        with pytest.raises(MCPError, match="its result is gone"):
+            await retry(client, theirs, long, **crowd)

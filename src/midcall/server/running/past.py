@@ -30,8 +30,7 @@ class Past:
         self._turns: dict[_Key, Turn] = {}
         self._of: dict[str, dict[_Key, Turn]] = {}
         """The same by caller, oldest first."""
-        self._settled: deque[Turn] = deque()
-        self._size = 0
+        self._kept = _Kept()
 
     def __contains__(self, key: _Key) -> bool:
         return key in self._turns
@@ -61,11 +60,8 @@ class Past:
     def settle(self, turn: Turn, outcome: Outcome) -> None:
         """What this turn came to. Only the newest outcomes are kept, for requests that are sent twice."""
         turn.settle(outcome)
-        self._settled.append(turn)
-        self._size += turn.size
-        while len(self._settled) > MAX_TURN_OUTCOMES or (self._size > OUTCOME_BYTES and len(self._settled) > 1):
-            oldest = self._settled.popleft()
-            self._size -= oldest.size
+        self._kept.add(turn)
+        while (oldest := self._kept.surplus(turn)) is not None:
             oldest.outcome, oldest.given = None if self._in_store else FORGOTTEN, None
 
     def _remember(self, key: _Key, turn: Turn) -> None:
@@ -96,3 +92,39 @@ class Past:
             left -= 1
             if count < -1:
                 heapq.heappush(busiest, (count + 1, caller))
+
+
+class _Kept:
+    """The turns whose outcomes are kept."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._size = 0
+        self._of: dict[str, deque[Turn]] = {}
+        """By caller, oldest first."""
+        self._sizes: dict[str, int] = {}
+
+    def add(self, turn: Turn) -> None:
+        self._count += 1
+        self._size += turn.size
+        self._of.setdefault(turn.caller, deque()).append(turn)
+        self._sizes[turn.caller] = self._sizes.get(turn.caller, 0) + turn.size
+
+    def surplus(self, newest: Turn) -> Turn | None:
+        """Take out the oldest turn of the caller with most, if there are too many, but never the newest of all."""
+        if self._count > MAX_TURN_OUTCOMES:
+            caller = max(self._of, key=lambda caller: len(self._of[caller]))
+        elif self._size > OUTCOME_BYTES:
+            caller = max(self._sizes, key=lambda caller: self._sizes[caller])
+        else:
+            return None
+        return None if self._of[caller][0] is newest else self._take_oldest(caller)
+
+    def _take_oldest(self, caller: str) -> Turn:
+        turn = self._of[caller].popleft()
+        self._count -= 1
+        self._size -= turn.size
+        self._sizes[caller] -= turn.size
+        if not self._of[caller]:
+            del self._of[caller], self._sizes[caller]
+        return turn
