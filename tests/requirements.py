@@ -825,6 +825,9 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         CONNECTING + "test_a_response_counts_only_at_the_address_of_the_provider_that_was_asked",
         CONNECTING + "test_a_denial_without_a_state_decides_nothing_and_leads_back_to_our_page",
         CONNECTING + "test_a_denial_without_a_state_leads_to_no_page_unless_exactly_one_flow_is_pending",
+        CONNECTING + "test_access_granted_after_a_decline_is_revoked",
+        CONNECTING + "test_access_granted_after_its_question_is_gone_from_the_store_is_revoked",
+        CONNECTING + "test_access_that_cannot_be_kept_is_revoked",
         PORTAL_CHROMIUM + "test_connecting_an_account_leads_to_the_provider_and_back",
     ),
     "PRT-16": (

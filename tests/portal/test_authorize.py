@@ -11,7 +11,10 @@ from typing import Any
 import httpx2
 import pytest
 
+from midcall.errors import RecordRefused, StoreError, StoreFull
 from midcall.portal.oauth import Provider
+from midcall.stores.interactions import Interactions
+from midcall.stores.memory import Memory
 from midcall.stores.sqlite import SQLite
 from tests.portal.authorization_server import CLIENT, AuthorizationServer, authorization_server
 from tests.portal.sites import ADA, BASE, BOB, Site, Visitor, site, visiting
@@ -250,6 +253,64 @@ async def test_access_granted_after_its_question_is_gone_from_the_store_is_revok
             assert (await ada.http.get(link)).status_code == 404
         assert await at.portal.oauth.token("acme", ADA) is None
         assert acme.revoked
+
+
+class Breaks:
+    """A store that fails at one step, once it is told to."""
+
+    def __init__(self, step: str, error: StoreError) -> None:
+        self._store, self._step, self._error = Memory(), step, error
+        self.broken = False
+
+    def __getattr__(self, name: str) -> Any:
+        if self.broken and name == self._step:
+            raise self._error
+        return getattr(self._store, name)
+
+
+@pytest.mark.parametrize("error", [RecordRefused("authorize"), StoreFull("This caller has too much.")])
+async def test_access_that_cannot_be_kept_is_revoked(error: StoreError) -> None:
+    broken: Any = Breaks("complete", error)
+    async with with_acme(store=broken) as (at, acme):
+        id = await at.begin("authorize")
+        async with visiting(at) as ada:
+            link = await returned(ada, id)
+            broken.broken = True
+            assert (await ada.http.get(link)).status_code in (409, 503)
+        broken.broken = False
+        assert await at.action(id) is None
+        assert await at.portal.oauth.token("acme", ADA) is None
+        assert acme.revoked
+
+
+@pytest.mark.parametrize("error", [RecordRefused("authorize"), StoreError("The store is away.")])
+async def test_access_whose_question_cannot_be_read_is_revoked(error: StoreError) -> None:
+    async with with_acme() as (at, acme):
+        id = await at.begin("authorize")
+
+        async def fail(*_: object) -> None:
+            raise error
+
+        async with visiting(at) as ada:
+            link = await returned(ada, id)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(Interactions, "look", fail)
+                assert (await ada.http.get(link)).status_code in (409, 503)
+        assert await at.action(id) is None
+        assert await at.portal.oauth.token("acme", ADA) is None
+        assert acme.revoked
+
+
+async def test_access_that_may_have_been_kept_is_not_revoked() -> None:
+    """The reply of the store was lost: the call may find what it wrote."""
+    broken: Any = Breaks("complete", StoreError("The store is away."))
+    async with with_acme(store=broken) as (at, acme):
+        id = await at.begin("authorize")
+        async with visiting(at) as ada:
+            link = await returned(ada, id)
+            broken.broken = True
+            assert (await ada.http.get(link)).status_code == 503
+        assert acme.revoked == []
 
 
 @pytest.mark.parametrize("answer", ["server_error", "invalid_scope"])

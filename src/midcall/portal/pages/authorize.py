@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from midcall.core.text import reveal
+from midcall.errors import RecordRefused, StoreError, StoreFull
 from midcall.language import _
 from midcall.portal.access import Visitor
 from midcall.portal.logs import logger
@@ -102,19 +103,30 @@ class CallbackPage:
     async def _finish(
         self, request: Request, finished: Finished, action: Literal["accept", "decline"], key: str, browser: str
     ) -> Response:
-        access = self.pages.access
-        found = await access.interactions.look(finished.id)
+        access, granted = self.pages.access, finished.granted
+        try:
+            found = await access.interactions.look(finished.id)
+        except StoreError:
+            await self._give_back(finished.id, key, granted, None)
+            raise
         if found is None:
-            if finished.granted is not None:
-                await self._give_back(finished.id, key, finished.granted, None)
+            await self._give_back(finished.id, key, granted, None)
             return access.renderer.notice("unknown", 404)
         visitor = Visitor(finished.id, found[0], None, key, access.name(request, key), browser)
-        if (granted := finished.granted) is None:
-            return await self.pages.finish(visitor, action)
-        sealed = self.pages.entered.seal(visitor.id, visitor.key, granted.tokens.dump())
-        response = await self.pages.finish(visitor, "accept", Accepted(None, sealed, vault_name(granted.provider)))
-        if response.status_code != 200 and not await self._was_granted(visitor.id):
-            await self._give_back(visitor.id, key, granted, visitor.interaction)
+        return await (self.pages.finish(visitor, action) if granted is None else self._keep(visitor, granted))
+
+    async def _keep(self, visitor: Visitor, granted: Granted) -> Response:
+        """Store the access with the outcome of its question. If it isn't stored, nobody has it, so revoke it."""
+        id, key, about = visitor.id, visitor.key, visitor.interaction
+        sealed = self.pages.entered.seal(id, key, granted.tokens.dump())
+        try:
+            response = await self.pages.finish(visitor, "accept", Accepted(None, sealed, vault_name(granted.provider)))
+            was_kept = response.status_code == 200 or await self._was_granted(id)
+        except (RecordRefused, StoreFull):  # other errors of the store leave open whether it was written
+            await self._give_back(id, key, granted, about)
+            raise
+        if not was_kept:
+            await self._give_back(id, key, granted, about)
         return response
 
     async def _was_granted(self, id: str) -> bool:
@@ -122,8 +134,10 @@ class CallbackPage:
         found = await self.pages.access.interactions.look(id)
         return found is not None and found[1] is not None and found[1].action == "accept"
 
-    async def _give_back(self, id: str, key: str, granted: Granted, about: Interaction | None) -> None:
+    async def _give_back(self, id: str, key: str, granted: Granted | None, about: Interaction | None) -> None:
         """Revoke access that was granted after its question had ended."""
+        if granted is None:
+            return
         name = granted.provider.name
         self.pages.access.note("account.disconnected", id, key, about, provider=name, outcome="too_late")
         try:
