@@ -102,8 +102,10 @@ async def test_another_user_of_this_machine_is_in_the_trail(monkeypatch: pytest.
         id = await at.begin("secret", owner="local:0")
         monkeypatch.setattr(peer, "is_own", lambda request: False)
         async with visiting(at) as other:
-            assert (await other.open(id, headers={"host": at.portal.url.split("/")[2]})).status_code == 403
-    assert await trail.told() == ["page.refused page wrong_user"]
+            for path, status in ((f"/i/{id}", 403), ("/mine", 403), ("/callback/acme?code=x&state=y", 401)):
+                page = await other.get(path, headers={"host": at.portal.url.split("/")[2]})
+                assert page.status_code == status
+    assert await trail.told() == ["page.refused page wrong_user"] * 3
 
 
 async def test_what_a_user_deletes_is_in_the_trail() -> None:

@@ -112,14 +112,16 @@ class Access:
 
     async def _ask_to_sign_in(self, request: Request, interaction: Interaction, id: str) -> Response:
         logger.info(f"{short(id)}: nobody is signed in yet")
-        if isinstance(self.identity, (Loopback, Nobody)):  # there is no way to sign in
-            self.refuse("wrong_user", id, None, interaction)
-        return (
-            await self.sign_in(request, f"/i/{id}") if interaction.owner else self.renderer.notice("no_identity", 403)
-        )
+        if interaction.owner:
+            return await self.sign_in(request, f"/i/{id}", id, interaction)
+        self.note_stranger(id, interaction)
+        return self.renderer.notice("no_identity", 403)
 
-    async def sign_in(self, request: Request, back: str) -> Response:
+    async def sign_in(
+        self, request: Request, back: str, id: str = "", interaction: Interaction | None = None
+    ) -> Response:
         """Ask the visitor to sign in. A posted form cannot redirect there: the CSP keeps it on our own site."""
+        self.note_stranger(id, interaction)
         if request.method == "POST" and not isinstance(self.identity, (Loopback, Nobody)):
             return self.renderer.notice("sign_in_again", 401, again=back, again_text=_("Sign in"))
         return await self.identity.sign_in(request, back)
@@ -139,6 +141,11 @@ class Access:
         """Write into the audit trail that somebody was refused."""
         owner = None if about is None or about.owner == key else about.owner
         self.note("page.refused", id, key, about, outcome=why, owner=owner)
+
+    def note_stranger(self, id: str = "", interaction: Interaction | None = None) -> None:
+        """Write into the audit trail that nobody was recognized here, if there is no way to sign in."""
+        if isinstance(self.identity, (Loopback, Nobody)):
+            self.refuse("wrong_user", id, None, interaction)
 
     def note(
         self, event: Name, id: str = "", key: str | None = None, about: Interaction | None = None, **facts: object

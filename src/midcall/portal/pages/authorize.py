@@ -72,6 +72,7 @@ class CallbackPage:
         access = self.pages.access
         key, browser = await access.identity.visitor(request), access.cookies.browser(request.cookies)
         if key is None:
+            access.note_stranger()
             return access.renderer.notice("sign_in_again", 401)
         if browser is None:
             access.note("account.refused", key=key, outcome="other_browser")
