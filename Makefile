@@ -82,7 +82,7 @@ docs: $(VENV) ## Check the docs: links, snippets against docs_src/, and a fresh 
 	$(BIN)/python -m scripts.check_docs
 	$(BIN)/python -m scripts.settings_page --check
 
-messages: $(VENV) ## Extract the sentences that people read into src/midcall/locale/midcall.pot
+messages: $(VENV) ## Extract the sentences that people read into src/midcall/language/locale/midcall.pot
 	$(BIN)/python -m scripts.messages
 
 pictures: $(VENV) ## Redraw the pictures in the docs: forms, line prompts and pages (needs Chromium)

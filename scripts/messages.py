@@ -1,4 +1,4 @@
-"""Extract what people read into `locale/midcall.pot`, for translators. With `--check`, fail if that file is stale."""
+"""Extract what people read into `midcall.pot`, for translators. With `--check`, fail if that file is stale."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import write_po
 
+import midcall
 from midcall.language import DOMAIN, LOCALE
 
-SOURCE = LOCALE.parent
+SOURCE = Path(midcall.__file__).parent
 METHODS = [("**.py", "python"), ("**/templates/**.html", "jinja2")]
 KEYWORDS = {"_": None, "gettext": None, "ngettext": (1, 2)}
 POT = LOCALE / f"{DOMAIN}.pot"

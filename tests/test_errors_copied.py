@@ -30,7 +30,7 @@ from midcall.errors import (
     TooManyRounds,
     UserDeclined,
 )
-from midcall.problems import Problem
+from midcall.language.problems import Problem
 from midcall.server.frameworks.errors import let_through, surface
 from midcall.testing import ERAS, Era
 from tests.comparing import accepting, seen

@@ -23,9 +23,8 @@ from fastapi.sse import EventSourceResponse
 from fastapi.staticfiles import StaticFiles
 
 from calls import CallFailed, text_of
-from midcall import MalformedAnswer
+from midcall import MalformedAnswer, Problem
 from midcall.client import Asked, CannotConnect, DoesNotFit, Pending, connect
-from midcall.problems import Problem
 from midcall.web.forms import Pages, draw, read, stylesheet
 from travel import mcp
 

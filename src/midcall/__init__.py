@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from midcall.core.forms.form import Form
     from midcall.core.outcome import STRONG, Accepted, Cancelled, Declined, Outcome, Via
     from midcall.core.question import Question, Visit
-    from midcall.problems import Problem
+    from midcall.language.problems import Problem
     from midcall.server.channels.required import UrlElicitationRequired
     from midcall.server.install import Installation, install
     from midcall.server.verbs import (
@@ -94,7 +94,7 @@ _HOMES = {
     "midcall.core.forms.form": ("Form",),
     "midcall.core.outcome": ("STRONG", "Accepted", "Cancelled", "Declined", "Outcome", "Via"),
     "midcall.core.question": ("Question", "Visit"),
-    "midcall.problems": ("Problem",),
+    "midcall.language.problems": ("Problem",),
     "midcall.server.install": ("Installation", "install"),
     "midcall.server.channels.required": ("UrlElicitationRequired",),
     "midcall.server.verbs": (

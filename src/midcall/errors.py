@@ -56,7 +56,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 if TYPE_CHECKING:
-    from midcall.problems import Problem
+    from midcall.language.problems import Problem
 
 __all__ = [
     "CallbackRefused",

@@ -29,10 +29,10 @@ from midcall.core.forms import line_input
 from midcall.core.forms.check import check
 from midcall.core.forms.fields import Choice, Choices, Text
 from midcall.core.forms.form import Form
+from midcall.core.forms.hints import list_hints
 from midcall.core.forms.schema import splitter
 from midcall.core.text import plain
 from midcall.doctor.masking import mask
-from midcall.hints import list_hints
 from midcall.portal.logs import mask as mask_path
 from midcall.settings.client import MAX_MALFORMED_TOOLS
 from midcall.web.forms.html import Pages

@@ -14,7 +14,7 @@ from midcall.core.forms.check import check, fill, tidy
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.form import Form
 from midcall.language import use
-from midcall.problems import Problem
+from midcall.language.problems import Problem
 from tests.core.strategies import content_for, forms
 
 SOME_CASES = settings(max_examples=80)

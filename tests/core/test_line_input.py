@@ -8,7 +8,7 @@ from midcall.core.forms import line_input
 from midcall.core.forms.check import check
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.form import Form
-from midcall.hints import format_value, list_hints
+from midcall.core.forms.hints import format_value, list_hints
 
 SEATS = {"w": "Window", "a": "Aisle"}
 

@@ -13,7 +13,7 @@ from midcall.core.journal import Entry, Journal, decode, effect_name, encode
 from midcall.core.question import MISSING, Question, Visit
 from midcall.core.replay import Replay, parse_answer
 from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
-from midcall.problems import Problem
+from midcall.language.problems import Problem
 
 QUESTIONS = [Question(f"{name}?", str) for name in "abc"] + [
     Question("k?", str, key="k"),

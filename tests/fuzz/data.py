@@ -17,13 +17,13 @@ from midcall.core.adopted import AdoptedQuestion
 from midcall.core.forms import line_input
 from midcall.core.forms.check import check, fill, tidy
 from midcall.core.forms.form import Form
+from midcall.core.forms.hints import format_value, list_hints
 from midcall.core.forms.secrets import secret_fields, secret_properties
 from midcall.core.journal import Entry, Foreign, Journal, decode, encode, read_head
 from midcall.core.journal import Target as Called
 from midcall.core.replay import Replay, parse_answer
 from midcall.core.wire import find_unsendable
 from midcall.errors import InvalidForm, InvalidJournal, InvalidQuestion, MalformedAnswer, MidcallError
-from midcall.hints import format_value, list_hints
 from midcall.protocol import VERSIONS
 from midcall.web.forms import draw
 from midcall.web.forms import read as read_posted

@@ -14,7 +14,7 @@ from midcall.core.forms.check import check
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.form import Form
 from midcall.language import DOMAIN, use
-from midcall.problems import Problem
+from midcall.language.problems import Problem
 from midcall.web.forms import Pages, draw, inputs, read, stylesheet, too_large
 from tests.core.strategies import content_for, fitting_content, forms
 from tests.web.submitting import Page

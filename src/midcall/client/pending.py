@@ -25,7 +25,7 @@ from midcall.client.queue import Entry, Queue
 from midcall.core.forms.check import check, tidy
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.errors import MalformedAnswer, MidcallError
-from midcall.problems import Problem
+from midcall.language.problems import Problem
 from midcall.settings.client import MAX_PENDING
 
 _log: Final = logging.getLogger("midcall.client")

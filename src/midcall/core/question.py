@@ -32,7 +32,7 @@ from midcall.core.wire import (
     find_unsendable,
 )
 from midcall.errors import InvalidQuestion, MidcallError
-from midcall.problems import Problem
+from midcall.language.problems import Problem
 from midcall.settings.calls import ATTEMPTS, CACHED_CHARACTERS
 
 T = TypeVar("T", default=Any)

@@ -31,7 +31,7 @@ from midcall.core.journal import (
 )
 from midcall.core.question import MISSING, Missing, Question, Visit
 from midcall.errors import DuplicateKey, MalformedAnswer, ReplayMismatch
-from midcall.problems import Problem
+from midcall.language.problems import Problem
 from midcall.protocol import DECIDED
 from midcall.settings.calls import REJECTED_CHARACTERS
 

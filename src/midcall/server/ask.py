@@ -14,7 +14,7 @@ from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome, value_o
 from midcall.core.question import Question, Visit, make_question, recent_question
 from midcall.core.replay import AS_TEXT, DOUBT, parse_answer
 from midcall.errors import InvalidAnswer, InvalidQuestion, MidcallError, TimedOut
-from midcall.problems import Problem
+from midcall.language.problems import Problem
 from midcall.server.call import current_call, running_call
 from midcall.server.channels.request import Asking, visit_id
 from midcall.server.channels.table import BEYOND_DOUBT, CHANNELS, DOUBTFUL, Channel, beyond_doubt, no_channel

@@ -22,9 +22,9 @@ from midcall.client.terminal import Terminal
 from midcall.client.terminal.place import place
 from midcall.core.forms import line_input
 from midcall.core.forms.fields import Choice, Flag
+from midcall.core.forms.hints import format_value
 from midcall.core.outcome import Outcome
 from midcall.core.text import plain, plain_line
-from midcall.hints import format_value
 
 _COLUMNS: Final = 96
 

@@ -17,8 +17,8 @@ from midcall.cli.demo.match import Result, open_match
 from midcall.client.lines.screen import Ink
 from midcall.core.forms import line_input
 from midcall.core.forms.form import Form
+from midcall.core.forms.hints import format_value
 from midcall.core.text import plain, plain_line
-from midcall.hints import format_value
 from midcall.protocol import DECIDED
 
 Writer: TypeAlias = Callable[[str], None]

@@ -15,11 +15,11 @@ from midcall.client.urls.consent import Address, in_ascii
 from midcall.core.forms import line_input
 from midcall.core.forms.fields import Choice, Choices, Field
 from midcall.core.forms.form import Form
+from midcall.core.forms.hints import format_value, list_hints
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.core.text import plain, reveal
-from midcall.hints import format_value, list_hints
 from midcall.language import _, ngettext
-from midcall.problems import Problem
+from midcall.language.problems import Problem
 from midcall.settings.client import (
     HINT_CHARACTERS,
     LINES_TEXT_CHARACTERS,

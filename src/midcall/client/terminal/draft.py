@@ -11,7 +11,7 @@ from midcall.core.forms.check import check
 from midcall.core.forms.fields import Choices, Field, Number, Text
 from midcall.core.forms.form import Form
 from midcall.core.text import conceal, reveal
-from midcall.problems import Problem
+from midcall.language.problems import Problem
 
 Entry: TypeAlias = str | bool | Sequence[str] | None
 """What a widget holds: the text of an input, a boolean, the value of an option, several of them, or nothing."""

@@ -22,9 +22,9 @@ from midcall.client.terminal.widgets.field_box import FieldBox, needs_answer
 from midcall.client.terminal.widgets.frame import Act, Bar, Page
 from midcall.client.urls.consent import Address, look
 from midcall.core.forms.fields import Field
+from midcall.core.forms.hints import format_value
 from midcall.core.outcome import Accepted, Declined
 from midcall.core.text import reveal
-from midcall.hints import format_value
 from midcall.language import _, ngettext
 from midcall.settings.client import PORTION_FIELDS, REVIEWED_CHARACTERS
 

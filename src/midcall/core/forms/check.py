@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from midcall.core.forms.fields import Choices, Field, Number
 from midcall.core.forms.form import Form
-from midcall.problems import Problem
+from midcall.language.problems import Problem
 
 
 def check(form: Form, content: object) -> tuple[Problem, ...]:

@@ -23,7 +23,7 @@ from midcall.core.forms.rules import (
 )
 from midcall.core.wire import HALF_CHARACTER_ADVICE, describe_half_character, escape_halves, find_half_character
 from midcall.errors import InvalidForm
-from midcall.problems import describe
+from midcall.language.problems import describe
 
 Options: TypeAlias = Sequence[str] | Mapping[str, str] | Sequence[tuple[str, str]]
 """Values, or values and their titles."""

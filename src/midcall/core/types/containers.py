@@ -21,7 +21,7 @@ from midcall.core.types.kinds import Unfit
 from midcall.core.types.parts import Content, Part, build_part, list_problems, read_value, read_values
 from midcall.core.types.refusals import holds_fields, is_a, name_type, refuse, refuse_value
 from midcall.errors import InvalidForm
-from midcall.problems import Problem
+from midcall.language.problems import Problem
 
 T_co = TypeVar("T_co", covariant=True)
 

@@ -20,7 +20,7 @@ from midcall.core.types.facts import Facts, IntOrFloat, unwrap
 from midcall.core.types.options import OptionSet, enum_options, literal_options
 from midcall.core.types.refusals import is_a, refuse
 from midcall.errors import InvalidForm
-from midcall.problems import Problem
+from midcall.language.problems import Problem
 
 Thaw: TypeAlias = Callable[[Any], Any]
 

@@ -18,7 +18,7 @@ from midcall.core.types.facts import NOTHING, Facts, strip_qualifiers, unwrap
 from midcall.core.types.kinds import Kind, Thaw, Unfit, choose_kind
 from midcall.core.types.options import humanize
 from midcall.errors import InvalidForm
-from midcall.problems import Problem, describe
+from midcall.language.problems import Problem, describe
 
 Content: TypeAlias = Mapping[str, Any]
 

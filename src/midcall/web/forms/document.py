@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from midcall.core.forms.fields import Flag
 from midcall.core.forms.form import Form
-from midcall.problems import Problem
+from midcall.language.problems import Problem
 from midcall.settings.web import PAGE_CONFIRM_SECONDS
 from midcall.web.forms import excerpt
 from midcall.web.forms.html import OURS, PAGES, stylesheet

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from midcall.core.forms.form import Form
 from midcall.language import _, name_direction, name_language, ngettext
-from midcall.problems import Problem
+from midcall.language.problems import Problem
 from midcall.web.forms import excerpt
 from midcall.web.forms.inputs import inputs
 

@@ -11,10 +11,16 @@ from midcall.core.forms import line_input
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.form import Form
 from midcall.core.forms.formats import is_date
+from midcall.core.forms.hints import (
+    describe_amount,
+    describe_format,
+    describe_length,
+    describe_number,
+    describe_pattern,
+)
 from midcall.core.text import plain, reveal
-from midcall.hints import describe_amount, describe_format, describe_length, describe_number, describe_pattern
 from midcall.language import _, ngettext
-from midcall.problems import Problem
+from midcall.language.problems import Problem
 from midcall.settings.web import MAX_CONTROLS, MAX_FIELDS, MAX_OPTIONS, PAGE_MESSAGE_CHARACTERS
 from midcall.web.forms import excerpt
 

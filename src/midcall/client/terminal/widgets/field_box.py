@@ -16,8 +16,8 @@ from midcall.client.lines.excerpt import shorten, shorten_paragraphs
 from midcall.client.terminal.draft import Draft
 from midcall.client.terminal.widgets.entries import LONG, Entered, Finder, Picks, TextBox, YesNo
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
+from midcall.core.forms.hints import describe_amount, format_value, list_hints
 from midcall.core.text import reveal
-from midcall.hints import describe_amount, format_value, list_hints
 from midcall.language import _
 from midcall.settings.client import DESCRIPTION_CHARACTERS
 
