@@ -63,7 +63,7 @@ def pytest_collection() -> Generator[None, object, object]:
 LONGEST = (
     "tests/test_wheel.py",
     "tests/client/test_hostile.py",
-    "tests/server/test_left_behind.py",
+    "tests/server/running/test_left_behind.py",
     "tests/client/test_hostile_page.py",
     "tests/client/test_guard.py",
     "tests/recipes/test_scripts.py",
@@ -86,7 +86,13 @@ PROOFS = (
 """Proofs with browsers, other SDKs and replicas that are killed. `make proofs` runs them."""
 HOSTILE = "tests/client/test_hostile"
 """Attacks on the client side. `make hostile` runs them, in every way."""
-UNITS = ("tests/core/", "tests/web/", "tests/server/test_asking.py", "tests/server/test_replay.py", "tests/test_")
+UNITS = (
+    "tests/core/",
+    "tests/web/",
+    "tests/server/verbs/test_asking.py",
+    "tests/server/running/test_replay.py",
+    "tests/test_",
+)
 """What `make quick` runs: no services, no browsers, no other programs."""
 
 

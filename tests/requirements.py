@@ -13,12 +13,12 @@ PEERS = "tests/client/test_required_peers.py::"
 RATES = "tests/client/test_rates.py::"
 BUSY = "tests/client/test_busy.py::"
 OLDER = "tests/client/test_older.py::"
-ASKING = "tests/server/test_asking.py::"
-ANSWERS = "tests/server/test_wrong_answers.py::"
-PLACES = "tests/server/test_out_of_place.py::"
-TIMEOUTS = "tests/server/test_timeouts.py::"
-REFUSED = "tests/server/test_refused.py::"
-REPLAY = "tests/server/test_replay.py::"
+ASKING = "tests/server/verbs/test_asking.py::"
+ANSWERS = "tests/server/verbs/test_wrong_answers.py::"
+PLACES = "tests/server/verbs/test_out_of_place.py::"
+TIMEOUTS = "tests/server/running/test_timeouts.py::"
+REFUSED = "tests/server/verbs/test_refused.py::"
+REPLAY = "tests/server/running/test_replay.py::"
 LIVE = "tests/server/running/test_live.py::"
 SHARED = "tests/server/running/test_shared_store.py::"
 ONCE_ONLY = "tests/server/running/test_continue_once.py::"
@@ -31,7 +31,7 @@ CANCELLING = "tests/server/running/test_cancelling.py::"
 HANDOVER = "tests/server/running/test_handover.py::"
 DECIDING = "tests/server/running/test_deciding.py::"
 LEFT = "tests/server/running/test_only_what_left.py::"
-FASTMCP_VERSION = "tests/server/test_fastmcp_version.py::"
+FASTMCP_VERSION = "tests/server/frameworks/test_fastmcp_version.py::"
 ENDING = "tests/server/running/test_ending.py::"
 LIVE_THREADS = "tests/server/running/test_threads_live.py::"
 LIVE_GROUPS = "tests/server/running/test_groups_live.py::"
@@ -41,24 +41,24 @@ CODES = "tests/server/running/test_resume_codes.py::"
 BY_HAND = "tests/server/running/test_rounds_by_hand.py::"
 SAMPLING = "tests/server/running/test_sampling_and_roots.py::"
 SPANS = "tests/server/running/test_spans.py::"
-CLOSED = "tests/server/test_fail_closed.py::"
+CLOSED = "tests/server/frameworks/test_fail_closed.py::"
 SEALING = "tests/server/test_sealing.py::"
-SESSION = "tests/server/test_session.py::"
-ONE_PAGE = "tests/server/test_one_page.py::"
-WAITING = "tests/server/test_waiting_codes.py::"
-APP_CODES = "tests/server/test_app_codes.py::"
+SESSION = "tests/server/frameworks/test_session.py::"
+ONE_PAGE = "tests/server/channels/test_one_page.py::"
+WAITING = "tests/server/resuming/test_waiting_codes.py::"
+APP_CODES = "tests/server/channels/test_app_codes.py::"
 STRANGERS = "tests/strangers/test_strangers.py::"
-VISITS = "tests/server/test_visits.py::"
-ADOPTION = "tests/server/test_adoption.py::"
-ADOPTED_QUESTIONS = "tests/server/test_adopted_questions.py::"
-ADOPTED_ANSWERS = "tests/server/test_adopted_answers.py::"
-PROGRAMS = "tests/server/test_random_programs.py::"
-MESSY = "tests/server/test_messy_tools.py::"
+VISITS = "tests/server/resuming/test_visits.py::"
+ADOPTION = "tests/server/frameworks/test_adoption.py::"
+ADOPTED_QUESTIONS = "tests/server/frameworks/test_adopted_questions.py::"
+ADOPTED_ANSWERS = "tests/server/frameworks/test_adopted_answers.py::"
+PROGRAMS = "tests/server/running/test_random_programs.py::"
+MESSY = "tests/server/running/test_messy_tools.py::"
 PROCESSES = "tests/server/test_processes.py::"
-PUSHED = "tests/server/test_pushed_branches.py::"
+PUSHED = "tests/server/channels/test_pushed_branches.py::"
 MACHINE = "tests/core/test_replay_machine.py::"
 JOURNAL = "tests/core/test_journal.py::"
-NAMES = "tests/server/test_journal_names.py::"
+NAMES = "tests/server/once/test_journal_names.py::"
 FORM = "tests/core/test_form.py::"
 FIELDS = "tests/core/test_fields.py::"
 TYPES = "tests/core/test_from_types.py::"
@@ -94,11 +94,11 @@ HEADLESS = "tests/client/test_headless.py::"
 GUARD = "tests/client/test_guard.py::"
 DRAW = "tests/web/test_forms.py::"
 CALL = "tests/cli/test_call.py::"
-STORE = "tests/server/test_store.py::"
+STORE = "tests/server/resuming/test_store.py::"
 INSTALLING = "tests/server/test_install.py::"
-COMPLETION = "tests/server/test_completion.py::"
+COMPLETION = "tests/server/channels/test_completion.py::"
 DOUBLE_CLICKS = "tests/portal/test_double_clicks.py::"
-PAGES_OF_TOOLS = "tests/server/test_out_of_band.py::"
+PAGES_OF_TOOLS = "tests/server/verbs/test_out_of_band.py::"
 UNSEEN = "tests/server/test_unseen.py::"
 CONTRACT = "tests/contract/test_contract.py::"
 RACES = "tests/contract/test_processes.py::"
@@ -119,12 +119,12 @@ CONNECTING = "tests/portal/test_authorize.py::"
 PORTAL_CHROMIUM = "tests/portal/test_chromium.py::"
 EXAMPLES = "tests/portal/test_examples.py::"
 OPERATORS = "tests/cli/test_vault.py::"
-REACH = "tests/server/test_reach.py::"
-HOSTS = "tests/server/test_hosts.py::"
-SENT_AWAY = "tests/server/test_required.py::"
-RELAY = "tests/server/test_relay.py::"
-PAGES_EACH = "tests/server/test_pages.py::"
-APPS = "tests/server/test_apps.py::"
+REACH = "tests/server/channels/test_reach.py::"
+HOSTS = "tests/server/channels/test_hosts.py::"
+SENT_AWAY = "tests/server/channels/test_required.py::"
+RELAY = "tests/server/channels/test_relay.py::"
+PAGES_EACH = "tests/server/channels/test_pages.py::"
+APPS = "tests/server/channels/test_apps.py::"
 DOCTOR = "tests/doctor/test_checks.py::"
 EVERYWHERE = "tests/peers/test_everywhere.py::"
 
@@ -249,7 +249,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         TYPES + "test_what_was_left_out_gets_its_default",
     ),
     "FORM-8": (
-        "tests/server/test_titles.py::test_each_field_that_is_sent_has_a_title",
+        "tests/server/verbs/test_titles.py::test_each_field_that_is_sent_has_a_title",
         FIELDS + "test_the_label_is_the_title_else_the_name",
         FORM + "test_fields_keep_their_order",
         FORM + "test_two_fields_of_one_name_are_refused",
@@ -875,8 +875,8 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         ),
     ),
     "PRT-20": (
-        "tests/server/test_closed_pages.py::test_cancelling_a_call_closes_its_page",
-        "tests/server/test_closed_pages.py::test_a_tool_that_returns_without_its_page_closes_it",
+        "tests/server/resuming/test_closed_pages.py::test_cancelling_a_call_closes_its_page",
+        "tests/server/resuming/test_closed_pages.py::test_a_tool_that_returns_without_its_page_closes_it",
         "tests/portal/test_detached.py::test_a_wait_that_its_client_cancels_uses_up_neither_the_page_nor_the_code",
     ),
     "RCH-1": (
@@ -993,13 +993,13 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/portal/test_shown.py::test_two_different_values_are_never_shown_alike",
         "tests/portal/test_shown.py::test_a_number_is_shown_with_every_digit",
         "tests/portal/test_chromium.py::test_what_is_approved_is_seen_whole_and_in_one_order",
-        "tests/server/test_out_of_band.py::test_details_that_cannot_be_shown_are_refused_before_anybody_is_asked",
+        "tests/server/verbs/test_out_of_band.py::test_details_that_cannot_be_shown_are_refused_before_anybody_is_asked",
     ),
     "SAFE-5": (
         "tests/portal/test_pages.py::test_an_approval_is_bound_to_the_digest_of_what_was_shown",
-        "tests/server/test_decisions.py::test_the_digest_covers_everything_that_a_page_shows",
-        "tests/server/test_decisions.py::test_what_was_accepted_for_something_else_cannot_be_used",
-        "tests/server/test_decisions.py::test_what_was_not_accepted_cannot_be_used",
+        "tests/server/verbs/test_decisions.py::test_the_digest_covers_everything_that_a_page_shows",
+        "tests/server/verbs/test_decisions.py::test_what_was_accepted_for_something_else_cannot_be_used",
+        "tests/server/verbs/test_decisions.py::test_what_was_not_accepted_cannot_be_used",
     ),
     "SAFE-6": (
         "tests/client/test_shown.py::test_line_prompts_show_a_whole_default_before_it_is_sent",
@@ -1012,16 +1012,16 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/client/test_shown.py::test_a_page_shows_a_default_that_is_longer_than_a_line",
     ),
     "SAFE-7": (
-        "tests/server/test_decisions.py::test_a_decision_is_used_by_one_continuation",
-        "tests/server/test_decisions.py::test_of_many_forks_at_the_same_time_one_uses_the_decision",
-        "tests/server/test_decisions.py::test_a_fork_changes_nothing_even_if_the_store_has_forgotten_which_states_were_continued",
-        "tests/server/test_decisions.py::test_with_shared_keys_a_decision_does_not_count_in_another_store",
+        "tests/server/verbs/test_decisions.py::test_a_decision_is_used_by_one_continuation",
+        "tests/server/verbs/test_decisions.py::test_of_many_forks_at_the_same_time_one_uses_the_decision",
+        "tests/server/verbs/test_decisions.py::test_a_fork_changes_nothing_even_if_the_store_has_forgotten_which_states_were_continued",
+        "tests/server/verbs/test_decisions.py::test_with_shared_keys_a_decision_does_not_count_in_another_store",
     ),
     "SAFE-8": (
-        "tests/server/test_decisions.py::test_equal_approvals_one_after_the_other_are_two_decisions",
-        "tests/server/test_decisions.py::test_equal_approvals_at_the_same_time_are_two_decisions",
-        "tests/server/test_decisions.py::test_many_approvals_with_one_message_are_all_asked_for",
-        "tests/server/test_decisions.py::test_completing_the_visit_to_an_approval_decides_nothing",
+        "tests/server/verbs/test_decisions.py::test_equal_approvals_one_after_the_other_are_two_decisions",
+        "tests/server/verbs/test_decisions.py::test_equal_approvals_at_the_same_time_are_two_decisions",
+        "tests/server/verbs/test_decisions.py::test_many_approvals_with_one_message_are_all_asked_for",
+        "tests/server/verbs/test_decisions.py::test_completing_the_visit_to_an_approval_decides_nothing",
     ),
     "SAFE-9": (
         "tests/server/test_local_user.py::test_the_user_of_this_machine_gets_their_secret",

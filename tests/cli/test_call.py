@@ -15,7 +15,7 @@ import pytest
 from midcall.cli import main
 from tests.cli.shell import BARE, here, midcall, screen
 from tests.portal.sites import Visitor
-from tests.server.test_reach import posted
+from tests.server.reaching import posted
 from tests.serving import serving
 from tests.warm import command_of
 

@@ -49,9 +49,9 @@ from tests.auditing import exported
 from tests.mistakes import BROKEN, logged_mistake
 from tests.portal.authorization_server import CLIENT, authorization_server
 from tests.portal.sites import Visitor as PageVisitor
-from tests.server.test_apps import Frame, host
-from tests.server.test_out_of_band import Person, connects, fills, presses
-from tests.server.test_store import shown as shown_text
+from tests.server.codes import shown as shown_text
+from tests.server.frames import Frame, host
+from tests.server.people import Person, connects, fills, presses
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "docs_src"

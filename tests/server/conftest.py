@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from mcp.server import MCPServer
 
+from midcall.server.channels.apps import channel
 from tests import messy
 
 OF_ENDED_RUNS = "finished exception=CancelledError()"
@@ -34,3 +35,9 @@ def both_modes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     """The same with runs that stay in memory between rounds, and with runs that are ended and replayed."""
     monkeypatch.setenv("MIDCALL_LIVE", "1" if request.param == "live" else "0")
     return request.param
+
+
+@pytest.fixture
+def never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The host shows Apps only with the result."""
+    monkeypatch.setattr(channel, "APP_SECONDS", 0.02)

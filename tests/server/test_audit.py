@@ -32,11 +32,11 @@ from tests.contract.conftest import place
 from tests.kinds import KINDS, Kind, server_with
 from tests.portal.authorization_server import CLIENT, authorization_server
 from tests.rounds import raw_call
+from tests.server.codes import go_on, shown
+from tests.server.frames import Frame, host
+from tests.server.people import TOKEN, WITH_URLS, Person, connects, fills, installed, presses
+from tests.server.reaching import NOTHING, do, relayed, sends
 from tests.server.running.replicas import replicas
-from tests.server.test_apps import Frame, host
-from tests.server.test_out_of_band import TOKEN, WITH_URLS, Person, connects, fills, installed, presses
-from tests.server.test_reach import NOTHING, do, relayed, sends
-from tests.server.test_store import go_on, shown
 
 ANSWERS = {"How many days?": 3, "Sure?": Declined(), "Which seat?": "w"}
 MODERN = "2026-07-28"

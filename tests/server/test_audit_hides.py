@@ -32,7 +32,7 @@ from tests.kinds import server_with
 from tests.portal.sites import Visitor
 from tests.rounds import raw_call
 from tests.scanning import Hidden, learn
-from tests.server.test_reach import NOTHING, addresses
+from tests.server.reaching import NOTHING, addresses
 
 WITHIN = 60.0
 Step = Callable[[str], Awaitable[object]]

@@ -29,7 +29,7 @@ from midcall.testing import connect, fill_vault
 from midcall.web.local_server import bind
 from tests.auditing import Trail
 from tests.kinds import Kind, server_with
-from tests.server.test_out_of_band import KEYS
+from tests.server.codes import KEYS
 
 TOKEN = "ghp_only_for_the_user_of_this_machine"
 WITHIN = 30.0

@@ -17,7 +17,7 @@ from midcall.server.install import installation_on
 from midcall.stores.memory import Memory
 from midcall.testing import connect
 from tests.kinds import KINDS, Kind, bare_server, server_with
-from tests.server.test_store import shown
+from tests.server.codes import shown
 
 KEYS = "a key of the tests: 0123456789abcdef"
 TOO_MANY = "too many unfinished calls"

@@ -17,8 +17,8 @@ from midcall.stores.memory import Memory
 from midcall.testing import Era, connect
 from tests.kinds import server_with
 from tests.portal.authorization_server import CLIENT
-from tests.server.test_out_of_band import TOKEN, WITH_URLS, Person, fills, installed, presses, read_repo
-from tests.server.test_store import shown
+from tests.server.codes import shown
+from tests.server.people import TOKEN, WITH_URLS, Person, fills, installed, presses, read_repo
 
 
 async def test_the_address_of_a_page_holds_an_id_that_cannot_be_guessed_and_nothing_else() -> None:

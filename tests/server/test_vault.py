@@ -16,8 +16,8 @@ from midcall.portal.app import Portal
 from midcall.testing import Era, connect
 from tests.kinds import KINDS, Kind, bare_server
 from tests.portal.sites import Visitor
-from tests.server.test_out_of_band import KEYS, TOKEN, WITH_URLS, WITHIN, Person, fills, installed
-from tests.server.test_store import shown
+from tests.server.codes import KEYS, shown
+from tests.server.people import TOKEN, WITH_URLS, WITHIN, Person, fills, installed
 
 
 async def read_repo() -> str:

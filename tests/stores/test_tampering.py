@@ -37,7 +37,7 @@ from tests.contract.conftest import SHARED, place
 from tests.kinds import bare_server, server_with
 from tests.portal.sites import Visitor
 from tests.rounds import accept, raw_call, text
-from tests.server.test_store import go_on, shown
+from tests.server.codes import go_on, shown
 
 KEY, OTHER_KEY = "the first key of the tests, long enough", "another key of the tests, long enough"
 SERVER = '["server", "bank", ""]'

@@ -11,10 +11,10 @@ from mcp_types import CallToolResult
 from midcall import ask, secret
 from midcall.testing import ERAS, Era, connect
 from tests.kinds import KINDS, Kind, server_with
-from tests.server.test_apps import Frame, host, never_shown
-from tests.server.test_out_of_band import TOKEN, WITH_URLS, Person, fills, installed
-from tests.server.test_reach import NOTHING, do, sends
-from tests.server.test_store import go_on, shown
+from tests.server.codes import go_on, shown
+from tests.server.frames import Frame, host
+from tests.server.people import TOKEN, WITH_URLS, Person, fills, installed
+from tests.server.reaching import NOTHING, do, sends
 
 __all__ = ["never_shown"]
 

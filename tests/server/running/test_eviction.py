@@ -23,8 +23,8 @@ from midcall.stores.memory import Memory
 from midcall.testing import connect
 from tests.calling import MEANS, Elicit, Means, Round, asking, bare_asking, begin, finish, proceed, retry, send
 from tests.kinds import server_with
+from tests.server.codes import code_of
 from tests.server.running.replicas import Wire
-from tests.server.test_store import code_of
 from tests.serving import served
 
 ANSWERS = {"a?": "1", "b?": "2"}

@@ -20,8 +20,8 @@ from midcall.testing import connect
 from tests.calling import MEANS, Elicit, Means, Round, asking, begin, finish, proceed, retry, send
 from tests.contract.conftest import ALL, place
 from tests.rounds import raw_call, text
+from tests.server.codes import code_of
 from tests.server.running.replicas import KEYS, Replica, Wire, replicas
-from tests.server.test_store import code_of
 from tests.serving import served
 
 ANSWERS = {"a?": "1", "b?": "2"}

@@ -18,8 +18,8 @@ from midcall.stores.memory import Memory
 from tests.auditing import Trail
 from tests.calling import Round, begin, finish, retry, send
 from tests.rounds import text
+from tests.server.codes import KEYS, code_of
 from tests.server.running.test_over_http import client_with
-from tests.server.test_store import KEYS, code_of
 from tests.serving import served
 
 

@@ -12,7 +12,7 @@ from midcall.stores.memory import Memory
 from midcall.testing import Script, connect
 from tests.calling import MEANS, Elicit, Means, Round, asking, begin, finish, proceed, retry, send
 from tests.rounds import raw_call, text
-from tests.server.test_store import code_of
+from tests.server.codes import code_of
 
 ROUNDS = 9
 QUESTIONS = 12
