@@ -16,8 +16,6 @@ from tests.server.frames import Frame, host
 from tests.server.people import TOKEN, WITH_URLS, Person, fills, installed
 from tests.server.reaching import NOTHING, do, sends
 
-__all__ = ["never_shown"]
-
 
 class Charge:
     """A tool with an effect that is in no `once`."""
