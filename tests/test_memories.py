@@ -248,7 +248,7 @@ BOUNDED = {
     **dict.fromkeys(
         (
             "server/channels/apps/channel.py",
-            "web/forms/html.py",
+            "web/forms/__init__.py",
             "client/urls/hosts.py",
             "client/browser/site.py",
             "web/fetching.py",

@@ -39,7 +39,7 @@ def imports() -> None:
     import textual.widgets  # noqa: F401
     import uvicorn  # noqa: F401
 
-    import midcall.cli.call.command
+    import midcall.cli.call
     import midcall.cli.commands
     import midcall.client.lines.lines
     import midcall.testing  # noqa: F401

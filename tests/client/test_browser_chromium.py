@@ -357,7 +357,7 @@ async def test_closing_the_page_cancels_what_it_showed(browser: Any) -> None:
 
 
 async def test_a_question_after_the_page_was_closed_opens_a_new_one(browser: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("midcall.client.browser.browser.PAGE_OPEN_SECONDS", 0.0)
+    monkeypatch.setattr("midcall.client.browser.PAGE_OPEN_SECONDS", 0.0)
     async with desk(grace=0.2) as at:
         [task] = at.ask(trip())
         async with looking(browser, at) as seen:

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midcall.client.urls import hosts
-from midcall.client.urls.consent import in_ascii, look, open_in_browser
+from midcall.client.urls import hosts, in_ascii, look, open_in_browser
 from midcall.client.urls.hosts import BadHost, read_host
 from midcall.settings.client import URL_CHARACTERS
 from scripts.peers import node
@@ -268,7 +267,7 @@ def test_an_address_that_hides_where_it_leads_is_not_offered(url: str) -> None:
 
 # --- opening ---------------------------------------------------------------------------------
 
-OPENS = "import sys; from midcall.client.urls.consent import open_in_browser; print(open_in_browser(sys.argv[1]))"
+OPENS = "import sys; from midcall.client.urls import open_in_browser; print(open_in_browser(sys.argv[1]))"
 
 
 def opens(url: str, **env: str) -> str:

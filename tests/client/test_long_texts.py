@@ -15,7 +15,7 @@ from mcp_types import CallToolResult, JSONRPCRequest, TextContent, Tool
 
 from midcall.cli.call.arguments import BadArgument, read, split
 from midcall.cli.call.results import as_text
-from midcall.cli.call.schemas import kinds_of
+from midcall.cli.schemas import kinds_of
 from midcall.cli.tools import _draw_tool  # pyright: ignore[reportPrivateUsage]
 from midcall.client.asked import Asked, FormQuestion
 from midcall.client.automatic.script_file import BadScript, read_script
@@ -24,7 +24,7 @@ from midcall.client.lines.display import Sheet
 from midcall.client.lines.excerpt import one_line, server_name, shorten, shorten_paragraphs
 from midcall.client.lines.screen import Ink
 from midcall.client.transport.intake import Intake, usable_tools
-from midcall.client.urls.consent import look
+from midcall.client.urls import look
 from midcall.core.forms import line_input
 from midcall.core.forms.check import check
 from midcall.core.forms.fields import Choice, Choices, Text
@@ -35,7 +35,7 @@ from midcall.core.text import plain
 from midcall.doctor.masking import mask
 from midcall.portal.logs import mask as mask_path
 from midcall.settings.client import MAX_MALFORMED_TOOLS
-from midcall.web.forms.html import Pages
+from midcall.web.forms import Pages
 from midcall.web.forms.inputs import read as read_posted
 from midcall.web.forms.inputs import split_moment
 from tests.budget import cpu_budget

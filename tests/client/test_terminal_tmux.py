@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from midcall.client.terminal.widgets.window import Window
-from tests.client.test_terminal_place import environment
+from tests.client.test_screen import environment
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux (apt-get install tmux)")
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from midcall.doctor.report import Finding
-from midcall.doctor.site import Surroundings
+from midcall.doctor.inspection import Finding, Surroundings
 from midcall.portal.app import Portal
 from midcall.stores.memory import Memory
 from tests.doctor.test_checks import KEYS, by_name, look

@@ -22,8 +22,7 @@ from midcall.doctor.checks.channels import check_channels
 from midcall.doctor.checks.identity import describe_identity
 from midcall.doctor.checks.options import check_runs
 from midcall.doctor.checks.portal import _name_callbacks
-from midcall.doctor.report import Finding, Report
-from midcall.doctor.site import Site, Surroundings
+from midcall.doctor.inspection import Finding, Report, Site, Surroundings
 from midcall.portal.app import Portal
 from midcall.portal.identity import Oidc, ProxyJwt
 from midcall.portal.oauth import Provider

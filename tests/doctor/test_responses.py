@@ -15,7 +15,7 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 
-from midcall.doctor.site import Surroundings
+from midcall.doctor.inspection import Surroundings
 from midcall.portal.app import Portal
 from midcall.portal.identity import Oidc
 from midcall.stores.memory import Memory

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from midcall.doctor.report import Finding
-from midcall.doctor.site import Surroundings
+from midcall.doctor.inspection import Finding, Surroundings
 from midcall.portal.app import Portal
 from midcall.portal.vault import Vault, rotate_keys
 from midcall.stores.sqlite import SQLite

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, Final
 
 from midcall.cli.call.arguments import BadArgument, Given, read, split
-from midcall.cli.call.schemas import describe, kinds_of
+from midcall.cli.schemas import describe, kinds_of
 from midcall.client.asked import Asked, FormQuestion
 from midcall.client.automatic.answers import Unfit, read_answer
 from midcall.core.adopted import AdoptedQuestion

@@ -10,7 +10,7 @@ from typing import Final
 
 from midcall.client.guard.lists import Hosts, Servers
 from midcall.client.lines import excerpt as lines
-from midcall.client.urls.consent import look
+from midcall.client.urls import look
 from midcall.core import urls
 from midcall.core.forms.secrets import message_asks_for_secret
 from midcall.core.text import plain, plain_line

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from midcall.portal.identity import Oidc
-from midcall.portal.identity.base import key_of
+from midcall.portal.identity.visitors import key_of
 from midcall.portal.oauth import Provider, ProviderFailed
 from midcall.stores.memory import Memory
 from midcall.web.fetching import Reach, Unavailable

@@ -11,7 +11,7 @@ from midcall.core.caller import ServerIdentity
 from midcall.errors import InstallError, Misuse
 from midcall.portal.app import Portal
 from midcall.portal.identity import Caller, Loopback, Oidc, ProxyJwt
-from midcall.portal.identity.base import Nobody
+from midcall.portal.identity.visitors import Nobody
 from midcall.portal.oauth import Provider
 from midcall.stores.memory import Memory
 from tests.portal.sites import BASE, KEY, by_header, site

@@ -11,7 +11,7 @@ from mcp import MCPError
 import midcall
 from midcall import StoreFull, ask, once, visit
 from midcall.doctor.checks.store import check_store
-from midcall.doctor.site import Site
+from midcall.doctor.inspection import Site
 from midcall.errors import InstallError
 from midcall.server.install import installation_on
 from midcall.stores.memory import Memory

@@ -18,7 +18,7 @@ import midcall.client.transport.connection_errors as connection_errors
 import midcall.errors
 import midcall.testing
 from midcall.doctor.effective import find_effective
-from midcall.doctor.site import Site
+from midcall.doctor.inspection import Site
 from midcall.portal import webhooks as portal_webhooks
 from midcall.portal.app import Portal
 from midcall.settings.setting import Setting

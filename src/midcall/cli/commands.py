@@ -61,7 +61,7 @@ def demo(game: str | None, era: str | None, scripted: bool) -> int:
 
     Without a terminal, or with --scripted, a script plays everything on every version.
     """
-    from midcall.cli.demo.command import run
+    from midcall.cli.demo import run
 
     return run(game, era, scripted=scripted)
 
@@ -136,8 +136,8 @@ def call(target: str, tool: str, arguments: tuple[str, ...], as_json: bool, **op
 
     Questions appear in the terminal. Without a terminal, --answers or --browser, they are cancelled.
     """
+    from midcall.cli.call import run
     from midcall.cli.call.answerers import Ways
-    from midcall.cli.call.command import run
     from midcall.cli.connection import Link
 
     ways = Ways(options.pop("answers"), options.pop("browser"), options.pop("audit"))
@@ -167,7 +167,7 @@ def doctor(target: str | None, settings: bool, as_json: bool, **options: Any) ->
     1 if something is broken.
     """
     from midcall.cli.connection import Link
-    from midcall.cli.doctor.command import run, show_settings
+    from midcall.cli.doctor import run, show_settings
 
     if settings:
         return show_settings(target, as_json=as_json)
@@ -260,7 +260,7 @@ def pages(stop: bool) -> int:
 
     It starts when a page is handed out, and ends on its own when no page is open.
     """
-    from midcall.cli.pages import run
+    from midcall.cli.page_process import run
 
     return run(stop=stop)
 

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
+import shutil
 import sys
 import threading
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from time import monotonic
 from typing import Any, Final
 
 from rich.cells import set_cell_size
+from rich.console import Console as Drawing
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
 
 from midcall.cli.exits import abandon, ignore_hangup
 from midcall.client.lines.backlog import LastLines
 from midcall.client.lines.excerpt import shorten
 from midcall.client.lines.screen import Ink, columns_of, is_terminal, print_error, print_text
 from midcall.client.lines.wrapping import BAR, put_behind_bar
+from midcall.core.text import plain
 from midcall.settings.cli import SPINNER_SECONDS
 
 _CLEAR: Final = "\r\x1b[2K"
@@ -150,3 +158,53 @@ async def spin(console: Console, name: str) -> AsyncGenerator[Spinner]:
         if task is not None:
             task.cancel()
         console.status("")
+
+
+_NARROWEST: Final = 40
+_WIDEST: Final = 100
+
+
+def width() -> int:
+    """The columns to use: longer lines are hard to read, and narrower ones can't hold a table."""
+    return max(_NARROWEST, min(shutil.get_terminal_size().columns, _WIDEST))
+
+
+def print_parts(*parts: RenderableType, wide: bool = False) -> None:
+    """Draw these below each other, in colour if standard output is a terminal that has them."""
+    ink = Ink.on_stream(sys.stdout)
+    drawn = io.StringIO()
+    console = Drawing(
+        file=drawn,
+        width=shutil.get_terminal_size().columns if wide else width(),
+        force_terminal=ink.on,
+        color_system="standard" if ink.on else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        legacy_windows=False,
+    )
+    for part in parts:
+        console.print(part)
+    print_out("".join(f"{line.rstrip()}\n" for line in drawn.getvalue().splitlines()))
+
+
+def heading(text: str, note: str = "") -> Text:
+    """A line in bold, with a note behind it."""
+    return Text.assemble((plain(text), "bold"), (f"  {plain(note)}" if note else "", "dim"))
+
+
+def columns(rows: Iterable[Sequence[RenderableType]], header: Sequence[str] = (), *, wraps: bool = True) -> Table:
+    """Rows in columns. The last column gets the remaining space, and wraps if it may."""
+    table = Table(box=None, show_header=bool(header), header_style="dim", padding=(0, 2, 0, 0), pad_edge=False)
+    listed = list(rows)
+    last = len(listed[0]) - 1
+    for index in range(last + 1):
+        title = header[index] if header else ""
+        table.add_column(title, no_wrap=not (wraps and index == last), overflow="fold")
+    for row in listed:
+        table.add_row(*row)
+    return table
+
+
+def indent(part: RenderableType, by: int = 2) -> Padding:
+    return Padding(part, (0, 0, 0, by))

@@ -10,11 +10,10 @@ from mcp_types import Tool
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from midcall.cli.call.schemas import describe, kinds_of
 from midcall.cli.connection import UNUSABLE, Link, list_tools, list_unusable
-from midcall.cli.console import print_json
+from midcall.cli.console import columns, heading, indent, print_json, print_parts
 from midcall.cli.exits import DONE, TOOL_FAILED
-from midcall.cli.tables import columns, heading, indent, print_parts
+from midcall.cli.schemas import describe, kinds_of
 from midcall.client.asked import Asked
 from midcall.client.lines.excerpt import one_line
 from midcall.core.outcome import Cancelled

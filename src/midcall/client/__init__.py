@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from midcall.client.lines.lines import Lines
     from midcall.client.pending import Change, DoesNotFit, NotPending, Pending
     from midcall.client.terminal import Terminal
-    from midcall.client.urls.consent import look, open_in_browser
+    from midcall.client.urls import look, open_in_browser
 
 _HOMES = {
     "midcall.client.answerer": ("Answerer", "CannotAnswer", "Waiting", "Waits"),
@@ -36,7 +36,7 @@ _HOMES = {
     "midcall.client.connection.attach": ("attach",),
     "midcall.client.connection.callback": ("callback", "fastmcp_handler"),
     "midcall.client.connection.connect": ("CannotConnect", "connect"),
-    "midcall.client.urls.consent": ("look", "open_in_browser"),
+    "midcall.client.urls": ("look", "open_in_browser"),
     "midcall.client.guard": ("Guard", "Rate"),
     "midcall.client.automatic.headless": ("Headless",),
     "midcall.client.lines.lines": ("Lines",),

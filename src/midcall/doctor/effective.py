@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from midcall.doctor.inspection import Site, address_of
 from midcall.doctor.masking import mask
-from midcall.doctor.site import Site, address_of
 from midcall.settings.setting import Setting, Value
 from midcall.settings.table import SETTINGS
 from midcall.stores.sqlite import default_file

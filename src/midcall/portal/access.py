@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from midcall.audit import Audit, Name
 from midcall.language import _
-from midcall.portal.identity.base import Identity, Loopback, Nobody
+from midcall.portal.identity.visitors import Identity, Loopback, Nobody
 from midcall.portal.logs import logger
 from midcall.portal.pages.rendering import Renderer
 from midcall.portal.vault import Vault

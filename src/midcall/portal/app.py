@@ -25,7 +25,7 @@ from midcall.environment import flag, number, whole
 from midcall.environment import text as setting
 from midcall.errors import InstallError, Misuse, RecordRefused
 from midcall.portal.access import Access
-from midcall.portal.identity.base import Caller, FromCallable, Identity, Loopback, Nobody
+from midcall.portal.identity.visitors import Caller, FromCallable, Identity, Loopback, Nobody
 from midcall.portal.logs import logger, mask_access_logs
 from midcall.portal.oauth import OAuth, Provider
 from midcall.portal.pages.account import AccountPage

@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field
 
 from midcall import Form, Text, ask, choose, confirm
 from midcall.doctor.checks.options import check_forms
-from midcall.doctor.site import Site
+from midcall.doctor.inspection import Site
 from midcall.portal.app import Portal
 from midcall.server.channels.apps import channel
 from midcall.server.install import Installation, installation_on

@@ -202,7 +202,7 @@ async def test_a_reason_given_to_install_silences_the_warning(strict: bool, capl
 
 async def test_doctor_names_the_forms_that_asked_for_a_secret() -> None:
     from midcall.doctor.checks.options import check_secrets
-    from midcall.doctor.site import Site
+    from midcall.doctor.inspection import Site
 
     server = bare_server("mcpserver", log_in)
     installation = midcall.install(server)

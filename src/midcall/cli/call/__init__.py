@@ -1,1 +1,158 @@
 """`midcall call`: call a tool, and answer its questions."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from mcp import Client
+from mcp_types import CallToolResult, Tool
+
+from midcall.cli.call.answerers import Ways, open_answerer
+from midcall.cli.call.arguments import BadArgument, Given, read, split
+from midcall.cli.call.results import as_text
+from midcall.cli.connection import NO_RESULT, OLDER, UNUSABLE, Link, list_tools, list_unusable
+from midcall.cli.console import print_json, print_out, spin
+from midcall.cli.exits import DONE, TOOL_FAILED, UNANSWERED, USAGE, Ends, Lost, usage_error
+from midcall.client.connection.older import WHY, refuses_push
+from midcall.client.lines.excerpt import one_line
+from midcall.client.transport.target import is_url
+from midcall.core.text import plain, plain_line
+from midcall.core.urls import is_loopback
+from midcall.errors import MidcallError, NotAnswered
+from midcall.protocol import CODE, CONTINUE, NEWEST
+
+_UNEXPLAINED: Final = re.compile(r"Error executing tool [^\s:]+")
+"""All that the SDK says about an unexpected exception."""
+_HOST: Final = re.compile(r"http://(\[[0-9A-Fa-f:.]+\]|[^\s/:?#@]+)")
+_CODE: Final = re.compile(r"[A-Za-z0-9_-]{8,100}")
+
+
+def run(link: Link, tool: str, arguments: Sequence[str], ways: Ways, *, downgrade: bool, as_json: bool) -> int:
+    """Call the tool, and return the exit code."""
+    if ways.answers is not None and ways.browser:
+        raise usage_error("midcall call", "use either --answers or --browser")
+    if downgrade and link.era not in ("auto", NEWEST):
+        raise usage_error("midcall call", f"--downgrade has no effect with --era {link.era}: leave one of them out")
+    try:
+        typed = split(arguments)
+    except BadArgument as error:
+        raise usage_error("midcall call", plain_line(str(error))) from None
+    return link.run(_call(link, tool, typed, ways, downgrade=downgrade, as_json=as_json))
+
+
+async def _call(link: Link, tool: str, typed: Sequence[Given], ways: Ways, *, downgrade: bool, as_json: bool) -> int:
+    async with open_answerer(ways, link.console, verbose=link.verbose) as watched:
+        try:
+            async with link.connect(watched, downgrade=downgrade) as client:
+                result = await _make_call(client, link, tool, typed)
+        except NotAnswered as error:
+            link.report(str(error))
+            return UNANSWERED
+        except Lost:
+            raise
+        except Ends as end:
+            raise Ends(UNANSWERED if watched.unanswered else end.code, end.sentence) from None
+    _show(result, link, as_json=as_json)
+    if watched.unanswered or _code_of(result) is not None:
+        return UNANSWERED
+    return TOOL_FAILED if result.is_error else DONE
+
+
+async def _make_call(client: Client, link: Link, name: str, typed: Sequence[Given]) -> CallToolResult:
+    tools = await list_tools(client)
+    if (why := list_unusable(client).get(name)) is not None:
+        link.report(UNUSABLE.format(name=one_line(name), why=why))
+        raise Ends(TOOL_FAILED)
+    try:
+        tool = _find_tool(tools, name)
+        arguments = read(typed, tool.input_schema)
+    except BadArgument as error:
+        link.console.refuse(usage_error("midcall call", plain_line(str(error))).sentence)
+        raise Ends(USAGE) from None
+    try:
+        async with asyncio.timeout(link.timeout), spin(link.console, tool.name) as spinner:
+            return await client.call_tool(tool.name, arguments, progress_callback=spinner.show_progress)
+    except TimeoutError:
+        link.report(NO_RESULT.format(seconds=link.timeout or 0))
+        raise Ends(TOOL_FAILED) from None
+
+
+def _find_tool(tools: Sequence[Tool], name: str) -> Tool:
+    for tool in tools:
+        if tool.name == name:
+            return tool
+    names = [tool.name for tool in tools]
+    alike = [each for each in names if name.casefold() in each.casefold()]
+    near = next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.5) or alike), None)
+    raise BadArgument(_explain_unknown_tool(name, near, names))
+
+
+def _is_mistake(said: str) -> bool:
+    """Whether the tool has a bug: only the server's log says which."""
+    return MidcallError.for_model in said or _UNEXPLAINED.fullmatch(said) is not None
+
+
+def _code_of(result: CallToolResult) -> str | None:
+    """The resume code, if the call is suspended. It comes from a server and goes into a shell, so check it."""
+    code: object = (result.meta or {}).get(CODE)
+    return code if isinstance(code, str) and _CODE.fullmatch(code) else None
+
+
+def _show(result: CallToolResult, link: Link, *, as_json: bool) -> None:
+    """Print a result to standard output, and a failure to standard error."""
+    if as_json:
+        print_json(result.model_dump(mode="json", by_alias=True, exclude_none=True))
+    elif result.is_error or _code_of(result) is not None:
+        said = as_text(result, plain).rstrip("\n")
+        code = _code_of(result)
+        if code is None:
+            link.report("The tool failed:")
+            link.console.quote(said)
+            if refuses_push(result):
+                link.console.say(f"  {WHY} {OLDER}")
+        else:
+            _show_suspended(said, code, link)
+        if link.hides_log and _is_mistake(said):
+            link.console.say("-v shows what the server wrote about it.")
+    else:
+        print_out(as_text(result, plain if sys.stdout.isatty() else str))
+
+
+def _show_suspended(said: str, code: str, link: Link) -> None:
+    """How to resume, if possible: a server that was started by this command has ended, with its pages."""
+    if not is_url(link.target) and _is_here(said):
+        before = (
+            "The tool is waiting for someone on a page of its server. This command started that server and "
+            "ended it, so the page is gone, and the call cannot resume. This is what the tool told the model:"
+        )
+        after = (
+            "Start the server over HTTP instead, and call it by its URL. Or use a protocol version that can ask "
+            "you here: 2025-11-25 or newer."
+        )
+    else:
+        era = [] if link.era == "auto" else ["--era", link.era]
+        command = ["midcall", "call", link.target, CONTINUE, f"code={code}", *era]
+        before = "The tool is waiting for you: open the address. The other lines behind the bar are for a model."
+        after = f"Then continue with: {shlex.join(command)}"
+    link.console.say(before)
+    link.console.quote(said)
+    link.console.say(after)
+
+
+def _is_here(said: str) -> bool:
+    """Whether this leads to a page on this machine."""
+    return any(is_loopback(host.strip("[]")) for host in _HOST.findall(said))
+
+
+def _explain_unknown_tool(name: str, near: str | None, names: list[str]) -> str:
+    if near is not None:
+        return f"there is no tool {name!r}. Did you mean {near[:100]!r}?"
+    if len(names) <= 5:
+        return f"there is no tool {name!r}. The server has: {', '.join(each[:100] for each in names) or 'none'}."
+    return f"there is no tool {name!r}. `midcall tools` lists all {len(names)}."

@@ -1,4 +1,4 @@
-"""Choose who answers at the command line: a script, a browser, a terminal, or nobody."""
+"""Who answers at the command line: a script, a browser, a terminal, or nobody. Counts what was left unanswered."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import Any, cast
 
-from midcall.cli.call.watching import Watched, watch
 from midcall.cli.console import Console
 from midcall.cli.exits import usage_error
-from midcall.client.answerer import Answerer
+from midcall.client.answerer import Answerer, CannotAnswer, Waiting, Waits, ask_answerer, modes_of
+from midcall.client.asked import Asked, VisitQuestion
 from midcall.client.guard import Guard
-from midcall.core.text import plain
+from midcall.client.lines.excerpt import one_line
+from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
+from midcall.core.text import plain, plain_line
 from midcall.errors import MidcallError
+from midcall.settings.cli import UNANSWERED_CHARACTERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ def _check_audit(path: str | None) -> None:
 
 def _choose(ways: Ways, console: Console) -> tuple[Answerer, bool]:
     """The answerer, and whether we must report the outcome because it isn't shown in this terminal."""
-    from midcall.client.terminal.place import place
+    from midcall.client.lines.screen import find_display
 
     if ways.answers is not None:
         from midcall.client.automatic.script import Script
@@ -65,7 +69,7 @@ def _choose(ways: Ways, console: Console) -> tuple[Answerer, bool]:
         from midcall.client.browser import Browser
 
         return Browser(), True
-    if place() == "nowhere":
+    if find_display() == "nowhere":
         from midcall.client.automatic.headless import Headless
 
         return Headless(
@@ -74,7 +78,7 @@ def _choose(ways: Ways, console: Console) -> tuple[Answerer, bool]:
                 f"{sentence} Run it in a terminal, or with --answers FILE or --browser."
             ),
         ), False
-    return _terminal(console, drawn=place() == "form"), False
+    return _terminal(console, drawn=find_display() == "form"), False
 
 
 def _terminal(console: Console, *, drawn: bool) -> Answerer:
@@ -89,3 +93,65 @@ def _terminal(console: Console, *, drawn: bool) -> Answerer:
     if drawn:
         console.say(console.ink.dim("Questions are asked line by line. For forms: pip install 'midcall[terminal]'"))
     return lines
+
+
+class Watched:
+    """Passes questions on, and counts those that weren't answered.
+
+    Args:
+        answerer: What answers.
+        console: Makes room for questions.
+        reports: Whether to print the outcome of a question, because it isn't asked in this terminal.
+        verbose: Whether to print the ids of visits, as a server's log has them.
+    """
+
+    def __init__(self, answerer: Answerer, console: Console, *, reports: bool, verbose: bool) -> None:
+        self._answerer = answerer
+        self._console = console
+        self._reports = reports
+        self._verbose = verbose
+        self.modes = modes_of(answerer)
+        self.unanswered = 0
+
+    async def answer(self, asked: Asked) -> Outcome[Any]:
+        what = plain_line(asked.message[:UNANSWERED_CHARACTERS])
+        fate = f"Not answered: {what}"  # even if the question is withdrawn
+        if self._verbose and isinstance(asked.question, VisitQuestion) and asked.question.id is not None:
+            self._console.remark(f"elicitation id {one_line(asked.question.id)}")
+        try:
+            with self._console.show_question(here=not self._reports):
+                outcome = await ask_answerer(self._answerer, asked)
+            fate = f"Declined: {what}" if isinstance(outcome, Declined) else fate
+            fate = "" if isinstance(outcome, Accepted) else fate
+            return outcome
+        except CannotAnswer as error:
+            fate = plain_line(str(error))
+            return Cancelled()
+        finally:
+            self._count(fate)
+
+    def count_unanswered(self) -> None:
+        """Count a question that nobody could be asked."""
+        self.unanswered += 1
+
+    def _count(self, fate: str) -> None:
+        if fate:
+            self.unanswered += 1
+            if self._reports:
+                self._console.report(fate)
+
+
+class _WatchedWaits(Watched):
+    def __init__(self, answerer: Waits, console: Console, *, reports: bool, verbose: bool) -> None:
+        super().__init__(cast("Answerer", answerer), console, reports=reports, verbose=verbose)
+        self._waits = answerer
+
+    async def wait(self, waiting: Waiting) -> bool:
+        with self._console.show_question(here=not self._reports):
+            return await self._waits.wait(waiting)
+
+
+def watch(answerer: Answerer, console: Console, *, reports: bool, verbose: bool = False) -> Watched:
+    """Watch this answerer. The result can wait if the answerer can."""
+    kind = _WatchedWaits if isinstance(answerer, Waits) else Watched
+    return cast("type[Watched]", kind)(answerer, console, reports=reports, verbose=verbose)

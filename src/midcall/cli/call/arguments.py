@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast
 
-from midcall.cli.call.schemas import Kind, describe, kinds_of, type_of
+from midcall.cli.schemas import Kind, describe, kinds_of, type_of
 from midcall.core.forms.patterns import Budget
 from midcall.core.text import plain_line
 from midcall.settings.cli import REFERENCE_CHARACTERS, SCHEMA_STEPS

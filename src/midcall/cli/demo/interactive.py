@@ -17,9 +17,8 @@ from midcall.client.connection.callback import callback
 from midcall.client.lines.display import Writer
 from midcall.client.lines.keyboard import Keyboard
 from midcall.client.lines.lines import Lines
-from midcall.client.lines.screen import Ink
+from midcall.client.lines.screen import Ink, find_display
 from midcall.client.terminal import Terminal
-from midcall.client.terminal.place import place
 from midcall.core.forms import line_input
 from midcall.core.forms.fields import Choice, Flag
 from midcall.core.forms.hints import format_value
@@ -101,7 +100,7 @@ class InteractiveDemo:
     def _answerer(self, channel: Callable[[], str]) -> ElicitationFnT:
         """Forms if the terminal can show them, otherwise line prompts."""
         lines = Lines(keyboard=self._keyboard, write=self._write, ink=self._ink, note=lambda asked: channel())
-        if place() != "form" or find_spec("textual") is None:
+        if find_display() != "form" or find_spec("textual") is None:
             return callback(lines)
         return callback(Announcer(Terminal(lines=lines, write=self._write), channel, self._write, self._ink))
 

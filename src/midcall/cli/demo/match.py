@@ -13,12 +13,14 @@ from typing import Final
 
 from mcp import Client
 from mcp.client._memory import InMemoryTransport
+from mcp.client._transport import Transport
 from mcp.client.session import ElicitationFnT
-from mcp_types import TextContent
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCRequest, JSONRPCResponse, TextContent
 
 from midcall.cli.demo.games import Game, Tally
-from midcall.cli.demo.traffic import TrafficCounter
 from midcall.client.transport.offer import Offer
+from midcall.client.transport.wrapper import Around, Incoming
 
 MODERN: Final = "2026-07-28"
 
@@ -29,6 +31,30 @@ class Result:
 
     text: str
     failed: bool
+
+
+class TrafficCounter(Around):
+    """A transport that counts pushed questions and rounds."""
+
+    def __init__(self, transport: Transport) -> None:
+        super().__init__(transport)
+        self.pushed = 0
+        self.rounds = 0
+
+    @property
+    def channel(self) -> str:
+        """The channel of the latest question."""
+        return f"round {self.rounds}" if self.rounds else "push"
+
+    def incoming(self, item: Incoming) -> Incoming:
+        match item:
+            case SessionMessage(message=JSONRPCRequest(method="elicitation/create")):
+                self.pushed += 1
+            case SessionMessage(message=JSONRPCResponse(result={"resultType": "input_required"})):
+                self.rounds += 1
+            case _:
+                pass
+        return item
 
 
 @dataclass(slots=True)

@@ -8,9 +8,9 @@ from typing import Final
 from rich.console import RenderableType
 from rich.text import Text
 
-from midcall.cli.tables import columns, indent
+from midcall.cli.console import columns, indent
 from midcall.core.text import plain_line
-from midcall.doctor.report import Finding, State
+from midcall.doctor.inspection import Finding, State
 
 _MARKS: Final[dict[State, tuple[str, str]]] = {
     "ok": ("✓", "green"),

@@ -14,17 +14,16 @@ from mcp_types import CallToolResult, TextContent
 from rich.text import Text as Line
 
 from midcall.cli.connection import NO_RESULT, Link, list_tools
-from midcall.cli.console import print_json, print_out
+from midcall.cli.console import heading, print_json, print_out, print_parts
 from midcall.cli.doctor.daemon_threads import use_daemon_threads
 from midcall.cli.doctor.findings import draw_findings
 from midcall.cli.exits import DONE, NOT_CONNECTED, TOOL_FAILED, Ends
-from midcall.cli.tables import heading, print_parts
 from midcall.client.asked import Asked
 from midcall.client.transport.target import is_url
 from midcall.core.forms.fields import Field, Text
 from midcall.core.outcome import Accepted, Cancelled, Outcome
 from midcall.core.text import plain, plain_line
-from midcall.doctor.report import Finding
+from midcall.doctor.inspection import Finding
 from midcall.protocol import CODE, CONTINUE, PROBE
 from midcall.server.channels.probe import SAMPLE
 from midcall.settings.cli import CHECK_PROBE_SECONDS, CHECK_URL_SECONDS

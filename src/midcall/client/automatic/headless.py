@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from midcall.client.answerer import CannotAnswer
 from midcall.client.asked import Asked, Mode
 from midcall.client.lines.excerpt import one_line, server_name
-from midcall.client.urls.consent import look
+from midcall.client.urls import look
 from midcall.core.forms.check import check, fill
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome

@@ -21,7 +21,7 @@ from midcall.client.browser.gate import Gate
 from midcall.client.browser.presence import Presence
 from midcall.client.browser.views import Views
 from midcall.client.pending import DoesNotFit, NotPending
-from midcall.client.urls.consent import look
+from midcall.client.urls import look
 from midcall.language import _
 from midcall.settings.client import BROWSER_POST_BYTES, BROWSER_POST_VALUES, PAGE_EVENT_SECONDS
 from midcall.web import peer

@@ -10,7 +10,7 @@ from typing import Any
 from midcall.client.asked import Asked
 from midcall.client.browser.board import Board, Draft, End, Held
 from midcall.client.browser.gate import Gate
-from midcall.client.urls.consent import look
+from midcall.client.urls import look
 from midcall.core.forms.check import check
 from midcall.language import _
 from midcall.settings.web import PAGE_CONFIRM_SECONDS, PAGE_MESSAGE_CHARACTERS

@@ -21,7 +21,7 @@ from midcall.client.guard.lists import Hosts, Servers
 from midcall.client.guard.rates import Rate, Rates
 from midcall.client.lines.excerpt import server_name
 from midcall.client.queue import Queue
-from midcall.client.urls.consent import look
+from midcall.client.urls import look
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.core.remembered import Remembered
 from midcall.language import _

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Collection, Iterable
 
-from midcall.client.urls.consent import Address
+from midcall.client.urls import Address
 from midcall.client.urls.hosts import BadHost, is_ignored, read_host
 from midcall.core.text import plain_line
 from midcall.core.urls import read_address

@@ -11,7 +11,7 @@ from midcall.client.asked import Asked
 from midcall.client.lines.excerpt import clip, one_line
 from midcall.client.lines.screen import Ink, columns_here
 from midcall.client.lines.wrapping import BAR, break_anywhere, cut, put_behind_bar, width_of, wrap
-from midcall.client.urls.consent import Address, in_ascii
+from midcall.client.urls import Address, in_ascii
 from midcall.core.forms import line_input
 from midcall.core.forms.fields import Choice, Choices, Field
 from midcall.core.forms.form import Form

@@ -29,7 +29,7 @@ from midcall.client.lines.keyboard import Keyboard
 from midcall.client.lines.prompt import Ended, Prompt
 from midcall.client.lines.screen import Ink, has_terminal, print_error, print_on_screen, screen_ink
 from midcall.client.queue import Queue
-from midcall.client.urls.consent import look, open_in_browser
+from midcall.client.urls import look, open_in_browser
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.language import _, ngettext

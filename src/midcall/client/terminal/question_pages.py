@@ -20,7 +20,7 @@ from midcall.client.terminal.flow import NOBODY, Behind, Flow, Step
 from midcall.client.terminal.widgets.entries import GoOn
 from midcall.client.terminal.widgets.field_box import FieldBox, needs_answer
 from midcall.client.terminal.widgets.frame import Act, Bar, Page
-from midcall.client.urls.consent import Address, look
+from midcall.client.urls import Address, look
 from midcall.core.forms.fields import Field
 from midcall.core.forms.hints import format_value
 from midcall.core.outcome import Accepted, Declined

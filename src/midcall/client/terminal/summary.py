@@ -13,7 +13,7 @@ from midcall.client.lines.display import format_all_cancelled, format_outcome, f
 from midcall.client.lines.excerpt import server_name
 from midcall.client.lines.screen import Ink, columns_of
 from midcall.client.lines.wrapping import put_behind_bar
-from midcall.client.urls.consent import in_ascii
+from midcall.client.urls import in_ascii
 from midcall.core.outcome import Accepted, Outcome
 from midcall.language import _
 

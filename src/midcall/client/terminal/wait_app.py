@@ -13,7 +13,7 @@ from midcall.client.answerer import Waiting
 from midcall.client.lines.excerpt import server_name, shorten
 from midcall.client.terminal.widgets.frame import Page
 from midcall.client.terminal.widgets.window import Window
-from midcall.client.urls.consent import in_ascii
+from midcall.client.urls import in_ascii
 from midcall.language import _, ngettext
 
 

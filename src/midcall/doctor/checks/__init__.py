@@ -23,8 +23,7 @@ from midcall.doctor.checks.options import (
 )
 from midcall.doctor.checks.portal import check_portal
 from midcall.doctor.checks.store import check_store
-from midcall.doctor.report import Finding, Report
-from midcall.doctor.site import Site, Surroundings
+from midcall.doctor.inspection import Finding, Report, Site, Surroundings
 
 if TYPE_CHECKING:
     from midcall.server.install import Installation

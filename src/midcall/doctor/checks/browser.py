@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from midcall.core.urls import is_loopback
-from midcall.doctor.report import Finding
-from midcall.doctor.site import Site
+from midcall.doctor.inspection import Finding, Site
 
 if TYPE_CHECKING:
     from midcall.portal.app import Portal

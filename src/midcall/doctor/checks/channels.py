@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from midcall.core.outcome import Via
 from midcall.doctor.checks.store import ADD_STORE
-from midcall.doctor.report import Finding
-from midcall.doctor.site import Site
+from midcall.doctor.inspection import Finding, Site
 from midcall.server.channels.table import CHANNELS
 
 if TYPE_CHECKING:

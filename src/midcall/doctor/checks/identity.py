@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-from midcall.doctor.report import Finding
-from midcall.doctor.site import Site
+from midcall.doctor.inspection import Finding, Site
 from midcall.settings.cli import CHECK_SECONDS
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ async def check_identity(site: Site) -> list[Finding]:
 
 def describe_identity(site: Site, portal: Portal) -> Finding:
     """Whether visitors and callers are known, and can be compared."""
-    from midcall.portal.identity.base import Nobody
+    from midcall.portal.identity.visitors import Nobody
 
     if isinstance(portal.identity, Nobody):
         text = "It cannot identify anyone: it serves plain forms, but no secrets, authorizations or approvals."

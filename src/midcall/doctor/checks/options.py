@@ -5,8 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Final
 
-from midcall.doctor.report import Finding
-from midcall.doctor.site import VARIABLES, Site
+from midcall.doctor.inspection import VARIABLES, Finding, Site
 
 _TWICE: Final = "Without a store, two replicas can each continue the same state, even with different answers."
 _SHARE: Final = (

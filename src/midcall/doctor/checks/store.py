@@ -6,8 +6,7 @@ import asyncio
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from midcall.doctor.report import Finding
-from midcall.doctor.site import Site
+from midcall.doctor.inspection import Finding, Site
 from midcall.errors import StoreError
 from midcall.settings.cli import CHECK_SECONDS, CHECK_VAULT_VALUES
 from midcall.stores.memory import Memory

@@ -6,8 +6,8 @@ proxy.py   the user that a fronting proxy vouches for, signed
 jwt.py     signed tokens and their keys
 """
 
-from midcall.portal.identity.base import Caller, FromCallable, Identity, Key, Loopback
 from midcall.portal.identity.oidc import Oidc
 from midcall.portal.identity.proxy import ProxyJwt
+from midcall.portal.identity.visitors import Caller, FromCallable, Identity, Key, Loopback
 
 __all__ = ["Caller", "FromCallable", "Identity", "Key", "Loopback", "Oidc", "ProxyJwt"]

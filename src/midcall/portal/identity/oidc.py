@@ -20,14 +20,13 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from midcall.errors import InstallError
-from midcall.portal.identity.base import Caller, Key, caller_key, key_of
 from midcall.portal.identity.jwt import ALGORITHMS, InvalidToken, Keys, describe_problem, first_text
 from midcall.portal.identity.sessions import Sessions
+from midcall.portal.identity.visitors import Caller, Key, caller_key, key_of
 from midcall.portal.logs import logger
 from midcall.settings.portal import PROVIDER_TIMEOUT_SECONDS, SESSION_SECONDS, SIGN_IN_SECONDS, TOKEN_LEEWAY_SECONDS
-from midcall.web.fetching import Fence, Kept, Reach, Unavailable, fetch
+from midcall.web.fetching import Fence, Kept, Published, Reach, Unavailable, fetch
 from midcall.web.public_url import place_at
-from midcall.web.published import Published
 from midcall.web.security import TooLarge, read_posted
 
 if TYPE_CHECKING:

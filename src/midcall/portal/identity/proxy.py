@@ -11,8 +11,8 @@ from joserfc.jwt import JWTClaimsRegistry
 from starlette.requests import Request
 
 from midcall.errors import InstallError
-from midcall.portal.identity.base import Caller, Key, WithoutSignIn, caller_key, key_of
 from midcall.portal.identity.jwt import ALGORITHMS, InvalidToken, Keys, describe_problem, first_text
+from midcall.portal.identity.visitors import Caller, Key, WithoutSignIn, caller_key, key_of
 from midcall.portal.logs import logger
 from midcall.settings.portal import TOKEN_LEEWAY_SECONDS
 from midcall.web.fetching import Unavailable

@@ -11,8 +11,7 @@ from urllib.parse import urlsplit
 from midcall.errors import ProviderFailed
 from midcall.portal.oauth.errors import unreachable, unreadable
 from midcall.portal.oauth.provider import Provider, TokenAuth
-from midcall.web.fetching import Kept, Unavailable, fetch
-from midcall.web.published import Published
+from midcall.web.fetching import Kept, Published, Unavailable, fetch
 
 logger = logging.getLogger("midcall.portal.oauth")
 

@@ -17,8 +17,7 @@ from midcall.core.forms.fields import Flag
 from midcall.core.forms.form import Form
 from midcall.language.problems import Problem
 from midcall.settings.web import PAGE_CONFIRM_SECONDS
-from midcall.web.forms import excerpt
-from midcall.web.forms.html import OURS, PAGES, stylesheet
+from midcall.web.forms import OURS, PAGES, excerpt, stylesheet
 from midcall.web.forms.inputs import too_large
 
 

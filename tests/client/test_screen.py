@@ -1,4 +1,4 @@
-"""Where a question is asked: by a form, line by line, or not at all. And what happens to other output meanwhile."""
+"""The terminal: whether a question is asked by a form, line by line, or not at all, and where other output goes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from tests.cli.shell import screen
 pty = pytest.importorskip("pty", reason="needs pseudo-terminals, which this system has none of")
 
 SECONDS = 30.0
-LOOK = "import sys; from midcall.client.terminal.place import place; print(place(), file=open(sys.argv[1], 'w'))"
+LOOK = (
+    "import sys; from midcall.client.lines.screen import find_display; "
+    "print(find_display(), file=open(sys.argv[1], 'w'))"
+)
 CAPABLE = {"TERM": "xterm-256color"}
 
 

@@ -1,13 +1,13 @@
-"""What is checked: an installation, and the environment that this process runs in."""
+"""The shape of a check: it gets an installation and its environment, and returns a line for each thing it checked."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from midcall.errors import Misuse
 from midcall.settings.table import SETTINGS
@@ -73,3 +73,42 @@ def address_of(portal: Portal) -> str | None:
         return portal.url
     except Misuse:
         return None
+
+
+State: TypeAlias = Literal["ok", "off", "doubtful", "broken"]
+"""Works; absent, which may be intended; may not do what you expect; doesn't work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was checked."""
+
+    name: str
+    state: State
+    text: str
+    advice: str = ""
+    """What to do about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was found."""
+
+    server: str
+    channels: tuple[Finding, ...]
+    installation: tuple[Finding, ...]
+
+    @property
+    def broken(self) -> bool:
+        return any(finding.state == "broken" for finding in self.installation)
+
+    def as_data(self) -> dict[str, Any]:
+        """The report as JSON-ready data."""
+        return {
+            "server": self.server,
+            "channels": [asdict(finding) for finding in self.channels],
+            "installation": [asdict(finding) for finding in self.installation],
+        }
+
+    def sections(self) -> dict[str, tuple[Finding, ...]]:
+        return {"Channels, in the order in which they are tried": self.channels, "Installation": self.installation}
