@@ -173,8 +173,14 @@ def test_help_imports_neither_mcp_nor_textual_and_names_the_commands() -> None:
         assert f"\n  {command} " in done.stdout
 
 
-def test_without_click_it_says_what_to_install() -> None:
-    program = "import sys; sys.modules['click'] = None; from midcall.cli import main; sys.exit(main(['--help']))"
+@pytest.mark.parametrize(
+    ("missing", "args"),
+    [("click", ["--help"]), ("rich", ["call", "x", "y"]), ("rich", ["tools", "x"]), ("rich", ["doctor", "x"])],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
+)
+def test_without_its_packages_it_says_what_to_install(missing: str, args: list[str]) -> None:
+    """Uvicorn brings click with it, so Rich can be missing alone."""
+    program = f"import sys; sys.modules[{missing!r}] = None; from midcall.cli import main; sys.exit(main({args}))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 2
     assert done.stderr == "midcall: error: The command line needs more packages: pip install 'midcall[cli]'\n"

@@ -21,18 +21,20 @@ __all__ = ["ERAS", "GAMES", "main"]
 GAMES: Final = ("guess", "trip")
 ERAS: Final = VERSIONS
 
+_PACKAGES: Final = frozenset({"click", "rich"})  # what needs more than these says so itself
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command, and return its exit code. Without `argv`, this is the program itself."""
     try:
         from midcall.cli.commands import run
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "click":
-            raise
-        print("midcall: error: The command line needs more packages: pip install 'midcall[cli]'", file=sys.stderr)
-        return USAGE
-    try:
+
         return run(argv)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _PACKAGES:
+            raise
+        print_error("midcall: error: The command line needs more packages: pip install 'midcall[cli]'\n")
+        return USAGE
     except Ends as end:
         if end.sentence:
             print_error(f"{end.sentence}\n")

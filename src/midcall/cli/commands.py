@@ -253,7 +253,7 @@ def rotate(store: str | None) -> int:
     return rotate(store)
 
 
-@midcall.command()
+@midcall.command(short_help="Show the process that keeps pages open.")
 @click.option("--stop", is_flag=True, help="End it. Pages that are open can't be answered then.")
 def pages(stop: bool) -> int:
     """Show the process that serves open pages of stdio servers, which may have ended.
