@@ -35,7 +35,8 @@ def looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
 ENTERED: dict[str, list[tuple[Field, list[str], dict[str, Any]]]] = {
     "text": [
         (Text("f"), ["a", "d", "a"], {"f": "ada"}),
-        (Text("f", format="email"), [*"a", "at", *"b", "full_stop", *"de"], {"f": "a@b.de"}),
+        (Text("f"), ["space", "a", "space", "space"], {"f": " a  "}),
+        (Text("f", format="email"), ["space", "a", "at", *"b", "full_stop", *"de", "space"], {"f": "a@b.de"}),
         (Text("f", format="date"), [*"2026", "minus", *"08", "minus", *"01"], {"f": "2026-08-01"}),
         (Text("f", default="x"), [], {"f": "x"}),
         (Text("f", default="x"), ["backspace", "y"], {"f": "y"}),
@@ -45,7 +46,7 @@ ENTERED: dict[str, list[tuple[Field, list[str], dict[str, Any]]]] = {
         (Text("f", default="two\nlines"), [], {"f": "two\nlines"}),
     ],
     "number": [
-        (Number("f", integer=True), ["7"], {"f": 7}),
+        (Number("f", integer=True), ["space", "7"], {"f": 7}),
         (Number("f"), ["2", "full_stop", "5"], {"f": 2.5}),
         (Number("f", default=4), [], {"f": 4}),
         (Number("f", required=False), [], {}),
@@ -168,6 +169,20 @@ async def test_sending_goes_to_the_first_problem_and_shows_all_of_them() -> None
 
     outcome, _ = await fill(Text("name"), Number("age"), Flag("sure"), person=person)
     assert outcome == Accepted({"name": "Ada", "age": 7, "sure": True}, "round")
+
+
+async def test_enter_stays_in_the_last_field_until_its_answer_is_valid() -> None:
+    """What the user types next is the correction, and belongs in the field."""
+
+    async def person(hands: Hands) -> None:
+        await hands.press("tab", *"three", "enter")
+        assert (hands.at, hands.note("days")) == ("days", "✗ must be a whole number")
+        await hands.press("ctrl+u", "3", "enter")
+        assert hands.at == "send"
+        await hands.press("enter")
+
+    outcome, _ = await fill(Text("name", required=False), Number("days", integer=True), person=person)
+    assert outcome == Accepted({"days": 3}, "round")
 
 
 async def test_enter_moves_from_field_to_field_and_then_to_send() -> None:

@@ -56,10 +56,12 @@ class Draft:
     def _read_text(self, field: Text | Number) -> Any:
         if field.name not in self._entries:
             return find_default(field)
-        line, default = self.text(field).strip(), find_default(field)
+        line, default = self.text(field), find_default(field)
+        if isinstance(field, Number) or field.format is not None:
+            line = line.strip()
         if default is not None and reveal(str(default)) != str(default):
             line = conceal(line)
-        return line_input.read(field, line) if line else None
+        return line_input.read(field, line) if line.strip() else None
 
     def _choices(self, field: Choices) -> list[str] | None:
         """Choosing no option is an answer if the field is required, or if its default would be used otherwise."""

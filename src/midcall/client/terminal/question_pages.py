@@ -145,12 +145,12 @@ class QuestionPage(Page):
             self._boxes[0].take_focus()
 
     def on_go_on(self, event: GoOn) -> None:
-        """Go to the next field, or from the last one to the first button."""
+        """Go to the next field, or from the last one to the first button, unless its answer has to be corrected."""
         event.stop()
         at = next((index for index, box in enumerate(self._boxes) if box.has_focus_within), len(self._boxes))
         if at + 1 < len(self._boxes):
             self._boxes[at + 1].take_focus()
-        else:
+        elif at == len(self._boxes) or self._boxes[at].may_leave():
             self.set_focus(self.query(Act).first())
 
     def show_field(self, name: str) -> None:

@@ -52,9 +52,12 @@ class FieldBox(Vertical):
         self._draft.put(self.field, event.entry)
         self.judge(gently=not self.has_class("-wrong"))
 
+    def may_leave(self) -> bool:
+        """Show problems. Returns whether there are none, or nothing was entered."""
+        return not self._draft.has_entry(self.field) or self.judge()
+
     def on_descendant_blur(self, event: DescendantBlur) -> None:
-        if self._draft.has_entry(self.field):
-            self.judge()
+        self.may_leave()
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         self.call_after_refresh(self.scroll_visible, animate=False)
