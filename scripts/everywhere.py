@@ -193,7 +193,7 @@ def in_python(kind: str, environment: str) -> Callable[[str], Awaitable[Came]]:
             told = await _told(process, "plan", ARGUMENTS)
             while (code := code_in(told["text"])) is not None:
                 for address in addresses_in(told["text"]):
-                    await person.visits(address)
+                    await person.stays(address)
                 told = await _told(process, "midcall_continue", {"code": code})
         finally:
             assert process.stdin is not None
@@ -264,7 +264,7 @@ async def _to_the_end(client: Client, result: CallToolResult, person: Person) ->
     """What a model does with an unfinished result: show the URL, then resume with the code."""
     while (code := code_in(text_of(result))) is not None:
         for address in addresses_in(text_of(result)):
-            await person.visits(address)
+            await person.stays(address)
         result = await client.call_tool("midcall_continue", {"code": code})
     return result
 
@@ -275,7 +275,7 @@ def inspector(era: str) -> Callable[[str], Awaitable[Came]]:
         said = await _inspected(url, era, "plan", ARGUMENTS)
         while (code := code_in(said)) is not None:
             for address in addresses_in(said):
-                await person.visits(address)
+                await person.stays(address)
             said = await _inspected(url, era, "midcall_continue", {"code": code})
         return Came(said, questions=person.filled)
 

@@ -85,8 +85,8 @@ class Model:
         for address in ADDRESS.findall(text):
             if address not in self._seen:
                 self._seen.add(address)
-                with suppress(httpx2.HTTPError, AssertionError, KeyError):
-                    await self._person.visits(address)
+                with suppress(httpx2.HTTPError, AssertionError, KeyError, TimeoutError):
+                    await self._person.stays(address)
 
 
 def _is_search(said: Sequence[Said]) -> bool:
