@@ -11,13 +11,16 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from anyio import to_thread
 
 from midcall.cli import main
 from tests.cli.shell import BARE, here, midcall, screen
 from tests.portal.sites import Visitor
+from tests.portal.stdio_hosts import Home, address_in, press
 from tests.server.reaching import posted
 from tests.serving import serving
 from tests.warm import command_of
+from tests.web.other_user import linux
 
 pty = pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals need a POSIX system")
 RUBBISH = command_of(Path(__file__).with_name("rubbish_server.py"))
@@ -151,6 +154,31 @@ def test_a_page_that_ended_with_its_server_is_not_offered(tmp_path: Path) -> Non
     assert last.startswith("Start the server over HTTP instead")
     assert "Open the address yourself" not in waits.stderr
     assert "midcall call" not in waits.stderr
+    assert last.endswith("Or use a protocol version that can ask you here: 2025-11-25 or newer.")
+
+
+def test_an_older_version_is_no_reason_if_the_call_was_on_the_newest(tmp_path: Path) -> None:
+    script = tmp_path / "server.py"
+    script.write_text(PAYS.format(how="portal=Portal()"))
+    waits = here("call", command_of(script), "pay")
+    assert waits.stderr.splitlines()[-1] == "Start the server over HTTP instead, and call it by its URL."
+
+
+@linux
+async def test_a_page_that_outlives_the_server_is_offered_and_the_call_resumes(tmp_path: Path) -> None:
+    script, home = tmp_path / "server.py", Home(tmp_path)
+    script.write_text(PAYS.format(how="portal=Portal()"))
+    try:
+        waits = await to_thread.run_sync(
+            lambda: here("call", command_of(script), "pay", "--era", "2025-06-18", **home.environment())
+        )
+        assert waits.stderr.startswith("The tool is waiting for you: open the address."), waits.stderr
+        assert "Approved" in (await press(address_in(waits.stderr))).text
+        command = shlex.split(waits.stderr.splitlines()[-1].removeprefix("Then continue with: "))
+        done = await to_thread.run_sync(lambda: here(*command[1:], **home.environment()))
+    finally:
+        await home.end()
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
 
 
 def test_a_page_elsewhere_outlives_the_server_that_the_command_started(tmp_path: Path) -> None:

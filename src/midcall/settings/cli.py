@@ -9,6 +9,13 @@ from midcall.settings.setting import Subject
 cli: Final = Subject("Command line", "cli")
 
 SPINNER_SECONDS: Final = cli.add("SPINNER_SECONDS", 0.1, "s", "Between two frames of the spinner.", interval=True)
+CHECK_PAGE_SECONDS: Final = cli.add(
+    "CHECK_PAGE_SECONDS",
+    1.0,
+    "s",
+    "After a server has ended, `midcall call` waits this long for its page.",
+    then="The page counts as gone.",
+)
 MAX_TOOL_PAGES: Final = cli.add(
     "MAX_TOOL_PAGES",
     100,

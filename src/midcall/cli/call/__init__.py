@@ -6,9 +6,11 @@ import asyncio
 import difflib
 import re
 import shlex
+import socket
 import sys
 from collections.abc import Sequence
 from typing import Final
+from urllib.parse import urlsplit
 
 from mcp import Client
 from mcp_types import CallToolResult, Tool
@@ -25,11 +27,12 @@ from midcall.client.transport.target import is_url
 from midcall.core.text import plain, plain_line
 from midcall.core.urls import is_loopback
 from midcall.errors import MidcallError, NotAnswered
-from midcall.protocol import CODE, CONTINUE, NEWEST
+from midcall.protocol import CODE, CONTINUE, NEWEST, VERSIONS
+from midcall.settings.cli import CHECK_PAGE_SECONDS
 
 _UNEXPLAINED: Final = re.compile(r"Error executing tool [^\s:]+")
 """All that the SDK says about an unexpected exception."""
-_HOST: Final = re.compile(r"http://(\[[0-9A-Fa-f:.]+\]|[^\s/:?#@]+)")
+_PAGE: Final = re.compile(r"http://[^\s\"<>]+")
 _CODE: Final = re.compile(r"[A-Za-z0-9_-]{8,100}")
 
 
@@ -125,16 +128,15 @@ def _show(result: CallToolResult, link: Link, *, as_json: bool) -> None:
 
 
 def _show_suspended(said: str, code: str, link: Link) -> None:
-    """How to resume, if possible: a server that was started by this command has ended, with its pages."""
-    if not is_url(link.target) and _is_here(said):
+    """How to resume, if possible: a server that was started by this command has ended, often with its pages."""
+    if not is_url(link.target) and (page := _PAGE.search(said)) and _is_gone(page[0]):
         before = (
             "The tool is waiting for someone on a page of its server. This command started that server and "
             "ended it, so the page is gone, and the call cannot resume. This is what the tool told the model:"
         )
-        after = (
-            "Start the server over HTTP instead, and call it by its URL. Or use a protocol version that can ask "
-            "you here: 2025-11-25 or newer."
-        )
+        after = "Start the server over HTTP instead, and call it by its URL."
+        if link.era == VERSIONS[0]:
+            after += " Or use a protocol version that can ask you here: 2025-11-25 or newer."
     else:
         era = [] if link.era == "auto" else ["--era", link.era]
         command = ["midcall", "call", link.target, CONTINUE, f"code={code}", *era]
@@ -145,9 +147,16 @@ def _show_suspended(said: str, code: str, link: Link) -> None:
     link.console.say(after)
 
 
-def _is_here(said: str) -> bool:
-    """Whether this leads to a page on this machine."""
-    return any(is_loopback(host.strip("[]")) for host in _HOST.findall(said))
+def _is_gone(page: str) -> bool:
+    """Whether this page was on this machine, and nobody serves it any more."""
+    try:
+        host, port = urlsplit(page).hostname, urlsplit(page).port
+        if host is None or not is_loopback(host):
+            return False
+        socket.create_connection((host, port or 80), CHECK_PAGE_SECONDS).close()
+    except (OSError, ValueError):
+        return True
+    return False
 
 
 def _explain_unknown_tool(name: str, near: str | None, names: list[str]) -> str:
