@@ -242,6 +242,24 @@ async def test_an_invalid_answer_is_reported_like_a_missing_one(
     assert len(script.missing) == 1
 
 
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize(
+    ("answers", "told"),
+    [
+        ({}, "the user has probably not seen it"),
+        ({"How many days?": "lots"}, "the user has probably not seen it"),
+        ({"How many days?": Cancelled()}, "The user dismissed the question"),
+    ],
+)
+async def test_a_question_without_an_answer_is_not_reported_as_dismissed_by_the_user(
+    answers: Any, told: str, era: Era
+) -> None:
+    async def book() -> int:
+        return await ask("How many days?", int)
+
+    assert told in await result_of(server_with(book), Script(answers), "book", era)
+
+
 async def test_the_log_never_holds_the_answer(caplog: pytest.LogCaptureFixture) -> None:
     for field in (DAYS, SEAT, Flag("f"), Choices("c", ["a"]), Text("t", format="email"), Text("p", pattern="^[0-9]$")):
         await said([{field.name: "hunter2"}], form(field))
@@ -477,7 +495,7 @@ async def test_a_list_in_a_list_is_one_multiple_choice_on_every_version(era: str
 @pytest.mark.parametrize("era", ERAS)
 async def test_one_question_without_an_answer_takes_no_other_along(era: str) -> None:
     script = Script({"name": "Ada", "Extras?": "Bike", "Sure?": True})
-    assert "dismissed the question" in await result_of(hotel(), script, "check_in", era)
+    assert "Nobody decided anything" in await result_of(hotel(), script, "check_in", era)
     assert [asked.message for asked in script.missing] == ["How many nights?"]
 
 

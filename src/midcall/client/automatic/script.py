@@ -135,7 +135,7 @@ class Script:
         _log.warning(str(error))  # if strict too: the error goes only to the server, or becomes a cancel
         if self._strict:
             raise error
-        return Cancelled()
+        return Cancelled(unseen=True)
 
     # --- finding ------------------------------------------------------------------------------
 
