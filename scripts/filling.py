@@ -14,7 +14,7 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx2
 
-from midcall.settings import PORTAL_PAUSE_SECONDS
+from midcall.settings.portal import PORTAL_PAUSE_SECONDS
 
 Pairs = list[tuple[str, str]]
 READS_SECONDS: Final = PORTAL_PAUSE_SECONDS + 0.1
