@@ -88,6 +88,7 @@ HOSTILE = "tests/client/test_hostile"
 """Attacks on the client side. `make hostile` runs them, in every way."""
 UNITS = (
     "tests/core/",
+    "tests/settings/",
     "tests/web/",
     "tests/server/verbs/test_asking.py",
     "tests/server/running/test_replay.py",

@@ -33,7 +33,6 @@ from typing import Any, Final, Literal, TypeAlias, cast
 from weakref import WeakSet
 
 from midcall.core.text import reveal
-from midcall.environment import text as variable
 from midcall.errors import InstallError
 from midcall.settings.calls import (
     AUDIT_CLOSE_SECONDS,
@@ -42,6 +41,7 @@ from midcall.settings.calls import (
     MAX_AUDIT_CHARACTERS,
     MAX_AUDIT_EVENTS,
 )
+from midcall.settings.environment import text as variable
 
 __all__ = ["Audit", "Event", "OpenTelemetry"]
 

@@ -21,8 +21,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from midcall.audit import Audit, Name, Target, open_audit
 from midcall.core.caller import ServerIdentity
 from midcall.core.urls import is_loopback
-from midcall.environment import flag, number, whole
-from midcall.environment import text as setting
 from midcall.errors import InstallError, Misuse, RecordRefused
 from midcall.portal.access import Access
 from midcall.portal.identity.visitors import Caller, FromCallable, Identity, Loopback, Nobody
@@ -45,6 +43,8 @@ from midcall.portal.validation import (
     wrap_checks,
 )
 from midcall.portal.vault import Entered, Vault
+from midcall.settings.environment import flag, number, whole
+from midcall.settings.environment import text as setting
 from midcall.settings.portal import PORTAL_DETACHED, PORTAL_HOST, PORTAL_PAUSE_SECONDS, PORTAL_PORT, PORTAL_TTL_SECONDS
 from midcall.stores.base import Store
 from midcall.stores.interactions import Interactions, Kind

@@ -30,7 +30,6 @@ from midcall.core.caller import Caller, ServerIdentity
 from midcall.core.journal import read_head
 from midcall.core.question import MISSING, Missing
 from midcall.core.remembered import Remembered, shorten
-from midcall.environment import flag, number, text, whole
 from midcall.errors import InstallError, InvalidJournal
 from midcall.server.call import audit_tool, current_call
 from midcall.server.clients import Clients
@@ -42,6 +41,7 @@ from midcall.server.running.handover import Handover
 from midcall.server.running.runs import Runs
 from midcall.server.sealing import Key, Principal, Seal, Whose, given_keys, machine_keys, portal_keys, seal_for
 from midcall.settings.calls import MAX_WARNING_KINDS, MAX_WARNINGS
+from midcall.settings.environment import flag, number, text, whole
 from midcall.settings.install import (
     DOUBT_SECONDS,
     HEARTBEAT_SECONDS,
