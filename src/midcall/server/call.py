@@ -324,7 +324,7 @@ class Call:
         """Look this up in the run's own context: the current one may have no access token, or another user's."""
         return self.run.context.copy().run(name, self.ctx)
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The call's own name, made with its journal."""
         return self.journal.call

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Iterable, Mapping
 from types import CoroutineType
@@ -23,35 +22,15 @@ from midcall.server.frameworks.errors import Ours, ending, find_ours
 from midcall.server.resuming import codes
 from midcall.server.running.run import OVER, ROUND, STOPPED
 from midcall.server.running.turn import OwnRound, OwnState
-from midcall.settings.calls import BRANCH_POLL_SECONDS, BRANCH_POLLS, STATE_BYTES
+from midcall.settings.calls import STATE_BYTES
 
 AGAIN: Final[dict[str, Any]] = {}
 """Returned instead of a result if the required visits are done: run the tool again."""
 
 
-async def settle(call: Call) -> None:
-    """Wait until the tool has ended, or has asked and gone quiet."""
-    await call.run.settle()
-    if call.recalls:
-        await _catch_up(call)
-        call.run.hand_back()
-
-
 def come_of(call: Call) -> CoroutineType[Any, Any, HandlerResult]:
     """What a call that has settled comes to."""
     return _finish(call) if call.run.task.done() or call.run.abandoned else _leave(call)
-
-
-async def _catch_up(call: Call) -> None:
-    """Give branches of a replay that are still at their I/O a moment to ask again what was answered.
-
-    Even if the tool has ended: it may not wait for its threads and tasks.
-    """
-    replay = call.replay
-    for _ in range(BRANCH_POLLS):
-        if not (replay.leftover_of_branches() if call.run.done else replay.leftover()):
-            return
-        await asyncio.sleep(BRANCH_POLL_SECONDS)
 
 
 async def _finish(call: Call) -> HandlerResult:

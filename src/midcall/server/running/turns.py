@@ -29,7 +29,7 @@ from midcall.server.resuming import codes
 from midcall.server.resuming.codes import forget_request
 from midcall.server.resuming.storage import Keeping, is_kept
 from midcall.server.running.handover import Claim, Handover
-from midcall.server.running.replies import AGAIN, come_of, settle
+from midcall.server.running.replies import AGAIN, come_of
 from midcall.server.running.turn import (
     REFUSALS,
     Given,
@@ -41,6 +41,7 @@ from midcall.server.running.turn import (
     publish,
 )
 from midcall.server.running.waiting import caller_of
+from midcall.settings.calls import BRANCH_POLL_SECONDS, BRANCH_POLLS
 from midcall.settings.live_runs import GRACE_SECONDS
 from midcall.stores.quotas import caller
 
@@ -227,7 +228,7 @@ class Turns:
         while (call := turn.joined) is not None:
             try:
                 if turn.deciding is None:
-                    await settle(call)
+                    await _settle(call)
                     if self._installation.keeping is None and not call.run.sending:
                         result = await self._decide_here(call, turn)
                         continue
@@ -257,7 +258,7 @@ class Turns:
         """
         try:
             while not call.run.is_settled:  # it was when this task was made, some turns of the loop ago
-                await settle(call)
+                await _settle(call)
             result = await come_of(call)
         except Exception as exc:
             outcome = Outcome(error=cancellation() if turn.cancelled else _error_data(exc))
@@ -286,7 +287,7 @@ class Turns:
         """What the call comes to: its result, or its next round. It may be run again meanwhile."""
         try:
             while True:
-                await settle(call)
+                await _settle(call)
                 result = await come_of(call)
                 if result is not AGAIN:
                     return call, result
@@ -381,6 +382,26 @@ class Turns:
             if turn.joined is call:
                 with suppress(Exception):  # it is the outcome of the turn
                     await self._attend(turn)
+
+
+async def _settle(call: Call) -> None:
+    """Wait until the tool has ended, or has asked and gone quiet."""
+    await call.run.settle()
+    if call.recalls:
+        await _catch_up(call)
+        call.run.hand_back()
+
+
+async def _catch_up(call: Call) -> None:
+    """Give branches of a replay that are still at their I/O a moment to ask again what was answered.
+
+    Even if the tool has ended: it may not wait for its threads and tasks.
+    """
+    replay = call.replay
+    for _ in range(BRANCH_POLLS):
+        if not (replay.leftover_of_branches() if call.run.done else replay.leftover()):
+            return
+        await asyncio.sleep(BRANCH_POLL_SECONDS)
 
 
 def decode_state(state: str) -> Journal:
