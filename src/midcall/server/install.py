@@ -32,7 +32,7 @@ from midcall.core.question import MISSING, Missing
 from midcall.core.remembered import Remembered, shorten
 from midcall.errors import InstallError, InvalidJournal
 from midcall.server.call import audit_tool, current_call
-from midcall.server.clients import Clients
+from midcall.server.channels.clients import Clients
 from midcall.server.frameworks.errors import look_inside
 from midcall.server.middleware import Calls
 from midcall.server.resuming.storage import Keeping
