@@ -1174,6 +1174,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         DOUBLE_CLICKS + "test_a_page_that_nobody_was_led_to_takes_an_answer_at_once",
         DOUBLE_CLICKS + "test_another_replica_knows_when_a_page_was_shown_whatever_its_clock_says",
         DOUBLE_CLICKS + "test_in_a_browser_a_double_click_approves_one_page",
+        DOUBLE_CLICKS + "test_a_page_that_was_behind_another_window_takes_no_click_at_once",
     ),
     "SAFE-27": (
         LINES + "test_no_text_of_a_field_begins_where_lines_of_the_client_do",

@@ -230,3 +230,40 @@ async def test_in_a_browser_a_single_page_is_answered_at_once() -> None:
             await page.get_by_role("button", name="Approve", exact=True).click()
         assert await at.action(id) == "accept"
         await browser.close()
+
+
+@needs_chromium()
+@pytest.mark.parametrize("path", ["an approval", "the account page"])
+async def test_a_page_that_was_behind_another_window_takes_no_click_at_once(path: str) -> None:
+    """The second click of a double click, in a pop-up that closed at the first one."""
+    from playwright.async_api import async_playwright, expect
+
+    async with served(pause=0.7) as at, async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        page = await (await browser.new_context(extra_http_headers={"x-test-user": ADA})).new_page()
+        await page.add_init_script("let now = 0; performance.now = () => now; window.pass = (ms) => { now += ms; }")
+        await at.portal.vault.keep(ADA, "one", {"value": "kept-value-0815"}, now=time.time())
+        id = await at.begin("approve")
+        approval = path == "an approval"
+        await page.goto(at.portal.address(id) if approval else f"{at.portal.url}/mine")
+        button = page.get_by_role("button", name="Approve" if approval else "Delete one", exact=True)
+        note = page.locator("#hasty")
+        for event in ("window, 'focus'", "document, 'visibilitychange'"):
+            await page.evaluate("pass(2000)")
+            target, name = event.split(", ")
+            await page.evaluate(f"{target}.dispatchEvent(new Event({name}))")
+            await page.evaluate("pass(500)")
+            await button.click()
+            await expect(note).to_be_visible()
+            await page.evaluate("pass(100)")
+            await button.press("Enter")
+        assert await at.ending(id) is None
+        assert [name for name, _ in await at.portal.vault.names(ADA)] == ["one"]
+        await page.evaluate("pass(200)")
+        async with page.expect_navigation():
+            await button.click()
+        if approval:
+            assert await at.action(id) == "accept"
+        else:
+            assert await at.portal.vault.names(ADA) == []
+        await browser.close()

@@ -14,7 +14,7 @@ from midcall.portal.access import Access
 from midcall.portal.logs import logger
 from midcall.portal.oauth import OAuth, OAuthError
 from midcall.portal.pages.interaction_kinds import Reader
-from midcall.portal.pages.rendering import format_moment
+from midcall.portal.pages.rendering import allow_script, format_moment
 from midcall.portal.vault import Vault, VaultLocked
 from midcall.web.security import LEAVING, TooLarge, read_posted
 
@@ -123,7 +123,8 @@ class AccountPage:
             deleted=None if deleted is None else [self._title(name) for name in deleted],
             not_revoked=[self._title(name) for name in not_revoked],
             sign_out=self.access.has_sign_out,
-            headers=LEAVING if self.access.has_sign_out else None,
+            pause=self.access.pause,
+            headers=allow_script(LEAVING if self.access.has_sign_out else {}),
         )
         page.raw_headers.extend(pair for pair in carrier.raw_headers if pair[0] == b"set-cookie")
         return page

@@ -20,7 +20,7 @@ from midcall.portal.access import AFTER, Access, Visitor
 from midcall.portal.logs import logger
 from midcall.portal.oauth.flows import remember
 from midcall.portal.pages.interaction_kinds import Accepted, Invalid, Page, Redirect, Rejected, Result
-from midcall.portal.pages.rendering import PageCache, format_hour, format_moment
+from midcall.portal.pages.rendering import PageCache, allow_script, format_hour, format_moment
 from midcall.portal.vault import Entered
 from midcall.settings.portal import NEXT_HOLD_SECONDS, NEXT_SECONDS, PAGE_NAME_CHARACTERS
 from midcall.stores.base import Completion
@@ -214,10 +214,10 @@ class InteractionPages:
 
         During the pause it takes no answer. `too_soon` says that the last answer came during one.
         """
-        response = HTMLResponse(status_code=status, headers=self.kinds[visitor.interaction.kind].headers)
+        response = HTMLResponse(status_code=status, headers=allow_script(self.kinds[visitor.interaction.kind].headers))
         browser = visitor.browser or self.access.cookies.mark(response)
         token = self.access.forms.token(browser, digest_of(visitor.id), pause=pause)
-        facts = _facts(visitor.interaction, self.access.clock()) | {"too_soon": too_soon}
+        facts = _facts(visitor.interaction, self.access.clock()) | {"too_soon": too_soon, "pause": self.access.pause}
         if problems is not None:
             return _with_body(response, self._html(visitor, facts, problems, token))
         key = (digest_of(visitor.id), facts["digest"], visitor.name, facts["until"], facts["left"], too_soon)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
+from base64 import b64encode
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from datetime import UTC, datetime
@@ -10,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from markupsafe import Markup
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from midcall.errors import InstallError
@@ -17,8 +20,10 @@ from midcall.language import _
 from midcall.portal.pages.notices import heading_and_hint
 from midcall.settings.portal import CACHED_PAGE_CHARACTERS, MAX_CACHED_PAGES
 from midcall.web.forms import Pages, excerpt, stylesheet
+from midcall.web.security import HEADERS
 
 _HERE: Final = Path(__file__).parent
+_POLICY: Final = "content-security-policy"
 
 
 class Renderer:
@@ -49,7 +54,13 @@ class Renderer:
 
     def html(self, template: str, *, who: str = "", **more: Any) -> str:
         server = self._server or _("An unnamed server")
-        always = {"base": self._path, "brand": self._title or server, "server": server, "who": excerpt.line(who, 120)}
+        always: dict[str, Any] = {
+            "base": self._path,
+            "brand": self._title or server,
+            "server": server,
+            "who": excerpt.line(who, 120),
+            "script": Markup(script()),
+        }
         return self.templates.page(template, **{**always, **more})
 
     def notice(self, what: str, status: int, *, again: str = "", **more: Any) -> HTMLResponse:
@@ -117,3 +128,16 @@ def style() -> str:
 @cache
 def icon() -> str:
     return (_HERE / "static/icon.svg").read_text("utf-8")
+
+
+@cache
+def script() -> str:
+    """The only script of our pages: it notices a page that was behind another window until just now."""
+    return (_HERE / "static/guard.js").read_text("utf-8")
+
+
+def allow_script(headers: Mapping[str, str]) -> dict[str, str]:
+    """These headers, or the usual ones, for a page with our script. No other script runs on it."""
+    policy = headers.get(_POLICY, HEADERS[_POLICY])
+    digest = b64encode(hashlib.sha256(script().encode()).digest()).decode()
+    return {**headers, _POLICY: f"{policy}; script-src 'sha256-{digest}'"}
