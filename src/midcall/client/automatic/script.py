@@ -179,9 +179,8 @@ class Script:
     def _near(self, asked: Asked) -> list[str]:
         """Unused names in the script that are similar to this question's."""
         names = [_shorten(name) for name in self.unused]
-        wanted = [_shorten(name) for name in _names(asked) if name] + list(
-            asked.form.names[:SCRIPT_FIELDS] if asked.form else ()
-        )
+        fields = asked.form.names[:SCRIPT_FIELDS] if asked.form else ()
+        wanted = [_shorten(name) for name in (*_names(asked), *fields) if name]
         return list(dict.fromkeys(near for name in wanted for near in get_close_matches(name, names, 2, 0.75)))[:3]
 
 
