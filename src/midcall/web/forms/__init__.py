@@ -33,6 +33,31 @@ __all__ = ["OURS", "PAGES", "Pages", "draw", "inputs", "read", "stylesheet", "to
 OURS = Path(__file__).parent
 
 
+def _load(places: Sequence[Path]) -> Environment:
+    """Templates of these directories; each is compiled when it is first used."""
+    loaders: list[BaseLoader] = [FileSystemLoader(place) for place in places]
+    environment = Environment(
+        loader=ChoiceLoader(loaders),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+        extensions=["jinja2.ext.i18n"],
+    )
+    install = cast("Any", environment).install_gettext_callables
+    install(_, ngettext, newstyle=True)  # `_("Hello %(name)s", name=who)` escapes the name
+    cast("dict[str, Any]", environment.globals).update(lang=name_language, dir=name_direction)
+    environment.filters.update(text=excerpt.text, line=excerpt.line, exact=excerpt.exact, marks=excerpt.draw_marks)
+    return environment
+
+
+@cache
+def _load_ours(places: tuple[Path, ...]) -> Environment:
+    """The same for our templates, once per process: compiling one takes longer than rendering it."""
+    return _load(places)
+
+
 class Pages:
     """Renders templates.
 
@@ -42,23 +67,8 @@ class Pages:
     """
 
     def __init__(self, *ours: Path, overrides: Path | None = None) -> None:
-        places = [*([overrides] if overrides is not None else []), *ours, OURS / "templates"]
-        loaders: list[BaseLoader] = [FileSystemLoader(place) for place in places]
-        self._environment = Environment(
-            loader=ChoiceLoader(loaders),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            auto_reload=False,
-            extensions=["jinja2.ext.i18n"],
-        )
-        install = cast("Any", self._environment).install_gettext_callables
-        install(_, ngettext, newstyle=True)  # `_("Hello %(name)s", name=who)` escapes the name
-        cast("dict[str, Any]", self._environment.globals).update(lang=name_language, dir=name_direction)
-        self._environment.filters.update(
-            text=excerpt.text, line=excerpt.line, exact=excerpt.exact, marks=excerpt.draw_marks
-        )
+        ours = (*ours, OURS / "templates")
+        self._environment = _load_ours(ours) if overrides is None else _load((overrides, *ours))
 
     def page(self, template: str, /, **variables: Any) -> Markup:
         """Render this template with these variables."""
