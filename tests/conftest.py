@@ -15,6 +15,7 @@ import os
 import signal
 import sys
 from collections.abc import Generator, Iterator
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from weakref import WeakSet
@@ -23,6 +24,7 @@ import pytest
 import uvicorn.server
 from hypothesis import HealthCheck, settings
 
+from tests.certificates import certificate
 from tests.scanning import Scanning
 
 
@@ -41,6 +43,8 @@ def pytest_configure(config: pytest.Config) -> None:
     uvicorn.server.asyncio = SimpleNamespace(**vars(asyncio) | {"sleep": sooner})
     data = TemporaryDirectory(prefix="midcall-data-", ignore_cleanup_errors=True)
     os.environ["XDG_DATA_HOME"] = data.name
+    # Each HTTP client loads the authorities that this names. All of the machine's take longer than most tests.
+    os.environ["SSL_CERT_FILE"] = str(certificate(Path(data.name) / "authority.pem"))
     os.environ["MIDCALL_PORTAL_DETACHED"] = "0"  # tests of the page process turn it on, in their own folder
     os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
     if hasattr(signal, "SIGHUP"):  # under nohup it is ignored, and programs that tests start would inherit that

@@ -8,6 +8,7 @@ import pytest
 
 from midcall.client import CannotAnswer, connect
 from midcall.client.guard import Guard
+from midcall.client.transport import intake
 from midcall.core.outcome import Accepted, Cancelled, Declined
 from tests.client.answerers import Answers
 from tests.client.raw import MODERN, Raw, final, form, round_of, told
@@ -144,7 +145,10 @@ async def test_the_refusal_of_a_malformed_question_says_what_is_wrong(
 
 
 @pytest.mark.parametrize("extra", [{}, {"content": []}, {"inputRequests": {}}], ids=["bare", "content", "no questions"])
-async def test_a_round_without_questions_is_not_a_result(extra: dict[str, Any]) -> None:
+async def test_a_round_without_questions_is_not_a_result(
+    extra: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intake, "MAX_BUSY_SECONDS", 0.0)
     rounds = iter(range(12))
 
     async def handle(raw: Raw, call: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import pytest
 from mcp.server import MCPServer
 
 from midcall.server.channels.apps import channel
+from midcall.server.resuming import visits
 from tests import messy
 
 OF_ENDED_RUNS = "finished exception=CancelledError()"
@@ -35,6 +36,12 @@ def both_modes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     """The same with runs that stay in memory between rounds, and with runs that are ended and replayed."""
     monkeypatch.setenv("MIDCALL_LIVE", "1" if request.param == "live" else "0")
     return request.param
+
+
+@pytest.fixture
+def brief_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request with a code doesn't wait for long until the user has answered: here they never do meanwhile."""
+    monkeypatch.setattr(visits, "BRIEF_HOLD_SECONDS", 0.02)
 
 
 @pytest.fixture

@@ -185,6 +185,7 @@ async def test_a_form_on_a_page_has_the_events_of_the_page_and_of_the_visit(era:
 
 
 @pytest.mark.usefixtures("either")
+@pytest.mark.usefixtures("brief_holds")
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_link_has_codes_and_the_call_keeps_its_digest(era: Era) -> None:
     async def tool() -> str:

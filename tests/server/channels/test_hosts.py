@@ -21,7 +21,6 @@ from midcall import Form, Text, ask, choose, confirm
 from midcall.doctor.checks.options import check_forms
 from midcall.doctor.inspection import Site
 from midcall.portal.app import Portal
-from midcall.server.channels.apps import channel
 from midcall.server.install import Installation, installation_on
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect
@@ -326,12 +325,12 @@ async def qwen(server: Any, *, era: Era, way: Way) -> AsyncIterator[Client]:
         yield await stack.enter_async_context(connect(target, era=era, modes=(), extensions=QWEN))
 
 
+@pytest.mark.usefixtures("never_shown", "brief_holds")
 @pytest.mark.parametrize("way", ["memory", "http"])
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_host_that_declares_apps_and_shows_none_gets_an_address_at_once_and_then_links(
-    era: Era, way: Way, monkeypatch: pytest.MonkeyPatch
+    era: Era, way: Way
 ) -> None:
-    monkeypatch.setattr(channel, "APP_SECONDS", 0.02)
     async with qwen(host_server(), era=era, way=way) as client:
         result = await client.call_tool("book", {})
         assert "If no form appears" in shown(result)

@@ -133,6 +133,7 @@ async def test_with_a_portal_a_page_is_visited_too(era: Era) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
+@pytest.mark.usefixtures("brief_holds")
 async def test_by_link_it_resumes_with_the_code(era: Era) -> None:
     portal = Portal()
     server = server_with(hello, keys=KEYS, store=Memory(), portal=portal, probe=True)

@@ -142,6 +142,7 @@ async def test_a_client_without_elicitation_gets_a_link_and_resumes_with_the_cod
         assert shown(await go_on(client, first)) == "Oslo 3 link"
 
 
+@pytest.mark.usefixtures("brief_holds")
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_whole_interview_works_from_a_client_that_has_never_heard_of_elicitation(era: Era) -> None:
     acts: list[Act] = [
@@ -204,6 +205,7 @@ async def test_a_visit_reaches_a_client_with_nothing_too(era: Era) -> None:
         assert shown(await go_on(client, first)) == "looked"
 
 
+@pytest.mark.usefixtures("brief_holds")
 @pytest.mark.parametrize("era", ERAS)
 async def test_secrets_and_approvals_reach_a_client_with_nothing_too(era: Era) -> None:
     async def tool() -> str:

@@ -26,6 +26,7 @@ from midcall import (
     visit,
 )
 from midcall.errors import InvalidQuestion
+from midcall.server.running import threads
 from midcall.testing import ERAS, Era, connect, run
 from tests.kinds import KINDS, Kind, server_with
 from tests.mistakes import BROKEN, logged_mistake, mistake_in
@@ -250,8 +251,10 @@ async def test_a_verb_that_is_dropped_where_no_call_is_running_is_named_in_a_war
 @pytest.mark.parametrize("kind", ["mcpserver", "fastmcp"])
 @pytest.mark.parametrize("era", ERAS)
 async def test_an_async_tool_that_blocks_the_loop_for_a_thread_that_asks_is_logged(
-    era: Era, kind: Kind, caplog: pytest.LogCaptureFixture
+    era: Era, kind: Kind, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(threads, "BLOCKED_SECONDS", 0.5)
+
     async def tool() -> str:
         with ThreadPoolExecutor(1) as pool:
             return pool.submit(copy_context().run, from_thread.ask, "a?", str).result()
