@@ -20,6 +20,7 @@ import pytest
 from starlette.requests import Request
 
 from midcall.portal import FromCallable, Portal
+from midcall.portal.detached.files import Folder, Life, read_life, write_life
 from tests.portal.sites import controls_of
 from tests.portal.stdio_hosts import Home, address_in, code_in, host, press
 from tests.web.other_user import ASK, another_user, linux, root
@@ -89,6 +90,75 @@ async def test_after_it_is_killed_the_next_link_starts_another_at_the_same_addre
         assert first.rpartition("/i/")[0] == second.rpartition("/i/")[0]
         assert (await press(first)).status_code == 200
         assert (await press(second)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        b"\xff\x00",
+        b"[" * 1_000,
+        b"{}",
+        b"[]",
+        b"null",
+        b'{"port": 70000, "mark": "a", "pid": 0}',
+        b'{"port": -1, "mark": "a", "pid": 0}',
+        b'{"port": Infinity, "mark": "a", "pid": 0}',
+        b'{"port": 0, "mark": "a", "pid": 1e999}',
+        b'{"port": null, "mark": "a", "pid": 0}',
+        b'{"port": 9' + b"9" * 5_000,
+    ],
+)
+def test_a_damaged_file_about_the_process_says_nothing(tmp_path: Path, left: bytes) -> None:
+    folder = Folder(tmp_path)
+    life = folder.open_life()
+    try:
+        os.write(life, left)
+        assert read_life(life) == Life()
+    finally:
+        os.close(life)
+
+
+def test_who_reads_while_the_process_writes_where_it_listens_finds_the_old_or_the_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, seen = Folder(tmp_path), set[Life]()
+    before, after = Life(50_000, "a" * 16), Life(50_000, "a", 1)
+    mine, theirs = folder.open_life(), folder.open_life()
+    try:
+        write_life(mine, before)
+        for name in ("pwrite", "write", "ftruncate"):
+            real = getattr(os, name)
+            monkeypatch.setattr(os, name, lambda *given, real=real: (real(*given), seen.add(read_life(theirs)))[0])
+        write_life(mine, after)
+        assert seen <= {before, after}
+        assert read_life(theirs) == after
+    finally:
+        os.close(mine)
+        os.close(theirs)
+
+
+async def test_a_damaged_file_about_the_process_keeps_no_page_from_its_user(home: Home) -> None:
+    folder = home.folder
+    folder.path.mkdir(mode=0o700, parents=True)
+    (folder.path / f"{folder.name}.lock").write_text('{"port": 70000}')
+    async with host(home) as server:
+        told = await server.call("pay", euros=5)
+        assert (await press(address_in(told))).status_code == 200
+
+
+async def test_if_nothing_says_where_the_process_listens_the_server_serves_its_own_pages(home: Home) -> None:
+    async with host(home) as server:
+        await server.call("pay", euros=5)
+        await home.running()
+        life = home.folder.path / f"{home.folder.name}.lock"
+        said = life.read_text()
+        life.write_text("")
+        try:
+            address = address_in(await server.call("pay", euros=6))
+        finally:
+            life.write_text(said)
+        assert urlsplit(address).port
+        assert (await press(address)).status_code == 200
 
 
 @pytest.mark.parametrize("tool", ["book", "pay"])

@@ -26,6 +26,7 @@ from struct import Struct
 from typing import Any, Final
 
 from midcall import __version__
+from midcall.portal.validation import LAST_PORT
 from midcall.settings.portal import PAGES_LOCK_SECONDS, PAGES_RETRY_SECONDS
 from midcall.settings.web import LOCAL_BACKLOG
 from midcall.stores.sqlite import default_file
@@ -33,6 +34,7 @@ from midcall.stores.sqlite import default_file
 LOG: Final = "pages.log"
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 _NETWORK: Final = Path("/proc/self/ns/net")
+_LIFE: Final = 200  # more than any life takes
 _CREDENTIALS: Final = Struct("=iII")  # process, user, group (man 7 unix)
 
 
@@ -211,16 +213,18 @@ def end_life(descriptor: int) -> None:
 
 def read_life(descriptor: int) -> Life:
     """What this file says; nothing if it's empty or damaged."""
-    with suppress(ValueError, TypeError):
-        found: dict[str, Any] = json.loads(os.pread(descriptor, 1000, 0))
-        return Life(int(found["port"]), str(found["mark"]), int(found["pid"]))
+    with suppress(ValueError, TypeError, LookupError, OverflowError, RecursionError):
+        found: dict[str, Any] = json.loads(os.pread(descriptor, _LIFE, 0))
+        life = Life(int(found["port"]), str(found["mark"]), int(found["pid"]))
+        if 0 <= life.port <= LAST_PORT and life.pid >= 0:
+            return life
     return Life()
 
 
 def write_life(descriptor: int, life: Life) -> None:
+    """In one write, of always the same length: others may read it meanwhile."""
     data = json.dumps({"port": life.port, "mark": life.mark, "pid": life.pid}).encode()
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, data, 0)
+    os.pwrite(descriptor, data.ljust(_LIFE), 0)
 
 
 def is_own(connection: socket.socket) -> bool:

@@ -152,6 +152,8 @@ class Detached:
             life = folder.open_life()
             try:
                 now = self._start(folder, life) if take_life(life) else read_life(life)
+                if not now.port:
+                    raise Unavailable(f"nothing says where it listens: see {folder.path!s}")
                 self._send(folder, now, message)
             finally:
                 os.close(life)  # the process holds the lock
