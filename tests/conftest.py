@@ -92,6 +92,7 @@ HOSTILE = "tests/client/test_hostile"
 """Attacks on the client side. `make hostile` runs them, in every way."""
 UNITS = (
     "tests/core/",
+    "tests/logs/",
     "tests/settings/",
     "tests/web/",
     "tests/server/verbs/test_asking.py",
