@@ -19,6 +19,7 @@ from tests.peer import COMMAND, OLD, URL, completed, needs, play
 from tests.peer_server import NEW
 
 VERSIONS = [OLD, NEW]
+NO_IDS: list[Any] = [{}, {"elicitationId": None}, {"elicitationId": 1}, {"elicitationId": ["1"]}]
 
 
 async def says_done(waiting: Waiting) -> bool:
@@ -189,6 +190,19 @@ async def test_on_complete_gets_known_ids_and_unknown_ones_marked_as_such(era: A
             await play(client, needs("1", then=completed("1", "1", "other")))
             await last.wait()
     assert heard == [("1", True), ("other", False)]
+
+
+@pytest.mark.parametrize("era", VERSIONS)
+async def test_a_report_without_an_id_ends_no_wait_and_the_next_one_does(era: Any) -> None:
+    heard: list[tuple[str, bool]] = []
+    malformed = [("notifications/elicitation/complete", params) for params in NO_IDS]
+    with anyio.fail_after(30):
+        async with connect(
+            COMMAND, Watcher(says_nothing), era=era, on_complete=lambda id, known: heard.append((id, known))
+        ) as client:
+            seen = await play(client, needs("1", then=[*malformed, *completed("1")]))
+    assert len(seen["calls"]) == 2
+    assert heard == [("1", True)]
 
 
 async def test_a_report_that_comes_too_early_is_unknown_first_and_known_with_its_visit() -> None:
