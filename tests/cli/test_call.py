@@ -157,6 +157,16 @@ def test_a_page_that_ended_with_its_server_is_not_offered(tmp_path: Path) -> Non
     assert last.endswith("Or use a protocol version that can ask you here: 2025-11-25 or newer.")
 
 
+def test_an_approval_without_an_answer_is_not_reported_as_the_users_decision(tmp_path: Path) -> None:
+    script, answers = tmp_path / "server.py", tmp_path / "answers.yaml"
+    script.write_text(PAYS.format(how="portal=Portal()"))
+    answers.write_text("Something else?: yes\n")
+    waits = here("call", command_of(script), "pay", "--answers", str(answers))
+    assert (waits.returncode, waits.stdout) == (3, "")
+    assert 'no answer for the question "Pay?" of payer.' in waits.stderr
+    assert "NOT FINISHED YET" in waits.stderr
+
+
 def test_an_older_version_is_no_reason_if_the_call_was_on_the_newest(tmp_path: Path) -> None:
     script = tmp_path / "server.py"
     script.write_text(PAYS.format(how="portal=Portal()"))

@@ -126,7 +126,7 @@ class Watched:
             return outcome
         except CannotAnswer as error:
             fate = plain_line(str(error))
-            return Cancelled()
+            return Cancelled(unseen=True)
         finally:
             self._count(fate)
 
