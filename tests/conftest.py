@@ -94,6 +94,7 @@ UNITS = (
     "tests/core/",
     "tests/logs/",
     "tests/settings/",
+    "tests/testing/",
     "tests/web/",
     "tests/server/verbs/test_asking.py",
     "tests/server/running/test_replay.py",

@@ -89,7 +89,21 @@ def test_a_program_loads_the_limits_of_what_it_uses() -> None:
 
 
 def test_fastmcp_is_not_needed() -> None:
-    assert "fastmcp" not in loaded_by("import midcall; midcall.install; midcall.ask; import midcall.testing")
+    assert "fastmcp" not in loaded_by("import midcall; midcall.install; midcall.ask; midcall.testing.replayed")
+
+
+def test_the_pytest_plugin_loads_nothing_until_a_test_uses_its_fixture() -> None:
+    assert not loaded_by("import midcall.testing.plugin") & {"mcp", "anyio", "midcall.testing.running"}
+
+
+def test_every_public_name_of_testing_exists_and_is_listed_once() -> None:
+    from midcall import testing
+
+    assert sorted(testing.__all__) == sorted(testing._HOME) == dir(testing)
+    for name in testing.__all__:
+        assert getattr(testing, name) is not None
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = testing.nothing
 
 
 def test_every_public_name_exists_and_is_listed_once() -> None:

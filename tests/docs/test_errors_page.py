@@ -33,9 +33,7 @@ for module in walk_packages(midcall.__path__, "midcall."):
         import_module(module.name)
 CLASSES = sorted(set(below(errors.MidcallError)), key=lambda cls: cls.__name__)
 FOR_TESTS = {
-    name
-    for name in testing.__all__
-    if isinstance(vars(testing)[name], type) and issubclass(vars(testing)[name], Exception)
+    name for name in testing.__all__ if isinstance(each := getattr(testing, name), type) and issubclass(each, Exception)
 }
 
 

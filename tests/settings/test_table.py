@@ -146,7 +146,12 @@ def test_every_limit_says_what_happens_at_it() -> None:
 
 
 def test_the_errors_that_limits_name_exist() -> None:
-    public = {**vars(midcall.errors), **vars(portal_webhooks), **vars(connection_errors), **vars(midcall.testing)}
+    public = {
+        **vars(midcall.errors),
+        **vars(portal_webhooks),
+        **vars(connection_errors),
+        "NotReplayable": midcall.testing.NotReplayable,
+    }
     named = [name for each in SETTINGS for name in re.findall(r"`([A-Z][A-Za-z]+)`", each.then)]
     assert len(named) > 10
     assert [name for name in named if not (isinstance(public.get(name), type))] == []

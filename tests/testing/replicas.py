@@ -1,4 +1,4 @@
-"""A server that tests name as "tests.testing_replicas:mcp", so that separate processes can serve it."""
+"""A server that tests name as "tests.testing.replicas:mcp", so that separate processes can serve it."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from midcall.portal import Portal
 from midcall.testing import NotReplayable, replayed, run
 from tests.kinds import KINDS, Kind, bare_server, server_with
 
-NAMED = "tests.testing_replicas:mcp"
+NAMED = "tests.testing.replicas:mcp"
 
 
 class Counting:
@@ -205,8 +205,8 @@ async def test_a_server_can_be_given_by_name() -> None:
 
 
 async def test_a_missing_name_is_reported() -> None:
-    with pytest.raises(AssertionError, match=r"module 'tests\.testing_replicas' has no 'server'"):
-        await run("tests.testing_replicas:server", "in_order")
+    with pytest.raises(AssertionError, match=r"module 'tests\.testing\.replicas' has no 'server'"):
+        await run("tests.testing.replicas:server", "in_order")
 
 
 async def test_a_tool_that_asks_in_the_order_of_a_set_fails_with_two_hash_seeds() -> None:
