@@ -608,6 +608,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         REQUIRED + "test_ids_that_nobody_knows_are_not_kept_without_end",
     ),
     "CLI-8": (
+        REQUIRED + "test_an_error_that_needs_very_many_visits_asks_for_none_and_takes_no_time",
         PEERS + "test_the_users_confirmation_is_enough_on_versions_without_ids",
         PEERS + "test_the_servers_report_is_enough",
         PEERS + "test_a_wait_without_either_ends_in_time_and_the_call_is_repeated",

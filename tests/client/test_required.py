@@ -13,6 +13,8 @@ from midcall.client.connection.visits import Visits
 from midcall.core.outcome import Accepted, Cancelled, Declined
 from midcall.errors import UserCancelled, UserDeclined
 from midcall.logs.audit import Event
+from midcall.settings.client import MAX_REQUIRED_VISITS
+from tests.budget import cpu_budget
 from tests.client.answerers import Answers, Watcher
 from tests.client.raw import MODERN, Raw, Refusal, final, told
 
@@ -327,6 +329,23 @@ async def test_of_a_malformed_error_nothing_is_asked_and_it_comes_out(data: Any)
         with pytest.raises(MCPError, match="odd"):
             await client.call_tool("it")
     assert answerer.asked == []
+
+
+async def test_an_error_that_needs_very_many_visits_asks_for_none_and_takes_no_time() -> None:
+    """A server could keep the client busy, and its user clicking, without end."""
+    most = needs(*map(str, range(MAX_REQUIRED_VISITS)))
+    more = needs(*map(str, range(MAX_REQUIRED_VISITS + 1)))
+    many = needs(*map(str, range(100_000)))
+    answerer = Answers(lambda asked: Cancelled())
+    async with connect(refusing(more, many, most).transport(), answerer) as client:
+        for _ in range(2):
+            with cpu_budget(3), pytest.raises(MCPError, match="Please connect first") as caught:
+                await client.call_tool("it")
+            assert any("has more than 50 visits" in note for note in caught.value.__notes__)
+            assert answerer.asked == []
+        with pytest.raises(UserCancelled):
+            await client.call_tool("it")
+        assert len(answerer.asked) == 1
 
 
 async def test_an_answerer_without_visits_is_not_asked_to_make_one() -> None:

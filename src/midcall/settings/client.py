@@ -55,6 +55,13 @@ VISIT_RETRIES: Final = client.add(
     "Repeat a call that failed with -32042 this often.",
     then="The call fails with the server's own error, and a note.",
 )
+MAX_REQUIRED_VISITS: Final = client.add(
+    "MAX_REQUIRED_VISITS",
+    50,
+    "visits",
+    "One error -32042 may require this many visits.",
+    then="The user is asked for none of them: the call fails with the server's own error, and a note.",
+)
 MAX_CLIENT_ROUNDS: Final = client.add(
     "MAX_CLIENT_ROUNDS",
     100,

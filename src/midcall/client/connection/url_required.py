@@ -25,7 +25,7 @@ from midcall.core.text import plain_line
 from midcall.core.urls import parse_url
 from midcall.errors import InvalidForm, UserCancelled, UserDeclined
 from midcall.protocol import has_visit_errors
-from midcall.settings.client import VISIT_RETRIES
+from midcall.settings.client import MAX_REQUIRED_VISITS, VISIT_RETRIES
 
 _log: Final = logging.getLogger("midcall.client.connection")
 
@@ -180,6 +180,8 @@ def find_required_visits(error: MCPError, *, ids: bool = True) -> list[VisitQues
     listed: Any = cast("dict[str, Any]", data).get("elicitations") if isinstance(data, dict) else None
     if not isinstance(listed, list) or not listed:
         raise InvalidForm("data.elicitations is not a list of visits")
+    if len(cast("list[Any]", listed)) > MAX_REQUIRED_VISITS:  # before they're read
+        raise InvalidForm(f"data.elicitations has more than {MAX_REQUIRED_VISITS} visits")
     return [
         _read_visit(f"data.elicitations.{place}", each, ids) for place, each in enumerate(cast("list[Any]", listed))
     ]
