@@ -13,11 +13,13 @@ import gc
 import logging
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
+from typing import Any
 from weakref import WeakSet
 
 import pytest
@@ -26,6 +28,8 @@ from hypothesis import HealthCheck, settings
 
 from tests.certificates import certificate
 from tests.scanning import Scanning
+
+HERE = Path(__file__).resolve().parents[1]
 
 
 async def sooner(seconds: float) -> None:
@@ -81,13 +85,18 @@ PROOFS = (
     "tests/peers/",
     "tests/recipes/",
     "tests/client/test_browser_chromium.py",
+    "tests/client/test_terminal_gone.py",
     "tests/client/test_terminal_tmux.py",
+    "tests/docs/test_snippets.py::test_the_quickstart_works_in_an_empty_folder",
     "tests/portal/test_chromium.py",
+    "tests/portal/test_detached.py",
     "tests/portal/test_examples.py",
+    "tests/server/channels/test_one_page.py::test_a_real_browser_is_led_from_question_to_question",
     "tests/strangers/test_processes.py",
     "tests/test_wheel.py",
+    "tests/web/test_app_chromium.py",
 )
-"""Proofs with browsers, other SDKs and replicas that are killed. `make proofs` runs them."""
+"""Proofs with browsers, other SDKs and processes that are killed. `make proofs` runs them."""
 HOSTILE = "tests/client/test_hostile"
 """Attacks on the client side. `make hostile` runs them, in every way."""
 UNITS = (
@@ -100,7 +109,43 @@ UNITS = (
     "tests/server/running/test_replay.py",
     "tests/test_",
 )
-"""What `make quick` runs: no services, no browsers, no other programs."""
+WITH_PROGRAMS = (
+    "tests/server/running/test_replay.py::test_in_a_live_run_such_a_loop_does_not_keep_the_process_from_ending",
+    "tests/core/test_form.py::test_the_digest_is_the_same_in_another_process",
+    "tests/test_audit.py::test_a_process_that_ends_writes_what_is_left",
+    "tests/test_audit.py::test_a_forked_process_has_its_own_queue",
+    "tests/test_audit.py::test_the_variable_can_name_standard_error",
+    "tests/test_conformance_pair.py",
+    "tests/test_examples.py",
+    "tests/test_layout.py::test_core_can_be_used_without_an_event_loop_or_mcp",
+    "tests/test_layout.py::test_importing_midcall_loads_nothing_heavy_until_a_name_is_used",
+    "tests/test_layout.py::test_a_program_loads_the_limits_of_what_it_uses",
+    "tests/test_layout.py::test_fastmcp_is_not_needed",
+    "tests/test_layout.py::test_the_client_side_loads_only_what_is_used",
+    "tests/test_scanning.py",
+    "tests/test_testing.py::test_an_unreachable_server_is_named",
+    "tests/test_testing_ways.py::test_a_tool_that_asks_in_the_order_of_a_set_fails_with_two_hash_seeds",
+    "tests/test_testing_ways.py::test_a_tool_that_sorts_passes_with_two_hash_seeds",
+    "tests/test_warm.py",
+)
+"""What `make quick` runs: no services, no browsers, no other programs. `no_programs` finds those that aren't units."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Don't import files without a test of this run: each worker would spend seconds on them."""
+    file = collection_path.relative_to(HERE).as_posix() if collection_path.is_relative_to(HERE) else ""
+    if not file.endswith(".py"):
+        return None
+    match config.option.markexpr:
+        case "unit":
+            unwanted = not file.startswith(UNITS) or file.startswith((*PROOFS, *WITH_PROGRAMS))
+        case "proof":
+            unwanted = not any(each.startswith(file) or file.startswith(each) for each in PROOFS)
+        case "not proof and not hostile":
+            unwanted = file.startswith((*PROOFS, HOSTILE))
+        case _:
+            return None
+    return unwanted or None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -110,15 +155,32 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("proof")
         elif item.nodeid.startswith(HOSTILE):
             item.add_marker("hostile")
-        elif item.nodeid.startswith(UNITS):
+        elif item.nodeid.startswith(UNITS) and not item.nodeid.startswith(WITH_PROGRAMS):
             item.add_marker("unit")
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Start importing what test programs need while the first tests run."""
-    if "tests.warm" in sys.modules and not session.config.option.collectonly:
+    if "tests.warm" in sys.modules and not (session.config.option.collectonly or _has_only_units(session)):
         sys.modules["tests.warm"].begin()
+
+
+def _has_only_units(session: pytest.Session) -> bool:
+    return all(item.get_closest_marker("unit") for item in session.items)
+
+
+@pytest.fixture(autouse=True)
+def no_programs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A unit test starts no other program."""
+
+    def refuse(*_: Any, **__: Any) -> None:
+        pytest.fail("This unit test starts a program: add it to WITH_PROGRAMS in tests/conftest.py")
+
+    if request.node.get_closest_marker("unit"):
+        monkeypatch.setattr(subprocess.Popen, "__init__", refuse)
+        if "tests.warm" in sys.modules:
+            monkeypatch.setattr("tests.warm.begin", refuse)
 
 
 @pytest.fixture(autouse=True)

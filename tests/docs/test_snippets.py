@@ -534,7 +534,7 @@ def test_the_quickstart_works_in_an_empty_folder(command: list[str], end: str, t
         shutil.copy(SOURCES / f"{name}.py", tmp_path)
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHONPATH", "PYTEST_"))}
     done = subprocess.run(
-        [sys.executable, *command], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
+        [sys.executable, *command], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=110
     )
     assert done.stdout.splitlines()[-1].startswith(end), done.stdout + done.stderr
 

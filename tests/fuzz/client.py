@@ -198,4 +198,4 @@ async def _open() -> AsyncIterator[Take]:
     yield take
 
 
-TARGETS: Final = (Target("client", _make, _open, short=800, share=70, must=("asked", "called")),)
+TARGETS: Final = (Target("client", _make, _open, short=400, share=70, must=("asked", "called")),)

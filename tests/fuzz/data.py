@@ -322,8 +322,8 @@ async def _open_answers() -> AsyncIterator[Take]:
 
 
 TARGETS: Final = (
-    Target("journals", _make_journal, _open_journals, short=4_000, share=200, must=("replayed", "refused later")),
-    Target("schemas", _make_schema, _open_schemas, short=1_200, share=120, must=("shown",)),
-    Target("arguments", _make_arguments, _open_arguments, short=1_500, share=100, must=("read",)),
-    Target("answers", _make_answer, _open_answers, short=4_000, share=50, must=("accept", "decline")),
+    Target("journals", _make_journal, _open_journals, short=1_500, share=200, must=("replayed", "refused later")),
+    Target("schemas", _make_schema, _open_schemas, short=500, share=120, must=("shown",)),
+    Target("arguments", _make_arguments, _open_arguments, short=600, share=100, must=("read",)),
+    Target("answers", _make_answer, _open_answers, short=1_500, share=50, must=("accept", "decline")),
 )

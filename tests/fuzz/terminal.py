@@ -197,7 +197,7 @@ async def _open_commands() -> AsyncIterator[Take]:
 
 
 TARGETS: Final = (
-    Target("lines", _make_lines, _open_lines, short=600, share=40, must=("Accepted", "Cancelled")),
+    Target("lines", _make_lines, _open_lines, short=300, share=40, must=("Accepted", "Cancelled")),
     Target("forms", _make_acts, _open_forms, short=60, share=2, seconds=30.0),
     Target("commands", _make_command, _open_commands, short=60, share=2, must=("exit code 0", "exit code 4")),
 )

@@ -113,6 +113,6 @@ async def _open_urls() -> AsyncIterator[Take]:
 
 
 TARGETS: Final = (
-    Target("texts", _make_text, _open_texts, short=4_000, share=150, must=("plain", "with links")),
-    Target("urls", _make_url, _open_urls, short=4_000, share=200, must=("openable", "doubted")),
+    Target("texts", _make_text, _open_texts, short=1_500, share=150, must=("plain", "with links")),
+    Target("urls", _make_url, _open_urls, short=1_500, share=200, must=("openable", "doubted")),
 )

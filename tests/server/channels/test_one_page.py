@@ -648,7 +648,6 @@ async def test_a_leaked_store_shows_no_next_page() -> None:
 # --- a real browser ----------------------------------------------------------------------------------
 
 
-@pytest.mark.proof
 @needs_chromium()
 @pytest.mark.parametrize("js", [True, False], ids=["with scripts", "without"])
 async def test_a_real_browser_is_led_from_question_to_question(js: bool) -> None:

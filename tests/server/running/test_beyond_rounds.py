@@ -32,6 +32,7 @@ class Charge:
         return f"{len(await secret('github', 'A token'))} {await ask('First?', str)}"
 
 
+@pytest.mark.usefixtures("brief_holds")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("era", ERAS)
 async def test_behind_a_link_the_code_continues_the_live_run(kind: Kind, era: Era) -> None:
@@ -60,6 +61,7 @@ async def test_on_a_page_the_live_run_continues(kind: Kind, era: Era) -> None:
     assert charge.effects == ["charged"]
 
 
+@pytest.mark.usefixtures("brief_holds")
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_secret_that_is_entered_behind_a_link_continues_the_live_run(era: Era) -> None:
     charge = Charge()

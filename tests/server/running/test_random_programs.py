@@ -36,7 +36,7 @@ OF_ENDED_RUNS = ("exception was never retrieved", "Task was destroyed but it is 
 """What asyncio logs about tasks whose result a tool had not retrieved when its run ended."""
 
 many = settings(
-    max_examples=int(FUZZ or 80),
+    max_examples=int(FUZZ or 30),
     suppress_health_check=list(HealthCheck),
 )
 
