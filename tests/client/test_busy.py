@@ -14,6 +14,7 @@ from mcp import Client
 from mcp_types import TextContent, TextResourceContents
 
 from midcall.client import Script, connect
+from midcall.client.transport import intake
 from tests.peer import COMMAND, busy, play
 
 Call = Callable[[Client, str], Awaitable[str]]
@@ -51,12 +52,13 @@ async def test_so_are_prompts_and_resources(call: Call, part: str, empty: Any) -
 
 
 @pytest.mark.parametrize("states", ["aaaa", "abcd"])
-async def test_each_pause_is_longer_than_the_one_before(states: str) -> None:
+async def test_each_pause_is_longer_than_the_one_before(states: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intake, "BUSY_SECONDS", 0.05)
     with anyio.fail_after(30):
         async with connect(COMMAND, Script({})) as client:
             seen = await play(client, *map(busy, states))
     pauses = [after - before for before, after in pairwise(seen["times"])]
-    assert all(pause > least for pause, least in zip(pauses, (0.25, 0.5, 1.0, 2.0), strict=True))
+    assert all(pause > least for pause, least in zip(pauses, (0.05, 0.1, 0.2, 0.4), strict=True))
 
 
 async def test_the_callers_deadline_ends_the_pause_and_the_connection_stays_usable() -> None:

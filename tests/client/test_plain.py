@@ -78,10 +78,10 @@ def test_a_label_stays_on_its_line() -> None:
     "piece", ["\x1b]", "\x9d", "\x1b[", "\x1b[1", "\x1bP\x1b[", "\x1b]0;a", "é", "\u202e", "\x1b "]
 )
 def test_text_without_end_is_made_plain_in_time(piece: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     plain(piece * (1_000_000 // len(piece)))
     plain(f"\x1b]{piece[-1] * 1_000_000}")
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_a_sequence_that_another_breaks_off_is_shown() -> None:

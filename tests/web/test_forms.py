@@ -332,7 +332,7 @@ def test_one_stylesheet_knows_light_and_dark_and_loads_nothing() -> None:
 
 
 def test_huge_forms_are_drawn_quickly_with_a_note_about_cuts() -> None:
-    begun = time.monotonic()
+    begun = time.process_time()
     page = drawn(Form(*(Text(f"t{n}", title="x" * 5_000) for n in range(1_000))))
     assert len(page.controls) == 1_000
     assert len(page.text) < 500_000
@@ -340,7 +340,7 @@ def test_huge_forms_are_drawn_quickly_with_a_note_about_cuts() -> None:
     assert "1 more option is not shown." in page.text
     page = one(Text("a", description="\x1b]" * 2_500_000))
     assert "4,998,000 more characters are not shown" in page.text
-    assert time.monotonic() - begun < 10
+    assert time.process_time() - begun < 10
 
 
 def test_a_form_that_is_too_large_is_detected() -> None:

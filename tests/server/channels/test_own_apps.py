@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import mcp_types
+import pytest
 from mcp import MCPError
 from mcp.client.extension import advertise
 from mcp.server.apps import APP_MIME_TYPE, EXTENSION_ID
@@ -21,6 +22,7 @@ def caller(ctx: Any) -> str:
     return str((ctx.params or {}).get("_meta", {}).get("example.com/user"))
 
 
+@pytest.mark.usefixtures("never_shown")
 async def test_who_cannot_see_a_tool_decides_nothing_about_it_for_those_who_can() -> None:
     lists: list[str] = []
 
