@@ -16,7 +16,7 @@ INPUTS ?= 1000000
 FUZZ_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test quick proofs check bench conformance everywhere hosts peers chaos fuzz hostile suites messages settings services browser docs pictures wheel audit clean
+.PHONY: help venv demo test quick shuffle proofs check bench conformance everywhere hosts peers chaos fuzz hostile suites messages settings services browser docs pictures wheel audit clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ test: $(VENV) ## Run the tests; those that this machine can't run are skipped, w
 
 quick: $(VENV) ## Run the unit tests: no services, no browser, no other programs
 	$(BIN)/python -m pytest -n auto --dist worksteal -m unit $(PYTEST_ARGS)
+
+shuffle: $(VENV) ## Run the tests in a random order (PYTEST_ARGS=--randomly-seed=7 repeats one)
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not proof and not hostile" -p randomly $(PYTEST_ARGS)
 
 proofs: $(VENV) ## Run the slow proofs: browsers, other SDKs, replicas that are killed
 	$(BIN)/python -m pytest -n auto --dist worksteal -m proof $(PYTEST_ARGS)
