@@ -92,6 +92,50 @@ async def test_the_file_has_a_write_ahead_log_and_what_is_removed_is_not_left_in
     assert b"sealed-and-removed" not in store.path.read_bytes()
 
 
+def inode(path: str) -> int:
+    return os.stat(path).st_ino
+
+
+OTHER_PROCESS = """
+import asyncio, sys
+from midcall.stores.sqlite import SQLite
+
+async def main():
+    store = SQLite(sys.argv[1])
+    print([await store.read(id) is not None for id in ("first", "second")])
+    await store.close()
+
+asyncio.run(main())
+"""
+
+
+async def look_elsewhere(path: Path) -> str:
+    """Whether another process finds the two records. It closes the file, as the only one or not."""
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", OTHER_PROCESS, str(path), stdout=pipe)
+    out, _ = await process.communicate()
+    return out.decode().strip()
+
+
+@posix
+async def test_a_second_store_of_one_process_takes_no_lock_of_the_first_away(tmp_path: Path) -> None:
+    """A process that closes any descriptor of a file loses its locks on it: another one would remove its log."""
+    path = tmp_path / "store.db"
+    first, second = SQLite(path), SQLite(path)
+    try:
+        await first.create(replace(PENDING, id="first"))
+        await second.open()
+        log = inode(f"{path}-wal")
+        assert await look_elsewhere(path) == "[True, False]"
+        assert inode(f"{path}-wal") == log
+        await first.create(replace(PENDING, id="second"))
+        assert await look_elsewhere(path) == "[True, True]"
+        assert await second.read("second") is not None
+    finally:
+        await first.close()
+        await second.close()
+
+
 async def test_a_missing_directory_is_reported(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"no directory .*nowhere.*Create the directory"):
         await SQLite(tmp_path / "nowhere" / "store.db").open()

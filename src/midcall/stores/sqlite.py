@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any, Final, TypeVar
 
 from midcall.errors import StoreError
@@ -53,6 +54,7 @@ _STEPS: Final = (
 )
 _SCHEMA: Final = "CREATE TABLE IF NOT EXISTS midcall_schema (version INTEGER NOT NULL, usable_from INTEGER NOT NULL)"
 _NEEDED: Final = (3, 35)
+_MAKING: Final = Lock()
 _POLL_ANYWAY: Final = 100
 """Every so many polls, regardless of the counter."""
 
@@ -166,12 +168,18 @@ def _make_file(path: Path) -> Path:
         raise StoreError(
             f"There is no directory {path.parent} for the store", advice="Create the directory, or correct the path."
         )
+    advice = "It must be a file that this user can read and write."
     try:
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        # A file that exists is never opened here. To close any descriptor of it would end all locks that this process
+        # has on it by another store: another process would take itself for the last one, and remove its log.
+        with _MAKING:
+            os.close(os.open(os.path.realpath(path), os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except FileExistsError:
+        effective = os.access in os.supports_effective_ids
+        if not path.is_file() or not os.access(path, os.R_OK | os.W_OK, effective_ids=effective):
+            raise StoreError(f"The store cannot open {path!s}", advice=advice) from None
     except OSError as error:
-        raise StoreError(
-            f"The store cannot open {path!s}", advice="It must be a file that this user can read and write."
-        ) from error
+        raise StoreError(f"The store cannot open {path!s}", advice=advice) from error
     return path
 
 
