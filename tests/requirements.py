@@ -969,6 +969,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/client/test_consent.py::test_the_length_of_a_host_is_checked_before_it_is_encoded",
         "tests/core/test_urls.py::test_the_length_of_a_host_in_other_letters_is_checked_before_it_is_normalized",
         "tests/core/test_patterns.py::test_odd_patterns_in_many_fields_of_another_server_are_judged_in_bounded_time",
+        "tests/client/test_long_texts.py::test_a_round_of_very_many_questions_asks_none_and_takes_no_longer_than_a_few",
         "tests/client/test_long_texts.py::test_a_million_malformed_parts_of_a_message_take_no_longer_than_a_few",
     ),
     "SAFE-2": (

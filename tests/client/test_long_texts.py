@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from hypothesis import example, given
+from mcp import MCPError
 from mcp.client._memory import InMemoryTransport
 from mcp.server import MCPServer
 from mcp.shared.message import SessionMessage
@@ -17,6 +18,7 @@ from midcall.cli.call.arguments import BadArgument, read, split
 from midcall.cli.call.results import as_text
 from midcall.cli.schemas import kinds_of
 from midcall.cli.tools import _draw_tool  # pyright: ignore[reportPrivateUsage]
+from midcall.client import connect
 from midcall.client.asked import Asked, FormQuestion
 from midcall.client.automatic.script_file import BadScript, read_script
 from midcall.client.guard.lists import Servers
@@ -31,14 +33,17 @@ from midcall.core.forms.fields import Choice, Choices, Text
 from midcall.core.forms.form import Form
 from midcall.core.forms.hints import list_hints
 from midcall.core.forms.schema import splitter
+from midcall.core.outcome import Cancelled
 from midcall.core.text import plain
 from midcall.doctor.masking import mask
 from midcall.portal.logs import mask as mask_path
-from midcall.settings.client import MAX_MALFORMED_TOOLS
+from midcall.settings.client import MAX_MALFORMED_TOOLS, MAX_ROUND_QUESTIONS
 from midcall.web.forms import Pages
 from midcall.web.forms.inputs import read as read_posted
 from midcall.web.forms.inputs import split_moment
 from tests.budget import cpu_budget
+from tests.client.answerers import Answers
+from tests.client.raw import MODERN, Raw, final
 from tests.long_texts import Long, assert_fast, long_texts, some
 
 SECONDS = 5.0
@@ -142,6 +147,27 @@ def test_a_million_malformed_parts_of_a_message_take_no_longer_than_a_few() -> N
         pushed = JSONRPCRequest(jsonrpc="2.0", id=1, method="elicitation/create", params=malformed)
         repaired = Intake(InMemoryTransport(MCPServer("s"))).incoming(SessionMessage(pushed))
         assert "the question is malformed" in repr(repaired)
+
+
+async def test_a_round_of_very_many_questions_asks_none_and_takes_no_longer_than_a_few() -> None:
+    form = {"mode": "form", "message": "a?", "requestedSchema": {"type": "object", "properties": {}}}
+    question = {"method": "elicitation/create", "params": form}
+    left = [100_000, MAX_ROUND_QUESTIONS + 1, 3]
+
+    async def handle(raw: Raw, call: dict[str, Any]) -> dict[str, Any]:
+        if "inputResponses" in call:
+            return final()
+        asked = {str(number): question for number in range(left.pop(0))}
+        return {"resultType": "input_required", "requestState": "s", "inputRequests": asked}
+
+    answerer = Answers(lambda asked: Cancelled())
+    async with connect(Raw(handle, MODERN).transport(), answerer) as client:
+        for count in ("100,000", "10,001"):
+            with cpu_budget(SECONDS), pytest.raises(MCPError, match=f"asked {count} questions at once"):
+                await client.call_tool("it")
+        assert answerer.asked == []
+        await client.call_tool("it")
+        assert len(answerer.asked) == 3
 
 
 def test_a_name_that_appears_twice_in_a_large_file_is_found_at_once(tmp_path: Path) -> None:

@@ -55,6 +55,13 @@ VISIT_RETRIES: Final = client.add(
     "Repeat a call that failed with -32042 this often.",
     then="The call fails with the server's own error, and a note.",
 )
+MAX_ROUND_QUESTIONS: Final = client.add(
+    "MAX_ROUND_QUESTIONS",
+    10_000,
+    "questions",
+    "One round of a call on 2026-07-28 may have this many requests.",
+    then="The user is asked none of them: the call fails.",
+)
 MAX_REQUIRED_VISITS: Final = client.add(
     "MAX_REQUIRED_VISITS",
     50,

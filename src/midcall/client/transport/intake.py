@@ -24,8 +24,10 @@ from typing import Any, Final, cast
 from mcp.client._transport import Transport
 from mcp.shared.message import SessionMessage
 from mcp_types import (
+    INVALID_REQUEST,
     PROTOCOL_VERSION_META_KEY,
     ElicitRequest,
+    ErrorData,
     JSONRPCError,
     JSONRPCNotification,
     JSONRPCRequest,
@@ -47,6 +49,7 @@ from midcall.settings.client import (
     MAX_BUSY_STATES,
     MAX_FAULTS,
     MAX_MALFORMED_TOOLS,
+    MAX_ROUND_QUESTIONS,
 )
 
 _log: Final = logging.getLogger("midcall.client")
@@ -103,6 +106,8 @@ class Intake(Around):
 
     def incoming(self, item: Incoming) -> Incoming:
         match item:
+            case SessionMessage(message=JSONRPCResponse() as message) if _asks_too_much(message.result):
+                return self.incoming(SessionMessage(message=_refuse_round(message), metadata=item.metadata))
             case SessionMessage(message=JSONRPCResponse() as message):
                 repaired = message.model_copy(update={"result": self._repair(message.id, message.result)})
             case SessionMessage(message=JSONRPCRequest(method="elicitation/create") as message):
@@ -144,6 +149,19 @@ class Intake(Around):
             if len(self.unusable) < MAX_MALFORMED_TOOLS and name not in self.unusable:
                 _log.warning(f"the server lists a malformed tool, which was left out: {one_line(name)} ({why})")
                 self.unusable[name] = why
+
+
+def _asks_too_much(result: Mapping[str, Any]) -> bool:
+    """Whether this is a round of so many questions that counting them is all we do."""
+    questions = result.get("inputRequests")
+    return isinstance(questions, dict) and len(cast("dict[str, Any]", questions)) > MAX_ROUND_QUESTIONS
+
+
+def _refuse_round(message: JSONRPCResponse) -> JSONRPCError:
+    """The error that takes the place of such a round."""
+    count = len(message.result["inputRequests"])
+    text = f"The server asked {count:,} questions at once, and this client takes at most {MAX_ROUND_QUESTIONS:,}."
+    return JSONRPCError(jsonrpc="2.0", id=message.id, error=ErrorData(code=INVALID_REQUEST, message=text))
 
 
 def _repair_result(result: dict[str, Any]) -> dict[str, Any]:
