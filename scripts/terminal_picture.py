@@ -14,7 +14,7 @@ from typing import Any
 from textual.pilot import Pilot
 
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
-from midcall.client.terminal.flow import Flow, Step
+from midcall.client.terminal.flow import QuestionFlow, Step
 from midcall.client.terminal.question_app import QuestionApp
 from midcall.core.forms.fields import Choice, Choices, Flag, Number, Text
 from midcall.core.forms.form import Form
@@ -46,7 +46,7 @@ async def look(pilot: Pilot[None]) -> None:
 
 
 async def draw(asked: Asked, rows: int, person: Callable[[Pilot[None]], Awaitable[None]], name: str) -> None:
-    app: Any = QuestionApp(Flow([Step(asked)]))
+    app: Any = QuestionApp(QuestionFlow([Step(asked)]))
     async with app.run_test(size=(COLUMNS, rows)) as pilot:
         await person(pilot)
         await pilot.pause()

@@ -10,7 +10,7 @@ from mcp import Client, MCPError
 from mcp_types import ElicitRequestParams, ElicitResult, ErrorData
 
 from midcall.client.transport.offer import Offer
-from midcall.client.transport.target import Ways, reach
+from midcall.client.transport.target import ConnectOptions, reach
 from midcall.testing import Era
 from tests.rounds import text
 
@@ -41,7 +41,7 @@ async def seen(server: Any, tool: str, reply: Reply | None, *, era: Era = "2025-
 
     modern = era == "2026-07-28"
     client = Client(
-        Offer(reach(server, Ways()).transport, version=None if modern else era),
+        Offer(reach(server, ConnectOptions()).transport, version=None if modern else era),
         mode=era if modern else "legacy",
         elicitation_callback=None if reply is None else answer,
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from midcall.cli.connection import Link
+from midcall.cli.connection import ServerLink
 from midcall.cli.exits import TOOL_FAILED, Ends
 
 
@@ -39,7 +39,7 @@ def test_an_error_that_an_interrupt_has_caused_is_an_interrupt(hide: Callable[[]
         return 0
 
     with pytest.raises(KeyboardInterrupt):
-        Link("server", "auto").run(work())
+        ServerLink("server", "auto").run(work())
 
 
 def test_any_other_error_is_reported_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,6 +48,6 @@ def test_any_other_error_is_reported_on_one_line(capsys: pytest.CaptureFixture[s
         return 0
 
     with pytest.raises(Ends) as ended:
-        Link("server", "auto").run(work())
+        ServerLink("server", "auto").run(work())
     assert ended.value.code == TOOL_FAILED
     assert "The call failed unexpectedly, with RuntimeError: Something else." in capsys.readouterr().err

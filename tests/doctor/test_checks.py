@@ -22,7 +22,7 @@ from midcall.doctor.checks.channels import check_channels
 from midcall.doctor.checks.identity import describe_identity
 from midcall.doctor.checks.options import check_runs
 from midcall.doctor.checks.portal import _name_callbacks
-from midcall.doctor.inspection import Finding, Report, Site, Surroundings
+from midcall.doctor.inspection import Finding, Report, Setup, Surroundings
 from midcall.portal.app import Portal
 from midcall.portal.identity import Oidc, ProxyJwt
 from midcall.portal.oauth import Provider
@@ -108,7 +108,7 @@ async def test_the_redirect_uri_of_each_provider_is_told() -> None:
 
 async def test_checking_channels_opens_no_store(tmp_path: Path) -> None:
     _server, installation = installed(keys=KEYS, store=SQLite(tmp_path / "x.db"), portal=Portal(port=1))
-    await check_channels(Site(installation))
+    await check_channels(Setup(installation))
     assert os.listdir(tmp_path) == []
 
 
@@ -122,7 +122,7 @@ async def test_keys_are_shared_or_this_processs_own() -> None:
 
 async def runs(**options: Any) -> Finding:
     _server, installation = installed(**options)
-    [found] = await check_runs(Site(installation))
+    [found] = await check_runs(Setup(installation))
     return found
 
 
@@ -271,7 +271,7 @@ async def test_a_mounted_portal_answers() -> None:
 
 def identity_of(installation: Installation) -> Finding:
     """Without asking the issuer."""
-    site = Site(installation)
+    site = Setup(installation)
     assert site.portal is not None
     return describe_identity(site, site.portal)
 

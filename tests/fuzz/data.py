@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager
 from random import Random
 from typing import Any, Final
 
-from midcall.cli.call.arguments import BadArgument, Given, read, split
+from midcall.cli.call.arguments import Argument, BadArgument, read, split
 from midcall.cli.schemas import describe, kinds_of
 from midcall.client.asked import Asked, FormQuestion
-from midcall.client.automatic.answers import Unfit, read_answer
+from midcall.client.automatic.answers import UnfitAnswer, read_answer
 from midcall.core.adopted import AdoptedQuestion
 from midcall.core.forms import line_input
 from midcall.core.forms.check import check, fill, tidy
@@ -222,7 +222,7 @@ def _use_form(form: Form, content: Any, line: str) -> None:
         draw(form, content, problems).encode("utf-8", "replace")
         try:
             read_answer(Asked(FormQuestion("Tell me", form), "1"), content)
-        except Unfit as error:
+        except UnfitAnswer as error:
             str(error)
     draw(form).encode("utf-8", "replace")
     posted = [(f"f{number}", line) for number in range(len(form))]
@@ -291,7 +291,7 @@ async def _open_arguments() -> AsyncIterator[Take]:
         typed, schema = made
         for kind in kinds_of(schema).values():
             describe(kind)
-        given: list[Given] = []
+        given: list[Argument] = []
         try:
             given = split(typed)
             read(given, schema)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from midcall.errors import InstallError, MidcallError, Misuse
 from midcall.portal.vault import (
-    Kept,
+    StoredValue,
     Vault,
     VaultLocked,
     describe_namespace,
@@ -275,7 +275,7 @@ async def test_an_operator_lists_forgets_and_rotates_by_the_store_s_url(tmp_path
     await vault.keep("ada", "oauth:acme", TOKEN, now=2.0)
     await store.close()
 
-    ada, eve = Kept("ada", SERVER, "oauth:acme", 2.0), Kept("eve", SERVER, "github", 1.0)
+    ada, eve = StoredValue("ada", SERVER, "oauth:acme", 2.0), StoredValue("eve", SERVER, "github", 1.0)
     assert await list_values(url) == [ada, eve]
     assert await list_values(url, "eve") == [eve]
     assert await rotate_keys(url, [NEW, OLD]) == 2

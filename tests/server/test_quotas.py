@@ -11,7 +11,7 @@ from mcp import MCPError
 import midcall
 from midcall import StoreFull, ask, once, visit
 from midcall.doctor.checks.store import check_store
-from midcall.doctor.inspection import Site
+from midcall.doctor.inspection import Setup
 from midcall.errors import InstallError
 from midcall.server.install import installation_on
 from midcall.stores.memory import Memory
@@ -77,7 +77,7 @@ async def test_doctor_says_how_full_the_store_is(used: int, tmp_path: Path) -> N
             await client.call_tool("work", {})
     installation = installation_on(server)
     assert installation is not None
-    [found] = [finding for finding in await check_store(Site(installation)) if finding.name == "quota"]
+    [found] = [finding for finding in await check_store(Setup(installation)) if finding.name == "quota"]
     assert f"This server keeps {used} record" in found.text
     assert found.state == ("ok" if used == 1 else "doubtful")
     assert ("MIDCALL_MAX_STORE_RECORDS" in found.advice) is (used == 9)

@@ -18,7 +18,7 @@ import midcall.client.transport.connection_errors as connection_errors
 import midcall.errors
 import midcall.testing
 from midcall.doctor.effective import find_effective
-from midcall.doctor.inspection import Site
+from midcall.doctor.inspection import Setup
 from midcall.portal import webhooks as portal_webhooks
 from midcall.portal.app import Portal
 from midcall.settings.setting import Setting
@@ -220,5 +220,5 @@ def test_the_doctor_shows_a_value_that_install_was_given(setting: Setting) -> No
     name = setting.argument.removeprefix("install(").removesuffix("=)")
     options: dict[str, Any] = {"store": Memory(), name: given}
     installation = midcall.install(MCPServer("x"), **options)
-    found = {each.setting.name: each for each in find_effective(Site(installation), {})}[setting.name]
+    found = {each.setting.name: each for each in find_effective(Setup(installation), {})}[setting.name]
     assert (found.value, found.source) == (setting.format(given), "argument")

@@ -21,7 +21,7 @@ from starlette.routing import Route
 from midcall.portal import Provider
 from midcall.settings.portal import PROVIDER_AGAIN_SECONDS, PROVIDER_BYTES, PROVIDER_FRESH_SECONDS
 from midcall.web import fetching
-from midcall.web.fetching import Fence, Kept, Reach, Unavailable, fetch
+from midcall.web.fetching import Cache, Fence, Reach, Unavailable, fetch
 from midcall.web.local_server import LocalServer, bind
 from tests.certificates import certificate, page_behind
 
@@ -289,7 +289,7 @@ class Source:
 
 async def test_of_many_that_ask_at_once_one_fetches_and_nobody_who_leaves_ends_it() -> None:
     source = Source()
-    kept = Kept(source.load, lambda: source.now)
+    kept = Cache(source.load, lambda: source.now)
     tasks = [asyncio.create_task(kept.get()) for _ in range(50)]
     await source.begun.wait()
     for task in tasks[:25]:
@@ -304,7 +304,7 @@ async def test_of_many_that_ask_at_once_one_fetches_and_nobody_who_leaves_ends_i
 
 async def test_a_failure_is_not_retried_before_its_time() -> None:
     source = Source()
-    kept = Kept(source.load, lambda: source.now)
+    kept = Cache(source.load, lambda: source.now)
     first = asyncio.create_task(kept.get())
     await source.begun.wait()
     source.fails()
@@ -332,7 +332,7 @@ async def test_what_was_fetched_is_kept_for_a_while() -> None:
         loaded.append(now)
         return len(loaded)
 
-    kept = Kept(load, lambda: now)
+    kept = Cache(load, lambda: now)
     assert [await kept.get(), await kept.get(PROVIDER_AGAIN_SECONDS)] == [1, 1]
     now += PROVIDER_AGAIN_SECONDS + 1
     assert [await kept.get(), await kept.get(PROVIDER_AGAIN_SECONDS), await kept.get(PROVIDER_AGAIN_SECONDS)] == [

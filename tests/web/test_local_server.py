@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from midcall.web.local_server import Limits, LocalServer, bind
+from midcall.web.local_server import ConnectionLimits, LocalServer, bind
 from midcall.web.security import HEADERS
 
 WITHIN = 30.0
@@ -121,7 +121,7 @@ async def serving(
 ) -> AsyncGenerator[Place]:
     app, where = App(), bind("127.0.0.1", 0)
     place = Place(app, where.getsockname()[1])
-    server = LocalServer(app.app, where, Limits(head, body, idle, connections))
+    server = LocalServer(app.app, where, ConnectionLimits(head, body, idle, connections))
     try:
         async with asyncio.timeout(WITHIN):
             yield place

@@ -100,10 +100,10 @@ def tools(target: str, as_json: bool, **options: Any) -> int:
       midcall tools http://localhost:8000/mcp
       midcall tools "python server.py"
     """
-    from midcall.cli.connection import Link
+    from midcall.cli.connection import ServerLink
     from midcall.cli.tools import run
 
-    return run(Link.of(target, **options), as_json=as_json)
+    return run(ServerLink.of(target, **options), as_json=as_json)
 
 
 @midcall.command(epilog=_EXITS)
@@ -137,12 +137,12 @@ def call(target: str, tool: str, arguments: tuple[str, ...], as_json: bool, **op
     Questions appear in the terminal. Without a terminal, --answers or --browser, they are cancelled.
     """
     from midcall.cli.call import run
-    from midcall.cli.call.answerers import Ways
-    from midcall.cli.connection import Link
+    from midcall.cli.call.answerers import AnswererOptions
+    from midcall.cli.connection import ServerLink
 
-    ways = Ways(options.pop("answers"), options.pop("browser"), options.pop("audit"))
+    answers = AnswererOptions(options.pop("answers"), options.pop("browser"), options.pop("audit"))
     downgrade: bool = options.pop("downgrade")
-    return run(Link.of(target, **options), tool, arguments, ways, downgrade=downgrade, as_json=as_json)
+    return run(ServerLink.of(target, **options), tool, arguments, answers, downgrade=downgrade, as_json=as_json)
 
 
 @midcall.command()
@@ -166,12 +166,12 @@ def doctor(target: str | None, settings: bool, as_json: bool, **options: Any) ->
     If the server lists the tool midcall_probe, this calls it and answers its questions. The exit code is
     1 if something is broken.
     """
-    from midcall.cli.connection import Link
+    from midcall.cli.connection import ServerLink
     from midcall.cli.doctor import run, show_settings
 
     if settings:
         return show_settings(target, as_json=as_json)
-    return run(None if target is None else Link.of(target, **options), as_json=as_json)
+    return run(None if target is None else ServerLink.of(target, **options), as_json=as_json)
 
 
 @midcall.command()

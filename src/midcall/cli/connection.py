@@ -41,7 +41,7 @@ UNUSABLE: Final = "The server describes the tool {name} in a way that cannot be 
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ServerLink:
     """Which server to connect to, and how."""
 
     target: str
@@ -52,7 +52,7 @@ class Link:
     console: Console = field(default_factory=Console)
 
     @classmethod
-    def of(cls, target: str, era: str, headers: Sequence[str], timeout: float | None, verbose: bool) -> Link:
+    def of(cls, target: str, era: str, headers: Sequence[str], timeout: float | None, verbose: bool) -> ServerLink:
         """The link for these options of a command."""
         pairs = [header.partition(":") for header in headers]
         if any(not colon or not name.strip() for name, colon, _ in pairs):  # its text may be a secret

@@ -18,7 +18,7 @@ from midcall.cli.exits import DONE, NOT_CONNECTED, TOOL_FAILED, USAGE, Ends, usa
 from midcall.core.text import plain, plain_line, reveal
 from midcall.errors import InstallError, MidcallError, StoreError, VaultLocked
 from midcall.logs.audit import Audit, Name, open_audit
-from midcall.portal.vault import Kept, forget_value, rotate_keys
+from midcall.portal.vault import StoredValue, forget_value, rotate_keys
 from midcall.portal.vault import list_values as read_values
 from midcall.stores import Store, Sweeper, open_store
 from midcall.stores.address import find_scheme
@@ -125,7 +125,7 @@ def _is_shared(store: Store) -> bool:
 def list_values(url: str | None, owner: str | None, *, as_json: bool) -> int:
     """Print the stored values, by owner and name."""
 
-    async def work(store: Store) -> list[Kept]:
+    async def work(store: Store) -> list[StoredValue]:
         return await read_values(store, owner)
 
     values = _with_store(url, work)
@@ -138,7 +138,7 @@ def list_values(url: str | None, owner: str | None, *, as_json: bool) -> int:
     return DONE
 
 
-def _as_data(value: Kept) -> dict[str, str]:
+def _as_data(value: StoredValue) -> dict[str, str]:
     return {
         "owner": value.owner,
         "server": value.reader,
@@ -148,7 +148,7 @@ def _as_data(value: Kept) -> dict[str, str]:
     }
 
 
-def _print_table(values: Sequence[Kept]) -> None:
+def _print_table(values: Sequence[StoredValue]) -> None:
     """Owners, servers and names as `forget` takes them, quoted for the shell."""
     rows = [
         (
@@ -160,13 +160,13 @@ def _print_table(values: Sequence[Kept]) -> None:
     print_parts(columns(rows, ("OWNER", "SERVER", "NAME", "SINCE"), wraps=False), wide=True)
 
 
-def _option(value: Kept, others: Sequence[Kept]) -> str:
+def _option(value: StoredValue, others: Sequence[StoredValue]) -> str:
     """What `--server` takes for this value: its reader, unless another one reads the same."""
     same = [each for each in others if each.reader == value.reader]
     return value.reader if len(same) == 1 else value.namespace
 
 
-def _since(value: Kept) -> datetime:
+def _since(value: StoredValue) -> datetime:
     return datetime.fromtimestamp(value.updated).astimezone()
 
 
@@ -181,7 +181,7 @@ def _open_audit() -> Audit | None:
 def forget(url: str | None, owner: str, name: str, server: str | None) -> int:
     """Delete one value. Fails if it doesn't exist, or if several servers have one with this name."""
 
-    async def work(store: Store) -> list[Kept]:
+    async def work(store: Store) -> list[StoredValue]:
         """The values that are meant. If there is one, it's deleted."""
         named = [each for each in await read_values(store, owner) if each.name == name]
         meant = [each for each in named if server in (None, each.reader, each.namespace)]

@@ -9,7 +9,7 @@ from contextlib import closing
 from midcall.cli.console import Console, print_out
 from midcall.cli.exits import DONE, TOOL_FAILED, Ends
 from midcall.core.text import plain
-from midcall.portal.detached.files import LOG, Folder, Unavailable
+from midcall.portal.detached.files import LOG, Folder, NoPageProcess
 from midcall.settings.portal import PAGES_RETRY_SECONDS, PAGES_STOP_SECONDS
 
 
@@ -18,7 +18,7 @@ def run(*, stop: bool) -> int:
     try:
         folder = Folder.find()
         print_out(f"{plain(_stop(folder) if stop else _describe(folder))}\n")
-    except (Unavailable, OSError) as exc:
+    except (NoPageProcess, OSError) as exc:
         raise Ends(TOOL_FAILED, f"{Console().ink.bad('✗')} The page process: {plain(str(exc))}") from None
     return DONE
 
@@ -39,6 +39,6 @@ def _stop(folder: Folder) -> str:
     until = time.monotonic() + PAGES_STOP_SECONDS
     while folder.find_running() is not None:
         if time.monotonic() > until:
-            raise Unavailable("it was told to end, and has not ended yet")
+            raise NoPageProcess("it was told to end, and has not ended yet")
         time.sleep(PAGES_RETRY_SECONDS)
     return "Stopped. Open pages can't be answered until a server hands them over again, when their calls continue."

@@ -11,15 +11,15 @@ from midcall.settings.cli import REFERENCE_CHARACTERS, SCHEMA_DEPTH, SCHEMA_PART
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ArgumentKind:
     """The JSON types that a value may have (none: any), the values that it may be, the kind of its items."""
 
     types: tuple[str, ...] = ()
     options: tuple[Any, ...] = ()
-    items: Kind | None = None
+    items: ArgumentKind | None = None
 
 
-def kinds_of(schema: Mapping[str, Any]) -> dict[str, Kind]:
+def kinds_of(schema: Mapping[str, Any]) -> dict[str, ArgumentKind]:
     """The arguments of a tool, by name."""
     properties: Any = schema.get("properties")
     if not isinstance(properties, Mapping):
@@ -28,10 +28,10 @@ def kinds_of(schema: Mapping[str, Any]) -> dict[str, Kind]:
     return {name: _kind_of(value, schema, parts) for name, value in cast("Mapping[str, Any]", properties).items()}
 
 
-def _kind_of(schema: Any, root: Mapping[str, Any], parts: Iterator[int], depth: int = 0) -> Kind:
+def _kind_of(schema: Any, root: Mapping[str, Any], parts: Iterator[int], depth: int = 0) -> ArgumentKind:
     """What a value may be. A schema that we don't understand allows anything."""
     if not isinstance(schema, Mapping) or depth > SCHEMA_DEPTH or next(parts, None) is None:
-        return Kind()
+        return ArgumentKind()
     part = cast("Mapping[str, Any]", schema)
     if isinstance(reference := part.get("$ref"), str):
         return _kind_of(_resolve(reference, root), root, parts, depth + 1)
@@ -41,16 +41,16 @@ def _kind_of(schema: Any, root: Mapping[str, Any], parts: Iterator[int], depth: 
     options = _as_tuple(part.get("enum")) or ((part["const"],) if "const" in part else ())
     types = _as_tuple(part.get("type")) or tuple(dict.fromkeys(map(type_of, options)))
     items = _kind_of(part["items"], root, parts, depth + 1) if "items" in part else None
-    return Kind(tuple(each for each in types if isinstance(each, str)), options, items)
+    return ArgumentKind(tuple(each for each in types if isinstance(each, str)), options, items)
 
 
-def _merge(kinds: Iterable[Kind]) -> Kind:
+def _merge(kinds: Iterable[ArgumentKind]) -> ArgumentKind:
     found = list(kinds)
     types = tuple(dict.fromkeys(each for kind in found for each in kind.types))
     open_ended = any(not kind.options and kind.types != ("null",) for kind in found)
     options = () if open_ended else tuple(option for kind in found for option in kind.options)
     items = next((kind.items for kind in found if kind.items is not None), None)
-    return Kind(types, options, items)
+    return ArgumentKind(types, options, items)
 
 
 def _resolve(reference: str, root: Mapping[str, Any]) -> Any:
@@ -87,7 +87,7 @@ def type_of(value: Any) -> str:
             return "object"
 
 
-def describe(kind: Kind) -> str:
+def describe(kind: ArgumentKind) -> str:
     """The kind in a few words."""
     if kind.options:
         return _one_of([option if isinstance(option, str) else json.dumps(option) for option in kind.options])

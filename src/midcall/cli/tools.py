@@ -10,7 +10,7 @@ from mcp_types import Tool
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from midcall.cli.connection import UNUSABLE, Link, list_tools, list_unusable
+from midcall.cli.connection import UNUSABLE, ServerLink, list_tools, list_unusable
 from midcall.cli.console import columns, heading, indent, print_json, print_parts
 from midcall.cli.exits import DONE, TOOL_FAILED
 from midcall.cli.schemas import describe, kinds_of
@@ -28,12 +28,12 @@ class _Nobody:
         return Cancelled()
 
 
-def run(link: Link, *, as_json: bool) -> int:
+def run(link: ServerLink, *, as_json: bool) -> int:
     """List the tools."""
     return link.run(_list(link, as_json=as_json))
 
 
-async def _list(link: Link, *, as_json: bool) -> int:
+async def _list(link: ServerLink, *, as_json: bool) -> int:
     async with link.connect(_Nobody()) as client:
         tools, unusable = await list_tools(client), list_unusable(client)
         info, version = client.server_info, client.protocol_version
@@ -47,7 +47,7 @@ async def _list(link: Link, *, as_json: bool) -> int:
     return _end(link, unusable)
 
 
-def _end(link: Link, unusable: Mapping[str, str]) -> int:
+def _end(link: ServerLink, unusable: Mapping[str, str]) -> int:
     """Fail if a part of the list can't be understood."""
     for name, why in unusable.items():
         link.report(UNUSABLE.format(name=one_line(name), why=why))

@@ -21,7 +21,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 from midcall.client.answerer import BOTH, check_modes
 from midcall.client.asked import Asked, Mode
 from midcall.client.lines.excerpt import server_name
-from midcall.client.queue import Entry, Queue
+from midcall.client.queue import Queue, QueuedQuestion
 from midcall.core.forms.check import check, tidy
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.errors import MalformedAnswer, MidcallError
@@ -103,7 +103,7 @@ class Pending:
         self.turned_away = 0
         self._tell = tell or _log.warning
         self._queue = Queue(per_server=None, in_all=limit)
-        self._open: dict[str, Entry] = {}
+        self._open: dict[str, QueuedQuestion] = {}
         self._readers: set[_Reader] = set()
         self._closed = False
 

@@ -24,7 +24,7 @@ from midcall.settings.client import BURST, BURST_OVER_SECONDS, BURST_POLL_SECOND
 
 
 @dataclass(eq=False, slots=True)
-class Entry:
+class QueuedQuestion:
     """A question in the queue, and the future of its outcome."""
 
     asked: Asked
@@ -61,7 +61,7 @@ class Queue:
         self.in_all = in_all
         self.refused = 0
         self._clock = clock
-        self._entries: dict[Entry, None] = {}  # removing one from the middle is quick
+        self._entries: dict[QueuedQuestion, None] = {}  # removing one from the middle is quick
         self._by_server: Counter[str] = Counter()
         self._overrun: Remembered[None] = Remembered(MAX_RATED_SERVERS)
         self._dismissed: Remembered[float] = Remembered(MAX_RATED_SERVERS)
@@ -69,9 +69,9 @@ class Queue:
     # --- places -------------------------------------------------------------------------------
 
     @contextmanager
-    def join(self, asked: Asked) -> Generator[Entry]:
+    def join(self, asked: Asked) -> Generator[QueuedQuestion]:
         """Keep this question in the queue while the context is open. Check `is_full` first."""
-        entry = Entry(asked)
+        entry = QueuedQuestion(asked)
         self._entries[entry] = None
         self._by_server[asked.sender] += 1
         try:
@@ -79,7 +79,7 @@ class Queue:
         finally:
             self.leave(entry)
 
-    def leave(self, entry: Entry) -> None:
+    def leave(self, entry: QueuedQuestion) -> None:
         """Free the place of this question early, before its context closes."""
         if entry not in self._entries:
             return
@@ -122,11 +122,11 @@ class Queue:
     # --- order --------------------------------------------------------------------------------
 
     @property
-    def untaken(self) -> list[Entry]:
+    def untaken(self) -> list[QueuedQuestion]:
         """The questions that the user has not seen, oldest first."""
         return [entry for entry in self._entries if not entry.is_taken]
 
-    def take(self, most: int) -> list[Entry]:
+    def take(self, most: int) -> list[QueuedQuestion]:
         """Hand out the next questions, all of one server: no answer waits for another server's questions."""
         untaken = self.untaken
         batch = [entry for entry in untaken if entry.asked.sender == untaken[0].asked.sender][:most]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from midcall.doctor.inspection import Site, address_of
+from midcall.doctor.inspection import Setup, address_of
 from midcall.doctor.masking import mask
 from midcall.settings.setting import Setting, Value
 from midcall.settings.table import SETTINGS
@@ -58,9 +58,9 @@ class Effective:
         }
 
 
-def find_effective(site: Site | None = None, environ: Mapping[str, str] = os.environ) -> list[Effective]:
+def find_effective(setup: Setup | None = None, environ: Mapping[str, str] = os.environ) -> list[Effective]:
     """All rows of the table. Without an installation, what a server would get that sets nothing in code."""
-    given = {} if site is None else dict(_arguments(site))
+    given = {} if setup is None else dict(_arguments(setup))
     return [_find(setting, given, environ) for setting in SETTINGS]
 
 
@@ -78,9 +78,9 @@ def _find(setting: Setting, given: Mapping[str, Value], environ: Mapping[str, st
     return Effective(setting, setting.format(setting.default), "default")
 
 
-def _arguments(site: Site) -> Iterator[tuple[str, Value]]:
+def _arguments(setup: Setup) -> Iterator[tuple[str, Value]]:
     """What this installation was given, by the names in the table. Keys and passwords are left out."""
-    installation, portal = site.installation, site.portal
+    installation, portal = setup.installation, setup.portal
     for name, attribute in _ATTRIBUTES.items():
         yield name, getattr(installation, attribute)
     yield "LIVE", None if _is_decided(installation) else installation.live

@@ -55,7 +55,7 @@ class Surroundings:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class Setup:
     """What every check gets."""
 
     installation: Installation

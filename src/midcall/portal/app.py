@@ -29,7 +29,7 @@ from midcall.portal.oauth import OAuth, Provider
 from midcall.portal.pages.account import AccountPage
 from midcall.portal.pages.authorize import Authorize
 from midcall.portal.pages.interaction import InteractionPages, OnFinish
-from midcall.portal.pages.interaction_kinds import Approve, HostedForm, Page, Reader, Secret
+from midcall.portal.pages.interaction_kinds import Approve, HostedForm, InteractionPage, Reader, Secret
 from midcall.portal.pages.notices import heading_and_hint
 from midcall.portal.pages.rendering import Renderer, load_templates
 from midcall.portal.routes import build_site
@@ -51,7 +51,7 @@ from midcall.stores.interactions import Interactions, Kind
 from midcall.stores.keys import derive
 from midcall.web.cookies import Cookies
 from midcall.web.public_url import Place, local_place, place_at
-from midcall.web.secret_checks import Check, Given
+from midcall.web.secret_checks import AuthorCheck, Check
 from midcall.web.security import HEADERS, FailureLimit, Forms
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Portal:
         templates: str | Path | None = None,
         ttl: float | None = None,
         title: str | None = None,
-        checks: Mapping[str, Given] | None = None,
+        checks: Mapping[str, AuthorCheck] | None = None,
         hosts: Sequence[str] = (),
         host: str | None = None,
         port: int | None = None,
@@ -280,11 +280,11 @@ class Portal:
         With `detach`, another process serves it if it can: then the address works after this process has ended.
         """
         if detach and kind != "authorize" and self._detached is not None and self.on_finish is None:
-            from midcall.portal.detached.files import Unavailable
+            from midcall.portal.detached.files import NoPageProcess
 
             try:
                 return await self._detached.open(id, until, secret)
-            except Unavailable as exc:
+            except NoPageProcess as exc:
                 self._detached.close()
                 self._detached = None
                 logger.warning(
@@ -396,7 +396,7 @@ class Portal:
         account = AccountPage(access, known.vault, known.oauth, titles, known.reader)
         return build_site(pages, account, known.oauth, known.store)
 
-    def _kinds(self, renderer: Renderer, titles: Mapping[str, str]) -> dict[Kind, Page]:
+    def _kinds(self, renderer: Renderer, titles: Mapping[str, str]) -> dict[Kind, InteractionPage]:
         known = self._require_install()
         return {
             "secret": Secret(known.entered, lambda name: self.find_check(name), known.reader),

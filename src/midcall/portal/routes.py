@@ -26,7 +26,7 @@ from midcall.portal.vault import VaultLocked
 from midcall.settings.portal import HEALTH_SECONDS
 from midcall.settings.web import MAX_LOGGED_HOSTS
 from midcall.stores.base import Store
-from midcall.web.security import Guard
+from midcall.web.security import SiteGuard
 
 
 def build_site(pages: InteractionPages, account: AccountPage, oauth: OAuth, store: Store) -> ASGIApp:
@@ -49,7 +49,7 @@ def build_site(pages: InteractionPages, account: AccountPage, oauth: OAuth, stor
     )
     site.router.redirect_slashes = False  # it would build a URL from the Host header
     # Load balancers ask for our health by any name they have for us, and learn nothing else.
-    return Guard(site, access.place, _WrongHost(access), public=("/health",), hide_errors=True)
+    return SiteGuard(site, access.place, _WrongHost(access), public=("/health",), hide_errors=True)
 
 
 def _health(store: Store) -> Callable[[Request], Any]:

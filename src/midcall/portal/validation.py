@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from midcall.errors import InstallError
 from midcall.portal.oauth import Provider
-from midcall.web.secret_checks import ONE, Check, Given, look
+from midcall.web.secret_checks import ONE, AuthorCheck, Check, look
 
 LAST_PORT: Final = 65_535
 
@@ -64,13 +64,13 @@ def wrap_checks(checks: object) -> dict[str, Check]:
             f"checks= takes a mapping from names of secrets to functions, {{'github': check}}, not "
             f"{type(checks).__name__}."
         )
-    given = cast("Mapping[str, Given]", checks)
+    given = cast("Mapping[str, AuthorCheck]", checks)
     if wrong := [str(name) for name, check in given.items() if not callable(check)]:
         raise InstallError(f"checks= must be functions, one for each secret: {', '.join(wrong)}.")
     return {name: _wrap(check) for name, check in given.items()}
 
 
-def _wrap(check: Given) -> Check:
+def _wrap(check: AuthorCheck) -> Check:
     async def check_typed(values: Mapping[str, str]) -> str | None:
         return await look(check, values[ONE] if list(values) == [ONE] else values)
 

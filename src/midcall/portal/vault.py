@@ -26,7 +26,7 @@ Standing: TypeAlias = Literal["current", "older", "locked"]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class VaultEntry:
     """A value and its sealed bytes, so that it can be replaced only if nobody else did."""
 
     value: dict[str, str] = field(repr=False)
@@ -34,7 +34,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredValue:
     """A stored value, without the value itself."""
 
     owner: str
@@ -82,14 +82,16 @@ class Vault:
         entry = await self.entry(owner, name)
         return None if entry is None else entry.value
 
-    async def entry(self, owner: str, name: str) -> Entry | None:
+    async def entry(self, owner: str, name: str) -> VaultEntry | None:
         """The same, as `swap` needs it."""
         kept = await self._store.get(owner, self._prefix + name)
         if kept is None:
             return None
-        return Entry(self._seal.open(owner, kept.name, kept.sealed, label=name), kept.sealed)
+        return VaultEntry(self._seal.open(owner, kept.name, kept.sealed, label=name), kept.sealed)
 
-    async def swap(self, owner: str, name: str, value: Mapping[str, str], *, instead_of: Entry, now: float) -> bool:
+    async def swap(
+        self, owner: str, name: str, value: Mapping[str, str], *, instead_of: VaultEntry, now: float
+    ) -> bool:
         """Replace this entry with these texts. False if it is no longer the current one."""
         return await self._store.put(self._seal_value(owner, name, value, now), instead_of=instead_of.sealed)
 
@@ -233,7 +235,7 @@ async def rotate_keys(store: Store | str, keys: Sequence[Key]) -> int:
         return await Vault(opened, keys, "").rotate()
 
 
-async def list_values(store: Store | str, owner: str | None = None) -> list[Kept]:
+async def list_values(store: Store | str, owner: str | None = None) -> list[StoredValue]:
     """What this store has for this owner, or for all of them, without the values themselves. Needs no key."""
     async with _use(store) as opened:
         if owner is not None:
@@ -242,15 +244,15 @@ async def list_values(store: Store | str, owner: str | None = None) -> list[Kept
         return sorted(found, key=lambda kept: (kept.owner, kept.reader, kept.name))
 
 
-async def forget_value(store: Store | str, value: Kept) -> bool:
+async def forget_value(store: Store | str, value: StoredValue) -> bool:
     """Delete a value, and return whether it existed. Needs no key."""
     async with _use(store) as opened:
         return await opened.remove(value.owner, f"{value.namespace}{_BETWEEN}{value.name}")
 
 
-def _describe(value: Value) -> Kept:
+def _describe(value: Value) -> StoredValue:
     namespace, _, name = value.name.partition(_BETWEEN)
-    return Kept(value.owner, namespace, name, value.updated)
+    return StoredValue(value.owner, namespace, name, value.updated)
 
 
 def _still_locked(count: int, resealed: int) -> str:

@@ -38,7 +38,7 @@ def find_scheme(url: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class StoreOptions:
     """Our options in a URL."""
 
     given: Mapping[str, str]
@@ -66,13 +66,13 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class StoreUrl:
     """A store URL, checked."""
 
     parts: SplitResult
 
     @classmethod
-    def parse(cls, url: str, *schemes: str) -> Address:
+    def parse(cls, url: str, *schemes: str) -> StoreUrl:
         """Raise `StoreError` if it can't be read or has another scheme."""
         scheme = find_scheme(url)
         if scheme is None:
@@ -109,22 +109,22 @@ class Address:
     def path(self) -> str:
         return unquote(self.parts.path)
 
-    def without(self, *names: str) -> tuple[str, Options]:
+    def without(self, *names: str) -> tuple[str, StoreOptions]:
         """The URL without the options of these names, and the options."""
         options = parse_qsl(self.parts.query, keep_blank_values=True)
         others = urlencode([option for option in options if option[0] not in names])
-        return self.parts._replace(query=others).geturl(), Options(
+        return self.parts._replace(query=others).geturl(), StoreOptions(
             {name: value for name, value in options if name in names}
         )
 
-    def only(self, names: Sequence[str]) -> Options:
+    def only(self, names: Sequence[str]) -> StoreOptions:
         """All options; only these names are allowed."""
         given = dict(parse_qsl(self.parts.query, keep_blank_values=True))
         for name in given:
             if name not in names:
                 known = f"only {', '.join(names)}" if names else "none"
                 raise StoreError(f"The URL of the store has an unknown option: it can have {known}", advice=_ACCEPTED)
-        return Options(given)
+        return StoreOptions(given)
 
 
 def open_store(url_or_store: str | Path | Store | None = None) -> Store:
@@ -183,7 +183,7 @@ def _memory(url: str) -> Store:
 def _sqlite(url: str) -> Store:
     from midcall.stores.sqlite import SQLite
 
-    address = Address.parse(url, "sqlite")
+    address = StoreUrl.parse(url, "sqlite")
     if address.parts.netloc:
         raise StoreError(
             "The sqlite:// URL of the store names a host, and a file has no host",

@@ -26,7 +26,7 @@ from midcall.settings.stores import (
     STORE_POOL,
     STORE_TIMEOUT_SECONDS,
 )
-from midcall.stores.address import Address
+from midcall.stores.address import StoreUrl
 from midcall.stores.backend.failures import fail, import_driver, refuse_option, refuse_url
 from midcall.stores.backend.rows import OLDEST, escape, missing_steps, unescape
 from midcall.stores.backend.sql import SqlStore
@@ -107,7 +107,7 @@ class PostgreSQL(SqlStore[_Open]):
         timeout: float = STORE_TIMEOUT_SECONDS,
     ) -> None:
         self._pg = _load_driver()
-        address = Address.parse(url, "postgresql", "postgres")
+        address = StoreUrl.parse(url, "postgresql", "postgres")
         super().__init__(f"PostgreSQL{address.where}")
         self._url, options = address.without(*_OPTIONS)
         self._create = options.flag("create", create)

@@ -24,7 +24,7 @@ from midcall.settings.stores import (
     STORE_POOL,
     STORE_TIMEOUT_SECONDS,
 )
-from midcall.stores.address import Address, wrong_option
+from midcall.stores.address import StoreUrl, wrong_option
 from midcall.stores.backend import redis_scripts as scripts
 from midcall.stores.backend.connected import Connected
 from midcall.stores.backend.failures import fail, import_driver, refuse_option, refuse_url
@@ -79,7 +79,7 @@ class Redis(Connected[_Open]):
         timeout: float = STORE_TIMEOUT_SECONDS,
     ) -> None:
         self._redis = import_driver("redis.asyncio", "Redis", "redis", "redis")
-        address = Address.parse(url, "redis", "rediss")
+        address = StoreUrl.parse(url, "redis", "rediss")
         super().__init__(f"Redis{address.where}")
         self._url, options = address.without(*_OPTIONS)
         self._prefix = options.text("prefix", prefix) or ""

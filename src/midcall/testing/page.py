@@ -35,7 +35,7 @@ async def press(
         shown = await browser.get(url)
         if not shown.is_success:
             raise AssertionError(f"the page at {url} was answered with {shown.status_code}")
-        page = Page(shown.text)
+        page = ShownPage(shown.text)
         if button == "accept" and len(secrets) != len(page.secrets):
             raise AssertionError(f"the page has {len(page.secrets)} fields for secrets, and {len(secrets)} were given")
         page.fill(fields or {})
@@ -43,7 +43,7 @@ async def press(
         origin = urlsplit(url)._replace(path="", query="", fragment="").geturl()
         done = await browser.post(url, data={**page.values(), **typed, "do": button}, headers={"origin": origin})
     if not done.is_success:
-        problems = " ".join(Page(done.text).problems)
+        problems = " ".join(ShownPage(done.text).problems)
         raise AssertionError(f"the page rejected it: {done.status_code} {problems}".strip())
 
 
@@ -58,7 +58,7 @@ class _Control:
     """The values to choose from, by what the page shows."""
 
 
-class Page(HTMLParser):
+class ShownPage(HTMLParser):
     """What a page shows, and what its form sends."""
 
     def __init__(self, html: str) -> None:

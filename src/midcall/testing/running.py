@@ -15,7 +15,7 @@ from midcall.client.answerer import check_modes
 from midcall.client.asked import Mode
 from midcall.client.connection.connect import check_era, open_client
 from midcall.client.transport.offer import Offer
-from midcall.client.transport.target import Reached, Ways, reach
+from midcall.client.transport.target import ConnectOptions, Reached, reach
 from midcall.protocol import CODE, CONTINUE, NOW, VERSIONS, Version
 from midcall.server.install import installation_on
 from midcall.server.running.runs import chosen_live
@@ -82,7 +82,7 @@ def _holds(failure: Exception | None, one: Exception) -> bool:
 
 def _reach(server: object, *, raise_exceptions: bool) -> Reached:
     try:
-        return reach(server, Ways(raise_exceptions=raise_exceptions))
+        return reach(server, ConnectOptions(raise_exceptions=raise_exceptions))
     except TypeError:
         raise TypeError(
             "A server to test is a server object, a URL, a command, StdioServerParameters or a transport, not "

@@ -248,7 +248,7 @@ async def fetch(url: str, reach: Reach | None = None, *, timeout: float = PROVID
 # --- how often -----------------------------------------------------------------------------------
 
 
-class Kept(Generic[T]):
+class Cache(Generic[T]):
     """What was loaded, kept for a while. However many ask, one request is under way, and a failure is kept, too.
 
     Args:

@@ -48,7 +48,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ConnectionLimits:
     """What a connection may take.
 
     Args:
@@ -64,13 +64,13 @@ class Limits:
     connections: int = MAX_CONNECTIONS
 
 
-_DEFAULT_LIMITS = Limits()
+_DEFAULT_LIMITS = ConnectionLimits()
 
 
 class _Config(uvicorn.Config):
     """Leaves the loggers alone: the program may use uvicorn itself."""
 
-    limits: Limits
+    limits: ConnectionLimits
 
     def configure_logging(self) -> None:
         pass
@@ -176,7 +176,7 @@ class _Server(uvicorn.Server):
 class LocalServer:
     """Serves the app on this socket until `close`, or until the loop ends."""
 
-    def __init__(self, app: ASGIApp, where: socket.socket, limits: Limits = _DEFAULT_LIMITS) -> None:
+    def __init__(self, app: ASGIApp, where: socket.socket, limits: ConnectionLimits = _DEFAULT_LIMITS) -> None:
         config = _Config(app, lifespan="off", ws="none", http=_Protocol, log_config=None, server_header=False)
         config.timeout_keep_alive = limits.idle  # pyright: ignore[reportAttributeAccessIssue]  (a float works as well)
         config.limits = limits

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from midcall.errors import Misuse
 
-Given: TypeAlias = Callable[[Any], Awaitable[str | None] | str | None]
+AuthorCheck: TypeAlias = Callable[[Any], Awaitable[str | None] | str | None]
 """The author's function, plain or async. It gets what `secret` gives a tool: a text, or a mapping of fields."""
 
 Check: TypeAlias = Callable[[Mapping[str, str]], Awaitable[str | None]]
@@ -19,7 +19,7 @@ ONE: Final = "value"
 """The name of the only field of a secret without fields."""
 
 
-async def look(check: Given, secret: str | Mapping[str, str]) -> str | None:
+async def look(check: AuthorCheck, secret: str | Mapping[str, str]) -> str | None:
     """Run this check on a secret, and return the problem, if any.
 
     Raises:

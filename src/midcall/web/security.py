@@ -58,7 +58,7 @@ SCRIPTS: Final = {"content-security-policy": f"{_POLICY}; script-src 'self'; con
 _HSTS: Final = {"strict-transport-security": "max-age=31536000"}
 
 
-class Guard:
+class SiteGuard:
     """Answers only requests for this host, and puts the headers on every response.
 
     Args:

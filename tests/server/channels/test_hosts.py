@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field
 
 from midcall import Form, Text, ask, choose, confirm
 from midcall.doctor.checks.options import check_forms
-from midcall.doctor.inspection import Site
+from midcall.doctor.inspection import Setup
 from midcall.portal.app import Portal
 from midcall.server.install import Installation, installation_on
 from midcall.stores.memory import Memory
@@ -507,7 +507,7 @@ async def test_a_host_gets_no_pattern_that_re2_cannot_compile_and_the_server_che
     assert patterns == ["^.{4,}$"] * 3
     [told] = [record.getMessage() for record in caplog.records if "RE2" in record.getMessage()]
     assert told.startswith("A form of 'word' has a pattern in 'word'")
-    [finding] = await check_forms(Site(installed_on(server)))
+    [finding] = await check_forms(Setup(installed_on(server)))
     assert "RE2" in finding.text
 
 

@@ -19,7 +19,7 @@ from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp_types import ElicitRequestParams, ElicitResult
 
 from midcall import TimedOut, ask, ask_all, from_thread
-from midcall.client.transport.target import Ways, reach
+from midcall.client.transport.target import ConnectOptions, reach
 from midcall.core.question import Question
 from midcall.protocol import DECIDED
 from midcall.server.call import current_call
@@ -98,7 +98,9 @@ async def connected(
     server = server_with(*tools, kind=kind, keys=KEYS, **options)
     with anyio.fail_after(SECONDS):
         if where == "memory":
-            async with Client(reach(server, Ways()).transport, mode="legacy", elicitation_callback=user) as client:
+            async with Client(
+                reach(server, ConnectOptions()).transport, mode="legacy", elicitation_callback=user
+            ) as client:
                 yield client
             return
         async with (

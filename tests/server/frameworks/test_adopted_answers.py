@@ -24,7 +24,7 @@ from pydantic import BaseModel, Field
 
 import midcall
 from midcall import ClientFailed, NoChannel, ask
-from midcall.client.transport.target import Ways, reach
+from midcall.client.transport.target import ConnectOptions, reach
 from midcall.testing import ERAS, Era, connect
 from tests.comparing import Reply, Seen, accepting, seen
 from tests.kinds import KINDS, Kind, bare_server, server_with
@@ -149,7 +149,7 @@ async def test_an_answer_that_the_sdk_refuses_is_refused_for_the_tool_too(answer
 
 async def answered_with(answer: dict[str, Any], server: Any, tool: str) -> str:
     """What the tool says after this, which no client of the SDK's would send."""
-    async with reach(server, Ways()).transport as (read, write):
+    async with reach(server, ConnectOptions()).transport as (read, write):
 
         async def send(**message: Any) -> None:
             await write.send(SessionMessage(jsonrpc_message_adapter.validate_python({"jsonrpc": "2.0", **message})))

@@ -202,13 +202,13 @@ async def test_a_reason_given_to_install_silences_the_warning(strict: bool, capl
 
 async def test_doctor_names_the_forms_that_asked_for_a_secret() -> None:
     from midcall.doctor.checks.options import check_secrets
-    from midcall.doctor.inspection import Site
+    from midcall.doctor.inspection import Setup
 
     server = bare_server("mcpserver", log_in)
     installation = midcall.install(server)
-    assert await check_secrets(Site(installation)) == []
+    assert await check_secrets(Setup(installation)) == []
     await seen(server, "log_in", accepting(user="ada", password="x"))
-    [finding] = await check_secrets(Site(installation))
+    [finding] = await check_secrets(Setup(installation))
     assert finding.state == "doubtful"
     assert "password" in finding.text
     assert "secret()" in finding.advice

@@ -23,7 +23,7 @@ from mcp_types import INVALID_PARAMS, JSONRPCResponse
 from pydantic import BaseModel
 
 from midcall import Form, Text, ask, confirm, from_thread, once, visit
-from midcall.client.transport.target import Ways, reach
+from midcall.client.transport.target import ConnectOptions, reach
 from midcall.client.transport.wrapper import Around
 from midcall.errors import StoreError
 from midcall.portal import Portal
@@ -288,7 +288,7 @@ async def test_a_nonsense_answer_is_not_an_approval(kind: Kind, caplog: pytest.L
     async def tool() -> str:
         return await any_exception(lambda: ask("Delete?", str), went_ahead)
 
-    transport = reach(server_with(tool, kind=kind), Ways()).transport
+    transport = reach(server_with(tool, kind=kind), ConnectOptions()).transport
     async with connect(Nonsense(transport), ["yes"], era="2025-11-25") as client:
         with pytest.raises(MCPError) as refused:
             await client.call_tool("tool", {})

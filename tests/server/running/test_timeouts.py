@@ -45,10 +45,10 @@ async def test_a_timeout_ends_the_question_and_notifies_the_client(era: Era) -> 
     from mcp import Client
 
     from midcall.client.transport.offer import Offer
-    from midcall.client.transport.target import Ways
+    from midcall.client.transport.target import ConnectOptions
     from midcall.client.transport.target import reach as reached
 
-    transport = Offer(reached(server_with(tool), Ways()).transport, version=era)
+    transport = Offer(reached(server_with(tool), ConnectOptions()).transport, version=era)
     with anyio.fail_after(10):
         async with Client(transport, mode="legacy", elicitation_callback=slow) as client:
             assert text(await client.call_tool("tool")).startswith("timed out")

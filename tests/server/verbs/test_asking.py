@@ -130,11 +130,11 @@ async def test_without_a_portal_a_secret_misses_no_capability() -> None:
 
 async def test_an_empty_elicitation_capability_means_forms_only() -> None:
     from midcall.client.transport.offer import Offer
-    from midcall.client.transport.target import Ways
+    from midcall.client.transport.target import ConnectOptions
     from midcall.client.transport.target import reach as reached
 
     for era in ERAS:
-        transport = Offer(reached(server_with(reach), Ways()).transport, modes=("form",), bare=True)
+        transport = Offer(reached(server_with(reach), ConnectOptions()).transport, modes=("form",), bare=True)
         assert (await run(transport, "reach", era=era)).text.endswith("url=()")
 
 

@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 from mcp import Client
 from mcp_types import CallToolResult, Tool
 
-from midcall.cli.call.answerers import Ways, open_answerer
-from midcall.cli.call.arguments import BadArgument, Given, read, split
+from midcall.cli.call.answerers import AnswererOptions, open_answerer
+from midcall.cli.call.arguments import Argument, BadArgument, read, split
 from midcall.cli.call.results import as_text
-from midcall.cli.connection import NO_RESULT, OLDER, UNUSABLE, Link, list_tools, list_unusable
+from midcall.cli.connection import NO_RESULT, OLDER, UNUSABLE, ServerLink, list_tools, list_unusable
 from midcall.cli.console import print_json, print_out, spin
 from midcall.cli.exits import DONE, TOOL_FAILED, UNANSWERED, USAGE, Ends, Lost, usage_error
 from midcall.client.connection.older import WHY, refuses_push
@@ -36,9 +36,11 @@ _PAGE: Final = re.compile(r"http://[^\s\"<>]+")
 _CODE: Final = re.compile(r"[A-Za-z0-9_-]{8,100}")
 
 
-def run(link: Link, tool: str, arguments: Sequence[str], ways: Ways, *, downgrade: bool, as_json: bool) -> int:
+def run(
+    link: ServerLink, tool: str, arguments: Sequence[str], options: AnswererOptions, *, downgrade: bool, as_json: bool
+) -> int:
     """Call the tool, and return the exit code."""
-    if ways.answers is not None and ways.browser:
+    if options.answers is not None and options.browser:
         raise usage_error("midcall call", "use either --answers or --browser")
     if downgrade and link.era not in ("auto", NEWEST):
         raise usage_error("midcall call", f"--downgrade has no effect with --era {link.era}: leave one of them out")
@@ -46,11 +48,13 @@ def run(link: Link, tool: str, arguments: Sequence[str], ways: Ways, *, downgrad
         typed = split(arguments)
     except BadArgument as error:
         raise usage_error("midcall call", plain_line(str(error))) from None
-    return link.run(_call(link, tool, typed, ways, downgrade=downgrade, as_json=as_json))
+    return link.run(_call(link, tool, typed, options, downgrade=downgrade, as_json=as_json))
 
 
-async def _call(link: Link, tool: str, typed: Sequence[Given], ways: Ways, *, downgrade: bool, as_json: bool) -> int:
-    async with open_answerer(ways, link.console, verbose=link.verbose) as watched:
+async def _call(
+    link: ServerLink, tool: str, typed: Sequence[Argument], options: AnswererOptions, *, downgrade: bool, as_json: bool
+) -> int:
+    async with open_answerer(options, link.console, verbose=link.verbose) as watched:
         try:
             async with link.connect(watched, downgrade=downgrade) as client:
                 result = await _make_call(client, link, tool, typed)
@@ -67,7 +71,7 @@ async def _call(link: Link, tool: str, typed: Sequence[Given], ways: Ways, *, do
     return TOOL_FAILED if result.is_error else DONE
 
 
-async def _make_call(client: Client, link: Link, name: str, typed: Sequence[Given]) -> CallToolResult:
+async def _make_call(client: Client, link: ServerLink, name: str, typed: Sequence[Argument]) -> CallToolResult:
     tools = await list_tools(client)
     if (why := list_unusable(client).get(name)) is not None:
         link.report(UNUSABLE.format(name=one_line(name), why=why))
@@ -107,7 +111,7 @@ def _code_of(result: CallToolResult) -> str | None:
     return code if isinstance(code, str) and _CODE.fullmatch(code) else None
 
 
-def _show(result: CallToolResult, link: Link, *, as_json: bool) -> None:
+def _show(result: CallToolResult, link: ServerLink, *, as_json: bool) -> None:
     """Print a result to standard output, and a failure to standard error."""
     if as_json:
         print_json(result.model_dump(mode="json", by_alias=True, exclude_none=True))
@@ -127,7 +131,7 @@ def _show(result: CallToolResult, link: Link, *, as_json: bool) -> None:
         print_out(as_text(result, plain if sys.stdout.isatty() else str))
 
 
-def _show_suspended(said: str, code: str, link: Link) -> None:
+def _show_suspended(said: str, code: str, link: ServerLink) -> None:
     """How to resume, if possible: a server that was started by this command has ended, often with its pages."""
     if not is_url(link.target) and (page := _PAGE.search(said)) and _is_gone(page[0]):
         before = (

@@ -23,7 +23,7 @@ from midcall.settings.cli import UNANSWERED_CHARACTERS
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
+class AnswererOptions:
     """How questions are answered."""
 
     answers: str | None = None
@@ -32,12 +32,12 @@ class Ways:
 
 
 @asynccontextmanager
-async def open_answerer(ways: Ways, console: Console, *, verbose: bool) -> AsyncGenerator[Watched]:
+async def open_answerer(options: AnswererOptions, console: Console, *, verbose: bool) -> AsyncGenerator[Watched]:
     """Open the chosen answerer, guarded and watched. If `verbose`, the ids of visits are shown."""
     try:
-        answerer, reports = _choose(ways, console)
-        _check_audit(ways.audit)
-        guard = Guard(answerer, audit=ways.audit, tell=console.report)
+        answerer, reports = _choose(options, console)
+        _check_audit(options.audit)
+        guard = Guard(answerer, audit=options.audit, tell=console.report)
     except (OSError, ValueError, ImportError, MidcallError) as error:
         raise usage_error("midcall call", plain(str(error))) from None
     try:
@@ -57,15 +57,15 @@ def _check_audit(path: str | None) -> None:
         ) from None
 
 
-def _choose(ways: Ways, console: Console) -> tuple[Answerer, bool]:
+def _choose(options: AnswererOptions, console: Console) -> tuple[Answerer, bool]:
     """The answerer, and whether we must report the outcome because it isn't shown in this terminal."""
     from midcall.client.lines.screen import find_display
 
-    if ways.answers is not None:
+    if options.answers is not None:
         from midcall.client.automatic.script import Script
 
-        return Script.from_file(ways.answers, strict=True), True
-    if ways.browser:
+        return Script.from_file(options.answers, strict=True), True
+    if options.browser:
         from midcall.client.browser import Browser
 
         return Browser(), True

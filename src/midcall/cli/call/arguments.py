@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast
 
-from midcall.cli.schemas import Kind, describe, kinds_of, type_of
+from midcall.cli.schemas import ArgumentKind, describe, kinds_of, type_of
 from midcall.core.forms.patterns import Budget
 from midcall.core.text import plain_line
 from midcall.settings.cli import REFERENCE_CHARACTERS, SCHEMA_STEPS
@@ -29,7 +29,7 @@ class BadArgument(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class Argument:
     """One argument as it was typed. If it's `raw`, the text is JSON."""
 
     name: str
@@ -37,19 +37,19 @@ class Given:
     raw: bool = False
 
 
-def split(texts: Iterable[str]) -> list[Given]:
+def split(texts: Iterable[str]) -> list[Argument]:
     """Split these texts into names and values, before the tool is known."""
     return [_split(text) for text in texts]
 
 
-def _split(text: str) -> Given:
+def _split(text: str) -> Argument:
     before, equals, value = text.partition("=")
     name = before.removesuffix(":")
     if not equals or not name:
         raise BadArgument(f"{text!r}: an argument is written as key=value, or key:=json")
     if value.startswith("@"):
         value = _contents(name, value[1:])
-    return Given(name, value, raw=before.endswith(":"))
+    return Argument(name, value, raw=before.endswith(":"))
 
 
 def _contents(name: str, path: str) -> str:
@@ -62,7 +62,7 @@ def _contents(name: str, path: str) -> str:
         ) from None
 
 
-def read(typed: Sequence[Given], schema: Mapping[str, Any]) -> dict[str, Any]:
+def read(typed: Sequence[Argument], schema: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments, converted by the tool's schema.
 
     Raises:
@@ -74,41 +74,41 @@ def read(typed: Sequence[Given], schema: Mapping[str, Any]) -> dict[str, Any]:
         if name not in kinds and not _takes_more(schema, kinds):
             raise BadArgument(_explain_unknown_argument(name, _near(name, kinds), sorted(kinds)))
         values = [each for each in typed if each.name == name]
-        arguments[name] = _value(kinds.get(name, Kind()), values)
+        arguments[name] = _value(kinds.get(name, ArgumentKind()), values)
     _check(arguments, schema)
     return arguments
 
 
-def _takes_more(schema: Mapping[str, Any], kinds: Mapping[str, Kind]) -> bool:
+def _takes_more(schema: Mapping[str, Any], kinds: Mapping[str, ArgumentKind]) -> bool:
     """Whether the tool allows other names. If it doesn't say, an unknown name is a typo."""
     more = schema.get("additionalProperties")
     return bool(more) or (more is None and not kinds and "properties" not in schema)
 
 
-def _near(name: str, kinds: Mapping[str, Kind]) -> str | None:
+def _near(name: str, kinds: Mapping[str, ArgumentKind]) -> str | None:
     return next(iter(difflib.get_close_matches(name, kinds, n=1, cutoff=0.5)), None)
 
 
 # --- one value ---------------------------------------------------------------------------------
 
 
-def _value(kind: Kind, values: Sequence[Given]) -> Any:
+def _value(kind: ArgumentKind, values: Sequence[Argument]) -> Any:
     first = values[0]
     if len(values) > 1:
         if "array" not in kind.types:
             raise BadArgument(f"{first.name}: given more than once, but it is not a list")
-        return [_json(each) if each.raw else _single(kind.items or Kind(), each) for each in values]
+        return [_json(each) if each.raw else _single(kind.items or ArgumentKind(), each) for each in values]
     return _json(first) if first.raw else _single(kind, first)
 
 
-def _json(typed: Given) -> Any:
+def _json(typed: Argument) -> Any:
     try:
         return json.loads(typed.text)
     except (ValueError, RecursionError):
         raise BadArgument(f"{typed.name}: this is not JSON") from None
 
 
-def _single(kind: Kind, typed: Given) -> Any:
+def _single(kind: ArgumentKind, typed: Argument) -> Any:
     if kind.options:
         return _option(kind, typed)
     for candidate in ("null", "boolean", "integer", "number", "array", "object"):
@@ -124,7 +124,7 @@ def _single(kind: Kind, typed: Given) -> Any:
 _NO: Final = object()
 
 
-def _as(candidate: str, kind: Kind, typed: Given) -> Any:
+def _as(candidate: str, kind: ArgumentKind, typed: Argument) -> Any:
     """The text as a value of this type, if it is one."""
     text = typed.text.strip()
     match candidate:
@@ -146,17 +146,17 @@ def _number(text: str) -> Any:
     return int(text) if _INTEGER.fullmatch(text) else float(text)
 
 
-def _structure(candidate: str, kind: Kind, typed: Given) -> Any:
+def _structure(candidate: str, kind: ArgumentKind, typed: Argument) -> Any:
     opening, type_ = ("[", list) if candidate == "array" else ("{", dict)
     if typed.text.lstrip().startswith(opening):
         value = _json(typed)
         return cast("Any", value) if isinstance(value, type_) else _NO
     if candidate == "array" and typed.text and "string" not in kind.types:
-        return [_single(kind.items or Kind(), typed)]  # a list of one
+        return [_single(kind.items or ArgumentKind(), typed)]  # a list of one
     return _NO
 
 
-def _option(kind: Kind, typed: Given) -> Any:
+def _option(kind: ArgumentKind, typed: Argument) -> Any:
     names = [(option if isinstance(option, str) else json.dumps(option), option) for option in kind.options]
     for same in (str, str.casefold):
         for name, option in names:
@@ -182,7 +182,7 @@ def _check(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
     names = cast("list[Any]", required) if isinstance(required, list) else []
     if missing := [name for name in names if isinstance(name, str) and name not in arguments]:
         kinds = kinds_of(schema)
-        raise BadArgument(_missing_arguments({name: describe(kinds.get(name, Kind())) for name in missing}))
+        raise BadArgument(_missing_arguments({name: describe(kinds.get(name, ArgumentKind())) for name in missing}))
     if not _is_plain(arguments, schema) and (problem := _problem(arguments, schema)) is not None:
         raise BadArgument(plain_line(problem))
 

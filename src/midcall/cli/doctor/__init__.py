@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from rich.text import Text
 
-from midcall.cli.connection import Link
+from midcall.cli.connection import ServerLink
 from midcall.cli.console import heading, print_json, print_parts
 from midcall.cli.doctor.daemon_threads import use_daemon_threads
 from midcall.cli.doctor.findings import draw_findings
@@ -19,7 +19,7 @@ from midcall.core.text import plain_line
 from midcall.doctor.checks import run_checks
 from midcall.doctor.checks.options import describe_unknown
 from midcall.doctor.effective import find_effective
-from midcall.doctor.inspection import Report, Site, Surroundings
+from midcall.doctor.inspection import Report, Setup, Surroundings
 from midcall.doctor.installation import CannotImport, find_installation
 from midcall.doctor.masking import mask
 from midcall.doctor.source import NOTHING_NAMED, explain_target, find_source
@@ -27,7 +27,7 @@ from midcall.server.install import Installation
 from midcall.settings.cli import CHECK_CLOSE_SECONDS
 
 
-def run(link: Link | None, *, as_json: bool) -> int:
+def run(link: ServerLink | None, *, as_json: bool) -> int:
     """Check a server: its code, if that is named, else what it offers to a client."""
     if link is None:
         raise _refuse(NOTHING_NAMED)
@@ -40,13 +40,13 @@ def run(link: Link | None, *, as_json: bool) -> int:
 
 def show_settings(target: str | None, *, as_json: bool) -> int:
     """Print all settings; with a target, those of the installation in that code."""
-    site = None
+    setup = None
     if target is not None:
         found = find_source(target)
         if found is None:
             raise _refuse(f"--settings needs the server's code: a file or a module, not {target!r}")
-        site = Site(_import(*found))
-    print_settings(find_effective(site), as_json=as_json)
+        setup = Setup(_import(*found))
+    print_settings(find_effective(setup), as_json=as_json)
     return DONE
 
 

@@ -13,7 +13,7 @@ from mcp import Client, MCPError
 from mcp_types import CallToolResult, TextContent
 from rich.text import Text as Line
 
-from midcall.cli.connection import NO_RESULT, Link, list_tools
+from midcall.cli.connection import NO_RESULT, ServerLink, list_tools
 from midcall.cli.console import heading, print_json, print_out, print_parts
 from midcall.cli.doctor.daemon_threads import use_daemon_threads
 from midcall.cli.doctor.findings import draw_findings
@@ -48,7 +48,7 @@ def _sample(field: Field) -> Any:
     return ", ".join(given) if isinstance(field, Text) and not isinstance(given, str) else given
 
 
-async def check_outside(link: Link, *, as_json: bool) -> int:
+async def check_outside(link: ServerLink, *, as_json: bool) -> int:
     """Connect, list the tools, and call the probe if it's among them."""
     use_daemon_threads()
     async with _connect(link) as client:
@@ -66,7 +66,7 @@ async def check_outside(link: Link, *, as_json: bool) -> int:
 
 
 @asynccontextmanager
-async def _connect(link: Link) -> AsyncGenerator[Client]:
+async def _connect(link: ServerLink) -> AsyncGenerator[Client]:
     """A client. Give up soon on a silent URL, unless there is a --timeout."""
     hurried = link.timeout is None and is_url(link.target)
     begun = time.monotonic()
@@ -79,7 +79,7 @@ async def _connect(link: Link) -> AsyncGenerator[Client]:
         raise
 
 
-async def _list_names(client: Client, link: Link) -> list[str]:
+async def _list_names(client: Client, link: ServerLink) -> list[str]:
     """A server can connect and then be silent."""
     seconds = link.timeout or CHECK_URL_SECONDS
     try:
@@ -108,7 +108,7 @@ def _text(result: CallToolResult) -> str:
 
 
 # --- the probe ---------------------------------------------------------------------------------
-async def _call_probe(client: Client, link: Link) -> CallToolResult | str:
+async def _call_probe(client: Client, link: ServerLink) -> CallToolResult | str:
     """What the probe found, or a sentence that says why it failed."""
     try:
         async with asyncio.timeout(link.timeout):

@@ -26,7 +26,7 @@ BAD_ACTION: Final = f"an action is one of {', '.join(ACTIONS)}, with nothing but
 _WORDS: Final = {True: ("yes", "true", "on", "y"), False: ("no", "false", "off", "n")}
 
 
-class Unfit(ValueError):
+class UnfitAnswer(ValueError):
     """The answer doesn't fit its question. Says why, and never contains the answer."""
 
 
@@ -45,7 +45,7 @@ def takes_list(form: Form | None) -> bool:
 
 
 def read_answer(asked: Asked, answer: Answer) -> Outcome[Any]:
-    """The outcome that this answer means for this question, or raise `Unfit`."""
+    """The outcome that this answer means for this question, or raise `UnfitAnswer`."""
     match answer:
         case Declined() | Cancelled():
             return answer
@@ -63,7 +63,7 @@ def _action(asked: Asked, answer: Mapping[str, Any]) -> str | None:
         return None
     action = answer["action"]
     if action not in ACTIONS or not answer.keys() <= {"action", "content"}:
-        raise Unfit(BAD_ACTION)
+        raise UnfitAnswer(BAD_ACTION)
     return str(action)
 
 
@@ -88,17 +88,17 @@ def _accept(asked: Asked, answer: Answer) -> Outcome[Any]:
         return Declined()
     if answer is True or answer is None or answer == {}:
         return Accepted(None if asked.mode == "url" else {})
-    raise Unfit("this question takes only yes or no (true or false)")
+    raise UnfitAnswer("this question takes only yes or no (true or false)")
 
 
 def _content(form: Form, answer: Answer) -> dict[str, Any]:
     given = _by_field(form, answer)
     if unknown := [name for name in given if name not in form.names]:
-        raise Unfit(f"it names {join_names(unknown)}, and the fields are {join_names(list(form.names))}")
+        raise UnfitAnswer(f"it names {join_names(unknown)}, and the fields are {join_names(list(form.names))}")
     content = {name: _convert(form.field(name), value) for name, value in given.items() if value is not None}
     content = fill(form, content)
     if problems := check(form, content):
-        raise Unfit("; ".join(f"{problem.field}: {problem.message[:200]}" for problem in problems))
+        raise UnfitAnswer("; ".join(f"{problem.field}: {problem.message[:200]}" for problem in problems))
     return content
 
 
@@ -107,7 +107,7 @@ def _by_field(form: Form, answer: Answer) -> Mapping[str, Any]:
         return cast("Mapping[str, Any]", answer)
     if len(form) > 1:
         names = list(form.names)
-        raise Unfit(f"this question has {len(names)} fields, so its answer must name them: {join_names(names)}")
+        raise UnfitAnswer(f"this question has {len(names)} fields, so its answer must name them: {join_names(names)}")
     return {form.names[0]: answer}
 
 

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias, cast
 
 from midcall.client.answerer import Answerer, CannotAnswer, ask_answerer
 from midcall.client.asked import Asked, Mode
-from midcall.client.automatic.answers import Answer, Unfit, is_series, join_names, read_answer
+from midcall.client.automatic.answers import Answer, UnfitAnswer, is_series, join_names, read_answer
 from midcall.client.lines.excerpt import server_name
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Cancelled, Outcome
@@ -126,7 +126,7 @@ class Script:
                 return await ask_answerer(self._default, asked)
             if self._default is not None:
                 return read_answer(asked, self._default)
-        except Unfit as error:
+        except UnfitAnswer as error:
             return self._miss(NoAnswer(asked, str(error)))
         return self._miss(NoAnswer(asked, near=self._near(asked)))
 

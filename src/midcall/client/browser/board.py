@@ -39,7 +39,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldCall:
     """A call waiting for visits, until the user tries again or gives up."""
 
     id: str
@@ -52,7 +52,7 @@ class Board:
 
     def __init__(self, pending: Pending) -> None:
         self.pending = pending
-        self.held: dict[str, Held] = {}
+        self.held: dict[str, HeldCall] = {}
         self.drafts: dict[str, Draft] = {}
         self.version = 0
         self.closed = False
@@ -96,9 +96,9 @@ class Board:
         return outcome
 
     @contextmanager
-    def hold(self, waiting: Waiting) -> Generator[Held]:
+    def hold(self, waiting: Waiting) -> Generator[HeldCall]:
         """Show the visits of a waiting call while this context is open."""
-        held = Held(secrets.token_hex(8), waiting, asyncio.get_running_loop().create_future())
+        held = HeldCall(secrets.token_hex(8), waiting, asyncio.get_running_loop().create_future())
         self.held[held.id] = held
         self.touch()
         try:
@@ -158,7 +158,7 @@ def _how(asked: Asked, outcome: Outcome[Any]) -> End:
             return "cancelled"
 
 
-def _how_held(held: Held) -> End:
+def _how_held(held: HeldCall) -> End:
     if held.waiting.finished:
         return "finished"
     if not held.again.done() or held.again.cancelled():

@@ -26,7 +26,7 @@ from midcall.language import _
 from midcall.settings.client import BROWSER_POST_BYTES, BROWSER_POST_VALUES, PAGE_EVENT_SECONDS
 from midcall.web import peer
 from midcall.web.forms import read, stylesheet, too_large
-from midcall.web.security import SCRIPTS, Guard, Posted, TooLarge, read_posted
+from midcall.web.security import SCRIPTS, Posted, SiteGuard, TooLarge, read_posted
 
 Refuse: TypeAlias = Callable[[str], None]
 """Takes the reason why a request is refused."""
@@ -50,7 +50,7 @@ def site(board: Board, gate: Gate, presence: Presence, views: Views, refuse: Ref
         Route("/events", _Events(board, gate, presence, refuse)),
     ]
     app = Starlette(routes=[Mount(gate.base, routes=inside)])
-    return Guard(_OwnUser(app, views, refuse), gate.place, wrong_host, headers=SCRIPTS)
+    return SiteGuard(_OwnUser(app, views, refuse), gate.place, wrong_host, headers=SCRIPTS)
 
 
 class _OwnUser:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from midcall.client.asked import Asked
-from midcall.client.browser.board import Board, Draft, End, Held
+from midcall.client.browser.board import Board, Draft, End, HeldCall
 from midcall.client.browser.gate import Gate
 from midcall.client.urls import look
 from midcall.core.forms.check import check
@@ -21,7 +21,7 @@ _ENDED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ListedQuestion:
     """One line of the list."""
 
     id: str
@@ -157,7 +157,7 @@ def _describe_end(how: End) -> str:
             return _("Everything is done, and the call continues.")
 
 
-def _waits(held: Held) -> dict[str, Any]:
+def _waits(held: HeldCall) -> dict[str, Any]:
     waiting = held.waiting
     visits = [(safe.line(each.message), look(each.url or ""), waiting.is_done(each)) for each in waiting.asked]
     done = sum(waiting.is_done(each) for each in waiting.asked)
@@ -171,9 +171,9 @@ def _waits(held: Held) -> dict[str, Any]:
     }
 
 
-def _entry(board: Board, id: str) -> Entry:
+def _entry(board: Board, id: str) -> ListedQuestion:
     asked = board.pending.get(id) or board.held[id].waiting.asked[0]
-    return Entry(id, _server(asked), safe.line(asked.message, 120))
+    return ListedQuestion(id, _server(asked), safe.line(asked.message, 120))
 
 
 def _server(asked: Asked) -> str:

@@ -18,7 +18,7 @@ from midcall.client.connection.visits import OnComplete, Visits
 from midcall.client.guard import limit_rate
 from midcall.client.transport.intake import Intake
 from midcall.client.transport.offer import Offer
-from midcall.client.transport.target import Ways, reach
+from midcall.client.transport.target import ConnectOptions, reach
 from midcall.errors import Misuse
 from midcall.settings.client import VISIT_SECONDS
 
@@ -95,7 +95,7 @@ def _attach_sdk(client: Client, callback: Callback, visits: Visits, required: Re
 def _redirect(client: Client, callback: Callback) -> Intake:
     """Send the client through our transports. It resolved its server in `__post_init__`, so that runs again."""
     if not isinstance(client.server, Intake):
-        transport = reach(client.server, Ways(raise_exceptions=client.raise_exceptions)).transport
+        transport = reach(client.server, ConnectOptions(raise_exceptions=client.raise_exceptions)).transport
         client.server = Intake(Offer(transport, modes=callback.modes))
         client.__post_init__()
     return client.server

@@ -28,7 +28,7 @@ from midcall.client.transport.connection_errors import CannotConnect, leaf, reas
 from midcall.client.transport.intake import Intake
 from midcall.client.transport.offer import Offer
 from midcall.client.transport.server_log import Errlog
-from midcall.client.transport.target import Reached, Target, Ways, reach
+from midcall.client.transport.target import ConnectOptions, Reached, Target, reach
 from midcall.protocol import PUSHING, VERSIONS, Version
 from midcall.settings.client import CONNECT_SECONDS, MAX_CLIENT_ROUNDS, VISIT_SECONDS
 
@@ -95,7 +95,7 @@ async def connect(
     check_era(era, ERAS)
     answerer = limit_rate(answerer)  # here, so that both connections of a downgrade share the rate
     check_seconds("connect_timeout", connect_timeout)
-    reached = reach(target, Ways(env, cwd, errlog, headers, auth, bool(options.get("raise_exceptions"))))
+    reached = reach(target, ConnectOptions(env, cwd, errlog, headers, auth, bool(options.get("raise_exceptions"))))
     options.setdefault("client_info", Implementation(name="midcall", version=__version__))
     options.setdefault("input_required_max_rounds", MAX_CLIENT_ROUNDS)
     client = Client(_wrap(reached.transport, era, answerer), mode="legacy" if era in _LEGACY else "auto", **options)

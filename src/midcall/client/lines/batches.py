@@ -15,7 +15,7 @@ from midcall.settings.client import BATCH_SECONDS
 
 
 @dataclass(eq=False, slots=True)
-class Turn:
+class BatchedQuestion:
     """One question: `content` once its form is filled in, `outcome` once it's decided."""
 
     asked: Asked
@@ -38,21 +38,21 @@ class Turn:
 class Batch:
     """Questions of one server that arrived together. It takes more until the first one is filled in."""
 
-    turns: list[Turn] = field(default_factory=list[Turn])
+    questions: list[BatchedQuestion] = field(default_factory=list[BatchedQuestion])
     size: int = 0
     open: bool = True
     changed: anyio.Event = field(default_factory=anyio.Event)
     """Set at the next change. Get it before you check the batch, then wait for it."""
 
-    def join(self, asked: Asked) -> Turn:
-        turn = Turn(asked, self)
-        self.turns.append(turn)
+    def join(self, asked: Asked) -> BatchedQuestion:
+        question = BatchedQuestion(asked, self)
+        self.questions.append(question)
         self.size += 1
-        return turn
+        return question
 
-    def leave(self, turn: Turn) -> None:
+    def leave(self, question: BatchedQuestion) -> None:
         """Remove a question that is answered or withdrawn."""
-        self.turns.remove(turn)
+        self.questions.remove(question)
         self.tell()
 
     def tell(self) -> None:
@@ -64,42 +64,42 @@ class Batch:
     @property
     def is_filled(self) -> bool:
         """Whether only the review is left."""
-        return all(turn.is_filled for turn in self.turns)
+        return all(question.is_filled for question in self.questions)
 
     @property
-    def drafts(self) -> list[Turn]:
+    def drafts(self) -> list[BatchedQuestion]:
         """Questions that are filled in and not sent."""
-        return [turn for turn in self.turns if turn.content is not None and turn.outcome is None]
+        return [question for question in self.questions if question.content is not None and question.outcome is None]
 
 
-class Turns:
+class Batches:
     """The questions waiting for the terminal."""
 
     def __init__(self) -> None:
         self._batches: dict[tuple[str, str], Batch] = {}
-        self._waiting: dict[Turn, None] = {}
+        self._waiting: dict[BatchedQuestion, None] = {}
         self._known: float = 0
         self.arrived = anyio.Event()
         """Set when the next question arrives."""
 
-    def join(self, asked: Asked) -> Turn:
+    def join(self, asked: Asked) -> BatchedQuestion:
         """Add a question to the batch of those that arrive with it."""
         self.arrived.set()
         self.arrived = anyio.Event()
         self._batches = {key: batch for key, batch in self._batches.items() if batch.open}
-        turn = self._batches.setdefault((asked.sender, asked.via), Batch()).join(asked)
-        self._waiting[turn] = None
-        return turn
+        question = self._batches.setdefault((asked.sender, asked.via), Batch()).join(asked)
+        self._waiting[question] = None
+        return question
 
-    def leave(self, turn: Turn) -> None:
+    def leave(self, question: BatchedQuestion) -> None:
         """Remove a question that is answered or withdrawn."""
-        del self._waiting[turn]
-        turn.batch.leave(turn)
+        del self._waiting[question]
+        question.batch.leave(question)
 
     @property
-    def waiting(self) -> list[Turn]:
+    def waiting(self) -> list[BatchedQuestion]:
         """The undecided questions, oldest first."""
-        return [turn for turn in self._waiting if turn.outcome is None]
+        return [question for question in self._waiting if question.outcome is None]
 
     def count_shown(self) -> int:
         """Count the waiting questions, which the user is now told about."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, cast
 
-from midcall.client.lines.batches import Batch, Turn
+from midcall.client.lines.batches import Batch, BatchedQuestion
 from midcall.client.lines.display import Sheet
 from midcall.client.lines.excerpt import find_default
-from midcall.client.lines.prompt import Ended, Prompt
+from midcall.client.lines.prompt import EndedByUser, Prompt
 from midcall.core.forms import line_input
 from midcall.core.forms.check import check
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Text
@@ -29,7 +29,7 @@ class Dialog:
         end: Called if the user ends one question, or all of them, while changing an answer.
     """
 
-    def __init__(self, prompt: Prompt, sheet: Sheet, end: Callable[[Turn, Ended], None]) -> None:
+    def __init__(self, prompt: Prompt, sheet: Sheet, end: Callable[[BatchedQuestion, EndedByUser], None]) -> None:
         self._prompt = prompt
         self._sheet = sheet
         self._end = end
@@ -82,15 +82,15 @@ class Dialog:
     # --- review ---------------------------------------------------------------------------------
 
     async def review(self, batch: Batch) -> None:
-        """Return when the user wants to send the answers, or none are left. Raise `Ended` if they don't."""
+        """Return when the user wants to send the answers, or none are left. Raise `EndedByUser` if they don't."""
         while True:
             match await self._ask_order(batch):
                 case "send":
                     return
                 case "decline":
-                    raise Ended(Declined())
+                    raise EndedByUser(Declined())
                 case "cancel":
-                    raise Ended(Cancelled())
+                    raise EndedByUser(Cancelled())
                 case int(index):
                     self._sheet.write("\n")
                     await self._change(batch, index)
@@ -102,7 +102,7 @@ class Dialog:
         assert draft.content is not None
         try:
             await self._ask_field(draft.form, place, draft.content)
-        except Ended as ended:
+        except EndedByUser as ended:
             self._end(draft, ended)
             batch.tell()
 
@@ -118,7 +118,7 @@ class Dialog:
             self._sheet.complain(_("The question was withdrawn."))
         return "send"
 
-    def _offer(self, drafts: list[Turn], fields: int) -> str:
+    def _offer(self, drafts: list[BatchedQuestion], fields: int) -> str:
         if fields == 1:
             [field] = drafts[0].form.fields
             answer = self._sheet.value(field, (drafts[0].content or {}).get(field.name))

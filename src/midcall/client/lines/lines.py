@@ -21,12 +21,12 @@ from anyio.lowlevel import checkpoint
 from midcall.client.answerer import Waiting
 from midcall.client.asked import Asked, Mode
 from midcall.client.lines.backlog import asking
-from midcall.client.lines.batches import Batch, Turn, Turns
+from midcall.client.lines.batches import Batch, BatchedQuestion, Batches
 from midcall.client.lines.dialog import Dialog
 from midcall.client.lines.display import Sheet, Writer, format_all_cancelled, format_turned_away
 from midcall.client.lines.excerpt import one_line, server_name
 from midcall.client.lines.keyboard import Keyboard
-from midcall.client.lines.prompt import Ended, Prompt
+from midcall.client.lines.prompt import EndedByUser, Prompt
 from midcall.client.lines.screen import Ink, has_terminal, print_error, print_on_screen, screen_ink
 from midcall.client.queue import Queue
 from midcall.client.urls import look, open_in_browser
@@ -74,7 +74,7 @@ class Lines:
         self._open_url = open_url
         self._note = note or _format_origin
         self._lock = anyio.Lock()
-        self._turns = Turns()
+        self._batches = Batches()
         self._queue = Queue(most_waiting)
         self._teller: asyncio.Task[None] | None = None
         self._telling: set[asyncio.Task[None]] = set()
@@ -89,18 +89,18 @@ class Lines:
             return await self._in_turn(asked)
 
     async def _in_turn(self, asked: Asked) -> Outcome[Any]:
-        turn = self._turns.join(asked)
+        question = self._batches.join(asked)
         try:
             await checkpoint()  # let questions that arrive together be counted together
             async with self._terminal():
-                await self._take(turn)
-            while turn.outcome is None:
-                await turn.batch.changed.wait()
+                await self._take(question)
+            while question.outcome is None:
+                await question.batch.changed.wait()
                 async with self._terminal():
-                    await self._finish(turn.batch)
-            return turn.outcome
+                    await self._finish(question.batch)
+            return question.outcome
         finally:
-            self._turns.leave(turn)
+            self._batches.leave(question)
 
     async def wait(self, waiting: Waiting) -> bool:
         """Show what a call waits for, until the user tries again (True) or gives up (False)."""
@@ -109,7 +109,7 @@ class Lines:
         try:
             while True:
                 async with self._terminal():  # released at each change, so that a question can be asked
-                    news = partial(_news, waiting, _list_done(waiting), self._turns.arrived)
+                    news = partial(_news, waiting, _list_done(waiting), self._batches.arrived)
                     self._sheet.waiting(waiting, _name_site)
                     line = await self._prompt.line_unless(news)
                 match line.casefold() if line is not None else None:
@@ -121,7 +121,7 @@ class Lines:
                         pass
                     case _:
                         self._sheet.complain(_("Press Enter to try again now, or type :cancel to give up."))
-        except Ended:
+        except EndedByUser:
             return self._give_up()
         except asyncio.CancelledError:
             if waiting.finished:
@@ -154,39 +154,39 @@ class Lines:
             with asking():
                 yield
 
-    # --- turns --------------------------------------------------------------------------------
+    # --- questions ----------------------------------------------------------------------------
 
-    async def _take(self, turn: Turn) -> None:
+    async def _take(self, question: BatchedQuestion) -> None:
         """Ask this question, and review the batch if it was the last."""
-        if turn.outcome is not None:
+        if question.outcome is not None:
             return
         try:
-            turn.outcome = await self._ask(turn)
-        except Ended as ended:
-            self._end(turn, ended)
+            question.outcome = await self._ask(question)
+        except EndedByUser as ended:
+            self._end(question, ended)
         except asyncio.CancelledError:
             self._tell_withdrawn()
             raise
-        turn.batch.tell()
-        await self._finish(turn.batch)
+        question.batch.tell()
+        await self._finish(question.batch)
         self._tell_turned_away()
 
-    def _end(self, turn: Turn, ended: Ended) -> None:
+    def _end(self, question: BatchedQuestion, ended: EndedByUser) -> None:
         if ended.all:
             self._cancel_all()
             return
-        turn.outcome = ended.outcome if turn.outcome is None else turn.outcome
+        question.outcome = ended.outcome if question.outcome is None else question.outcome
         self._sheet.close(ended.outcome)
 
     def _cancel_all(self) -> None:
         """Cancel all pending questions of all servers."""
         self._queue.dismiss()
-        turns = self._turns.waiting
-        for turn in turns:
-            turn.outcome = Cancelled()
-        for batch in {turn.batch: None for turn in turns}:
+        questions = self._batches.waiting
+        for question in questions:
+            question.outcome = Cancelled()
+        for batch in {question.batch: None for question in questions}:
             batch.tell()
-        self._sheet.complain(format_all_cancelled(len(turns)))
+        self._sheet.complain(format_all_cancelled(len(questions)))
 
     # --- floods -------------------------------------------------------------------------------
 
@@ -207,7 +207,7 @@ class Lines:
 
     async def _news(self) -> str:
         """A sentence about questions that arrived after this one was shown."""
-        count = await self._turns.more() - 1
+        count = await self._batches.more() - 1
         return ngettext(
             "{count:,} more question is waiting. :cancel all closes all of them.",
             "{count:,} more questions are waiting. :cancel all closes all of them.",
@@ -220,20 +220,20 @@ class Lines:
         self._sheet.write("\n")
         self._sheet.complain(_("The question was withdrawn."))
 
-    async def _ask(self, turn: Turn) -> Outcome[Any] | None:
+    async def _ask(self, question: BatchedQuestion) -> Outcome[Any] | None:
         """Return the outcome, or None for a form that must be reviewed first."""
-        asked = turn.asked
+        asked = question.asked
         if asked.url is not None:
-            return await self._visit(turn, asked.url)
+            return await self._visit(question, asked.url)
         if asked.form is None:
-            return await self._confirm(turn)
-        self._open(turn, _("{server} asks"), _explain_answering(asked.form))
-        turn.content = await self._dialog.fill(asked.form)
+            return await self._confirm(question)
+        self._open(question, _("{server} asks"), _explain_answering(asked.form))
+        question.content = await self._dialog.fill(asked.form)
         return None
 
-    def _open(self, turn: Turn, title: str, advice: str) -> None:
-        asked, batch = turn.asked, turn.batch
-        place = batch.size - len(batch.turns) + batch.turns.index(turn) + 1
+    def _open(self, question: BatchedQuestion, title: str, advice: str) -> None:
+        asked, batch = question.asked, question.batch
+        place = batch.size - len(batch.questions) + batch.questions.index(question) + 1
         notes = [self._note(asked)]
         if asked.server_version:
             notes.append(_("version {version}").format(version=one_line(asked.server_version, VERSION_CHARACTERS)))
@@ -241,7 +241,7 @@ class Lines:
             notes.append(_("answer by {time}").format(time=asked.deadline.astimezone().strftime("%H:%M:%S")))
         if batch.size > 1:
             notes.append(_("question {number} of {count}").format(number=place, count=batch.size))
-        if (waiting := self._turns.count_shown()) > 1:
+        if (waiting := self._batches.count_shown()) > 1:
             cancel_all = _(":cancel all closes all {count:,} questions").format(count=waiting)
             advice = f"{advice} · {cancel_all}"
         title = title.format(server=server_name(asked.server))
@@ -249,23 +249,23 @@ class Lines:
 
     # --- questions without a review -----------------------------------------------------------
 
-    async def _confirm(self, turn: Turn) -> Outcome[Any]:
+    async def _confirm(self, question: BatchedQuestion) -> Outcome[Any]:
         """Ask yes or no for a form without fields."""
-        self._open(turn, _("{server} asks"), _("yes agrees · no declines · :cancel closes"))
+        self._open(question, _("{server} asks"), _("yes agrees · no declines · :cancel closes"))
         agreed = await self._prompt.yes_or_no(_("Do you agree? yes or no"))
         outcome: Outcome[dict[str, Any]] = Accepted({}) if agreed else Declined()
         self._sheet.close(outcome)
         return outcome
 
-    async def _visit(self, turn: Turn, url: str) -> Outcome[Any]:
+    async def _visit(self, question: BatchedQuestion, url: str) -> Outcome[Any]:
         address = look(url)
         if not address.openable:
             sentence = _("{server} asked something that cannot be shown: {reason}")
-            sentence = sentence.format(server=server_name(turn.asked.server), reason=address.why_not)
+            sentence = sentence.format(server=server_name(question.asked.server), reason=address.why_not)
             self._sheet.complain(sentence, quotes=True)
             return Cancelled()
         advice = _("Nothing opens until you say yes · no declines · :cancel closes")
-        self._open(turn, _("{server} asks you to open a web page"), advice)
+        self._open(question, _("{server} asks you to open a web page"), advice)
         self._sheet.address(address)
         if not await self._prompt.yes_or_no(_("Open this address in your browser? yes or no")):
             self._sheet.close(Declined())
@@ -286,7 +286,7 @@ class Lines:
         try:
             await self._dialog.review(batch)
             self._send(batch, None)
-        except Ended as ended:
+        except EndedByUser as ended:
             self._cancel_all() if ended.all else self._send(batch, ended.outcome)
         except asyncio.CancelledError:
             self._tell_withdrawn()

@@ -13,7 +13,7 @@ from midcall.core.outcome import Cancelled, Declined
 from midcall.language import _
 
 
-class Ended(Exception):
+class EndedByUser(Exception):
     """The user ended this question, or `all` pending questions."""
 
     def __init__(self, outcome: Declined | Cancelled, *, all: bool = False) -> None:
@@ -23,7 +23,7 @@ class Ended(Exception):
 
 
 class Prompt:
-    """Asks for lines. `:decline`, `:cancel`, Ctrl-C and the end of input raise `Ended`.
+    """Asks for lines. `:decline`, `:cancel`, Ctrl-C and the end of input raise `EndedByUser`.
 
     Args:
         keyboard: Reads lines.
@@ -49,7 +49,7 @@ class Prompt:
             line = await self._read(prompt)
             if line is None:
                 self._sheet.write("\n")
-                raise Ended(Cancelled())
+                raise EndedByUser(Cancelled())
             if self._keyboard.hasty:
                 self._sheet.complain(
                     _("You typed this for the question before. Read this one, and type the line again.")
@@ -58,11 +58,11 @@ class Prompt:
             line = line.strip("\t\n\v\f\r")
             match (word := line.strip()).casefold():
                 case ":decline":
-                    raise Ended(Declined())
+                    raise EndedByUser(Declined())
                 case ":cancel":
-                    raise Ended(Cancelled())
+                    raise EndedByUser(Cancelled())
                 case ":cancel all":
-                    raise Ended(Cancelled(), all=True)
+                    raise EndedByUser(Cancelled(), all=True)
                 case _ if _has_controls(line):
                     self._sheet.complain(_("Arrow keys and control characters do not work here. Type the line again."))
                 case _:

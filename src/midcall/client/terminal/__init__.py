@@ -20,8 +20,8 @@ from midcall.client.answerer import Waiting
 from midcall.client.asked import Asked
 from midcall.client.lines.excerpt import shorten
 from midcall.client.lines.screen import Display, find_display, print_error
-from midcall.client.queue import Entry, Queue
-from midcall.client.terminal.flow import Behind, Flow, Step
+from midcall.client.queue import Queue, QueuedQuestion
+from midcall.client.terminal.flow import Behind, QuestionFlow, Step
 from midcall.client.terminal.summary import Summary
 from midcall.client.urls import open_in_browser
 from midcall.core.outcome import Cancelled, Outcome
@@ -82,7 +82,7 @@ class Terminal:
         self._open_url = open_url or open_in_browser
         self._summary = Summary(write or print_error, self._open_url)
         self._queue = Queue(most_waiting)
-        self._shown: dict[Step, Entry] = {}
+        self._shown: dict[Step, QueuedQuestion] = {}
         self._app: QuestionApp | None = None
         self._room: WaitApp | None = None
         self._server: asyncio.Task[None] | None = None
@@ -148,7 +148,7 @@ class Terminal:
         if self._server is None or self._server.done():
             self._server = asyncio.create_task(self._serve(), name="midcall terminal")
 
-    async def _withdraw(self, entry: Entry) -> None:
+    async def _withdraw(self, entry: QueuedQuestion) -> None:
         """Close the form of a withdrawn question, and wait until it's off the screen."""
         step = next((step for step, shown in self._shown.items() if shown is entry), None)
         if self._app is not None and step is not None:
@@ -167,9 +167,9 @@ class Terminal:
                 if self._queue.untaken:  # it may have been withdrawn meanwhile
                     await self._ask(self._queue.take(MAX_TOGETHER))
 
-    async def _ask(self, batch: list[Entry]) -> None:
+    async def _ask(self, batch: list[QueuedQuestion]) -> None:
         self._shown = {Step(entry.asked): entry for entry in batch}
-        flow = Flow(self._shown)
+        flow = QuestionFlow(self._shown)
         self._over = asyncio.Event()
         try:
             if flow.steps:
@@ -185,7 +185,7 @@ class Terminal:
             for entry in batch:
                 entry.settle()
 
-    async def _show(self, flow: Flow) -> None:
+    async def _show(self, flow: QuestionFlow) -> None:
         from midcall.client.terminal.question_app import QuestionApp
 
         app = self._app = QuestionApp(flow, self._behind)
@@ -200,13 +200,13 @@ class Terminal:
             _log.debug("the form's failure", exc_info=app.failure)
             await self._ask_by_lines(flow)
 
-    async def _ask_by_lines(self, flow: Flow) -> None:
+    async def _ask_by_lines(self, flow: QuestionFlow) -> None:
         """Ask undecided questions with line prompts, because the form failed."""
         for step in flow.steps:
             if step.outcome is None:
                 step.outcome = await self._line_prompts().answer(step.asked)
 
-    async def _finish(self, flow: Flow) -> None:
+    async def _finish(self, flow: QuestionFlow) -> None:
         """Print each outcome, open the addresses that the user agreed to, and settle the questions."""
         for step in flow.withdrawn:
             self._summary.tell_withdrawn(step.asked)
@@ -221,7 +221,7 @@ class Terminal:
     def _behind(self) -> Behind:
         return Behind(len(self._queue.untaken), self._queue.refused)
 
-    def _cancel_all(self, flow: Flow) -> None:
+    def _cancel_all(self, flow: QuestionFlow) -> None:
         """Cancel the questions of the flow and all waiting ones."""
         self._summary.tell_all_cancelled(len(flow.steps) + self._queue.dismiss())
 

@@ -13,7 +13,7 @@ from midcall.core.forms.form import Form
 from midcall.core.text import conceal, reveal
 from midcall.language.problems import Problem
 
-Entry: TypeAlias = str | bool | Sequence[str] | None
+FieldEntry: TypeAlias = str | bool | Sequence[str] | None
 """What a widget holds: the text of an input, a boolean, the value of an option, several of them, or nothing."""
 
 
@@ -22,10 +22,10 @@ class Draft:
 
     def __init__(self, form: Form) -> None:
         self.form = form
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, FieldEntry] = {}
         self._alone: dict[str, Form] = {}
 
-    def put(self, field: Field, entry: Entry) -> None:
+    def put(self, field: Field, entry: FieldEntry) -> None:
         """Record what the user entered."""
         self._entries[field.name] = entry
 
@@ -39,9 +39,9 @@ class Draft:
         default = find_default(field)
         return "" if default is None else reveal(str(default))
 
-    def choice(self, field: Field) -> Entry:
+    def choice(self, field: Field) -> FieldEntry:
         """What is chosen in a field without an input."""
-        return cast("Entry", self._entries.get(field.name, field.default))
+        return cast("FieldEntry", self._entries.get(field.name, field.default))
 
     def value(self, field: Field) -> Any:
         """The value to send, or None if the field is left empty."""

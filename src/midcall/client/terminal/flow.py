@@ -40,7 +40,7 @@ class Behind(NamedTuple):
 NOBODY: Final = Behind()
 
 
-class Flow:
+class QuestionFlow:
     """The questions of one server that are answered together, in order."""
 
     def __init__(self, steps: Iterable[Step]) -> None:

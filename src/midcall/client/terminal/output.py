@@ -24,7 +24,7 @@ KEEPS_ALL: Final = sys.platform != "win32"
 """On Windows only what Python prints is held back, as text."""
 
 
-class Held:
+class HeldOutput:
     """Texts to write after the form."""
 
     def __init__(self) -> None:
@@ -42,9 +42,9 @@ class Held:
 
 
 @contextmanager
-def aside() -> Generator[Held]:
+def aside() -> Generator[HeldOutput]:
     """Let only the form write to the terminal while this context is open."""
-    held = Held()
+    held = HeldOutput()
     try:
         with _divert() if KEEPS_ALL else nullcontext():
             yield held
@@ -84,7 +84,7 @@ def _flush() -> None:
                 stream.flush()
 
 
-class _Kept:
+class _LastBytes:
     """The last megabytes of output, and a count of the bytes dropped before them."""
 
     def __init__(self) -> None:
@@ -114,7 +114,7 @@ class _Pipe:
         self._exit, self.entrance = os.pipe()
         os.set_blocking(self._exit, False)
         self._terminal = terminal
-        self._held: _Kept | None = _Kept()
+        self._held: _LastBytes | None = _LastBytes()
         self._lock = threading.Lock()
         self._alive = True
         threading.Thread(target=self._carry, name="midcall aside", daemon=True).start()

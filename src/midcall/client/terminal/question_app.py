@@ -7,9 +7,9 @@ from collections.abc import Callable
 from textual.widgets import OptionList
 
 from midcall.client.lines.excerpt import server_name
-from midcall.client.terminal.flow import Behind, Flow, Step
+from midcall.client.terminal.flow import Behind, QuestionFlow, Step
 from midcall.client.terminal.question_pages import QuestionPage, ReviewPage, portion_of
-from midcall.client.terminal.widgets.frame import Page
+from midcall.client.terminal.widgets.frame import TerminalPage
 from midcall.client.terminal.widgets.window import Window
 from midcall.language import _, ngettext
 from midcall.settings.client import TERMINAL_QUEUE_SECONDS
@@ -23,7 +23,7 @@ class QuestionApp(Window):
         behind: Counts the questions queued behind them.
     """
 
-    def __init__(self, flow: Flow, behind: Callable[[], Behind] = Behind) -> None:
+    def __init__(self, flow: QuestionFlow, behind: Callable[[], Behind] = Behind) -> None:
         super().__init__()
         self._flow = flow
         self._behind = behind
@@ -38,13 +38,13 @@ class QuestionApp(Window):
             page.look_behind(self._behind())
 
     @property
-    def _page(self) -> Page | None:
+    def _page(self) -> TerminalPage | None:
         """The current page, unless its question was just withdrawn."""
         page = self.screen
         gone = isinstance(page, QuestionPage) and page.step not in self._flow.steps
-        return page if isinstance(page, Page) and not gone else None
+        return page if isinstance(page, TerminalPage) and not gone else None
 
-    def first_page(self) -> Page | None:
+    def first_page(self) -> TerminalPage | None:
         return self._question(self._flow.steps[0]) if self._flow.steps else None
 
     # --- from outside -------------------------------------------------------------------------
@@ -172,5 +172,5 @@ class QuestionApp(Window):
     def _question(self, step: Step, portion: int = 0) -> QuestionPage:
         return QuestionPage(self._flow, step, portion, self._behind())
 
-    def _turn(self, page: Page) -> None:
+    def _turn(self, page: TerminalPage) -> None:
         self.switch_screen(page)  # pyright: ignore[reportUnknownMemberType]

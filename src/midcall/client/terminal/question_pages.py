@@ -16,10 +16,10 @@ from textual.widgets.option_list import Option
 from midcall.client.asked import Asked
 from midcall.client.lines.display import format_turned_away
 from midcall.client.lines.excerpt import one_line, server_name, shorten, shorten_paragraphs
-from midcall.client.terminal.flow import NOBODY, Behind, Flow, Step
+from midcall.client.terminal.flow import NOBODY, Behind, QuestionFlow, Step
 from midcall.client.terminal.widgets.entries import GoOn
 from midcall.client.terminal.widgets.field_box import FieldBox, needs_answer
-from midcall.client.terminal.widgets.frame import Act, Bar, Page
+from midcall.client.terminal.widgets.frame import Act, Bar, TerminalPage
 from midcall.client.urls import Address, look
 from midcall.core.forms.fields import Field
 from midcall.core.forms.hints import format_value
@@ -32,10 +32,10 @@ _LONG: Final = 400
 """Longer messages can have the focus, so that they can be scrolled without a mouse."""
 
 
-class QuestionPage(Page):
+class QuestionPage(TerminalPage):
     """A question: a form, an address to visit, or a form without fields."""
 
-    def __init__(self, flow: Flow, step: Step, portion: int = 0, behind: Behind = NOBODY) -> None:
+    def __init__(self, flow: QuestionFlow, step: Step, portion: int = 0, behind: Behind = NOBODY) -> None:
         super().__init__()
         self._flow = flow
         self.step = step
@@ -200,10 +200,10 @@ def _show_address(address: Address, alone: bool) -> Iterator[Widget]:
     yield Static(now if alone else later, classes="advice", markup=False)
 
 
-class ReviewPage(Page):
+class ReviewPage(TerminalPage):
     """All answers, before any of them is sent."""
 
-    def __init__(self, flow: Flow) -> None:
+    def __init__(self, flow: QuestionFlow) -> None:
         super().__init__()
         self._flow = flow
         self._list = OptionList(compact=True, markup=False, id="review")

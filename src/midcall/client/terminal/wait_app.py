@@ -11,13 +11,13 @@ from textual.widgets import Static
 
 from midcall.client.answerer import Waiting
 from midcall.client.lines.excerpt import server_name, shorten
-from midcall.client.terminal.widgets.frame import Page
+from midcall.client.terminal.widgets.frame import TerminalPage
 from midcall.client.terminal.widgets.window import Window
 from midcall.client.urls import in_ascii
 from midcall.language import _, ngettext
 
 
-class WaitPage(Page):
+class WaitPage(TerminalPage):
     def __init__(self, waiting: Waiting, began: float) -> None:
         super().__init__()
         self._waiting = waiting
@@ -78,7 +78,7 @@ class WaitApp(Window):
         self._waiting = waiting
         self._began = began
 
-    def first_page(self) -> Page:
+    def first_page(self) -> TerminalPage:
         return WaitPage(self._waiting, self._began)
 
     def on_mount(self) -> None:

@@ -35,7 +35,7 @@ _HTTP_LOG: Final = logging.getLogger("mcp.client.streamable_http")
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
+class ConnectOptions:
     """Options for connecting. A target ignores those it doesn't need."""
 
     env: Mapping[str, str] | None = None
@@ -68,7 +68,7 @@ def is_url(target: str) -> bool:
     return "://" in target.split(" ")[0]
 
 
-def reach(target: Target, ways: Ways) -> Reached:
+def reach(target: Target, options: ConnectOptions) -> Reached:
     """Make the transport to this target.
 
     Raises:
@@ -76,40 +76,40 @@ def reach(target: Target, ways: Ways) -> Reached:
     """
     match target:
         case str() if is_url(target):
-            return _url(target, ways)
+            return _url(target, options)
         case str():
-            return _command(_split(target), ways)
+            return _command(_split(target), options)
         case StdioServerParameters():
-            return _process(target, ways)
+            return _process(target, options)
         case list() | tuple():
-            return _command([str(part) for part in cast("Sequence[object]", target)], ways)
+            return _command([str(part) for part in cast("Sequence[object]", target)], options)
         case _:
-            return _object(target, ways)
+            return _object(target, options)
 
 
 # --- over HTTP ---------------------------------------------------------------------------------
 
 
-def _url(url: str, ways: Ways) -> Reached:
+def _url(url: str, options: ConnectOptions) -> Reached:
     if not is_web_url(url):
         shown = re.sub("//[^/?#]*@", "//", url)  # it may have a password, even if it can't be parsed
         raise CannotConnect.because(
             shown, ("it is not a web address", "An address looks like http://localhost:8000/mcp")
         )
     seen = Seen()
-    return Reached(_http(url, ways, seen), _without_userinfo(url), seen=seen)
+    return Reached(_http(url, options, seen), _without_userinfo(url), seen=seen)
 
 
 @asynccontextmanager
-async def _http(url: str, ways: Ways, seen: Seen) -> AsyncGenerator[TransportStreams]:
+async def _http(url: str, options: ConnectOptions, seen: Seen) -> AsyncGenerator[TransportStreams]:
     async def remember(response: httpx2.Response) -> None:
         seen.status = response.status_code
 
     _HTTP_LOG.addFilter(_sanitize)
     async with (
         httpx2.AsyncClient(
-            headers=dict(ways.headers or {}),
-            auth=ways.auth,
+            headers=dict(options.headers or {}),
+            auth=options.auth,
             timeout=httpx2.Timeout(HTTP_CONNECT_SECONDS, read=SILENT_STREAM_SECONDS),
             event_hooks={"response": [remember]},
         ) as http,
@@ -141,23 +141,23 @@ def _split(line: str) -> list[str]:
         raise CannotConnect.because(line, (f"the command cannot be parsed ({error})", "Check its quotes.")) from None
 
 
-def _command(parts: Sequence[str], ways: Ways) -> Reached:
+def _command(parts: Sequence[str], options: ConnectOptions) -> Reached:
     if not parts or not parts[0]:
         raise CannotConnect.because("''", NO_SUCH_COMMAND)
-    return _process(StdioServerParameters(command=parts[0], args=list(parts[1:])), ways)
+    return _process(StdioServerParameters(command=parts[0], args=list(parts[1:])), options)
 
 
-def _process(parameters: StdioServerParameters, ways: Ways) -> Reached:
-    if ways.env is not None:
-        parameters = parameters.model_copy(update={"env": {**(parameters.env or {}), **ways.env}})
-    if ways.cwd is not None:
-        parameters = parameters.model_copy(update={"cwd": Path(ways.cwd)})
+def _process(parameters: StdioServerParameters, options: ConnectOptions) -> Reached:
+    if options.env is not None:
+        parameters = parameters.model_copy(update={"env": {**(parameters.env or {}), **options.env}})
+    if options.cwd is not None:
+        parameters = parameters.model_copy(update={"cwd": Path(options.cwd)})
     name = shlex.join([parameters.command, *parameters.args])
     if parameters.cwd is not None and not Path(parameters.cwd).is_dir():
         raise CannotConnect.because(
             name, (f"there is no folder {parameters.cwd}", "Create it, or run the server somewhere else.")
         )
-    return Reached(_start(parameters, ways.errlog), name, parameters.command)
+    return Reached(_start(parameters, options.errlog), name, parameters.command)
 
 
 @asynccontextmanager
@@ -169,21 +169,21 @@ async def _start(parameters: StdioServerParameters, errlog: Errlog | None) -> As
 # --- in this process ---------------------------------------------------------------------------
 
 
-def _object(target: object, ways: Ways) -> Reached:
+def _object(target: object, options: ConnectOptions) -> Reached:
     if isinstance(target, (Server, MCPServer)):
         server = cast("Server[Any] | MCPServer", target)
-        return Reached(InMemoryTransport(server, raise_exceptions=ways.raise_exceptions), f"server {server.name!r}")
+        return Reached(InMemoryTransport(server, raise_exceptions=options.raise_exceptions), f"server {server.name!r}")
     if (lowlevel := getattr(target, "_mcp_server", None)) is not None:
-        return Reached(_fastmcp(target, lowlevel, ways), f"server {lowlevel.name!r}")
+        return Reached(_fastmcp(target, lowlevel, options), f"server {lowlevel.name!r}")
     if hasattr(target, "__aenter__") and hasattr(target, "__aexit__"):
         return Reached(cast("Transport", target), f"{type(target).__name__} transport")
     raise TypeError("a target is a URL, a command, a server object or a transport")
 
 
 @asynccontextmanager
-async def _fastmcp(server: object, lowlevel: Any, ways: Ways) -> AsyncGenerator[TransportStreams]:
+async def _fastmcp(server: object, lowlevel: Any, options: ConnectOptions) -> AsyncGenerator[TransportStreams]:
     """FastMCP keeps its lifespan outside the low-level server."""
     lifespan = cast("Any", getattr(server, "_lifespan_manager", nullcontext))
     context: AbstractAsyncContextManager[Any] = lifespan()
-    async with context, InMemoryTransport(lowlevel, raise_exceptions=ways.raise_exceptions) as streams:
+    async with context, InMemoryTransport(lowlevel, raise_exceptions=options.raise_exceptions) as streams:
         yield streams

@@ -1,6 +1,6 @@
 """The checks of an installation, in one table.
 
-A check is an async function that takes the `Site` and returns its findings. All checks run at once, each with a short
+A check is an async function that takes the `Setup` and returns its findings. All checks run at once, each with a short
 timeout.
 """
 
@@ -23,14 +23,14 @@ from midcall.doctor.checks.options import (
 )
 from midcall.doctor.checks.portal import check_portal
 from midcall.doctor.checks.store import check_store
-from midcall.doctor.inspection import Finding, Report, Site, Surroundings
+from midcall.doctor.inspection import Finding, Report, Setup, Surroundings
 
 if TYPE_CHECKING:
     from midcall.server.install import Installation
 
 __all__ = ["CHECKS", "Check", "run_checks"]
 
-Check: TypeAlias = Callable[[Site], Awaitable[list[Finding]]]
+Check: TypeAlias = Callable[[Setup], Awaitable[list[Finding]]]
 
 CHECKS: Final[tuple[Check, ...]] = (
     check_variables,
@@ -49,6 +49,6 @@ CHECKS: Final[tuple[Check, ...]] = (
 
 async def run_checks(installation: Installation, here: Surroundings | None = None) -> Report:
     """Run all checks."""
-    site = Site(installation, here or Surroundings.here())
-    channels, *found = await asyncio.gather(check_channels(site), *(check(site) for check in CHECKS))
+    setup = Setup(installation, here or Surroundings.here())
+    channels, *found = await asyncio.gather(check_channels(setup), *(check(setup) for check in CHECKS))
     return Report(installation.server_title, tuple(channels), tuple(each for some in found for each in some))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from midcall.core.urls import is_loopback
-from midcall.doctor.inspection import Finding, Site
+from midcall.doctor.inspection import Finding, Setup
 
 if TYPE_CHECKING:
     from midcall.portal.app import Portal
@@ -15,17 +15,17 @@ _SUGGESTED: Final = 8765
 _USUAL: Final = {"http": 80, "https": 443}
 
 
-def check_browser(site: Site, portal: Portal, alone: bool) -> list[Finding]:
+def check_browser(setup: Setup, portal: Portal, alone: bool) -> list[Finding]:
     """Nothing to report for a public address. `alone` means that the portal listens on its own."""
-    if site.here.near or not is_loopback(urlsplit(portal.url).hostname or ""):
+    if setup.here.near or not is_loopback(urlsplit(portal.url).hostname or ""):
         return []
     host, port = _place(portal)
-    if site.here.container:
+    if setup.here.container:
         text = "This is a container: its loopback is not the user's."
         return [Finding("browser", "doubtful", text, _advise_in_container(port, alone, portal.local))]
     text = (
         "This server was reached over SSH, so the user's browser may be on another machine, with another loopback."
-        if site.here.ssh
+        if setup.here.ssh
         else "This machine has no display, so the user's browser is on another machine, with another loopback."
     )
     if alone and portal.any_port:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from midcall.core.outcome import Via
 from midcall.doctor.checks.store import ADD_STORE
-from midcall.doctor.inspection import Finding, Site
+from midcall.doctor.inspection import Finding, Setup
 from midcall.server.channels.table import CHANNELS
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ Missing: TypeAlias = tuple[str, str] | None
 """What is missing, and how to get it."""
 
 
-async def check_channels(site: Site) -> list[Finding]:
+async def check_channels(setup: Setup) -> list[Finding]:
     """A finding for each channel."""
-    return [_check_channel(site.installation, channel.via) for channel in CHANNELS]
+    return [_check_channel(setup.installation, channel.via) for channel in CHANNELS]
 
 
 def _check_channel(installation: Installation, via: Via) -> Finding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-from midcall.doctor.inspection import Finding, Site
+from midcall.doctor.inspection import Finding, Setup
 from midcall.settings.cli import CHECK_SECONDS
 
 if TYPE_CHECKING:
@@ -17,18 +17,18 @@ _ISSUER: Final = (
 )
 
 
-async def check_identity(site: Site) -> list[Finding]:
+async def check_identity(setup: Setup) -> list[Finding]:
     """Describe it, and ask the issuer to describe itself."""
-    if site.portal is None:
+    if setup.portal is None:
         return []
-    before = describe_identity(site, site.portal)
-    why = await _find_trouble(site.portal)
+    before = describe_identity(setup, setup.portal)
+    why = await _find_trouble(setup.portal)
     if why is None:
         return [before]
     return [Finding("identity", "broken", f"{before.text} But {why}.", _ISSUER)]
 
 
-def describe_identity(site: Site, portal: Portal) -> Finding:
+def describe_identity(setup: Setup, portal: Portal) -> Finding:
     """Whether visitors and callers are known, and can be compared."""
     from midcall.portal.identity.visitors import Nobody
 
@@ -36,7 +36,7 @@ def describe_identity(site: Site, portal: Portal) -> Finding:
         text = "It cannot identify anyone: it serves plain forms, but no secrets, authorizations or approvals."
         return Finding("identity", "doubtful", text, _SIGN_IN)
     known_by = f"{type(portal.identity).__name__} identifies visitors."
-    knows_callers = site.installation.knows_callers
+    knows_callers = setup.installation.knows_callers
     if knows_callers is False and not portal.local:
         text = (
             f"{known_by} But nothing identifies callers: this server has no MCP authorization, so secrets, "

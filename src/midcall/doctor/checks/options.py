@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Final
 
-from midcall.doctor.inspection import VARIABLES, Finding, Site
+from midcall.doctor.inspection import VARIABLES, Finding, Setup
 
 _TWICE: Final = "Without a store, two replicas can each continue the same state, even with different answers."
 _SHARE: Final = (
@@ -16,12 +16,12 @@ _EFFECTS: Final = "Wrap effects that come before a question in once()."
 _STICKY: Final = f"With several replicas, route all requests of a call to the same one, or add a store. {_TWICE}"
 
 
-async def check_variables(site: Site) -> list[Finding]:
+async def check_variables(setup: Setup) -> list[Finding]:
     """Look for misspelled variables: midcall never reads them."""
-    if not site.here.unknown:
+    if not setup.here.unknown:
         return []
     advice = "`midcall doctor --settings` lists the variables."
-    return [Finding("settings", "doubtful", describe_unknown(site.here.unknown), advice)]
+    return [Finding("settings", "doubtful", describe_unknown(setup.here.unknown), advice)]
 
 
 def describe_unknown(names: tuple[str, ...]) -> str:
@@ -31,9 +31,9 @@ def describe_unknown(names: tuple[str, ...]) -> str:
     return f"midcall has no setting named {', '.join(each)}, and ignores it."
 
 
-async def check_keys(site: Site) -> list[Finding]:
+async def check_keys(setup: Setup) -> list[Finding]:
     """Whether other replicas and a restarted server can continue a call."""
-    match site.installation.whose_keys:
+    match setup.installation.whose_keys:
         case "process":
             text = "Only this process has its key: a restart loses pending calls, and other replicas reject them."
             advice = (
@@ -41,7 +41,7 @@ async def check_keys(site: Site) -> list[Finding]:
                 "a store; for a single replica, live=True is enough. Stdio needs none of this."
             )
             return [Finding("keys", "doubtful", text, advice)]
-        case "machine" if site.here.container:
+        case "machine" if setup.here.container:
             text = "This user's, in this container: another container has others, even one of the same image."
             advice = (
                 "Set MIDCALL_KEYS to a secret of 32 bytes or more, or keep the data directory (XDG_DATA_HOME) on a "
@@ -59,9 +59,9 @@ async def check_keys(site: Site) -> list[Finding]:
             return [Finding("keys", "ok", text)]
 
 
-async def check_runs(site: Site) -> list[Finding]:
+async def check_runs(setup: Setup) -> list[Finding]:
     """Whether a pending call stays in memory, so that its code runs once."""
-    installation = site.installation
+    installation = setup.installation
     shared = installation.whose_keys != "process" and installation.store is None
     if installation.live:
         text = f"Calls stay in memory while they wait for an answer, and run once. {installation.why_live}"
@@ -72,11 +72,11 @@ async def check_runs(site: Site) -> list[Finding]:
     return [Finding("runs", "doubtful", text, f"{_TWICE} {_SHARE} {_EFFECTS}")]
 
 
-async def check_doubt(site: Site) -> list[Finding]:
+async def check_doubt(setup: Setup) -> list[Finding]:
     """Whether a decline that came too fast is doubted."""
-    if doubt := site.installation.doubt:
+    if doubt := setup.installation.doubt:
         text = f'A decline within {doubt:g} s counts as "not shown"; then midcall tries a page, an App or a link, once.'
-        if site.installation.portal is not None:
+        if setup.installation.portal is not None:
             return [Finding("doubt", "ok", text)]
         text = f'A decline within {doubt:g} s counts as "not shown". There is no portal to ask again on.'
         return [Finding("doubt", "ok", text, "With install(..., portal=Portal()), the user gets a link instead.")]
@@ -85,17 +85,17 @@ async def check_doubt(site: Site) -> list[Finding]:
     return [Finding("doubt", "off", text, advice)]
 
 
-async def check_probe(site: Site) -> list[Finding]:
+async def check_probe(setup: Setup) -> list[Finding]:
     """Whether clients can be tried out."""
-    if site.installation.probe:
+    if setup.installation.probe:
         text = "midcall_probe is listed: call it from a client to see what really happens there."
         return [Finding("probe", "ok", text)]
     return [Finding("probe", "off", "Off. install(..., probe=True) adds a tool that tries the connected client.")]
 
 
-async def check_forms(site: Site) -> list[Finding]:
+async def check_forms(setup: Setup) -> list[Finding]:
     """Look for forms that some hosts refuse, among those that were asked since the server started."""
-    hazards = sorted({hazard for hazards in site.installation.odd_forms.values() for hazard in hazards})
+    hazards = sorted({hazard for hazards in setup.installation.odd_forms.values() for hazard in hazards})
     if not hazards:
         return []
     text = f"Some hosts refuse forms that were asked here. They have {', '.join(hazards)}."
@@ -103,9 +103,9 @@ async def check_forms(site: Site) -> list[Finding]:
     return [Finding("forms", "doubtful", text, advice)]
 
 
-async def check_secrets(site: Site) -> list[Finding]:
+async def check_secrets(setup: Setup) -> list[Finding]:
     """Look for forms with secrets that existing tools have sent since the server started."""
-    names = sorted({name for names in site.installation.secret_forms.values() for name in names})
+    names = sorted({name for names in setup.installation.secret_forms.values() for name in names})
     if not names:
         return []
     text = f"Forms of existing tools ask for {', '.join(map(repr, names))}: the answers pass through the client."

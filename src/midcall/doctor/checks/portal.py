@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from midcall.core.urls import is_loopback
 from midcall.doctor.checks.browser import check_browser
-from midcall.doctor.inspection import Finding, Site, Surroundings, address_of
+from midcall.doctor.inspection import Finding, Setup, Surroundings, address_of
 from midcall.errors import InstallError
 from midcall.settings.cli import CHECK_PORTAL_SECONDS, CHECK_SECONDS
 from midcall.web.certificates import Fault, advise, describe_fault, fault_of
@@ -32,19 +32,19 @@ Trouble: TypeAlias = Fault | Literal["nobody", "no answer", "unknown host"]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HealthAnswer:
     """What came back."""
 
     status: int
     headers: Mapping[str, str]
 
 
-async def check_portal(site: Site) -> list[Finding]:
+async def check_portal(setup: Setup) -> list[Finding]:
     """Start the portal if it listens on its own, request its health, and think of the user's browser."""
-    portal = site.portal
+    portal = setup.portal
     if portal is None:
         text = "None: no pages, so no secrets, authorizations, approvals or links."
-        return [Finding("portal", "off", text, _advise_adding(site.here))]
+        return [Finding("portal", "off", text, _advise_adding(setup.here))]
     alone = address_of(portal) is None
     try:
         await portal.start()
@@ -52,11 +52,11 @@ async def check_portal(site: Site) -> list[Finding]:
         advice = "Choose another port, Portal(port=...) or MIDCALL_PORTAL_PORT; without one, it takes any free port."
         return [Finding("portal", "broken", f"It cannot start. {error!s}", advice)]
     answer = await request(f"{portal.url}/health")
-    if isinstance(answer, Answer):
+    if isinstance(answer, HealthAnswer):
         found = _describe_sign_in(portal, answer) or _describe_answer(portal.url, alone, answer)
     else:
-        found = _describe_trouble(portal.url, answer, site.here)
-    more = [] if found.state == "broken" else check_browser(site, portal, alone)
+        found = _describe_trouble(portal.url, answer, setup.here)
+    more = [] if found.state == "broken" else check_browser(setup, portal, alone)
     return [found, *_name_callbacks(portal), *_check_page_process(portal, alone), *more]
 
 
@@ -69,14 +69,14 @@ def _name_callbacks(portal: Portal) -> list[Finding]:
 
 def _check_page_process(portal: Portal, alone: bool) -> list[Finding]:
     """Whether pages outlive a stdio server, and whether the process that serves them then runs."""
-    from midcall.portal.detached.files import Folder, Unavailable
+    from midcall.portal.detached.files import Folder, NoPageProcess
 
     if not alone:
         return []
     why, life = portal.why_not_detached(), None
     try:
         life = Folder.find().find_running() if why is None else None
-    except Unavailable as exc:
+    except NoPageProcess as exc:
         why = str(exc)
     if why is not None:
         text = f"Pages end with their server: {why}."
@@ -98,7 +98,7 @@ def _advise_adding(here: Surroundings) -> str:
     )
 
 
-def _describe_sign_in(portal: Portal, answer: Answer) -> Finding | None:
+def _describe_sign_in(portal: Portal, answer: HealthAnswer) -> Finding | None:
     """A proxy that identifies users lets nobody else through, and that's right."""
     from midcall.portal.identity.proxy import ProxyJwt
 
@@ -111,7 +111,7 @@ def _describe_sign_in(portal: Portal, answer: Answer) -> Finding | None:
     return Finding("portal", "doubtful", text, advice)
 
 
-def _describe_answer(url: str, alone: bool, answer: Answer) -> Finding:
+def _describe_answer(url: str, alone: bool, answer: HealthAnswer) -> Finding:
     path = urlsplit(url).path
     where = f"app.mount({path!r}, portal)" if path else "app.mount('/', portal), behind all other routes"
     mount = (
@@ -133,7 +133,7 @@ def _describe_answer(url: str, alone: bool, answer: Answer) -> Finding:
             return Finding("portal", "broken", f"Something else answers at {url} ({status}).", mount)
 
 
-def _is_ours(answer: Answer) -> bool:
+def _is_ours(answer: HealthAnswer) -> bool:
     from midcall.web.security import HEADERS
 
     return answer.headers.get(_POLICY) == HEADERS[_POLICY]
@@ -164,7 +164,7 @@ def _describe_trouble(url: str, trouble: Trouble, here: Surroundings) -> Finding
 # --- the request ---------------------------------------------------------------------------------
 
 
-async def request(url: str) -> Answer | Trouble:
+async def request(url: str) -> HealthAnswer | Trouble:
     """Get this URL, within a few seconds. httpx counts its timeout per step, so there's one around it."""
     import httpx2
 
@@ -179,7 +179,7 @@ async def request(url: str) -> Answer | Trouble:
         return "no answer"
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         return fault_of(error) or ("unknown host" if _is_unknown(error) else "nobody")
-    return Answer(answer.status_code, answer.headers)
+    return HealthAnswer(answer.status_code, answer.headers)
 
 
 def _transport_to(url: str) -> httpx2.AsyncHTTPTransport | None:

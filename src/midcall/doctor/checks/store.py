@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from midcall.doctor.inspection import Finding, Site
+from midcall.doctor.inspection import Finding, Setup
 from midcall.errors import StoreError
 from midcall.settings.cli import CHECK_SECONDS, CHECK_VAULT_VALUES
 from midcall.stores.memory import Memory
@@ -26,29 +26,29 @@ _RAISE_QUOTA: Final = (
 _LOST: Final = "If it is lost, `midcall vault forget OWNER NAME` lets users enter their values again."
 
 
-async def check_store(site: Site) -> list[Finding]:
+async def check_store(setup: Setup) -> list[Finding]:
     """Open the store, and with a portal its vault, and read from both."""
-    before = _describe(site)
-    if site.installation.keeping is None:
+    before = _describe(setup)
+    if setup.installation.keeping is None:
         return [before]
     until = asyncio.get_running_loop().time() + CHECK_SECONDS
     try:
         async with asyncio.timeout_at(until):
-            store = await site.installation.keeping.store()
+            store = await setup.installation.keeping.store()
             await store.read("doctor")
     except StoreError as error:
         return [Finding("store", "broken", f"It cannot be used. {error!s}", _CHECK)]
     except TimeoutError:
-        local = isinstance(site.installation.store, SQLite)
+        local = isinstance(setup.installation.store, SQLite)
         why = "another process holds the file, or its disk hangs" if local else "it hangs, or something drops packets"
         return [Finding("store", "broken", f"No answer within {CHECK_SECONDS:g} s: {why}. {before.text}", _CHECK)]
     answered = Finding("store", before.state, f"It responds. {before.text}", before.advice)
-    return [answered, *await _check_quota(site, until), *await _check_vault(site, store, until)]
+    return [answered, *await _check_quota(setup, until), *await _check_vault(setup, store, until)]
 
 
-def _describe(site: Site) -> Finding:
+def _describe(setup: Setup) -> Finding:
     """Who shares the store, without opening it."""
-    store = site.installation.store
+    store = setup.installation.store
     if store is None:
         text = "None: a call cannot resume later, and `once` only holds within one process."
         return Finding("store", "off", text, ADD_STORE)
@@ -58,15 +58,15 @@ def _describe(site: Site) -> Finding:
     name = repr(store).strip("<>")
     if not isinstance(store, SQLite):
         return Finding("store", "ok", f"{name}: for all replicas.")
-    if site.here.container:
+    if setup.here.container:
         text = f"{name}: for all processes in this container, and lost with it unless the file is on a volume."
         return Finding("store", "ok", text)
     return Finding("store", "ok", f"{name}: for all processes on this machine.")
 
 
-async def _check_quota(site: Site, until: float) -> list[Finding]:
+async def _check_quota(setup: Setup, until: float) -> list[Finding]:
     """How much this server keeps, of what it may."""
-    records = site.installation.records
+    records = setup.installation.records
     if records is None or records.quotas is None:
         return []
     most = records.quotas.limits
@@ -82,17 +82,17 @@ async def _check_quota(site: Site, until: float) -> list[Finding]:
 
 
 # --- the vault -----------------------------------------------------------------------------------
-async def _check_vault(site: Site, store: Store, until: float) -> list[Finding]:
+async def _check_vault(setup: Setup, store: Store, until: float) -> list[Finding]:
     """Without a portal, nothing is stored for users."""
-    if site.portal is None:
+    if setup.portal is None:
         return []
     found: Counter[str] = Counter()
     try:
         async with asyncio.timeout_at(until):
-            complete = await _try_values(site.portal.vault, store, found)
+            complete = await _try_values(setup.portal.vault, store, found)
     except (StoreError, TimeoutError):
         complete = False
-    return [_describe_vault(found, complete, site.installation.whose_keys)]
+    return [_describe_vault(found, complete, setup.installation.whose_keys)]
 
 
 async def _try_values(vault: Vault, store: Store, found: Counter[str]) -> bool:

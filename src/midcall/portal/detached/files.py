@@ -38,7 +38,7 @@ _LIFE: Final = 200  # more than any life takes
 _CREDENTIALS: Final = Struct("=iII")  # process, user, group (man 7 unix)
 
 
-class Unavailable(Exception):
+class NoPageProcess(Exception):
     """No page process can be used here; the text says why."""
 
 
@@ -69,7 +69,7 @@ class Folder:
             Unavailable: This isn't Linux, or other users could enter the folder.
         """
         if sys.platform != "linux":
-            raise Unavailable("only Linux says which user is at the other end of a connection")
+            raise NoPageProcess("only Linux says which user is at the other end of a connection")
         path = default_file().parent / "pages"
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -77,9 +77,9 @@ class Folder:
             about = path.lstat()
             folder = cls(path)
         except OSError as exc:
-            raise Unavailable(f"there is no folder for it ({exc!s})") from None
+            raise NoPageProcess(f"there is no folder for it ({exc!s})") from None
         if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.getuid() or about.st_mode & 0o077:
-            raise Unavailable(f"other users of this machine may enter {path!s} (run chmod 700)")
+            raise NoPageProcess(f"other users of this machine may enter {path!s} (run chmod 700)")
         return folder
 
     # --- locks --------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ class Folder:
         try:
             while not _lock(lock):
                 if time.monotonic() > until:
-                    raise Unavailable("another server has held its lock for too long")
+                    raise NoPageProcess("another server has held its lock for too long")
                 time.sleep(PAGES_RETRY_SECONDS)
             yield
         finally:
@@ -110,7 +110,7 @@ class Folder:
         try:
             return os.open(self.path / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as exc:
-            raise Unavailable(f"its files cannot be opened ({exc!s})") from None
+            raise NoPageProcess(f"its files cannot be opened ({exc!s})") from None
 
     def find_running(self) -> Life | None:
         """The process, if there is one.

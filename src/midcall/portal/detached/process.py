@@ -28,7 +28,7 @@ from midcall.portal.app import Portal
 from midcall.portal.detached.files import (
     LOG,
     Folder,
-    Unavailable,
+    NoPageProcess,
     end_life,
     is_own,
     read_life,
@@ -167,7 +167,7 @@ class PageProcess:
                 self.stopping.set()
                 await self._serving.close()
                 end_life(self._life)
-        except Unavailable as exc:
+        except NoPageProcess as exc:
             if not forced:
                 return
             logger.warning(f"it ends although {exc!s}")

@@ -23,7 +23,7 @@ from midcall.portal.detached.files import (
     LOG,
     Folder,
     Life,
-    Unavailable,
+    NoPageProcess,
     read_life,
     take_life,
     write_life,
@@ -120,7 +120,7 @@ class Detached:
             port = await asyncio.to_thread(self._hand_over, _encode(message))
         except (OSError, ValueError) as exc:
             self.close()
-            raise Unavailable(f"it could not be started or reached ({exc!s})") from None
+            raise NoPageProcess(f"it could not be started or reached ({exc!s})") from None
         if (connection := self._connection) is not None and connection not in self._answering:
             answering = self._answer_checks(connection)
             # Not in the context of the call that hands over a page: checks have nothing to do with that.
@@ -170,9 +170,9 @@ class Detached:
         """Start the process. It inherits its sockets, so they take connections at once."""
         before = read_life(life)
         if self._started and before.mark == self._started and not before.pid:
-            raise Unavailable(f"it has ended while it started: see {folder.path / LOG!s}")
+            raise NoPageProcess(f"it has ended while it started: see {folder.path / LOG!s}")
         if not sys.executable or getattr(sys, "frozen", False):
-            raise Unavailable("this program is not run by a Python interpreter that could run it")
+            raise NoPageProcess("this program is not run by a Python interpreter that could run it")
         folder.remove_stale()
         try:
             where = bind(PORTAL_HOST, before.port)  # so that earlier addresses work again

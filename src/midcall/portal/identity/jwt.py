@@ -11,7 +11,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
 from midcall.settings.portal import PROVIDER_AGAIN_SECONDS
-from midcall.web.fetching import Kept, Reach, Unavailable, fetch
+from midcall.web.fetching import Cache, Reach, Unavailable, fetch
 
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Signatures that only the issuer can make: not "none", and none with a shared secret."""
@@ -37,7 +37,7 @@ class Keys:
         self._url = url
         self._reach = reach
         self._given = _key_set(given) if given is not None else None
-        self._fetched = Kept(self._fetch)
+        self._fetched = Cache(self._fetch)
 
     async def claims(self, token: str, *, algorithms: Sequence[str] = ALGORITHMS) -> Decoded:
         """The claims and the header of this token, if one of the keys signed it.

@@ -25,7 +25,7 @@ from midcall.portal.identity.sessions import Sessions
 from midcall.portal.identity.visitors import Caller, Key, caller_key, key_of
 from midcall.portal.logs import logger
 from midcall.settings.portal import PROVIDER_TIMEOUT_SECONDS, SESSION_SECONDS, SIGN_IN_SECONDS, TOKEN_LEEWAY_SECONDS
-from midcall.web.fetching import Fence, Kept, Published, Reach, Unavailable, fetch
+from midcall.web.fetching import Cache, Fence, Published, Reach, Unavailable, fetch
 from midcall.web.public_url import place_at
 from midcall.web.security import TooLarge, read_posted
 
@@ -89,7 +89,7 @@ class Oidc:
         self._scopes = " ".join(scopes)
         self._session = session
         self._reach = Reach(issuer, tuple(internal))
-        self._metadata = Kept(self._discover)
+        self._metadata = Cache(self._discover)
         self._portal: Access
         self._sessions: Sessions
         self.routes: Sequence[Route] = (

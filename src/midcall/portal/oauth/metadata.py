@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from midcall.errors import ProviderFailed
 from midcall.portal.oauth.errors import unreachable, unreadable
 from midcall.portal.oauth.provider import Provider, TokenAuth
-from midcall.web.fetching import Kept, Published, Unavailable, fetch
+from midcall.web.fetching import Cache, Published, Unavailable, fetch
 
 logger = logging.getLogger("midcall.portal.oauth")
 
@@ -36,14 +36,14 @@ class Directory:
     def __init__(self, clock: Callable[[], float], timeout: float) -> None:
         self._clock = clock
         self._timeout = timeout
-        self._known: dict[Provider, Kept[Endpoints]] = {}
+        self._known: dict[Provider, Cache[Endpoints]] = {}
 
     async def of(self, provider: Provider) -> Endpoints:
         """Raises `ProviderFailed` if they cannot be fetched, or are invalid."""
         if not provider.uses_discovery:
             return _from_settings(provider)
         if provider not in self._known:
-            self._known[provider] = Kept(lambda: self._read(provider), self._clock)
+            self._known[provider] = Cache(lambda: self._read(provider), self._clock)
         return await self._known[provider].get()
 
     async def _read(self, provider: Provider) -> Endpoints:

@@ -20,7 +20,7 @@ from midcall.portal.oauth.endpoint import Endpoint
 from midcall.portal.oauth.errors import TRY_LATER, GrantRefused
 from midcall.portal.oauth.provider import Provider
 from midcall.portal.oauth.tokens import Tokens, vault_name
-from midcall.portal.vault import Entry, Vault
+from midcall.portal.vault import Vault, VaultEntry
 from midcall.stores.base import Record, Store
 
 KIND: Final = "oauth-renewal"
@@ -51,7 +51,7 @@ class Renewal:
         self._note: Note = note or _forget_it
         self._running: set[asyncio.Task[Tokens | None]] = set()
 
-    async def renew(self, provider: Provider, owner: str, entry: Entry, tokens: Tokens) -> Tokens | None:
+    async def renew(self, provider: Provider, owner: str, entry: VaultEntry, tokens: Tokens) -> Tokens | None:
         """New tokens for these; None if the provider has revoked the access.
 
         Raises:
@@ -72,14 +72,14 @@ class Renewal:
         return await asyncio.shield(task)
 
     async def _renew_with_lease(
-        self, provider: Provider, owner: str, entry: Entry, tokens: Tokens, lease: str
+        self, provider: Provider, owner: str, entry: VaultEntry, tokens: Tokens, lease: str
     ) -> Tokens | None:
         try:
             return await self._exchange(provider, owner, entry, tokens)
         finally:
             await self._store.complete(lease, "{}", owner=None, now=self._clock())
 
-    async def _exchange(self, provider: Provider, owner: str, entry: Entry, tokens: Tokens) -> Tokens | None:
+    async def _exchange(self, provider: Provider, owner: str, entry: VaultEntry, tokens: Tokens) -> Tokens | None:
         try:
             renewed = await self._endpoint.renew(provider, tokens)
         except GrantRefused:
@@ -93,7 +93,7 @@ class Renewal:
             return renewed
         return await self._give_back(provider, owner, renewed)
 
-    async def _forget(self, provider: Provider, owner: str, entry: Entry) -> Tokens | None:
+    async def _forget(self, provider: Provider, owner: str, entry: VaultEntry) -> Tokens | None:
         """The access was revoked. Delete it, so that the user is asked again, unless they have just reconnected."""
         latest = await self._vault.entry(owner, vault_name(provider))
         if latest is not None and latest.sealed != entry.sealed:
@@ -110,7 +110,7 @@ class Renewal:
         latest = await self._vault.entry(owner, vault_name(provider))
         return None if latest is None else Tokens.load(latest.value)
 
-    async def _wait_for_other(self, provider: Provider, owner: str, entry: Entry, lease: str) -> Tokens | None:
+    async def _wait_for_other(self, provider: Provider, owner: str, entry: VaultEntry, lease: str) -> Tokens | None:
         await self._store.wait(lease, self._lease)
         latest = await self._vault.entry(owner, vault_name(provider))
         if latest is None:
@@ -125,7 +125,7 @@ def _forget_it(*_: str) -> None:
     """There is no audit trail."""
 
 
-def lease_id(owner: str, provider: Provider, entry: Entry) -> str:
+def lease_id(owner: str, provider: Provider, entry: VaultEntry) -> str:
     """The id of the lease for renewing exactly these tokens."""
     about = "\0".join(["midcall/oauth-renewal", provider.name, owner]).encode() + b"\0" + entry.sealed
     return urlsafe_b64encode(hashlib.sha256(about).digest()).decode().rstrip("=")

@@ -18,7 +18,7 @@ from midcall.portal.oauth import Finished, Granted, OAuth, OAuthError
 from midcall.portal.oauth.flows import forget, pending
 from midcall.portal.oauth.tokens import vault_name
 from midcall.portal.pages.interaction import InteractionPages
-from midcall.portal.pages.interaction_kinds import Accepted, Reader, Redirect, Rejected, Result
+from midcall.portal.pages.interaction_kinds import Completed, Reader, Redirect, Rejected, Result
 from midcall.portal.pages.notices import heading_and_hint
 from midcall.stores.interactions import Interaction
 from midcall.web.security import LEAVING, Posted
@@ -121,7 +121,7 @@ class CallbackPage:
         id, key, about = visitor.id, visitor.key, visitor.interaction
         sealed = self.pages.entered.seal(id, key, granted.tokens.dump())
         try:
-            response = await self.pages.finish(visitor, "accept", Accepted(None, sealed, vault_name(granted.provider)))
+            response = await self.pages.finish(visitor, "accept", Completed(None, sealed, vault_name(granted.provider)))
             was_kept = response.status_code == 200 or await self._was_granted(id)
         except (RecordRefused, StoreFull):  # other errors of the store leave open whether it was written
             await self._give_back(id, key, granted, about)

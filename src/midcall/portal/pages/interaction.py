@@ -19,7 +19,7 @@ from midcall.logs.audit import Name
 from midcall.portal.access import AFTER, Access, Visitor
 from midcall.portal.logs import logger
 from midcall.portal.oauth.flows import remember
-from midcall.portal.pages.interaction_kinds import Accepted, Invalid, Page, Redirect, Rejected, Result
+from midcall.portal.pages.interaction_kinds import Completed, InteractionPage, Invalid, Redirect, Rejected, Result
 from midcall.portal.pages.rendering import PageCache, allow_script, format_hour, format_moment
 from midcall.portal.vault import Entered
 from midcall.settings.portal import NEXT_HOLD_SECONDS, NEXT_SECONDS, PAGE_NAME_CHARACTERS
@@ -29,7 +29,7 @@ from midcall.web.security import Posted, TooLarge, read_posted
 
 OnFinish = Callable[[str], Awaitable[None]]
 
-_NOTHING: Final = Accepted()
+_NOTHING: Final = Completed()
 _STATUS: Final = {"already": 409, "foreign": 403, "expired": 410, "unknown": 404}
 _ACCEPTED: Final[Mapping[Kind, Name]] = {
     "secret": "secret.stored",
@@ -46,7 +46,7 @@ class InteractionPages:
     """Shows interactions, and takes their answers."""
 
     access: Access
-    kinds: Mapping[Kind, Page]
+    kinds: Mapping[Kind, InteractionPage]
     entered: Entered
     on_finish: OnFinish
     closing: asyncio.Event = field(default_factory=asyncio.Event)
@@ -140,7 +140,7 @@ class InteractionPages:
 
     async def _after(self, request: Request, visitor: Visitor, result: Result) -> Response:
         match result:
-            case Accepted():
+            case Completed():
                 return await self.finish(visitor, "accept", result)
             case Invalid(problems):
                 return self._render(visitor, problems, 422)
@@ -152,7 +152,7 @@ class InteractionPages:
                 self.access.refuse(why, visitor.id, visitor.key, visitor.interaction)
                 return self.access.renderer.notice(why, status, who=visitor.name, again=f"/i/{visitor.id}")
 
-    async def finish(self, visitor: Visitor, action: Action, accepted: Accepted = _NOTHING) -> Response:
+    async def finish(self, visitor: Visitor, action: Action, accepted: Completed = _NOTHING) -> Response:
         """Store the outcome. If several requests try, one succeeds, and only what that one entered is kept."""
         shown = visitor.interaction.digest
         ending = Ending(action, self.access.clock(), accepted.content, shown, accepted.sealed)

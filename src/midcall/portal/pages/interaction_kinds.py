@@ -30,7 +30,7 @@ _cached: Final = cache_short(_CACHED, CACHED_PAGE_CHARACTERS // 10)
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class Completed:
     """The answer is good, and ends the interaction."""
 
     content: Mapping[str, Any] | None = None
@@ -63,10 +63,10 @@ class Rejected:
     status: int
 
 
-Result: TypeAlias = Accepted | Invalid | Redirect | Rejected
+Result: TypeAlias = Completed | Invalid | Redirect | Rejected
 
 
-class Page(Protocol):
+class InteractionPage(Protocol):
     """One kind of page."""
 
     template: str
@@ -109,7 +109,7 @@ class HostedForm:
         if too_large(form):
             return Rejected("too_large", 413)
         content = read(form, posted.pairs)
-        return Invalid({"content": content}) if check(form, content) else Accepted(content)
+        return Invalid({"content": content}) if check(form, content) else Completed(content)
 
 
 def _form(interaction: Interaction) -> Form:
@@ -138,7 +138,7 @@ class Approve:
         return {"rows": rows, "marked": any(map(excerpt.has_marks, texts))}
 
     async def accept(self, visitor: Visitor, posted: Posted) -> Result:
-        return Accepted()
+        return Completed()
 
 
 def _format_detail(value: Any) -> tuple[str, bool]:
@@ -229,7 +229,7 @@ class Secret:
         unchecked = check is None and bool(visitor.interaction.about.get("check"))
         sealed = self._entered.seal(visitor.id, visitor.key, values)
         name = str(visitor.interaction.about["name"])
-        return Accepted({"checked": check is not None}, sealed, "" if unchecked else name)
+        return Completed({"checked": check is not None}, sealed, "" if unchecked else name)
 
     async def _check(self, check: Check | None, interaction: Interaction, values: Mapping[str, str]) -> dict[str, str]:
         if check is None:

@@ -10,7 +10,7 @@ from midcall.server.call import current_call, running_call
 from midcall.server.frameworks.errors import surface
 from midcall.server.verbs.awaitable import Verb, begin
 from midcall.server.verbs.out_of_band import get_approval, get_secret, get_token
-from midcall.web.secret_checks import ONE, Check, Given, look
+from midcall.web.secret_checks import ONE, AuthorCheck, Check, look
 
 
 @overload
@@ -38,7 +38,7 @@ def secret(
     /,
     *,
     fields: Mapping[str, str] | Sequence[str] | None = None,
-    check: Given | None = None,
+    check: AuthorCheck | None = None,
     timeout: float | None = None,
 ) -> Verb[Any]:
     """A user's secret, such as a token: from the vault, or entered on a page of the portal.
@@ -80,7 +80,7 @@ async def _secret(
     name: str,
     message: str,
     fields: Mapping[str, str] | Sequence[str] | None,
-    check: Given | None,
+    check: AuthorCheck | None,
     timeout: float | None,
 ) -> Any:
     try:
@@ -98,11 +98,11 @@ async def _secret(
         raise surface(exc, current_call.get()) from exc.__cause__
 
 
-def _on_the_value(check: Given | None) -> Check | None:
+def _on_the_value(check: AuthorCheck | None) -> Check | None:
     return None if check is None else lambda parts: look(check, parts[ONE])
 
 
-def _on_the_parts(check: Given | None) -> Check | None:
+def _on_the_parts(check: AuthorCheck | None) -> Check | None:
     return None if check is None else lambda parts: look(check, parts)
 
 

@@ -1,6 +1,6 @@
 """The widgets that fill in a form: a text input, yes or no, a list of options, a list to search.
 
-Each posts `Entered` when the user changes it, and `GoOn` when they want the next field.
+Each posts `EntryChanged` when the user changes it, and `GoOn` when they want the next field.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from midcall.client.lines.excerpt import shorten
-from midcall.client.terminal.draft import Entry
+from midcall.client.terminal.draft import FieldEntry
 from midcall.core.forms.fields import Choice, Choices
 from midcall.core.text import plain_line
 from midcall.language import _
@@ -33,10 +33,10 @@ LONG: Final = 8
 _MOST_NAMED: Final = 5
 
 
-class Entered(Message):
+class EntryChanged(Message):
     """The user entered this."""
 
-    def __init__(self, entry: Entry) -> None:
+    def __init__(self, entry: FieldEntry) -> None:
         super().__init__()
         self.entry = entry
 
@@ -72,7 +72,7 @@ class TextBox(Line):
         event.stop()
         if event.value != self._text:
             self._text = event.value
-            self.post_message(Entered(event.value))
+            self.post_message(EntryChanged(event.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
@@ -111,7 +111,7 @@ class YesNo(Widget, can_focus=True):
     def action_say(self, value: bool | None) -> None:
         self.value = value
         self.refresh()
-        self.post_message(Entered(value))
+        self.post_message(EntryChanged(value))
 
     def action_go_on(self) -> None:
         self.post_message(GoOn())
@@ -125,7 +125,7 @@ class YesNo(Widget, can_focus=True):
             self.action_say(False)
 
 
-def toggle(field: Choice | Choices, entry: Entry, value: str) -> Entry:
+def toggle(field: Choice | Choices, entry: FieldEntry, value: str) -> FieldEntry:
     """The new choice after the user picks this option."""
     if isinstance(field, Choice):
         return None if entry == value and not field.required else value
@@ -133,7 +133,7 @@ def toggle(field: Choice | Choices, entry: Entry, value: str) -> Entry:
     return [each for each in field.values if each in now]
 
 
-def _several(entry: Entry) -> Sequence[str]:
+def _several(entry: FieldEntry) -> Sequence[str]:
     return entry if isinstance(entry, (list, tuple)) else ()
 
 
@@ -146,11 +146,11 @@ class Picks(OptionList):
         Binding("delete,backspace", "clear", show=False),
     ]
 
-    def __init__(self, field: Choice | Choices, entry: Entry, values: Sequence[str] | None = None) -> None:
+    def __init__(self, field: Choice | Choices, entry: FieldEntry, values: Sequence[str] | None = None) -> None:
         super().__init__(compact=True, markup=False)
         self._field = field
         self._labels = field.labels
-        self.entry: Entry = entry
+        self.entry: FieldEntry = entry
         self.values: Sequence[str] = ()
         self._offered = False
         self.show(field.values if values is None else values)
@@ -190,15 +190,15 @@ class Picks(OptionList):
         self._offered = False
         super().watch_highlighted(highlighted)
 
-    def choose(self, entry: Entry) -> None:
+    def choose(self, entry: FieldEntry) -> None:
         """Show these options as chosen."""
         self.entry = entry
         for index, value in enumerate(self.values):
             self.replace_option_prompt_at_index(index, self._line(value))
 
-    def _enter(self, entry: Entry) -> None:
+    def _enter(self, entry: FieldEntry) -> None:
         self.choose(entry)
-        self.post_message(Entered(entry))
+        self.post_message(EntryChanged(entry))
 
     def action_clear(self) -> None:
         self._enter(None if isinstance(self._field, Choice) else [])
@@ -216,7 +216,7 @@ class Finder(Vertical):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("down", "enter_list", show=False)]
 
-    def __init__(self, field: Choice | Choices, entry: Entry) -> None:
+    def __init__(self, field: Choice | Choices, entry: FieldEntry) -> None:
         super().__init__()
         self._field = field
         self._names = [(value, f"{value} {title}".casefold()) for value, title in field.labels.items()]
@@ -252,7 +252,7 @@ class Finder(Vertical):
             self._take(self._picks.values[0])
         self.post_message(GoOn())
 
-    def on_entered(self, event: Entered) -> None:
+    def on_entry_changed(self, event: EntryChanged) -> None:
         self._tell()
 
     def action_enter_list(self) -> None:
@@ -263,7 +263,7 @@ class Finder(Vertical):
         taken = (self._picks.entry, *_several(self._picks.entry))
         if value not in taken:
             self._picks.choose(toggle(self._field, self._picks.entry, value))
-            self.post_message(Entered(self._picks.entry))
+            self.post_message(EntryChanged(self._picks.entry))
 
     def _enter_list(self) -> None:
         self.screen.set_focus(self._picks)
@@ -289,7 +289,7 @@ def _format_found(shown: int, matching: int) -> str:
     return sentence.format(shown=shown, matching=matching)
 
 
-def _first(values: Sequence[str], entry: Entry = None) -> list[str]:
+def _first(values: Sequence[str], entry: FieldEntry = None) -> list[str]:
     """The options to show: the chosen ones first, then as many others as fit."""
     chosen = [entry] if isinstance(entry, str) else list(_several(entry))
     ahead = set(chosen)

@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 
 from midcall.client.lines.excerpt import shorten, shorten_paragraphs
 from midcall.client.terminal.draft import Draft
-from midcall.client.terminal.widgets.entries import LONG, Entered, Finder, Picks, TextBox, YesNo
+from midcall.client.terminal.widgets.entries import LONG, EntryChanged, Finder, Picks, TextBox, YesNo
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.hints import describe_amount, format_value, list_hints
 from midcall.core.text import reveal
@@ -47,7 +47,7 @@ class FieldBox(Vertical):
         target = self._entry if self._entry.can_focus else self._entry.query_one(Input)
         self.screen.set_focus(target)
 
-    def on_entered(self, event: Entered) -> None:
+    def on_entry_changed(self, event: EntryChanged) -> None:
         event.stop()
         self._draft.put(self.field, event.entry)
         self.judge(gently=not self.has_class("-wrong"))

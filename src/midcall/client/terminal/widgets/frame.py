@@ -109,7 +109,7 @@ class Bar(Vertical):
             act.label(keys=wanted <= width)
 
 
-class Page(Screen[None]):
+class TerminalPage(Screen[None]):
     """A page: who asks at the top, the buttons at the foot, and everything else scrolls in between."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

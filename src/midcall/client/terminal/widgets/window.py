@@ -18,7 +18,7 @@ from textual.theme import Theme
 from textual.widget import Widget
 from textual.widgets import Input
 
-from midcall.client.terminal.widgets.frame import DECISIONS, KEYS, Act, Page
+from midcall.client.terminal.widgets.frame import DECISIONS, KEYS, Act, TerminalPage
 from midcall.settings.client import CONFIRM_SECONDS, PRINTED_LINES, TERMINAL_DRAW_SECONDS
 
 _ACTS = {key: [act for act, its_key in KEYS.items() if its_key == key] for key in KEYS.values()}
@@ -87,7 +87,7 @@ class Window(App[None]):
         if (ended := getattr(self._driver, "exit_event", None)) is not None:
             ended.set()
 
-    def first_page(self) -> Page | None:
+    def first_page(self) -> TerminalPage | None:
         """The page to start with; None if nothing is left to show."""
         raise NotImplementedError
 
@@ -135,7 +135,7 @@ class Window(App[None]):
     def _do(self, act: str) -> None:
         """Ignore a decision that comes before the page could be read: the key was for something else."""
         page = self.screen
-        if act not in DECISIONS or (isinstance(page, Page) and page.seconds >= self.quickest):
+        if act not in DECISIONS or (isinstance(page, TerminalPage) and page.seconds >= self.quickest):
             self.do(act)
 
     def action_act(self, key: str) -> None:
