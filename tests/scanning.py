@@ -287,3 +287,13 @@ def _logs_of_servers(config: pytest.Config) -> Iterator[tuple[str, str]]:
     for path in sorted(home.rglob("*")) if home is not None else ():
         if LOGS.fullmatch(path.name) and path.is_file() and path.stat().st_size < LARGEST:
             yield f"the log of a process, {path.relative_to(home or path)}", path.read_text("utf-8", "replace")
+
+
+def everything_about(error: BaseException) -> str:
+    """All that somebody who gets this error can read in it and its causes."""
+    chain: list[BaseException] = []
+    link: BaseException | None = error
+    while link is not None:
+        chain.append(link)
+        link = link.__cause__ or link.__context__
+    return " ".join(f"{each!r} {each} {vars(each)} {each.args}" for each in chain)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from tests.browser import launch
 from tests.client.hostile import SERVER, STDIO
 from tests.serving import serving
-from tests.skips import chromium
 
 
 @pytest.fixture(scope="module")
@@ -27,9 +27,5 @@ def hostile(over: str, request: pytest.FixtureRequest) -> str:
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def browser() -> AsyncIterator[Any]:
-    from playwright.async_api import async_playwright
-
-    async with async_playwright() as playwright:
-        found = await playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
-        yield found
-        await found.close()
+    async with launch() as browser:
+        yield browser

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-import builtins
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import idna
 import pytest
@@ -124,14 +122,7 @@ def test_no_address_takes_long(label: str, url: str) -> None:
 
 
 def test_without_the_list_of_suffixes_the_whole_host_is_the_domain(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def missing(name: str, *args: Any, **kwargs: Any) -> Any:
-        if name == "publicsuffixlist":
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", missing)
+    monkeypatch.setitem(sys.modules, "publicsuffixlist", None)
     hosts._suffixes.cache_clear()
     try:
         assert look("https://www.example.com/x").parts == ("https://", "www.example.com", "/x")

@@ -15,8 +15,6 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from mcp import Client
-from mcp.client._memory import InMemoryTransport
 from mcp.server import MCPServer
 from mcp_types import TextContent
 from pydantic import BaseModel, Field
@@ -26,17 +24,16 @@ import midcall
 from midcall import Accepted, Cancelled, Declined, Question, UrlElicitationRequired, ask, ask_all, choose, visit
 from midcall.client.answerer import Answerer, Waiting, Waits
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
-from midcall.client.connection.callback import callback
 from midcall.client.connection.connect import connect
 from midcall.client.lines.keyboard import Keyboard
 from midcall.client.lines.lines import Lines
 from midcall.client.lines.screen import Ink
-from midcall.client.transport.offer import Offer
 from midcall.core.forms import fields
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Outcome
 from midcall.core.question import Visit
 from midcall.testing import ERAS
+from tests.client.answerers import result_of
 
 TRIP = Form(
     fields.Text("name", title="Name", description="As in the passport", min_length=2, max_length=40),
@@ -900,12 +897,7 @@ def hotel() -> MCPServer:
 
 
 async def call(session: Session, tool: str, era: str) -> str:
-    modern = era == "2026-07-28"
-    transport = Offer(InMemoryTransport(hotel()), version=None if modern else era)
-    asked = callback(session.lines)
-    async with Client(transport, mode="auto" if modern else "legacy", elicitation_callback=asked) as client:
-        result = await client.call_tool(tool, {})
-    return "".join(block.text for block in result.content if isinstance(block, TextContent))
+    return await result_of(hotel(), session.lines, tool, era)
 
 
 async def test_questions_of_one_round_are_answered_in_turn_and_reviewed_together() -> None:

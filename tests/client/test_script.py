@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import asyncio
-import builtins
 import json
 import logging
+import sys
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -438,14 +438,7 @@ def test_a_file_with_many_aliases_is_read_at_once(tmp_path: Path) -> None:
 
 
 def test_without_yaml_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def missing(name: str, *args: Any, **kwargs: Any) -> Any:
-        if name == "yaml":
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", missing)
+    monkeypatch.setitem(sys.modules, "yaml", None)
     with pytest.raises(BadScript, match=r'pip install "midcall\[cli\]"'):
         Script.from_file(written(tmp_path, "a: 1"))
     assert Script.from_file(written(tmp_path, '{"a": 1}', "a.json")).unused == ["a"]

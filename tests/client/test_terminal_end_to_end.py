@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import Literal
 
 import pytest
-from mcp import Client
-from mcp.client._memory import InMemoryTransport
 from mcp.server import MCPServer
-from mcp_types import TextContent
 from pydantic import BaseModel, Field
 
 import midcall
 from midcall import Question, ask, ask_all, visit
-from midcall.client import callback
-from midcall.client.transport.offer import Offer
 from midcall.testing import ERAS
+from tests.client.answerers import result_of
 from tests.terminals import Desk, Hands
 
 
@@ -49,14 +45,10 @@ def hotel() -> MCPServer:
 
 
 async def call(desk: Desk, tool: str, era: str) -> str:
-    modern = era == "2026-07-28"
-    transport = Offer(InMemoryTransport(hotel()), version=None if modern else era)
-    answers = callback(desk.terminal)
-    async with Client(transport, mode="auto" if modern else "legacy", elicitation_callback=answers) as client:
-        result = await client.call_tool(tool, {})
+    result = await result_of(hotel(), desk.terminal, tool, era)
     for failure in desk.hall.failures:
         raise failure
-    return "".join(block.text for block in result.content if isinstance(block, TextContent))
+    return result
 
 
 @pytest.mark.parametrize("era", ERAS)

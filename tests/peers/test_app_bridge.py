@@ -24,7 +24,8 @@ from midcall.server.channels.apps import channel
 from midcall.server.resuming import visits
 from midcall.stores.memory import Memory
 from scripts.peers import PEERS
-from tests.skips import chromium, needs_chromium, needs_peer
+from tests.browser import launch
+from tests.skips import needs_chromium, needs_peer
 
 pytestmark = [
     needs_chromium(),
@@ -106,12 +107,8 @@ async def url() -> AsyncIterator[str]:
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def browser() -> AsyncIterator[Any]:
-    from playwright.async_api import async_playwright
-
-    async with async_playwright() as playwright:
-        found = await playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
-        yield found
-        await found.close()
+    async with launch() as browser:
+        yield browser
 
 
 class Host:

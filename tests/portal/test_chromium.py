@@ -27,10 +27,11 @@ from midcall.portal.oauth import Provider
 from midcall.settings.web import FAILED_OPENS
 from midcall.stores.interactions import Kind
 from midcall.web.local_server import LocalServer, bind
+from tests.browser import launch
 from tests.portal.authorization_server import CLIENT, authorization_server
 from tests.portal.issuers import issuing, provider_mock
 from tests.portal.sites import ADA, BOB, SECONDS, Site, served, site
-from tests.skips import chromium, needs_chromium
+from tests.skips import needs_chromium
 
 pytestmark = [needs_chromium(), pytest.mark.asyncio(loop_scope="module")]
 
@@ -42,12 +43,8 @@ DONE = {"secret": "Saved", "approve": "Approved", "form": "Sent"}
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def browser() -> AsyncIterator[Any]:
-    from playwright.async_api import async_playwright
-
-    async with async_playwright() as playwright:
-        found = await playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
-        yield found
-        await found.close()
+    async with launch() as browser:
+        yield browser
 
 
 class Seen:

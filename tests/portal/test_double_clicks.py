@@ -14,9 +14,10 @@ from midcall.portal.app import Portal
 from midcall.settings.portal import PORTAL_PAUSE_SECONDS
 from midcall.stores.interactions import Kind, Next
 from midcall.stores.memory import Memory
+from tests.browser import launch
 from tests.portal.sites import ADA, Site, Visitor, controls_of, served, site, visiting
 from tests.portal.test_authorize import with_acme
-from tests.skips import chromium, needs_chromium
+from tests.skips import needs_chromium
 
 ANSWERS: dict[Kind, dict[str, str]] = {
     "secret": {"s0": "typed-too-soon-4711"},
@@ -187,11 +188,10 @@ def test_an_impossible_pause_is_refused(pause: Any) -> None:
 @needs_chromium()
 @pytest.mark.parametrize("js", [True, False], ids=["with scripts", "without"])
 async def test_in_a_browser_a_double_click_approves_one_page(js: bool) -> None:
-    from playwright.async_api import async_playwright, expect
+    from playwright.async_api import expect
 
     clock = Clock()
-    async with served(clock=clock) as at, async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+    async with served(clock=clock) as at, launch() as browser:
         how: dict[str, Any] = {"java_script_enabled": js, "extra_http_headers": {"x-test-user": ADA}}
         page = await (await browser.new_context(**how)).new_page()
         first, second = await after_another(at)
@@ -214,32 +214,26 @@ async def test_in_a_browser_a_double_click_approves_one_page(js: bool) -> None:
         async with page.expect_navigation():
             await button.press("Enter")
         assert await at.action(second) == "accept"
-        await browser.close()
 
 
 @needs_chromium()
 async def test_in_a_browser_a_single_page_is_answered_at_once() -> None:
-    from playwright.async_api import async_playwright
-
-    async with served(clock=Clock()) as at, async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+    async with served(clock=Clock()) as at, launch() as browser:
         page = await (await browser.new_context(extra_http_headers={"x-test-user": ADA})).new_page()
         id = await at.begin("approve")
         await page.goto(at.portal.address(id))
         async with page.expect_navigation():
             await page.get_by_role("button", name="Approve", exact=True).click()
         assert await at.action(id) == "accept"
-        await browser.close()
 
 
 @needs_chromium()
 @pytest.mark.parametrize("path", ["an approval", "the account page"])
 async def test_a_page_that_was_behind_another_window_takes_no_click_at_once(path: str) -> None:
     """The second click of a double click, in a pop-up that closed at the first one."""
-    from playwright.async_api import async_playwright, expect
+    from playwright.async_api import expect
 
-    async with served(pause=0.7) as at, async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+    async with served(pause=0.7) as at, launch() as browser:
         page = await (await browser.new_context(extra_http_headers={"x-test-user": ADA})).new_page()
         await page.add_init_script("let now = 0; performance.now = () => now; window.pass = (ms) => { now += ms; }")
         await at.portal.vault.keep(ADA, "one", {"value": "kept-value-0815"}, now=time.time())
@@ -266,4 +260,3 @@ async def test_a_page_that_was_behind_another_window_takes_no_click_at_once(path
             assert await at.action(id) == "accept"
         else:
             assert await at.portal.vault.names(ADA) == []
-        await browser.close()

@@ -19,13 +19,14 @@ from mcp import Client
 
 from midcall.client import CannotConnect, connect, fastmcp_handler
 from midcall.testing import Era
+from tests.browser import launch
 from tests.chaos.proxy import Proxy, proxy
 from tests.portal.issuers import Issuer, issuing
 from tests.portal.people import APPROVES, ENTERS, Act, Person, Surfer, connects, presses
 from tests.portal.running import KEYS, Process, code_of, listening, mock_issuer, running, shown, start
 from tests.portal.signing_in import Kept, signs_in
 from tests.serving import ROOT, environment, serving
-from tests.skips import chromium, needs_chromium
+from tests.skips import needs_chromium
 from tests.warm import PYTHON
 
 EXAMPLES = ROOT / "examples"
@@ -350,10 +351,7 @@ async def test_a_client_without_a_token_learns_where_to_get_one(server: Process,
 
 @needs_chromium()
 async def test_somebody_with_a_real_browser_signs_in_and_approves(server: Process) -> None:
-    from playwright.async_api import async_playwright
-
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+    async with launch() as browser:
 
         class InChromium(Person):
             async def _visit(self, url: str) -> None:

@@ -10,11 +10,12 @@ import pytest_asyncio
 from starlette.datastructures import QueryParams
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 
-from midcall.errors import MidcallError, Misuse
+from midcall.errors import Misuse
 from midcall.portal.oauth import CallbackRefused, Finished, Provider, ProviderFailed
 from midcall.portal.vault import VaultLocked
 from tests.portal.authorization_server import CLIENT, AuthorizationServer, authorization_server
 from tests.portal.connecting import BROWSER, ID, OWNER, Clock, Replica, Watched, discovered, visited
+from tests.scanning import everything_about
 
 
 @pytest_asyncio.fixture
@@ -484,13 +485,3 @@ async def test_without_its_key_a_connection_is_locked_and_not_lost(
     with pytest.raises(VaultLocked, match="Nothing was deleted"):
         await there.token()
     assert await here.token() == acme.grants[0].access
-
-
-def everything_about(error: MidcallError) -> str:
-    """The error with its causes."""
-    chain: list[BaseException] = []
-    link: BaseException | None = error
-    while link is not None:
-        chain.append(link)
-        link = link.__cause__ or link.__context__
-    return " ".join(f"{each!r} {each} {vars(each)} {each.args}" for each in chain)

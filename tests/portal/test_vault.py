@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midcall.errors import InstallError, MidcallError, Misuse
+from midcall.errors import InstallError, Misuse
 from midcall.portal.vault import (
     StoredValue,
     Vault,
@@ -24,6 +24,7 @@ from midcall.portal.vault import (
 )
 from midcall.stores.base import Value
 from midcall.stores.memory import Memory
+from tests.scanning import everything_about
 
 OLD, NEW = "the key of last year, long enough ...", "the key of this year, long enough ..."
 SERVER, OTHER = '["server", "repos"]', '["server", "calendar"]'
@@ -309,13 +310,3 @@ async def test_no_value_and_no_key_appears_in_store_repr_log_or_error(
         assert SECRET not in text
         assert OLD not in text
         assert NEW not in text
-
-
-def everything_about(error: MidcallError) -> str:
-    """The error with its causes."""
-    chain: list[BaseException] = []
-    link: BaseException | None = error
-    while link is not None:
-        chain.append(link)
-        link = link.__cause__ or link.__context__
-    return " ".join(f"{each!r} {each} {vars(each)} {each.args}" for each in chain)

@@ -19,7 +19,8 @@ import uvicorn
 
 from midcall.client.connection.connect import Era, connect
 from midcall.errors import TimedOut, UserCancelled, UserDeclined
-from tests.skips import chromium, needs_chromium
+from tests.browser import launch
+from tests.skips import needs_chromium
 
 ERAS: tuple[Era, ...] = ("2025-11-25", "2026-07-28")
 DAYS = "How many days will you stay in Oslo?"
@@ -178,10 +179,7 @@ async def test_the_oldest_conversation_makes_room_and_its_questions_are_cancelle
 @needs_chromium()
 @on_every_version
 async def test_a_person_books_the_trip_in_a_real_browser(era: Era) -> None:
-    from playwright.async_api import async_playwright
-
-    async with served(era) as address, async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+    async with served(era) as address, launch() as browser:
         page, errors = await browser.new_page(), list[str]()
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.set_default_timeout(20_000)

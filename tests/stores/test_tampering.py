@@ -11,7 +11,6 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
@@ -27,13 +26,12 @@ import midcall
 from midcall import RecordRefused, approve, ask, once, secret, visit
 from midcall.portal.app import Portal
 from midcall.server.install import Installation, installation_on
-from midcall.stores import Record, Store, open_store
+from midcall.stores import Record, Store
 from midcall.stores.interactions import Ending, Interaction
 from midcall.stores.memory import Memory
 from midcall.stores.seal import SealedStore
 from midcall.testing import connect
 from tests.calling import begin, finish
-from tests.contract.conftest import SHARED, place
 from tests.kinds import bare_server, server_with
 from tests.portal.sites import Visitor
 from tests.rounds import accept, raw_call, text
@@ -117,18 +115,10 @@ def _from_redis(id: str, fields: dict[str, str]) -> Record:
     return Record(id, kind, owner, data, *times, fields.get("o"), "c" in fields, int(fields.get("v", 1)))
 
 
-@pytest.fixture(params=SHARED)
-async def url(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[str]:
-    async with place(request.param, tmp_path) as url:
-        yield url
-
-
 @pytest.fixture
-async def store(url: str) -> AsyncIterator[Store]:
-    store = open_store(url)
-    await store.open()
-    yield store
-    await store.close()
+def url(shared_url: str) -> str:
+    """Records of other processes, so no store in memory."""
+    return shared_url
 
 
 # --- any record --------------------------------------------------------------------------------

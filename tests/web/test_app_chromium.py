@@ -11,7 +11,8 @@ from midcall.core.forms.fields import Text
 from midcall.core.forms.form import Form
 from midcall.settings.web import PAGE_CONFIRM_SECONDS
 from midcall.web.forms.document import asking, document
-from tests.skips import chromium, needs_chromium
+from tests.browser import launch
+from tests.skips import needs_chromium
 
 pytestmark = needs_chromium()
 
@@ -49,10 +50,9 @@ def hosting(*messages: str) -> str:
 
 @pytest.mark.parametrize("button", ["Send", "Decline", "Cancel"])
 async def test_a_double_click_in_an_app_answers_only_the_question_that_it_was_for(button: str) -> None:
-    from playwright.async_api import async_playwright, expect
+    from playwright.async_api import expect
 
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+    async with launch() as browser:
         page: Any = await browser.new_page()
         await page.clock.install(time=0)
         await page.clock.pause_at(1000)

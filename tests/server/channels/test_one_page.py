@@ -28,6 +28,7 @@ from midcall.stores.interactions import Ending, Next
 from midcall.stores.memory import Memory
 from midcall.stores.quotas import Quotas, caller, name_user
 from midcall.testing import ERAS, Era, connect
+from tests.browser import launch
 from tests.contract.conftest import place
 from tests.kinds import KINDS, Kind, bare_server
 from tests.portal.people import Surfer
@@ -39,7 +40,7 @@ from tests.server.people import installed
 from tests.server.reaching import NOTHING, posted
 from tests.server.running.replicas import Wire
 from tests.serving import serving, stdio
-from tests.skips import chromium, needs_chromium
+from tests.skips import needs_chromium
 
 SERVER = Path(interview_server.__file__)
 
@@ -651,7 +652,7 @@ async def test_a_leaked_store_shows_no_next_page() -> None:
 @needs_chromium()
 @pytest.mark.parametrize("js", [True, False], ids=["with scripts", "without"])
 async def test_a_real_browser_is_led_from_question_to_question(js: bool) -> None:
-    from playwright.async_api import async_playwright, expect
+    from playwright.async_api import expect
 
     working = asyncio.Event()
 
@@ -663,9 +664,8 @@ async def test_a_real_browser_is_led_from_question_to_question(js: bool) -> None
     async with (
         installed(book) as (server, _),
         connect(server, modes=NOTHING) as client,
-        async_playwright() as playwright,
+        launch() as browser,
     ):
-        browser = await playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         page = await (await browser.new_context(java_script_enabled=js)).new_page()
         first = await client.call_tool("book", {})
         await page.goto(links(first)[0])
@@ -678,4 +678,3 @@ async def test_a_real_browser_is_led_from_question_to_question(js: bool) -> None
         await page.get_by_role("button", name="Send").click()
         await expect(page.get_by_role("heading", level=1)).to_have_text("You are done here", timeout=15_000)
         assert shown(await go_on(client, first)) == "3 days, True"
-        await browser.close()

@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 from opentelemetry import trace
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from midcall.testing import connect
+from tests.auditing import exported
 from tests.calling import Elicit, asking, begin, finish, retry
 
 ANSWERS = {"a?": "1"}
@@ -18,13 +18,7 @@ ANSWERS = {"a?": "1"}
 
 @pytest.fixture
 def exporter() -> InMemorySpanExporter:
-    provider = trace.get_tracer_provider()
-    if not isinstance(provider, TracerProvider):
-        provider = TracerProvider()
-        trace.set_tracer_provider(provider)
-    exporter = InMemorySpanExporter()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    return exporter
+    return exported()
 
 
 def calls(exporter: InMemorySpanExporter) -> list[ReadableSpan]:
