@@ -9,10 +9,10 @@ from typing import Final
 
 PLANNED: Final[tuple[str, ...]] = ()
 
-PEERS = "tests/client/test_required_peers.py::"
-RATES = "tests/client/test_rates.py::"
-BUSY = "tests/client/test_busy.py::"
-OLDER = "tests/client/test_older.py::"
+PEERS = "tests/client/connection/test_url_required_peers.py::"
+RATES = "tests/client/guard/test_rates.py::"
+BUSY = "tests/client/connection/test_busy.py::"
+OLDER = "tests/client/connection/test_older.py::"
 ASKING = "tests/server/verbs/test_asking.py::"
 ANSWERS = "tests/server/verbs/test_wrong_answers.py::"
 PLACES = "tests/server/verbs/test_out_of_place.py::"
@@ -69,29 +69,29 @@ LINKS = "tests/core/test_links.py::"
 GO_CLIENTS = "tests/peers/test_go_clients.py::"
 PAGE_CLIENTS = "tests/peers/test_page_clients.py::"
 ANSWERER = "tests/client/test_answerer.py::"
-CONNECT = "tests/client/test_connect.py::"
-ATTACH = "tests/client/test_attach.py::"
-REQUIRED = "tests/client/test_required.py::"
-CONSENT = "tests/client/test_consent.py::"
+CONNECT = "tests/client/connection/test_connect.py::"
+ATTACH = "tests/client/connection/test_attach.py::"
+REQUIRED = "tests/client/connection/test_url_required.py::"
+CONSENT = "tests/client/urls/test_urls.py::"
 PLAIN = "tests/client/test_plain.py::"
-LINES = "tests/client/test_lines.py::"
+LINES = "tests/client/lines/test_lines.py::"
 TYPED = "tests/core/test_line_input.py::"
-TERMINAL = "tests/client/test_terminal_forms.py::"
+TERMINAL = "tests/client/terminal/test_forms.py::"
 GUIDES = "tests/peers/test_guides.py::"
-FLOWS = "tests/client/test_terminal_flows.py::"
-SERVER_LOG = "tests/client/test_server_log.py::"
+FLOWS = "tests/client/terminal/test_flow.py::"
+SERVER_LOG = "tests/client/transport/test_server_log.py::"
 HOSTILE = "tests/client/test_hostile.py::"
 HOSTILE_TERMINAL = "tests/client/test_hostile_terminal.py::"
 HOSTILE_PAGE = "tests/client/test_hostile_page.py::"
-TERMINAL_GONE = "tests/client/test_terminal_gone.py::"
-TERMINAL_CALLS = "tests/client/test_terminal_end_to_end.py::"
-TMUX = "tests/client/test_terminal_tmux.py::"
-PAGE = "tests/client/test_browser_http.py::"
-CHROMIUM = "tests/client/test_browser_chromium.py::"
+TERMINAL_GONE = "tests/client/terminal/test_stage.py::"
+TERMINAL_CALLS = "tests/client/terminal/test_end_to_end.py::"
+TMUX = "tests/client/terminal/test_tmux.py::"
+PAGE = "tests/client/browser/test_site.py::"
+CHROMIUM = "tests/client/browser/test_chromium.py::"
 PENDING = "tests/client/test_pending.py::"
-SCRIPT = "tests/client/test_script.py::"
-HEADLESS = "tests/client/test_headless.py::"
-GUARD = "tests/client/test_guard.py::"
+SCRIPT = "tests/client/automatic/test_script.py::"
+HEADLESS = "tests/client/automatic/test_headless.py::"
+GUARD = "tests/client/guard/test_guard.py::"
 DRAW = "tests/web/test_forms.py::"
 CALL = "tests/cli/test_call.py::"
 STORE = "tests/server/resuming/test_store.py::"
@@ -566,8 +566,8 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         CHROMIUM + "test_problems_are_shown_at_their_fields_and_input_is_kept",
     ),
     "CLI-4": (
-        "tests/client/test_malformed_peers.py::test_a_malformed_pushed_question_is_refused_and_others_are_answered",
-        "tests/client/test_malformed_peers.py::test_in_a_round_it_is_cancelled_and_the_log_says_the_same",
+        "tests/client/transport/test_malformed_peers.py::test_a_malformed_pushed_question_is_refused_and_others_are_answered",
+        "tests/client/transport/test_malformed_peers.py::test_in_a_round_it_is_cancelled_and_the_log_says_the_same",
         ANSWERER + "test_an_answer_that_does_not_fit_never_leaves",
         ANSWERER + "test_a_missing_mode_means_form",
         ANSWERER + "test_a_mode_that_was_not_declared_is_refused",
@@ -965,8 +965,8 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/client/test_long_texts.py::test_a_long_odd_text_is_read_and_shown_in_bounded_time",
         "tests/client/test_long_texts.py::test_ten_thousand_answers_to_ten_thousand_options_are_read_at_once",
         "tests/portal/test_attacks.py::test_a_cookie_of_many_backslashes_does_not_hang_the_portal",
-        "tests/client/test_consent.py::test_no_address_takes_long",
-        "tests/client/test_consent.py::test_the_length_of_a_host_is_checked_before_it_is_encoded",
+        "tests/client/urls/test_urls.py::test_no_address_takes_long",
+        "tests/client/urls/test_urls.py::test_the_length_of_a_host_is_checked_before_it_is_encoded",
         "tests/core/test_urls.py::test_the_length_of_a_host_in_other_letters_is_checked_before_it_is_normalized",
         "tests/core/test_patterns.py::test_odd_patterns_in_many_fields_of_another_server_are_judged_in_bounded_time",
         "tests/client/test_long_texts.py::test_a_round_of_very_many_questions_asks_none_and_takes_no_longer_than_a_few",
@@ -978,7 +978,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/core/test_patterns.py::test_a_pattern_that_cannot_run_in_linear_time_is_left_to_its_server",
         "tests/core/test_patterns.py::test_an_author_learns_at_once_that_a_pattern_cannot_run_in_linear_time",
         "tests/core/test_patterns.py::test_the_linear_engine_finds_what_the_dialect_says",
-        "tests/client/test_listing.py::test_the_pattern_of_an_output_schema_does_not_hang_the_client",
+        "tests/client/transport/test_listing.py::test_the_pattern_of_an_output_schema_does_not_hang_the_client",
     ),
     "SAFE-3": (
         "tests/core/test_patterns.py::test_an_answer_that_is_too_long_is_checked_for_nothing_else",
@@ -1037,7 +1037,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/server/test_local_user.py::test_the_log_says_once_why_a_call_is_not_the_users",
     ),
     "SAFE-10": (
-        "tests/client/test_browser_http.py::test_another_user_of_this_machine_who_reads_the_address_first_is_refused_and_spends_nothing",
+        "tests/client/browser/test_site.py::test_another_user_of_this_machine_who_reads_the_address_first_is_refused_and_spends_nothing",
     ),
     "SAFE-11": (
         "tests/contract/test_entered.py::test_a_secret_that_was_declined_cancelled_or_late_while_its_check_ran_is_kept_nowhere",
@@ -1088,9 +1088,9 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/test_memories.py::test_every_cache_was_thought_about",
     ),
     "SAFE-16": (
-        "tests/client/test_consent.py::test_a_host_is_the_one_that_a_browser_opens_or_is_not_offered",
-        "tests/client/test_consent.py::test_a_host_that_browsers_read_differently_is_not_offered",
-        "tests/client/test_guard.py::test_hosts_are_allowed_and_denied",
+        "tests/client/urls/test_urls.py::test_a_host_is_the_one_that_a_browser_opens_or_is_not_offered",
+        "tests/client/urls/test_urls.py::test_a_host_that_browsers_read_differently_is_not_offered",
+        "tests/client/guard/test_guard.py::test_hosts_are_allowed_and_denied",
     ),
     "SAFE-17": (
         "tests/portal/test_keys.py::test_a_key_that_is_easy_to_guess_is_refused_wherever_keys_enter",
@@ -1172,7 +1172,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         FLOWS + "test_a_second_decline_does_not_decline_the_next_question",
         LINES + "test_what_was_typed_for_a_withdrawn_question_does_not_answer_the_next_one",
         LINES + "test_what_was_typed_for_a_review_that_changed_does_not_send_it",
-        "tests/client/test_keyboard.py::test_what_was_typed_before_a_prompt_can_be_dropped",
+        "tests/client/lines/test_keyboard.py::test_what_was_typed_before_a_prompt_can_be_dropped",
         CHROMIUM + "test_a_double_click_answers_only_the_question_that_it_was_for",
         "tests/web/test_app_chromium.py::test_a_double_click_in_an_app_answers_only_the_question_that_it_was_for",
         DOUBLE_CLICKS + "test_a_click_that_comes_too_soon_after_another_page_does_not_count",
@@ -1191,7 +1191,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/cli/test_console.py::test_no_text_of_a_server_begins_where_lines_of_a_command_do",
         "tests/cli/test_console.py::test_only_the_first_line_of_a_sentence_that_quotes_a_server_is_ours",
         "tests/cli/test_console.py::test_no_record_of_a_log_begins_where_lines_of_a_command_do",
-        "tests/client/test_server_log.py::test_a_line_of_a_log_stays_one_line_despite_other_line_separators",
+        "tests/client/transport/test_server_log.py::test_a_line_of_a_log_stays_one_line_despite_other_line_separators",
         "tests/cli/test_console.py::test_a_status_of_wide_characters_stays_on_its_line",
     ),
     "AUD-1": (
@@ -1209,7 +1209,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/portal/test_audit.py::test_a_decline_on_a_page_is_in_the_trail",
         "tests/portal/test_identity_attacks.py::test_a_sign_out_that_is_refused_is_in_the_audit_trail",
         "tests/portal/test_identity_attacks.py::test_an_assertion_of_a_proxy_that_is_refused_is_in_the_audit_trail_once",
-        "tests/client/test_browser_http.py::test_every_request_that_is_refused_is_in_the_audit_trail",
+        "tests/client/browser/test_site.py::test_every_request_that_is_refused_is_in_the_audit_trail",
         "tests/portal/test_audit.py::test_another_user_of_this_machine_is_in_the_trail",
         "tests/server/test_local_user.py::test_a_caller_who_only_looks_local_is_in_the_audit_trail_once",
         "tests/portal/test_identity_attacks.py::test_a_sign_in_that_is_refused_is_in_the_audit_trail",

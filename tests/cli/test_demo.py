@@ -15,8 +15,8 @@ from midcall.cli.demo.games import GAMES
 from midcall.cli.demo.match import Result
 from midcall.cli.demo.scenes import Scene
 from tests.cli.shell import SECONDS, Screen, here, midcall, screen
-from tests.client.test_terminal_tmux import QUICKEST, Pane
-from tests.client.test_terminal_tmux import pytestmark as needs_tmux
+from tests.client.terminal.test_tmux import QUICKEST, Pane
+from tests.client.terminal.test_tmux import pytestmark as needs_tmux
 
 pytest.importorskip("pty", reason="pseudo-terminals need a POSIX system")
 

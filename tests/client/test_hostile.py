@@ -37,7 +37,7 @@ from tests.client.hostile import (
     pty,
 )
 from tests.client.hostile_server import EVIL, FLOOD
-from tests.client.test_terminal_tmux import ROOT
+from tests.client.terminal.test_tmux import ROOT
 from tests.serving import serving
 
 PROGRAM = """

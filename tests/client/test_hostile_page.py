@@ -11,6 +11,7 @@ import pytest
 from mcp_types import CallToolResult, TextContent
 
 from midcall.client import connect
+from tests.client.browser.test_site import let_in
 from tests.client.browsing import desk
 from tests.client.chromium import looking
 from tests.client.hostile import (
@@ -24,7 +25,6 @@ from tests.client.hostile import (
     is_too_large,
 )
 from tests.client.hostile_server import CHOICES, FIELDS
-from tests.client.test_browser_http import let_in
 from tests.skips import needs_chromium
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

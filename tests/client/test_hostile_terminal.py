@@ -32,7 +32,7 @@ from tests.client.hostile import (
     pty,
 )
 from tests.client.hostile_server import URLS
-from tests.client.test_terminal_tmux import ROOT, Pane
+from tests.client.terminal.test_tmux import ROOT, Pane
 
 
 def megabytes(pid: int) -> int:

@@ -16,9 +16,9 @@ from midcall.core.outcome import Accepted
 from midcall.core.text import conceal, reveal
 from midcall.settings.client import DEFAULT_CHARACTERS
 from midcall.web.forms.inputs import inputs, read
+from tests.client.browser.test_site import let_in
 from tests.client.browsing import desk
-from tests.client.test_browser_http import let_in
-from tests.client.test_lines import Session, fill, form_asked
+from tests.client.lines.test_lines import Session, fill, form_asked
 from tests.core.test_reveal import ANYTHING
 from tests.terminals import Desk, Hands, form
 

@@ -20,7 +20,7 @@ from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted
 from midcall.errors import InvalidForm
 from tests.cli.shell import here
-from tests.client.test_lines import TRIP, Session
+from tests.client.lines.test_lines import TRIP, Session
 from tests.fuzz.fuzzer import CPU_SECONDS, REJECTED, Finding, Take, Target, check_output
 from tests.fuzz.mutation import PIECES, mutate_data, mutate_text
 from tests.terminals import Desk, Hands

@@ -66,7 +66,7 @@ class Folder:
         """Create the folder if it doesn't exist.
 
         Raises:
-            Unavailable: This isn't Linux, or other users could enter the folder.
+            NoPageProcess: This isn't Linux, or other users could enter the folder.
         """
         if sys.platform != "linux":
             raise NoPageProcess("only Linux says which user is at the other end of a connection")
@@ -89,7 +89,7 @@ class Folder:
         """While this is open, nobody else starts, reaches or ends the process.
 
         Raises:
-            Unavailable: Somebody else has held the lock for too long.
+            NoPageProcess: Somebody else has held the lock for too long.
         """
         until = time.monotonic() + PAGES_LOCK_SECONDS
         lock = self._open("start.lock")
@@ -116,7 +116,7 @@ class Folder:
         """The process, if there is one.
 
         Raises:
-            Unavailable: The lock can't be had.
+            NoPageProcess: The lock can't be had.
         """
         with self.hold_lock():
             life = self.open_life()

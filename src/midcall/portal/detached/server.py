@@ -113,7 +113,7 @@ class Detached:
         """Let the process serve this page until then, and return its address. `secret` is what its page asks for.
 
         Raises:
-            Unavailable: No process is running, and none can be started.
+            NoPageProcess: No process is running, and none can be started.
         """
         message = {"site": self._site.as_data(), "open": id, "until": until, "secret": secret}
         try:
@@ -153,7 +153,7 @@ class Detached:
             try:
                 now = self._start(folder, life) if take_life(life) else read_life(life)
                 if not now.port:
-                    raise Unavailable(f"nothing says where it listens: see {folder.path!s}")
+                    raise NoPageProcess(f"nothing says where it listens: see {folder.path!s}")
                 self._send(folder, now, message)
             finally:
                 os.close(life)  # the process holds the lock

@@ -14,11 +14,11 @@ import pytest
 from midcall.client import CannotConnect, connect
 from tests.client.answerers import Answers
 from tests.client.hostile_server import EVIL, MUTTERED
-from tests.client.test_terminal_tmux import ROOT, SECONDS, Pane, given_back
-from tests.client.test_terminal_tmux import pytestmark as needs_tmux
+from tests.client.terminal.test_tmux import ROOT, SECONDS, Pane, given_back
+from tests.client.terminal.test_tmux import pytestmark as needs_tmux
 from tests.warm import PYTHON
 
-SERVER = Path(__file__).with_name("hostile_server.py")
+SERVER = Path(__file__).parents[1] / "hostile_server.py"
 STDIO = [*PYTHON, str(SERVER)]
 ERAS = ["2025-11-25", "2026-07-28"]
 

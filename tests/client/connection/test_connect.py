@@ -27,7 +27,7 @@ from tests.rounds import text
 from tests.serving import environment, free_port, serving
 from tests.warm import PYTHON, command_of
 
-STDIO = Path(__file__).with_name("stdio_server.py")
+STDIO = Path(__file__).parents[1] / "stdio_server.py"
 ERAS = ["2025-06-18", "2025-11-25", "2026-07-28"]
 
 

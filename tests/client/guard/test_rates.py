@@ -16,8 +16,8 @@ from midcall.client.browser import views
 from midcall.client.lines.keyboard import Keyboard
 from midcall.client.lines.screen import Ink
 from midcall.settings.client import RATE_QUESTIONS
+from tests.client.browser.test_site import Visitor, let_in
 from tests.client.browsing import desk
-from tests.client.test_browser_http import Visitor, let_in
 from tests.peer import COMMAND, OLD, play
 from tests.peer_server import NEW
 from tests.terminals import Desk, Hands, form

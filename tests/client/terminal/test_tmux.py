@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from midcall.client.terminal.widgets.window import Window
-from tests.client.test_screen import environment
+from tests.client.lines.test_screen import environment
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux (apt-get install tmux)")
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 SECONDS = 20.0
 QUICKEST = Window.quickest
 

@@ -16,7 +16,7 @@ from tests.budget import cpu_budget
 from tests.client.answerers import Answers
 from tests.warm import PYTHON
 
-SERVER = [*PYTHON, str(Path(__file__).parents[1] / "cli" / "half_server.py")]
+SERVER = [*PYTHON, str(Path(__file__).parents[2] / "cli" / "half_server.py")]
 GOOD = {"name": "good", "inputSchema": {"type": "object"}}
 
 
