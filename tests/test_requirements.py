@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import HOSTILE, LONGEST, PROOFS, UNITS, WITH_PROGRAMS
 from tests.requirements import PLANNED, SHOWN_BY
 
 ROOT = Path(__file__).parent.parent
@@ -40,6 +41,14 @@ def test_every_named_test_exists() -> None:
         if test.partition("::")[2] not in named_in(test.partition("::")[0])
     ]
     assert missing == []
+
+
+@pytest.mark.parametrize("listed", [LONGEST, PROOFS, (f"{HOSTILE}*.py",), UNITS, WITH_PROGRAMS])
+def test_every_test_that_a_make_target_runs_or_leaves_out_exists(listed: tuple[str, ...]) -> None:
+    for place in listed:
+        path, _, name = place.partition("::")
+        assert any(ROOT.glob(path if path.endswith((".py", "/")) else f"{path}*.py")), place
+        assert not name or name in named_in(path), place
 
 
 @pytest.mark.parametrize(("page", "at_least"), [("security", 50), ("coverage", 150)])

@@ -151,7 +151,7 @@ import asyncio, sys
 import midcall
 from mcp.server import MCPServer
 from midcall.testing import run
-from tests.server import test_endless_loops as loops
+from tests.server.running import test_endless_loops as loops
 
 server = MCPServer("endless")
 midcall.install(server)
@@ -178,7 +178,7 @@ import asyncio, os, time
 import midcall
 from mcp.server import MCPServer
 from midcall.testing import run
-from tests.server import test_endless_loops as loops
+from tests.server.running import test_endless_loops as loops
 
 server = MCPServer("endless")
 midcall.install(server, live=False)
@@ -210,7 +210,7 @@ import asyncio, os, time
 import midcall
 from mcp.server import MCPServer
 from midcall.testing import run
-from tests.server import test_endless_loops as loops
+from tests.server.running import test_endless_loops as loops
 
 server = MCPServer("endless")
 midcall.install(server)

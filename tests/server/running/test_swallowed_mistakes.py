@@ -115,7 +115,7 @@ CALLED = """
 import asyncio, logging, os, sys
 from midcall.testing import run
 from tests.kinds import server_with
-from tests.server import test_swallowed_mistakes as swallowed
+from tests.server.running import test_swallowed_mistakes as swallowed
 
 era, live = sys.argv[1], sys.argv[2] == "live"
 logging.basicConfig(format="%(message)s")
