@@ -2,7 +2,7 @@ from mcp.server import MCPServer
 
 import midcall
 from midcall import confirm
-from midcall.logs.audit import OpenTelemetry
+from midcall.audit import OpenTelemetry
 
 mcp = MCPServer("payments")
 midcall.install(mcp, audit=OpenTelemetry())

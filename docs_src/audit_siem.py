@@ -3,7 +3,7 @@ from mcp.server import MCPServer
 
 import midcall
 from midcall import confirm
-from midcall.logs.audit import Event
+from midcall.audit import Event
 
 siem = httpx2.AsyncClient(base_url="https://siem.example.com", timeout=5)
 

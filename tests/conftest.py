@@ -101,7 +101,6 @@ HOSTILE = "tests/client/test_hostile"
 """Attacks on the client side. `make hostile` runs them, in every way."""
 UNITS = (
     "tests/core/",
-    "tests/logs/",
     "tests/settings/",
     "tests/testing/",
     "tests/web/",

@@ -154,7 +154,7 @@ def _plain(told: Any) -> str:
 
 def listen_to_audits(said: Said, patch: pytest.MonkeyPatch) -> None:
     """Record every event of every audit trail."""
-    from midcall.logs import audit
+    from midcall import audit
 
     make = audit._make
 

@@ -17,7 +17,7 @@ import logging
 import pytest
 from opentelemetry import trace
 
-from midcall.logs.audit import Audit
+from midcall.audit import Audit
 from midcall.stores.interactions import Interaction, Interactions
 from midcall.portal.vault import Vault
 from midcall.stores.memory import Memory

@@ -53,7 +53,7 @@ from midcall.errors import (
     UserDeclined,
     VaultLocked,
 )
-from midcall.logs.filter import guard_logs
+from midcall.logs import guard_logs
 
 if TYPE_CHECKING:
     from midcall import client as client

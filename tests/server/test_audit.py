@@ -14,10 +14,10 @@ from mcp import MCPError
 from mcp_types import INVALID_PARAMS, ElicitResult
 
 from midcall import Declined, Question, approve, ask, ask_all, authorize, choose, confirm, secret
+from midcall.audit import Audit, Event
 from midcall.core import journal
 from midcall.core.caller import Caller
 from midcall.errors import InvalidAnswer, TimedOut
-from midcall.logs.audit import Audit, Event
 from midcall.portal.app import Portal
 from midcall.portal.oauth import Provider
 from midcall.server import sealing

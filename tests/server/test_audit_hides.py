@@ -21,8 +21,8 @@ from hypothesis import Phase, given, settings, strategies
 from mcp import MCPError
 
 from midcall import Cancelled, Declined, NotAnswered, approve, ask, confirm, secret, visit
+from midcall.audit import Event, OpenTelemetry
 from midcall.client import Asked
-from midcall.logs.audit import Event, OpenTelemetry
 from midcall.portal.app import Portal
 from midcall.server.resuming import visits
 from midcall.stores.memory import Memory

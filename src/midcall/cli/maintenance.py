@@ -13,11 +13,11 @@ from urllib.parse import parse_qs, urlsplit
 
 from rich.text import Text
 
+from midcall.audit import Audit, Name, open_audit
 from midcall.cli.console import Console, columns, print_json, print_out, print_parts
 from midcall.cli.exits import DONE, NOT_CONNECTED, TOOL_FAILED, USAGE, Ends, usage_error
 from midcall.core.text import plain, plain_line, reveal
 from midcall.errors import InstallError, MidcallError, StoreError, VaultLocked
-from midcall.logs.audit import Audit, Name, open_audit
 from midcall.portal.vault import StoredValue, forget_value, rotate_keys
 from midcall.portal.vault import list_values as read_values
 from midcall.stores import Store, Sweeper, open_store

@@ -11,8 +11,8 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from midcall.audit import Audit, Name
 from midcall.language import _
-from midcall.logs.audit import Audit, Name
 from midcall.portal.identity.visitors import Identity, Loopback, Nobody
 from midcall.portal.logs import logger
 from midcall.portal.pages.rendering import Renderer

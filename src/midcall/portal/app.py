@@ -18,10 +18,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from midcall.audit import Audit, Name, Target, open_audit
 from midcall.core.caller import ServerIdentity
 from midcall.core.urls import is_loopback
 from midcall.errors import InstallError, Misuse, RecordRefused
-from midcall.logs.audit import Audit, Name, Target, open_audit
 from midcall.portal.access import Access
 from midcall.portal.identity.visitors import Caller, FromCallable, Identity, Loopback, Nobody
 from midcall.portal.logs import logger, mask_access_logs

@@ -18,11 +18,11 @@ from mcp.server.session import ServerSession
 from mcp_types import SERVER_INFO_META_KEY, ElicitationCapability
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from midcall.audit import Name, digest
 from midcall.core.journal import REQUIRED, Entry, Journal, mark_name
 from midcall.core.replay import DOUBT, Replay, unmet_error
 from midcall.core.wire import spell
 from midcall.errors import MidcallError, Misuse, NoCall, ReplayMismatch, StoreError
-from midcall.logs.audit import Name, digest
 from midcall.protocol import ANSWER, CONTINUE, FORMS_SINCE, URLS_SINCE, has_visit_errors
 from midcall.server import model_text
 from midcall.server.frameworks.context import follow_request, hand_down, with_session

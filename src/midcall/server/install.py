@@ -25,12 +25,12 @@ from mcp.server.request_state import RequestStateBoundary, RequestStateCodec
 from mcp.shared.exceptions import MCPError
 from mcp_types import ToolAnnotations
 
+from midcall.audit import Audit, Name, Target, digest, open_audit
 from midcall.core.caller import Caller, ServerIdentity
 from midcall.core.journal import read_head
 from midcall.core.question import MISSING, Missing
 from midcall.core.remembered import Remembered, shorten
 from midcall.errors import InstallError, InvalidJournal
-from midcall.logs.audit import Audit, Name, Target, digest, open_audit
 from midcall.server.call import audit_tool, current_call
 from midcall.server.channels.clients import Clients
 from midcall.server.frameworks.errors import look_inside

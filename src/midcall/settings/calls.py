@@ -127,7 +127,7 @@ LOG_CHARACTERS: Final = calls.add(
     "characters",
     "The longest line in our logs.",
     then="The rest is cut, and the line says how much.",
-    where="logs",
+    where=".",
 )
 MAX_AUDIT_EVENTS: Final = calls.add(
     "MAX_AUDIT_EVENTS",
@@ -135,7 +135,7 @@ MAX_AUDIT_EVENTS: Final = calls.add(
     "events",
     "This many events may wait for an audit sink.",
     then="Further ones are counted as lost, and reported when the sink works again.",
-    where="logs",
+    where="audit.py",
 )
 MAX_AUDIT_CHARACTERS: Final = calls.add(
     "MAX_AUDIT_CHARACTERS",
@@ -143,7 +143,7 @@ MAX_AUDIT_CHARACTERS: Final = calls.add(
     "characters",
     "The length of a name in an audit event, such as that of a client.",
     then="The rest is cut off.",
-    where="logs",
+    where="audit.py",
 )
 AUDIT_CLOSE_SECONDS: Final = calls.add(
     "AUDIT_CLOSE_SECONDS",
@@ -151,7 +151,7 @@ AUDIT_CLOSE_SECONDS: Final = calls.add(
     "s",
     "An audit sink has this long to take its last events.",
     then="The others are lost, and the log says how many.",
-    where="logs",
+    where="audit.py",
 )
 AUDIT_IDLE_SECONDS: Final = calls.add(
     "AUDIT_IDLE_SECONDS",
@@ -159,7 +159,7 @@ AUDIT_IDLE_SECONDS: Final = calls.add(
     "s",
     "The thread of an audit sink ends after this long without an event.",
     then="The next event starts another.",
-    where="logs",
+    where="audit.py",
 )
 AUDIT_POLL_SECONDS: Final = calls.add(
     "AUDIT_POLL_SECONDS",
@@ -167,7 +167,7 @@ AUDIT_POLL_SECONDS: Final = calls.add(
     "s",
     "Between two checks whether the event loop of an async audit sink still runs.",
     interval=True,
-    where="logs",
+    where="audit.py",
 )
 NUMBER_CHARACTERS: Final = calls.add(
     "NUMBER_CHARACTERS",

@@ -7,12 +7,12 @@ import anyio
 import pytest
 from mcp import Client, MCPError
 
+from midcall.audit import Event
 from midcall.client import Guard, connect
 from midcall.client.answerer import Waiting
 from midcall.client.connection.visits import Visits
 from midcall.core.outcome import Accepted, Cancelled, Declined
 from midcall.errors import UserCancelled, UserDeclined
-from midcall.logs.audit import Event
 from midcall.settings.client import MAX_REQUIRED_VISITS
 from tests.budget import cpu_budget
 from tests.client.answerers import Answers, Watcher

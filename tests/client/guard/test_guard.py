@@ -18,6 +18,7 @@ from mcp.server import MCPServer
 
 import midcall
 from midcall import Accepted, Cancelled, Declined, Question, ask, ask_all, visit
+from midcall.audit import Audit, Event
 from midcall.client import connect
 from midcall.client.answerer import Answerer, CannotAnswer, Waiting, Waits, modes_of
 from midcall.client.asked import Asked, FormQuestion, VisitQuestion
@@ -27,7 +28,6 @@ from midcall.client.guard import Guard, Rate
 from midcall.core.forms.fields import Number
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Outcome
-from midcall.logs.audit import Audit, Event
 from midcall.testing import ERAS
 from tests.client.answerers import result_of
 

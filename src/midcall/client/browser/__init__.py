@@ -19,6 +19,7 @@ from typing import Any, Final
 
 import anyio.to_thread
 
+from midcall.audit import Audit, Target, open_audit
 from midcall.client.answerer import BOTH, Waiting
 from midcall.client.asked import Asked, Mode
 from midcall.client.browser.board import Board
@@ -31,7 +32,6 @@ from midcall.client.urls import open_in_browser
 from midcall.core.outcome import Cancelled, Outcome
 from midcall.core.urls import is_loopback
 from midcall.language import _
-from midcall.logs.audit import Audit, Target, open_audit
 from midcall.settings.client import MAX_PENDING, PAGE_GRACE_SECONDS, PAGE_OPEN_SECONDS, PAGE_UNSEEN_SECONDS
 from midcall.web.local_server import LocalServer, bind
 from midcall.web.public_url import local_place

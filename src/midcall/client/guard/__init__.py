@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
+from midcall.audit import Audit, Target, open_audit
 from midcall.client.answerer import Answerer, CannotAnswer, Tells, Waits, ask_answerer, check_answerer, modes_of
 from midcall.client.asked import Asked, Mode
 from midcall.client.guard.lists import Hosts, Servers
@@ -24,7 +25,6 @@ from midcall.client.urls import look
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
 from midcall.core.remembered import Remembered
 from midcall.language import _
-from midcall.logs.audit import Audit, Target, open_audit
 from midcall.settings.client import GUARD_PENDING, GUARD_PENDING_IN_ALL, MAX_TOLD, RATE_QUESTIONS
 
 __all__ = ["Guard", "Rate", "limit_rate"]

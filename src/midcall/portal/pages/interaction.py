@@ -12,10 +12,10 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from midcall.audit import Name
 from midcall.core.text import reveal
 from midcall.errors import StoreError
 from midcall.language import _, ngettext
-from midcall.logs.audit import Name
 from midcall.portal.access import AFTER, Access, Visitor
 from midcall.portal.logs import logger
 from midcall.portal.oauth.flows import remember

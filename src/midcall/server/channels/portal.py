@@ -26,8 +26,8 @@ from midcall.stores.interactions import Ending, Interaction
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from midcall.audit import Audit
     from midcall.core.caller import Caller, ServerIdentity
-    from midcall.logs.audit import Audit
     from midcall.server.call import Call
     from midcall.stores.base import Store
     from midcall.stores.interactions import Interactions, Kind

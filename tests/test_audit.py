@@ -17,9 +17,8 @@ from typing import Any, get_args
 import pytest
 
 import midcall
-from midcall import InstallError, ask
-from midcall.logs import audit
-from midcall.logs.audit import Audit, Event, Name, OpenTelemetry
+from midcall import InstallError, ask, audit
+from midcall.audit import Audit, Event, Name, OpenTelemetry
 from midcall.portal.app import Portal
 from midcall.server.call import Call
 from midcall.server.install import installation_on
@@ -83,7 +82,7 @@ def in_a_process(script: str, *arguments: str, **variables: str) -> subprocess.C
 def test_a_process_that_ends_writes_what_is_left(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     in_a_process(
-        "import sys\nfrom midcall.logs.audit import Audit\ntrail = Audit(sys.argv[1])\n"
+        "import sys\nfrom midcall.audit import Audit\ntrail = Audit(sys.argv[1])\n"
         "for n in range(2000): trail.write('code.used', user=str(n))",
         str(path),
     )
@@ -94,7 +93,7 @@ def test_a_process_that_ends_writes_what_is_left(tmp_path: Path) -> None:
 def test_a_forked_process_has_its_own_queue(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     in_a_process(
-        "import os, sys\nfrom midcall.logs.audit import Audit\ntrail = Audit(sys.argv[1])\n"
+        "import os, sys\nfrom midcall.audit import Audit\ntrail = Audit(sys.argv[1])\n"
         "trail.write('code.used', user='parent')\n"
         "if os.fork() == 0:\n"
         "    trail.write('code.used', user='child')\n"
@@ -320,7 +319,7 @@ async def test_without_an_audit_trail_a_question_costs_one_look(era: Era, monkey
 
 
 def test_the_docs_list_every_event() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "audit.md").read_text()
+    page = (Path(__file__).parents[1] / "docs" / "audit.md").read_text()
     listed = re.findall(r"^\| `([a-z]+\.[a-z]+)` \|", page, re.MULTILINE)
     assert sorted(listed) == sorted(get_args(Name))
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import midcall
-from midcall.logs.filter import LOGGERS
+from midcall.logs import LOGGERS
 from midcall.settings.calls import LOG_CHARACTERS
 
 SOURCE = Path(midcall.__file__).parent
