@@ -111,9 +111,9 @@ UNITS = (
 WITH_PROGRAMS = (
     "tests/server/running/test_replay.py::test_in_a_live_run_such_a_loop_does_not_keep_the_process_from_ending",
     "tests/core/test_form.py::test_the_digest_is_the_same_in_another_process",
-    "tests/logs/test_audit.py::test_a_process_that_ends_writes_what_is_left",
-    "tests/logs/test_audit.py::test_a_forked_process_has_its_own_queue",
-    "tests/logs/test_audit.py::test_the_variable_can_name_standard_error",
+    "tests/test_audit.py::test_a_process_that_ends_writes_what_is_left",
+    "tests/test_audit.py::test_a_forked_process_has_its_own_queue",
+    "tests/test_audit.py::test_the_variable_can_name_standard_error",
     "tests/test_conformance_pair.py",
     "tests/test_examples.py",
     "tests/test_layout.py::test_core_can_be_used_without_an_event_loop_or_mcp",
