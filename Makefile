@@ -15,6 +15,9 @@ PROGRAMS ?= 1000
 INPUTS ?= 1000000
 FUZZ_ARGS ?=
 
+# Tests start hundreds of processes, which all import what one of them has compiled.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help venv demo test quick shuffle proofs check bench conformance everywhere hosts peers chaos fuzz hostile suites messages settings services browser docs pictures wheel audit clean
 
