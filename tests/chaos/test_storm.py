@@ -33,7 +33,8 @@ SPREAD = 1.0
 
 DONE = {"read_repo": "Read", "list_issues": "Open issues", "pay": "Paid 40", "order": "Ordered"}
 ACTS: dict[str, Act] = {"read_repo": ENTERS, "list_issues": connects, "pay": APPROVES, "order": presses("delivery")}
-UNKNOWN = "nobody knows whether"
+UNKNOWN = ("nobody knows whether", "The user's decision was already used, and it is unknown whether")
+"""A replica died while it paid, or with a decision that it had used: what it did then can't be known."""
 GONE = 410
 MAY_BE = {
     409: "somebody was first: the first try, most likely",
@@ -118,10 +119,14 @@ async def test_no_kill_loses_or_repeats_anything(kind: str, tmp_path: Path) -> N
 
 def judged(at: Replicas, results: Sequence[tuple[str, str]]) -> Counter[str]:
     """How many calls are done, and how many unknown; the ledger agrees."""
-    wrong = [said for tool, said in results if not said.startswith(DONE[tool]) and UNKNOWN not in said]
+    wrong = [said for tool, said in results if not (said.startswith(DONE[tool]) or is_unknown(said))]
     assert not wrong, (SEED, wrong)
-    unknown = sum(UNKNOWN in said for _, said in results)
+    unknown = sum(is_unknown(said) for _, said in results)
     paid = sum(said.startswith(DONE["pay"]) for _, said in results)
     assert len(at.payments) == len(set(at.payments)), (SEED, "paid twice")
     assert paid <= len(at.payments) <= paid + unknown, (SEED, results, at.payments)
     return Counter(done=len(results) - unknown, unknown=unknown)
+
+
+def is_unknown(said: str) -> bool:
+    return any(each in said for each in UNKNOWN)
