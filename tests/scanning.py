@@ -26,6 +26,8 @@ import pytest
 LEAST_ID: Final = 16
 LEAST_VALUE: Final = 8
 """Shorter texts may appear in a log by chance."""
+LEAST_CHARACTERS: Final = 4
+"""Texts of fewer different characters are padding of a test, and other tests pad what they log."""
 PAGE: Final = re.compile(r"/i/([A-Za-z0-9_\-]+)$")
 NOT_HIDDEN: Final = frozenset({"expires", "renew", "scopes", "client", "grantor"})
 """What is stored about an account besides its tokens."""
@@ -44,11 +46,11 @@ class Hidden:
         self._beginnings: defaultdict[str, dict[str, str]] = defaultdict(dict)
 
     def id(self, id: object) -> None:
-        if isinstance(id, str) and len(id) >= LEAST_ID:
+        if isinstance(id, str) and len(id) >= LEAST_ID and not _is_padding(id):
             self._beginnings[id[:LEAST_VALUE]].setdefault(id, "an id")
 
     def value(self, value: object) -> None:
-        if isinstance(value, str) and len(value.strip()) >= LEAST_VALUE:
+        if isinstance(value, str) and len(value.strip()) >= LEAST_VALUE and not _is_padding(value):
             self._beginnings[value[:LEAST_VALUE]].setdefault(value, "a value")
 
     def seen_in(self, text: str) -> Iterator[str]:
@@ -59,6 +61,10 @@ class Hidden:
                 for hidden, kind in self._beginnings[beginning].items():
                     if text.startswith(hidden, at):
                         yield f"{kind} ({_digest(hidden)})"
+
+
+def _is_padding(text: str) -> bool:
+    return len(set(text)) < LEAST_CHARACTERS
 
 
 def _digest(text: str) -> str:

@@ -80,6 +80,10 @@ async def test_clean(id, value, tmp_path):
     logger.info("opened %d", len(id))
     logging.getLogger("somebody.else").error(value)
     (tmp_path / "log").write_text("GET /")
+
+async def test_padding():
+    await Interactions(Memory()).begin("x" * 300, Interaction("secret", "ada", "s", "c", "m", 1.0, 2.0))
+    logger.error("x" * 1000)
 """
 
 
