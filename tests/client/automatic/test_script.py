@@ -26,6 +26,7 @@ from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Outcome
 from midcall.testing import ERAS, Era
+from tests.budget import cpu_budget
 from tests.client.answerers import result_of
 from tests.client.raw import Raw, told
 from tests.client.raw import form as raw_form
@@ -334,6 +335,12 @@ async def test_a_hostile_question_cannot_fill_the_log(caplog: pytest.LogCaptureF
     await said({"x" * 300: 1}, form(*(Text(f"{n}{evil}") for n in range(30)), message=evil))
     assert len(caplog.text) < 10_000
     assert "\x1b" not in caplog.text
+
+
+async def test_very_long_names_of_a_form_are_compared_with_those_of_the_script_in_little_time() -> None:
+    question = form(*(Text(f"{n}{'x' * 3_000_000}") for n in range(20)))
+    with cpu_budget(0.5):
+        await said({"x" * 300: 1}, question)
 
 
 def test_a_script_is_an_answerer_and_a_path_is_not_a_script() -> None:
