@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
-from midcall.settings.setting import Setting
-from midcall.settings.table import SETTINGS
+from midcall.settings.table import SETTINGS, Setting
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "settings.md"
 INTRODUCTION = """\
@@ -48,8 +47,8 @@ How often midcall repeats something. Nobody can set these either.
 def write() -> str:
     """The page."""
     settable = [setting for setting in SETTINGS if not setting.is_fixed]
-    limits = [setting for setting in SETTINGS if setting.is_fixed and not setting.interval]
-    intervals = [setting for setting in SETTINGS if setting.is_fixed and setting.interval]
+    limits = [setting for setting in SETTINGS if setting.is_fixed and not setting.is_interval]
+    intervals = [setting for setting in SETTINGS if setting.is_fixed and setting.is_interval]
     parts = (
         *(INTRODUCTION, *tables(settable, settable_rows), OTHERS, *tables(limits, limit_rows)),
         *(INTERVALS, "\n", *interval_rows(intervals)),
@@ -77,17 +76,17 @@ def settable_rows(settings: Iterable[Setting]) -> Iterator[str]:
 
 
 def limit_rows(settings: Iterable[Setting]) -> Iterator[str]:
-    yield "| limit | value | meaning | at the limit | in |\n|---|---|---|---|---|\n"
+    yield "| limit | value | meaning | at the limit |\n|---|---|---|---|\n"
     for setting in settings:
         value = setting.format(setting.default)
-        yield f"| `{setting.name}` | {value} | {setting.meaning} | {setting.then} | `{setting.where}/` |\n"
+        yield f"| `{setting.name}` | {value} | {setting.meaning} | {setting.then} |\n"
 
 
 def interval_rows(settings: Iterable[Setting]) -> Iterator[str]:
-    yield "| interval | value | meaning | in |\n|---|---|---|---|\n"
+    yield "| interval | value | meaning |\n|---|---|---|\n"
     for setting in settings:
         value = setting.format(setting.default)
-        yield f"| `{setting.name}` | {value} | {setting.meaning} | `{setting.where}/` |\n"
+        yield f"| `{setting.name}` | {value} | {setting.meaning} |\n"
 
 
 def code(text: str) -> str:

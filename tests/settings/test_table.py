@@ -21,8 +21,7 @@ from midcall.doctor.effective import find_effective
 from midcall.doctor.inspection import Setup
 from midcall.portal import webhooks as portal_webhooks
 from midcall.portal.app import Portal
-from midcall.settings.setting import Setting
-from midcall.settings.table import SETTINGS
+from midcall.settings.table import SETTINGS, Setting
 from midcall.stores.memory import Memory
 from scripts.settings_page import PAGE, write
 
@@ -112,7 +111,7 @@ def test_no_other_module_hardcodes_a_limit() -> None:
         for path in MODULES
         for name in limits_in(ast.parse(path.read_text()))
     }
-    advice = "add these as rows to a module of settings/, and import them from there (docs/where.md, Add a setting)"
+    advice = "add these to a module of settings/, and import them from there (docs/where.md, Add a setting)"
     assert found == NOT_LIMITS.keys(), advice
 
 
@@ -138,11 +137,9 @@ def test_every_constant_is_in_the_table_with_its_value() -> None:
 
 
 def test_every_limit_says_what_happens_at_it() -> None:
-    """Give `then=` to the row of a limit. `interval=True` is for the time between two of the same."""
+    """Write `Then:` below a limit. The time between two of the same has none, and begins with "Between two"."""
     assert [each.name for each in SETTINGS if each.is_limit and not each.then.endswith(".")] == []
     assert [each.name for each in SETTINGS if not each.is_limit and each.then] == []
-    assert [each.name for each in SETTINGS if each.interval and not each.meaning.startswith("Between two ")] == []
-    assert [each.name for each in SETTINGS if not each.interval and each.meaning.startswith("Between two ")] == []
 
 
 def test_the_errors_that_limits_name_exist() -> None:
@@ -162,15 +159,9 @@ def test_the_page_says_what_happens_at_every_limit() -> None:
     assert [each.name for each in SETTINGS if each.is_limit and f"| {each.then} |" not in page] == []
 
 
-def test_the_folder_that_a_row_names_uses_the_setting() -> None:
-    names = {path: set(re.findall(r"\w+", path.read_text())) for path in MODULES}
-    for setting in SETTINGS:
-        if setting.name in CONSTANTS:
-            folder = SOURCE / setting.where
-            assert any(setting.name in names[path] for path in MODULES if path.is_relative_to(folder)), (
-                f"no module in {setting.where}/ uses {setting.name}: move its row under the heading of the class that "
-                "takes it, or name the folder with where="
-            )
+def test_every_number_is_used_by_a_module() -> None:
+    used = {name for path in MODULES for name in re.findall(r"\w+", path.read_text())}
+    assert {each.name for each in SETTINGS if each.unit or each.is_fixed} <= used
 
 
 def test_every_variable_that_is_read_is_in_the_table() -> None:

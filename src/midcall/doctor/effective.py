@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from midcall.doctor.inspection import Setup, address_of
 from midcall.doctor.masking import mask
-from midcall.settings.setting import Setting, Value
-from midcall.settings.table import SETTINGS
+from midcall.settings.table import SETTINGS, Setting, Value
 from midcall.stores.sqlite import default_file
 
 if TYPE_CHECKING:
