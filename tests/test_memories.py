@@ -119,8 +119,8 @@ def replayed_resources() -> Any:
 def continued_turns() -> Any:
     runs = installation().runs
     for number, name in enumerate(names()):
-        runs.join(Head("call", number, ""), Given({"q": {"action": "accept", "content": {"x": name}}}), str)
-    return runs._past
+        runs.past.join(Head("call", number, ""), Given({"q": {"action": "accept", "content": {"x": name}}}), "")
+    return runs.past
 
 
 @memory

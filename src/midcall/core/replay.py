@@ -90,7 +90,7 @@ def is_decided(answer: object) -> bool:
 class Replay:
     """Answers from the journal, and writes what is new into it."""
 
-    __slots__ = ("_counts", "_freed", "_fresh", "_keys", "_recorded", "_used", "journal", "observe")
+    __slots__ = ("_counts", "_freed", "_fresh", "_keys", "_recorded", "_used", "asks_as_text", "journal", "observe")
 
     def __init__(self, journal: Journal, observe: Callable[[str, Entry], object] | None = None) -> None:
         self.journal = journal
@@ -103,6 +103,8 @@ class Replay:
         self._used: set[str] = set()
         self._fresh: Set[str] = _NONE
         """What the answers of this round were given to."""
+        self.asks_as_text = AS_TEXT in journal.entries
+        """Whether numbers and lists go out as lines of text."""
 
     # --- who is who ---------------------------------------------------------------------------
 
@@ -361,10 +363,10 @@ class Replay:
             self.observe(identity, again)
         return again
 
-    @property
-    def asks_as_text(self) -> bool:
-        """Whether numbers and lists go out as lines of text."""
-        return AS_TEXT in self.journal.entries
+    def ask_as_text(self) -> None:
+        """From now on, numbers and lists go out as lines of text."""
+        self.asks_as_text = True
+        self.mark(AS_TEXT, "as_text", True)
 
     def mark(self, identity: str, name: str, value: Any) -> None:
         """Record our own note, such as that a page was shown. It has no place in the order of the tool."""
@@ -400,12 +402,12 @@ class Replay:
             if (wire := identity if entry.attempt == 1 else wire_key(identity, entry.attempt)) in responses
             and wire in asked
         ]
-        for _, identity, entry, (kind, content) in answered:
+        for wire, identity, entry, (kind, content) in answered:
             if kind == "reply":
                 journal.entries[identity] = entry._replace(kind="reply", value=content)
                 continue
             late = entry.deadline is not None and now > entry.deadline
-            decided = not quick or is_decided(responses[wire_key(identity, entry.attempt)])
+            decided = not quick or is_decided(responses[wire])
             self.settle(identity, entry, "timeout" if late else kind, content, quick=not decided)
         # Once a required visit is done, the tool has no reason to require it again.
         self._fresh = {identity for _, identity, _, _ in answered if not identity.startswith(REQUIRED)}

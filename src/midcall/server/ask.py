@@ -12,7 +12,7 @@ from midcall.core.adopted import AdoptedQuestion
 from midcall.core.forms.fields import Choices, Number
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome, value_of
 from midcall.core.question import Question, Visit, make_question, recent_question
-from midcall.core.replay import AS_TEXT, DOUBT, parse_answer
+from midcall.core.replay import DOUBT, parse_answer
 from midcall.errors import InvalidAnswer, InvalidQuestion, MidcallError, TimedOut
 from midcall.language.problems import Problem
 from midcall.server.call import current_call, running_call
@@ -125,7 +125,7 @@ def _begin(call: Call, question: Question[Any] | Visit) -> Asking:
         channel = channel_for(call, question)  # before anything is written down: it may raise
         clients = call.installation.clients
         if clients.has_notes and not replay.asks_as_text and clients.is_known(call, _HIDES_NUMBERS):
-            replay.mark(AS_TEXT, "as_text", True)
+            replay.ask_as_text()
         deadline = None if question.timeout is None else _deadline(question)
         entry = replay.wait(identity, question, line=line, deadline=deadline)
         if call.installation.audit is not None:
@@ -199,7 +199,7 @@ def _outcome(call: Call, asking: Asking) -> Outcome[Any] | None:
             if call.replay.asks_as_text and entry.kind == "accept":
                 entry = entry._replace(value=question.form.read_lines(entry.value))
             value, problems = call.replay.accept(identity, entry, question)
-            if any(problem.code == "option" for problem in problems):
+            if problems and any(problem.code == "option" for problem in problems):
                 entry = entry._replace(value=question.form.read_titles(entry.value))
                 value, problems = call.replay.accept(identity, entry, question)
             if not problems:
@@ -244,7 +244,7 @@ def _turn_to_text(call: Call, question: Question[Any], entry: Entry) -> bool:
         return False
     if not any(isinstance(field, (Number, Choices)) for field in question.form):
         return False
-    call.replay.mark(AS_TEXT, "as_text", True)
+    call.replay.ask_as_text()
     call.installation.clients.note(call, _HIDES_NUMBERS)
     return True
 

@@ -87,7 +87,7 @@ class Call:
     progress: float = 0
     """The most that its tool has reported."""
     is_between_requests = False
-    """Whether its request has returned, or is lost, and the next one has not come yet."""
+    """Whether its request has returned, or is lost, and the next one has not come yet: there is nobody to talk to."""
     is_unattended = False
     """Whether it continues without a request that could be held for a person."""
     size = 0
@@ -98,6 +98,8 @@ class Call:
     """How its request returns before the tool has ended, if it does."""
     trail: Trail | None = None
     """The user's way from page to page, if it waits for pages between two requests."""
+    pages: Sequence[str] = ()
+    """The pages of the portal that it has sent its user to."""
     _met: asyncio.Event | None = None
     """Set when a replay has asked for all answers of its round, or won't."""
 
@@ -118,6 +120,8 @@ class Call:
         """Whether there is anything in the journal to recall."""
         if journal is not None:
             self.journal = journal
+            if (mark := journal.entry(_PAGES)) is not None:
+                self.pages = mark.value
 
     # --- its run ------------------------------------------------------------------------------
 
@@ -126,9 +130,9 @@ class Call:
         self._next = call_next
         self.around = current_call.get()
         self.connection = self.ctx.session._connection  # pyright: ignore[reportPrivateUsage]
+        self.run = run = Run(self.called, current_call, self)
         ctx = with_session(ctx, AskingSession(self, self.connection))
         self.followers.append(ctx)
-        self.run = run = Run(self.called, current_call, self)
         run.on_end = self._let_tool_go
         run.start(partial(call_next, ctx))
         if not run.task.done():
@@ -157,10 +161,6 @@ class Call:
             follow_request(follower, ctx)
         self.run.follow()
 
-    def let_go(self) -> None:
-        """The request returns, and the run stays: until the next one there is nobody to talk to."""
-        self.is_between_requests = True
-
     async def is_ours(self) -> bool:
         """Whether no other replica has taken the call over."""
         handover = self.installation.runs.handover
@@ -168,21 +168,16 @@ class Call:
 
     async def end(self, why: str) -> None:
         """End the run. Its questions fail, and new ones raise at once."""
-        self.let_go()
+        self.is_between_requests = True
         await self.run.end(why)
         self.ended = True
         if self.trail is not None and why != ELSEWHERE:
             await self.trail.end("back")
 
-    @property
-    def pages(self) -> list[str]:
-        """The pages of the portal that this call has sent its user to."""
-        mark = self.journal.entry(_PAGES) if "journal" in self.__dict__ else None  # don't make a journal for this
-        return [] if mark is None else mark.value
-
     def add_page(self, id: str) -> None:
         if id not in self.pages:
-            self.replay.mark(_PAGES, "pages", [*self.pages, id])
+            self.pages = [*self.pages, id]
+            self.replay.mark(_PAGES, "pages", self.pages)
 
     async def close_pages(self) -> None:
         """Close the pages that the user has not finished: the call is over, and nothing comes of them."""

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from functools import partial
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp_types.methods import INPUT_REQUIRED_METHODS
@@ -23,6 +23,9 @@ from midcall.stores.quotas import caller
 
 if TYPE_CHECKING:
     from midcall.server.install import Installation
+
+
+_NONE: Final[Mapping[str, Any]] = {}
 
 
 class Calls:
@@ -42,14 +45,7 @@ class Calls:
             return cast("CoroutineType[Any, Any, HandlerResult]", call_next(ctx))
         if ctx.request is not None:
             self._installation.check_keys(ctx)
-        params = ctx.params or {}
-        if (
-            self._installation.keeping is None
-            and "requestState" not in params
-            and params.get("name") not in (CONTINUE, ANSWER)
-        ):
-            return self._start(ctx, call_next)
-        return self._route(ctx, call_next)
+        return (self._route if self._installation.keeping is None else self._serve_with_store)(ctx, call_next)
 
     async def _list(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """A list, with our own tools in it if a call can be resumed by one."""
@@ -67,38 +63,33 @@ class Calls:
             return await listing(ctx)
         return await apps.add_to_list(installation, ctx, listing)
 
-    async def _route(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        """Route a request that brings a state or a code, or any request to a server with a store."""
+    async def _serve_with_store(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         installation = self._installation
-        if installation.keeping is not None:
-            caller.set(partial(installation.caller, ctx))
-            if (ours := await apps.serve(installation, ctx, call_next)) is not None:
-                return ours
-        state, responses = _input_of(ctx.params or {})
+        caller.set(partial(installation.caller, ctx))
+        if (ours := await apps.serve(installation, ctx, call_next)) is not None:
+            return ours
+        return await self._route(ctx, call_next)
+
+    def _route(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> CoroutineType[Any, Any, HandlerResult]:
+        """A call begins, or a state or a code continues one."""
+        installation, params = self._installation, ctx.params or {}
+        state, brought = params.get("requestState"), params.get("inputResponses")
+        responses = cast("Mapping[str, Any]", brought) if isinstance(brought, Mapping) else _NONE
         if isinstance(state, OwnState):
-            return await self._turns.serve(ctx, call_next, state, Given(responses))
-        if state is None and (code := codes.code_in(ctx)) is not None:
-            return await resume(installation, self._turns, ctx, call_next, code)
-        return await self._start(ctx, call_next)
-
-    async def _start(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        """A call begins."""
-        call = Call(self._installation, ctx)
-        params = ctx.params
-        if params is not None and ("requestState" in params or "inputResponses" in params):
-            state, responses = _input_of(params)
-            if state is not None or responses:
-                call.journal.foreign = Foreign(state, responses)
-            if state is None and self._installation.answers_ahead:
-                call.ahead = responses
-        call.start(ctx, call_next)
-        return (await self._turns.come_to(call))[1]
-
-
-def _input_of(params: Mapping[str, Any]) -> tuple[str | None, Mapping[str, Any]]:
-    """The state and the answers that a retry brings."""
-    responses = params.get("inputResponses")
-    return params.get("requestState"), cast("Mapping[str, Any]", responses) if isinstance(responses, Mapping) else {}
+            return self._turns.serve(ctx, call_next, state, Given(responses))
+        may_bring_code = state is None and (
+            installation.keeping is not None or params.get("name") in (CONTINUE, ANSWER)
+        )
+        if may_bring_code and (code := codes.code_in(ctx)) is not None:
+            return resume(installation, self._turns, ctx, call_next, code)
+        call = Call(installation, ctx)
+        if state is not None or responses:
+            call.journal.foreign = Foreign(state, responses)
+        if state is None and installation.answers_ahead:
+            call.ahead = responses
+        return self._turns.begin(call, call_next)
 
 
 def _on_asyncio() -> bool:

@@ -12,7 +12,7 @@ from mcp_types import INVALID_PARAMS, CallToolResult, ElicitResult
 from pydantic import BaseModel
 
 import midcall
-from midcall.server.running import past, turn
+from midcall.server.running import turn
 from midcall.testing import connect
 from tests.calling import MEANS, Elicit, Means, Round, asking, begin, finish, proceed, retry, send
 from tests.kinds import server_with
@@ -263,7 +263,6 @@ async def test_a_retry_gets_its_result_again_only_as_long_as_all_results_togethe
 ) -> None:
     """Else one client could fill the memory with large answers that a tool repeats."""
     monkeypatch.setattr(turn, "OUTCOME_BYTES", 1_000_000)
-    monkeypatch.setattr(past, "OUTCOME_BYTES", 1_000_000)
 
     async def repeat(elicit: Elicit) -> str:
         return await elicit("a?")

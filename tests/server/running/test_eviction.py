@@ -18,7 +18,7 @@ from mcp_types import CallToolResult, ElicitResult
 import midcall
 from midcall import once
 from midcall.core.journal import Head
-from midcall.server.running import past, runs, turn, waiting
+from midcall.server.running import runs, turn, waiting
 from midcall.stores.memory import Memory
 from midcall.testing import connect
 from tests.calling import MEANS, Elicit, Means, Round, asking, bare_asking, begin, finish, proceed, retry, send
@@ -500,7 +500,7 @@ async def test_the_turns_of_a_crowd_do_not_have_those_of_others_forgotten(
     monkeypatch: pytest.MonkeyPatch, continued: str
 ) -> None:
     """Without a store, a state could be continued again, or beside its own run."""
-    monkeypatch.setattr(past, "MAX_TURNS", 4)
+    monkeypatch.setattr(turn, "MAX_TURNS", 4)
     working, go_on = asyncio.Event(), asyncio.Event()
     ran: Counter[str] = Counter()
 
@@ -536,10 +536,10 @@ async def test_the_turns_of_a_crowd_do_not_have_those_of_others_forgotten(
 
 
 async def test_the_same_caller_with_too_many_turns_has_the_oldest_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(past, "MAX_TURNS", 4)
-    remembered = past.Past(in_store=False)
+    monkeypatch.setattr(turn, "MAX_TURNS", 4)
+    remembered = turn.Past(in_store=False)
     for number in range(9):
-        remembered.join(Head("call", number, ""), b"", lambda: "ada")
+        remembered.join(Head("call", number, ""), turn.Given({}), "ada")
     assert [number for number in range(9) if ("call", number) in remembered] == [5, 6, 7, 8]
 
 
@@ -548,9 +548,8 @@ async def test_a_retry_of_one_caller_gets_its_result_again_however_much_others_g
     monkeypatch: pytest.MonkeyPatch, bound: str
 ) -> None:
     size = 1 if bound == "by number" else 400_000
-    monkeypatch.setattr(past, "MAX_TURN_OUTCOMES", 4 if bound == "by number" else 1_000)
-    for each in (past, turn):
-        monkeypatch.setattr(each, "OUTCOME_BYTES", 1_000_000)
+    monkeypatch.setattr(turn, "MAX_TURN_OUTCOMES", 4 if bound == "by number" else 1_000)
+    monkeypatch.setattr(turn, "OUTCOME_BYTES", 1_000_000)
 
     async def tool(name: str) -> str:
         return await midcall.ask("a?", str)
@@ -572,8 +571,7 @@ async def test_a_retry_of_one_caller_gets_its_result_again_however_much_others_g
 async def test_a_result_that_is_larger_than_all_may_be_together_pushes_out_only_its_callers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for each in (past, turn):
-        monkeypatch.setattr(each, "OUTCOME_BYTES", 1_000_000)
+    monkeypatch.setattr(turn, "OUTCOME_BYTES", 1_000_000)
 
     async def tool(name: str) -> str:
         return await midcall.ask("a?", str)

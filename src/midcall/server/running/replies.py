@@ -112,7 +112,7 @@ async def _leave(call: Call) -> HandlerResult:
 def _stay(call: Call) -> None:
     """The run waits for the next request, unless it was ended meanwhile."""
     if not call.ended:
-        call.let_go()
+        call.is_between_requests = True
         call.installation.runs.wait(call)
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 import logging
 import sys
 from collections import Counter
@@ -12,7 +10,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Gene
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from contextvars import Context, ContextVar
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from weakref import WeakMethod
 
 import anyio
@@ -25,9 +23,8 @@ from midcall.errors import StoreError
 from midcall.server.resuming.visits import NotHeld
 from midcall.server.running import handover as beating
 from midcall.server.running.handover import Claim, Handover
-from midcall.server.running.past import Past
 from midcall.server.running.run import ELSEWHERE, STOPPED
-from midcall.server.running.turn import PAST, Given, Outcome, Turn
+from midcall.server.running.turn import PAST, Past
 from midcall.server.running.waiting import Waiting, busiest, caller_of
 from midcall.settings.calls import STATE_BYTES
 from midcall.settings.live_runs import LARGE_JOURNAL_BYTES, MAX_ENDED_RUNS, MAX_TURN_OUTCOMES
@@ -43,8 +40,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger("midcall")
 
 _Result = TypeVar("_Result")
-
-_canonical: Final = json.JSONEncoder(sort_keys=True).encode
 
 chosen_live: ContextVar[bool | None] = ContextVar("midcall_live", default=None)
 """Whether runs stay in memory, for the calls of one test. Overrides what `install` was given."""
@@ -69,7 +64,8 @@ class Runs:
             handover.present = self.beat_first
         self._most = most
         self._seconds = seconds
-        self._past = Past(in_store=handover is not None)
+        self.past = Past(in_store=handover is not None)
+        """What was continued."""
         self.running: set[Call] = set()
         """The calls whose tools have not ended."""
         self._waiting = Waiting(most)
@@ -102,15 +98,7 @@ class Runs:
         chosen = chosen_live.get()
         return self._live if chosen is None else chosen
 
-    # --- one turn -----------------------------------------------------------------------------
-
-    def join(self, head: Head, given: Given, caller: Callable[[], str]) -> Turn:
-        """The turn that this state continues; if other requests do the same, it's the same turn.
-
-        Raises:
-            MCPError: It was continued with other answers, or cancelled.
-        """
-        return self._past.join(head, hashlib.sha256(_canonical(given).encode()).digest(), caller)
+    # --- one run ------------------------------------------------------------------------------
 
     def at(self, head: Head) -> Call | None:
         """The call of this turn, if its run waits here.
@@ -129,16 +117,6 @@ class Runs:
         if self.handover is None and call.journal.turn > head.turn:
             raise MCPError(INVALID_PARAMS, PAST)
         return None
-
-    def settle(self, turn: Turn, outcome: Outcome) -> None:
-        """What this turn came to."""
-        self._past.settle(turn, outcome)
-
-    def forget(self, head: Head) -> None:
-        """This turn wasn't continued after all."""
-        self._past.forget(head)
-
-    # --- one run ------------------------------------------------------------------------------
 
     async def can_stay(self, call: Call) -> bool:
         """Whether this run may stay in memory until the next request, and other replicas know where to send that."""
@@ -162,19 +140,20 @@ class Runs:
         name = call.name
         if (other := self._waiting.find(name)) is not None:  # an older run of the same call
             self._end_soon(other, ELSEWHERE)
-        self._waiting.add(call, call.run.loop.time() + self._seconds)
+        is_crowded = self._waiting.add(call, call.run.loop.time() + self._seconds)
         if self.handover is not None:
             self._watching[name] = self.aside(self._watch(self.handover, call))
             if not self._is_beating():  # the store took its time since the run was known to stay
                 self._beating = self.aside(self._beat(self.handover, at_once=True))
         self._await_pages(call)
-        self._make_room(call)
+        if is_crowded:
+            self._make_room(call)
         self._watch_expiry(call.run.loop)
 
     def find(self, name: str) -> Call | None:
         """The call of this name, if its run waits here, in this event loop."""
         call = self._waiting.find(name)
-        return call if call is not None and call.run.is_here else None
+        return call if call is not None and call.run.loop is asyncio.get_running_loop() else None
 
     def take(self, call: Call) -> None:
         """A request continues this run."""
@@ -313,7 +292,7 @@ class Runs:
             return None
         live = self.find(kept.head.call)
         is_live = live is not None and live.journal.turn == kept.head.turn
-        is_known = kept.ended or is_live or (kept.head.call, kept.head.turn) in self._past
+        is_known = kept.ended or is_live or (kept.head.call, kept.head.turn) in self.past
         return kept.state if is_known else None
 
     def _kept(self, code: str) -> _Kept | None:
@@ -355,7 +334,7 @@ class Runs:
     def _forget_result(self, call: Call) -> None:
         """Refuse the next request of this call. Its tool has ended, and must not run again."""
         self.take(call)
-        self._past.refuse(call.name, call.journal.turn, caller_of(call))
+        self.past.refuse(call.name, call.journal.turn, caller_of(call))
 
     def _watch_expiry(self, loop: asyncio.AbstractEventLoop) -> None:
         if self._expiry is not None and self._expiry[0] is loop:

@@ -1,4 +1,4 @@
-"""A state continues once.
+"""A state continues once, for as long as that is remembered.
 
 Each round of a call is a turn: the request that brings its answers continues the call. The same request sent again
 joins it and gets the same outcome; other answers to a turn that was continued are refused.
@@ -7,11 +7,15 @@ joins it and gets the same outcome; other answers to a turn that was continued a
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import heapq
 import json
+import math
+from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ErrorData
@@ -23,12 +27,21 @@ from midcall.server.channels.push import take_back
 from midcall.server.frameworks.errors import protocol_error
 from midcall.server.running.run import CANCELLED, ELSEWHERE, STOPPED, UNSETTLED
 from midcall.server.running.sizes import size_of
-from midcall.settings.live_runs import OUTCOME_BYTES
+from midcall.settings.live_runs import MAX_TURN_OUTCOMES, MAX_TURNS, OUTCOME_BYTES
 
 if TYPE_CHECKING:
+    from midcall.core.journal import Head
     from midcall.server.call import Call
     from midcall.server.running.handover import Claim
     from midcall.server.running.runs import Runs
+
+
+_Key: TypeAlias = tuple[str, int]
+
+_SHARE: Final = 100
+"""So much of what is remembered makes room at once: finding the busiest caller takes a while."""
+
+_canonical: Final = json.JSONEncoder(sort_keys=True).encode
 
 
 class OwnState(str):
@@ -171,6 +184,119 @@ class Turn:
             raise MCPError(INVALID_PARAMS, WAS_CANCELLED)
 
 
+class Past:
+    """The turns that this process has continued, by call and number, and what the newest came to.
+
+    Args:
+        in_store: Whether a store remembers the outcomes, too.
+    """
+
+    def __init__(self, *, in_store: bool) -> None:
+        self._in_store = in_store
+        self._turns: dict[_Key, Turn] = {}
+        self._of: dict[str, dict[_Key, Turn]] = {}
+        """The same by caller, oldest first."""
+        self._kept = _Kept()
+
+    def __contains__(self, key: _Key) -> bool:
+        return key in self._turns
+
+    def join(self, head: Head, given: Given, caller: str) -> Turn:
+        """The turn that this state continues with these answers; if other requests do the same, it's the same turn.
+
+        Raises:
+            MCPError: It was continued with other answers, or cancelled.
+        """
+        key = head.call, head.turn
+        answers = hashlib.sha256(_canonical(given).encode()).digest()
+        if (turn := self._turns.get(key)) is not None:
+            turn.check(answers)
+            return turn
+        turn = Turn(answers, caller)
+        self._remember(key, turn)
+        return turn
+
+    def refuse(self, call: str, number: int, caller: str) -> None:
+        """Nobody may continue this turn: what it came to is gone."""
+        self._remember((call, number), Turn(None, caller, FORGOTTEN))
+
+    def forget(self, head: Head) -> None:
+        """This turn wasn't continued after all."""
+        self._remove((head.call, head.turn))
+
+    def settle(self, turn: Turn, outcome: Outcome) -> None:
+        """What this turn came to. Only the newest outcomes are kept, for requests that are sent twice."""
+        turn.settle(outcome)
+        self._kept.add(turn)
+        while (oldest := self._kept.surplus(turn)) is not None:
+            oldest.outcome, oldest.given = None if self._in_store else FORGOTTEN, None
+
+    def _remember(self, key: _Key, turn: Turn) -> None:
+        self._remove(key)
+        if len(self._turns) >= MAX_TURNS:
+            self._make_room()
+        self._turns[key] = turn
+        self._of.setdefault(turn.caller, {})[key] = turn
+
+    def _remove(self, key: _Key) -> None:
+        if (turn := self._turns.pop(key, None)) is not None:
+            of_caller = self._of[turn.caller]
+            del of_caller[key]
+            if not of_caller:
+                del self._of[turn.caller]
+
+    def _make_room(self) -> None:
+        """Forget the oldest turns of the callers with most. A turn in service stays: its call would run again."""
+        busiest = [(-len(turns), caller) for caller, turns in self._of.items()]
+        heapq.heapify(busiest)
+        left = math.ceil(MAX_TURNS / _SHARE)
+        while left and busiest:
+            count, caller = heapq.heappop(busiest)
+            oldest = next((key for key, turn in self._of[caller].items() if not turn.is_in_service), None)
+            if oldest is None:
+                continue
+            self._remove(oldest)
+            left -= 1
+            if count < -1:
+                heapq.heappush(busiest, (count + 1, caller))
+
+
+class _Kept:
+    """The turns whose outcomes are kept."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._size = 0
+        self._of: dict[str, deque[Turn]] = {}
+        """By caller, oldest first."""
+        self._sizes: dict[str, int] = {}
+
+    def add(self, turn: Turn) -> None:
+        self._count += 1
+        self._size += turn.size
+        self._of.setdefault(turn.caller, deque()).append(turn)
+        self._sizes[turn.caller] = self._sizes.get(turn.caller, 0) + turn.size
+
+    def surplus(self, newest: Turn) -> Turn | None:
+        """Take out the oldest turn of the caller with most, if there are too many, but never the newest of all."""
+        if self._count > MAX_TURN_OUTCOMES:
+            caller = max(self._of, key=lambda caller: len(self._of[caller]))
+        elif self._size > OUTCOME_BYTES:
+            caller = max(self._sizes, key=lambda caller: self._sizes[caller])
+        else:
+            return None
+        return None if self._of[caller][0] is newest else self._take_oldest(caller)
+
+    def _take_oldest(self, caller: str) -> Turn:
+        turn = self._of[caller].popleft()
+        self._count -= 1
+        self._size -= turn.size
+        self._sizes[caller] -= turn.size
+        if not self._of[caller]:
+            del self._of[caller], self._sizes[caller]
+        return turn
+
+
 async def publish(runs: Runs, call: Call, outcome: Outcome, turn: Turn | None = None) -> None:
     """Settle the turn, once all replicas can see its outcome. If that can't be written, end the run.
 
@@ -195,7 +321,7 @@ async def publish(runs: Runs, call: Call, outcome: Outcome, turn: Turn | None = 
     if not stopped and call.claim is claim:  # else the next turn came while the store replied
         call.claim = None
     if turn is not None:
-        runs.settle(turn, outcome)
+        runs.past.settle(turn, outcome)
 
 
 async def _give_up(runs: Runs, call: Call, claim: Claim | None, turn: Turn | None, why: str) -> None:

@@ -7,7 +7,6 @@ import logging
 import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from functools import partial
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -103,7 +102,7 @@ class Turns:
             head = read_head(state)
         except InvalidJournal as exc:
             raise protocol_error(exc, None) from None
-        turn = self._runs.join(head, given, partial(self._caller, ctx))
+        turn = self._runs.past.join(head, given, self._caller(ctx))
         turn.waiting += 1
         try:
             async with turn.lock:
@@ -144,18 +143,18 @@ class Turns:
             self._check(request)
             claim = await handover.claim(head, request.given, here=self._runs.at(head) is not None)
             if isinstance(claim, Outcome):
-                self._runs.settle(turn, claim)
+                self._runs.past.settle(turn, claim)
                 return None
             return await self._run_claimed(request, handover, claim)
         except MidcallError as exc:
-            self._runs.forget(head)
+            self._runs.past.forget(head)
             raise protocol_error(exc, None) from None
         except MCPError:
-            self._runs.forget(head)
+            self._runs.past.forget(head)
             raise
         except asyncio.CancelledError:
             if turn.waiting == 1:
-                self._runs.forget(head)
+                self._runs.past.forget(head)
             raise
 
     def _check(self, request: _Request) -> None:
@@ -232,7 +231,7 @@ class Turns:
                     if self._installation.keeping is None and not call.run.sending:
                         result = await self._decide_here(call, turn)
                         continue
-                    deciding = self._runs.begin(self._decide(call, turn))
+                    deciding = self._runs.begin(self._decide_apart(call, turn))
                     turn.deciding = None if deciding.done() else deciding
                 else:
                     deciding = turn.deciding
@@ -251,14 +250,18 @@ class Turns:
         with anyio.CancelScope(shield=True):
             return await self._decide(call, turn)
 
+    async def _decide_apart(self, call: Call, turn: Turn) -> HandlerResult:
+        """Decide in a task of its own: the request may break off meanwhile, and nothing may be decided twice."""
+        while not call.run.is_settled:  # it was when this task was made, some turns of the loop ago
+            await _settle(call)
+        return await self._decide(call, turn)
+
     async def _decide(self, call: Call, turn: Turn) -> HandlerResult:
         """Decide what the call, which has settled, comes to, and settle the turn. None if that isn't its result.
 
-        The request may break off meanwhile, and nothing may be decided twice: so nothing may cancel this.
+        Nothing may cancel this.
         """
         try:
-            while not call.run.is_settled:  # it was when this task was made, some turns of the loop ago
-                await _settle(call)
             result = await come_of(call)
         except Exception as exc:
             outcome = Outcome(error=cancellation() if turn.cancelled else _error_data(exc))
@@ -283,7 +286,12 @@ class Turns:
         if not call.run.done and not self._runs.has(call):
             await call.end("failed")
 
-    async def come_to(self, call: Call) -> tuple[Call, HandlerResult]:
+    async def begin(self, call: Call, call_next: CallNext) -> HandlerResult:
+        """A call begins: run the tool, until it has ended or its first round can leave."""
+        call.start(call.ctx, call_next)
+        return (await self._come_to(call))[1]
+
+    async def _come_to(self, call: Call) -> tuple[Call, HandlerResult]:
         """What the call comes to: its result, or its next round. It may be run again meanwhile."""
         try:
             while True:
@@ -306,7 +314,7 @@ class Turns:
         call.forget_round()
         try:
             call.run.resume(self._answer(call, claim.given))
-            call, result = await self.come_to(call)
+            call, result = await self._come_to(call)
             outcome = Outcome(result)
         except MidcallError as exc:
             await self._abort(call)
@@ -327,7 +335,7 @@ class Turns:
         caller.set(lambda: call.caller)  # nobody is signed in here
         head, given = Head(call.name, call.journal.turn, call.journal.owner), Given({})
         try:
-            turn = self._runs.join(head, given, partial(caller_of, call))
+            turn = self._runs.past.join(head, given, caller_of(call))
         except MCPError:  # the client has cancelled it
             return
         turn.waiting += 1
@@ -345,7 +353,7 @@ class Turns:
         handover = self._runs.handover
         claim = None if handover is None else await handover.claim(head, given, here=True)
         if isinstance(claim, Outcome):
-            self._runs.settle(turn, claim)
+            self._runs.past.settle(turn, claim)
             return
         if claim is not None and (claim.replays or self._runs.at(head) is not call):
             await self._runs.until_ended(call.name)
@@ -367,7 +375,7 @@ class Turns:
             return
         over_http = call.over_http and not call.cancel_requested
         if turn is not None and (call.run.done or turn.waiting > 1 or over_http):
-            call.let_go()
+            call.is_between_requests = True
             if call.claim is not None and turn.waiting == 1:
                 self._runs.aside(self._attend_alone(call, turn))
             if not call.is_held_outside:

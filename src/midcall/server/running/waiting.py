@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from midcall.server.running.sizes import size_of_request
 from midcall.server.running.threads import size_of_pool
@@ -29,11 +29,16 @@ class _Share(NamedTuple):
     size: int = 0
 
 
+_NOTHING: Final = _Share()
+
+
 class Waiting:
     """The runs that wait for their next request, by call, oldest first."""
 
     def __init__(self, most: int) -> None:
         self._most = most
+        self._each = max(1, most // 2)
+        """How many runs one user may have."""
         self._waits: dict[str, _Wait] = {}
         self._size = 0
         self._of_users: dict[str, _Share] = {}
@@ -53,7 +58,8 @@ class Waiting:
         """The calls, and when each expires, the earliest first."""
         return ((wait.call, wait.until) for wait in self._waits.values())
 
-    def add(self, call: Call, until: float) -> None:
+    def add(self, call: Call, until: float) -> bool:
+        """Let this call wait. Whether there are too many now."""
         size = size_of_request(call.ctx, WAITING_BYTES)
         if call.first_size:
             size += call.first_size  # its tool holds the arguments of its first request, too
@@ -62,6 +68,7 @@ class Waiting:
         self._waits[call.name] = _Wait(call, until, size)
         self._size += size
         self._count(call, 1, size)
+        return not self._has_room(call, self._share_of(call))
 
     def remove(self, call: Call) -> bool:
         """Take this call out. False if it doesn't wait."""
@@ -76,7 +83,7 @@ class Waiting:
     def _count(self, call: Call, runs: int, size: int) -> None:
         if not (is_counted(call) and call.owner):
             return
-        share = self._of_users.pop(call.owner, _Share())
+        share = self._of_users.pop(call.owner, _NOTHING)
         share = _Share(share.runs + runs, share.size + size)
         if share.runs:
             self._of_users[call.owner] = share
@@ -85,21 +92,22 @@ class Waiting:
 
     def surplus(self, newest: Call) -> Call | None:
         """The run that has to make room, now that this one waits; None if there is room for all."""
-        own = self._of_users.get(newest.owner, _Share()) if is_counted(newest) and newest.owner else _Share()
-        if (
-            len(self) <= self._most
+        own = self._share_of(newest)
+        if self._has_room(newest, own):
+            return None
+        return self._of_runs(newest, own) or self._of_threads() or self._of_bytes(newest, own)
+
+    def _share_of(self, call: Call) -> _Share:
+        return self._of_users.get(call.owner, _NOTHING) if is_counted(call) and call.owner else _NOTHING
+
+    def _has_room(self, newest: Call, own: _Share) -> bool:
+        return (
+            len(self._waits) <= self._most
             and own.runs <= self._each
             and self._size <= WAITING_BYTES
             and own.size <= WAITING_BYTES // 2
             and not newest.run.threads_waiting
-        ):
-            return None
-        return self._of_runs(newest, own) or self._of_threads() or self._of_bytes(newest, own)
-
-    @property
-    def _each(self) -> int:
-        """How many runs one user may have."""
-        return max(1, self._most // 2)
+        )
 
     def _of_runs(self, newest: Call, own: _Share) -> Call | None:
         """A run that is one too many; or one that has ended and only keeps its result, if those are."""

@@ -143,7 +143,7 @@ async def _recall(call: Call, question: Question[T], ask: Callable[[Question[T]]
 def begin(name: str, coroutine: Coroutine[Any, Any, T]) -> Verb[T]:
     """Start a verb, unless it can't be awaited here: in a thread, or in another event loop."""
     call = current_call.get()
-    if not (_has_loop() if call is None else call.run.is_here):
+    if not _is_in_loop(None if call is None else call.run.loop):
         coroutine.close()
         try:
             running_call(name)
@@ -162,9 +162,10 @@ def begin(name: str, coroutine: Coroutine[Any, Any, T]) -> Verb[T]:
     return cast("Verb[T]", _Verb(name, coroutine, call))
 
 
-def _has_loop() -> bool:
+def _is_in_loop(loop: asyncio.AbstractEventLoop | None) -> bool:
+    """Whether this loop runs in this thread; if it's None, whether any does."""
     try:
-        asyncio.get_running_loop()
+        running = asyncio.get_running_loop()
     except RuntimeError:
         return False
-    return True
+    return loop is None or running is loop
