@@ -11,8 +11,7 @@ from contextlib import AbstractContextManager
 import pytest
 
 from midcall.cli import ERAS
-from midcall.cli.demo.games import GAMES
-from midcall.cli.demo.match import Result
+from midcall.cli.demo.games import GAMES, Result
 from midcall.cli.demo.scenes import Scene
 from tests.cli.shell import SECONDS, Screen, here, midcall, screen
 from tests.client.terminal.test_tmux import QUICKEST, Pane
@@ -127,7 +126,7 @@ def test_help_is_there_at_once() -> None:
 def test_the_games_of_the_command_line_are_those_that_there_are() -> None:
     from midcall import cli, testing
 
-    assert tuple(game.name for game in GAMES) == cli.GAMES
+    assert tuple(GAMES) == cli.GAMES
     assert cli.ERAS == testing.ERAS
 
 

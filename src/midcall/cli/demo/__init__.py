@@ -2,50 +2,32 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 import anyio
 
 from midcall.cli import ERAS
 from midcall.cli.demo.scenes import play_scenes
-from midcall.cli.exits import usage_error
-from midcall.client.lines.screen import Ink, is_terminal, print_text
+from midcall.client.lines.screen import Ink, is_terminal
 from midcall.settings.cli import DEMO_SECONDS
 
 
 def run(game: str | None, era: str | None, *, scripted: bool) -> int:
     """Play the demo, and return the exit code."""
     if not scripted and is_terminal(sys.stdin) and is_terminal(sys.stdout):
-        return _play_in_terminal(game, era)
-    return anyio.run(_play_script, game, era)
-
-
-def _play_in_terminal(game: str | None, era: str | None) -> int:
-    try:
         from midcall.cli.demo.interactive import InteractiveDemo
-        from midcall.client.lines.keyboard import Keyboard
-    except ImportError as error:  # the script needs no extras, line prompts do
-        raise usage_error("midcall demo", str(error)) from None
-    demo = InteractiveDemo(Keyboard(), print_text, Ink.on_stream(sys.stdout))
-    if not anyio.run(demo.play, game, era):
-        raise KeyboardInterrupt
-    return 0
+
+        if not anyio.run(InteractiveDemo().play, game, era):
+            raise KeyboardInterrupt
+        return 0
+    return anyio.run(_play_script, game, era)
 
 
 async def _play_script(game: str | None, era: str | None) -> int:
     try:
         with anyio.fail_after(DEMO_SECONDS):
-            passed = await play_scenes(game, (era,) if era else ERAS, _print, Ink.on_stream(sys.stdout))
+            passed = await play_scenes(game, (era,) if era else ERAS, Ink.on_stream(sys.stdout))
     except TimeoutError:
         print(f"The demo did not finish within {DEMO_SECONDS:g} seconds.", file=sys.stderr)
         return 1
     return 0 if passed else 1
-
-
-def _print(text: str) -> None:
-    """Print, and ignore a reader who closed the pipe, as `head` does."""
-    try:
-        print_text(text)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

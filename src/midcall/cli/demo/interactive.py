@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
@@ -9,12 +10,11 @@ from typing import Any, Final
 
 from mcp.client.session import ElicitationFnT
 
-from midcall.cli.demo.games import GAMES
-from midcall.cli.demo.match import MODERN, open_match
+from midcall.cli.console import print_out
+from midcall.cli.demo.games import GAMES, play
 from midcall.client.answerer import Answerer
 from midcall.client.asked import Asked
 from midcall.client.connection.callback import callback
-from midcall.client.lines.display import Writer
 from midcall.client.lines.keyboard import Keyboard
 from midcall.client.lines.lines import Lines
 from midcall.client.lines.screen import Ink, find_display
@@ -24,11 +24,11 @@ from midcall.core.forms.fields import Choice, Flag
 from midcall.core.forms.hints import format_value
 from midcall.core.outcome import Outcome
 from midcall.core.text import plain, plain_line
+from midcall.protocol import NEWEST
 
 _COLUMNS: Final = 96
 
-_GAMES: Final = {game.name: game for game in GAMES}
-_ABOUT_GAMES: Final = {game.name: (game.title, game.about) for game in GAMES}
+_ABOUT_GAMES: Final = {name: (game.title, game.about) for name, game in GAMES.items()}
 _ABOUT_ERAS: Final = {
     "2025-06-18": ("2025-06-18", "questions are pushed; the simplest forms"),
     "2025-11-25": ("2025-11-25", "questions are pushed; defaults, titles, multiple choice"),
@@ -37,24 +37,16 @@ _ABOUT_ERAS: Final = {
 
 
 class Announcer:
-    """Prints a line for each question, with its channel: the form disappears once it's answered.
+    """Prints a line for each question, with its channel: the form disappears once it's answered."""
 
-    Args:
-        answerer: Shows the forms.
-        channel: Names the question's channel.
-        write: Prints the line.
-        ink: Its colours.
-    """
-
-    def __init__(self, answerer: Answerer, channel: Callable[[], str], write: Writer, ink: Ink) -> None:
+    def __init__(self, answerer: Answerer, channel: Callable[[], str], ink: Ink) -> None:
         self._answerer = answerer
         self._channel = channel
-        self._write = write
         self._ink = ink
 
     async def answer(self, asked: Asked) -> Outcome[Any]:
         server, message = plain_line(asked.server), plain_line(asked.message)
-        self._write(f"{self._ink.accent(f'[{self._channel()}]')} {server} asks: {message}\n")
+        print_out(f"{self._ink.accent(f'[{self._channel()}]')} {server} asks: {message}\n")
         return await self._answerer.answer(asked)
 
 
@@ -65,69 +57,66 @@ class _Quit(Exception):
 class InteractiveDemo:
     """Lets the user choose a game and a version, and play."""
 
-    def __init__(self, keyboard: Keyboard, write: Writer, ink: Ink) -> None:
-        self._keyboard = keyboard
-        self._write = write
-        self._ink = ink
+    def __init__(self) -> None:
+        self._keyboard = Keyboard()
+        self._ink = Ink.on_stream(sys.stdout)
 
     async def play(self, game: str | None, era: str | None) -> bool:
         """Play until the user quits. Returns False if they pressed Ctrl-C."""
-        self._write(f"\n{self._ink.bold('midcall demo')}  A tool asks you in the middle of its call.\n")
+        print_out(f"\n{self._ink.bold('midcall demo')}  A tool asks you in the middle of its call.\n")
         try:
             while True:
                 name = game or await self._choose("What do you want to play?", _ABOUT_GAMES, "guess")
-                version = era or await self._choose("On which protocol version?", _ABOUT_ERAS, MODERN)
+                version = era or await self._choose("On which protocol version?", _ABOUT_ERAS, NEWEST)
                 await self._play(name, version)
                 if (game and era) or not await self._ask_again():
                     return True
         except _Quit:
             if not self._keyboard.interrupted:
-                self._write("\n")
+                print_out("\n")
             return not self._keyboard.interrupted
 
     async def _play(self, name: str, era: str) -> None:
-        game, ink = _GAMES[name], self._ink
-        self._write(f"\n{ink.dim('Calling')} {game.tool} {ink.dim(f'on {era} ...')}\n")
-
-        async with open_match(game, era, self._answerer) as match:
-            result = await match.play()
-            mark = ink.bad("✗") if result.failed else ink.good("✓")
-            self._write(f"\n{mark} {ink.bold('The tool returned')}\n")
-            for line in plain(result.text).splitlines():
-                self._write(f"{textwrap.fill(line, _COLUMNS, initial_indent='  ', subsequent_indent='  ')}\n")
-            self._write(f"  {ink.dim(match.summary)}\n")
+        ink = self._ink
+        print_out(f"\n{ink.dim('Calling')} {GAMES[name].tool} {ink.dim(f'on {era} ...')}\n")
+        result = await play(name, era, self._answerer)
+        mark = ink.bad("✗") if result.failed else ink.good("✓")
+        print_out(f"\n{mark} {ink.bold('The tool returned')}\n")
+        for line in plain(result.text).splitlines():
+            print_out(f"{textwrap.fill(line, _COLUMNS, initial_indent='  ', subsequent_indent='  ')}\n")
+        print_out(f"  {ink.dim(result.summary)}\n")
 
     def _answerer(self, channel: Callable[[], str]) -> ElicitationFnT:
         """Forms if the terminal can show them, otherwise line prompts."""
-        lines = Lines(keyboard=self._keyboard, write=self._write, ink=self._ink, note=lambda asked: channel())
+        lines = Lines(keyboard=self._keyboard, write=print_out, ink=self._ink, note=lambda asked: channel())
         if find_display() != "form" or find_spec("textual") is None:
             return callback(lines)
-        return callback(Announcer(Terminal(lines=lines, write=self._write), channel, self._write, self._ink))
+        return callback(Announcer(Terminal(lines=lines, write=print_out), channel, self._ink))
 
     async def _choose(self, message: str, options: Mapping[str, tuple[str, str]], default: str) -> str:
         field = Choice("option", {name: title for name, (title, _) in options.items()}, default=default)
-        self._write(f"\n{self._ink.bold(message)}\n")
+        print_out(f"\n{self._ink.bold(message)}\n")
         widest = max(len(title) for title, _ in options.values())
         for number, (title, about) in enumerate(options.values(), 1):
-            self._write(f"  {self._ink.accent(str(number))}  {title:<{widest}}  {self._ink.dim(about)}\n")
+            print_out(f"  {self._ink.accent(str(number))}  {title:<{widest}}  {self._ink.dim(about)}\n")
         while True:
             line = await self._read_line(f"[{format_value(field, default)}]")
             chosen = line_input.read(field, line) if line else default
             if chosen in options:
                 return chosen
-            self._write(f"  {self._ink.bad('✗')} Type a number from 1 to {len(options)}.\n")
+            print_out(f"  {self._ink.bad('✗')} Type a number from 1 to {len(options)}.\n")
 
     async def _ask_again(self) -> bool:
-        self._write(f"\n{self._ink.bold('Once more?')}\n")
+        print_out(f"\n{self._ink.bold('Once more?')}\n")
         while True:
             line = await self._read_line("[no]")
             answer = line_input.read(Flag("again"), line) if line else False
             if isinstance(answer, bool):
                 return answer
-            self._write(f"  {self._ink.bad('✗')} Please answer yes or no.\n")
+            print_out(f"  {self._ink.bad('✗')} Please answer yes or no.\n")
 
     async def _read_line(self, before: str) -> str:
-        line = await self._keyboard.line(lambda: self._write(f"  {before} {self._ink.accent('>')} "))
+        line = await self._keyboard.line(lambda: print_out(f"  {before} {self._ink.accent('>')} "))
         if line is None or line.strip().casefold() in ("q", "quit", "exit", ":cancel"):
             raise _Quit
         return line.strip()

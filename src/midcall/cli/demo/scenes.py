@@ -6,14 +6,14 @@ import textwrap
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal
 
 from mcp.client.session import ClientRequestContext, ElicitationFnT
 from mcp_types import ElicitRequestFormParams, ElicitRequestParams, ElicitResult
 from pydantic import TypeAdapter
 
-from midcall.cli.demo.games import EXAMPLES, GAMES
-from midcall.cli.demo.match import Result, open_match
+from midcall.cli.console import print_out
+from midcall.cli.demo.games import EXAMPLES, Result, play
 from midcall.client.lines.screen import Ink
 from midcall.core.forms import line_input
 from midcall.core.forms.form import Form
@@ -21,9 +21,6 @@ from midcall.core.forms.hints import format_value
 from midcall.core.text import plain, plain_line
 from midcall.protocol import DECIDED
 
-Writer: TypeAlias = Callable[[str], None]
-
-_GAMES: Final = {game.name: game for game in GAMES}
 _COLUMNS: Final = 92
 _PASSED: Final = "Every scene ended as expected. In a terminal, python -m midcall demo lets you play yourself."
 _FAILED: Final = "Not every scene ended as expected."
@@ -52,34 +49,33 @@ def load_scenes() -> list[Scene]:
     return TypeAdapter(list[Scene]).validate_python(script["scenes"])
 
 
-async def play_scenes(game: str | None, eras: Sequence[str], write: Writer, ink: Ink) -> bool:
+async def play_scenes(game: str | None, eras: Sequence[str], ink: Ink) -> bool:
     """Play all scenes, or those of one game. Returns whether each ended as expected."""
-    write(f"{ink.bold('midcall demo')}, played from a script\n\n")
-    write("Each scene is one tool, written once and in a straight line, and called by a client of each\n")
-    write("protocol version. In brackets: the version, and the channel that carried the question.\n")
+    print_out(f"{ink.bold('midcall demo')}, played from a script\n\n")
+    print_out("Each scene is one tool, written once and in a straight line, and called by a client of each\n")
+    print_out("protocol version. In brackets: the version, and the channel that carried the question.\n")
     passed = True
     for scene in load_scenes():
         if game in (None, scene.game):
-            write(f"\n\n{ink.bold(scene.title)}\n{ink.dim('=' * len(scene.title))}\n")
+            print_out(f"\n\n{ink.bold(scene.title)}\n{ink.dim('=' * len(scene.title))}\n")
             for era in eras:
-                passed = await _play(scene, era, write, ink) and passed
-    write(f"\n\n{_PASSED if passed else _FAILED}\n")
+                passed = await _play(scene, era, ink) and passed
+    print_out(f"\n\n{_PASSED if passed else _FAILED}\n")
     return passed
 
 
-async def _play(scene: Scene, era: str, write: Writer, ink: Ink) -> bool:
-    write("\n")
+async def _play(scene: Scene, era: str, ink: Ink) -> bool:
+    print_out("\n")
 
     def answerer(channel: Callable[[], str]) -> ElicitationFnT:
-        return _Typist(scene.types, channel, write, ink)
+        return _Typist(scene.types, channel, ink)
 
-    async with open_match(_GAMES[scene.game], era, answerer, effect=scene.effect) as match:
-        result = await match.play()
+    result = await play(scene.game, era, answerer, effect=scene.effect)
     passed = scene.ends_with(result)
     lines = [piece for line in plain(result.text).splitlines() for piece in textwrap.wrap(line, _COLUMNS)]
     text = "\n     ".join(lines)
-    write(f"  {ink.good('=>') if passed else ink.bad('=>')} {text}\n")
-    write(f"     {ink.dim(match.summary)}\n")
+    print_out(f"  {ink.good('=>') if passed else ink.bad('=>')} {text}\n")
+    print_out(f"     {ink.dim(result.summary)}\n")
     return passed
 
 
@@ -89,7 +85,6 @@ class _Typist:
 
     lines: Mapping[str, str | Sequence[str]]
     channel: Callable[[], str]
-    write: Writer
     ink: Ink
     _typed: dict[str, int] = field(default_factory=dict[str, int])
 
@@ -105,9 +100,9 @@ class _Typist:
             name: line_input.read(form.field(name), line) for name in form.names if (line := self._next_line(name))
         }
         if ":decline" in content.values():
-            self.write(f"{question} -> {self.ink.bad('declined')}\n")
+            print_out(f"{question} -> {self.ink.bad('declined')}\n")
             return ElicitResult(action="decline", _meta={DECIDED: True})
-        self.write(f"{question}{self._format_answers(form, content)}\n")
+        print_out(f"{question}{self._format_answers(form, content)}\n")
         return ElicitResult(action="accept", content=content)
 
     def _next_line(self, name: str) -> str | None:
