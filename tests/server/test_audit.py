@@ -21,7 +21,7 @@ from midcall.errors import InvalidAnswer, TimedOut
 from midcall.portal.app import Portal
 from midcall.portal.oauth import Provider
 from midcall.server import sealing
-from midcall.server.running import handover, replies
+from midcall.server.running import beat, handover, replies
 from midcall.stores import open_store
 from midcall.stores.interactions import short
 from midcall.stores.memory import Memory
@@ -524,6 +524,7 @@ async def test_replicas_on_postgresql_write_one_trail_of_a_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(handover, "BEAT_SECONDS", 0.05)
+    monkeypatch.setattr(beat, "BEAT_SECONDS", 0.05)
     trail = Trail()
     async with place("postgres", tmp_path) as url:
         async with replicas(lambda: open_store(url), two_questions, audit=trail.audit) as (a, b, c):

@@ -428,7 +428,7 @@ class Installation:
     @property
     def resumes(self) -> bool:
         """Whether a call may be resumed with a code: then the list of tools has the tool for it."""
-        return self.keeping is not None or self.runs.has_codes
+        return self.keeping is not None or self.runs.states.given_out
 
     async def close(self) -> None:
         """End the live runs, and close the portal and the store."""

@@ -21,7 +21,7 @@ from midcall import Question, approve, ask, ask_all, choose, confirm, install, o
 from midcall.portal import Portal
 from midcall.server.install import installation_on
 from midcall.server.resuming import visits
-from midcall.server.running import handover
+from midcall.server.running import beat, handover
 from midcall.stores import open_store
 from midcall.stores.base import Record
 from midcall.stores.interactions import Ending, Next
@@ -204,6 +204,7 @@ async def test_a_page_continues_no_run_for_good_that_was_overtaken_before_it_ask
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(handover, "BEAT_SECONDS", 0.05)
+    monkeypatch.setattr(beat, "BEAT_SECONDS", 0.05)
     monkeypatch.setattr(visits, "BRIEF_HOLD_SECONDS", 0.02)
     memory, came, go_on_a, again = Memory(), asyncio.Event(), asyncio.Event(), asyncio.Event()
 

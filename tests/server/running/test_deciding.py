@@ -11,7 +11,7 @@ from mcp import MCPError
 
 import midcall
 from midcall.server.install import installation_on
-from midcall.server.running import handover
+from midcall.server.running import beat, handover
 from midcall.stores import Store
 from midcall.stores.memory import Memory
 from midcall.testing import connect
@@ -25,6 +25,7 @@ SECONDS = 20
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(handover, "BEAT_SECONDS", 0.05)
+    monkeypatch.setattr(beat, "BEAT_SECONDS", 0.05)
 
 
 @pytest.fixture
@@ -147,7 +148,7 @@ async def test_a_call_that_its_client_cancels_while_its_outcome_is_written_leave
             await retry(client, first, ANSWERS)
         while runs.running:
             await asyncio.sleep(0)
-        assert not runs._waiting
+        assert not runs.waiting
 
 
 async def test_a_first_request_that_is_dropped_while_its_round_is_stored_leaves_no_run_behind(
@@ -169,7 +170,7 @@ async def test_a_first_request_that_is_dropped_while_its_round_is_stored_leaves_
         go_on.set()
         while runs.running:
             await asyncio.sleep(0)
-        assert not runs._waiting
+        assert not runs.waiting
 
 
 async def test_an_answer_that_a_live_run_cannot_take_ends_it_and_the_client_hears_why(
@@ -196,7 +197,7 @@ async def test_an_answer_that_a_live_run_cannot_take_ends_it_and_the_client_hear
         with pytest.raises(MCPError, match="neither an object"):
             await retry(b.client, first, ANSWERS)
         await ended.wait()
-        assert not runs[0]._waiting
+        assert not runs[0].waiting
         assert not runs[0].running
 
 

@@ -13,7 +13,7 @@ from mcp_types import INVALID_PARAMS, CallToolResult
 
 from midcall import ask, once
 from midcall.errors import StoreError
-from midcall.server.running import handover, replies, turns
+from midcall.server.running import beat, handover, replies, turns
 from midcall.stores import Record, Store, open_store
 from midcall.stores.memory import Memory
 from midcall.testing import connect
@@ -35,6 +35,7 @@ Stores = Callable[[], Store]
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(handover, "BEAT_SECONDS", BEAT)
+    monkeypatch.setattr(beat, "BEAT_SECONDS", BEAT)
 
 
 @pytest.fixture(params=ALL)
@@ -513,6 +514,7 @@ async def test_an_old_run_is_ended_before_its_own_replica_replays_the_call(
         await b.stop()
         till.ended.clear()
         monkeypatch.setattr(handover, "BEAT_SECONDS", 60)  # too seldom to end it by a look
+        monkeypatch.setattr(beat, "BEAT_SECONDS", 60)  # too seldom to end it by a look
         await asyncio.sleep(2 * BEAT)
         a.wire.is_cut = False
         assert await finish(a.client, second, ANSWERS) == "a: 1 2"

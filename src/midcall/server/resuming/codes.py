@@ -115,7 +115,7 @@ async def _put_code(call: Call) -> str:
         if len(text) > STATE_BYTES and not call.installation.runs.has_room(call):
             raise JournalTooLarge(len(text), STATE_BYTES)
         code = spell(secrets.token_bytes(16))
-        call.installation.runs.put_state(code, call, text if call.ended else text.partition("\n")[0])
+        call.installation.runs.states.put(code, call, text if call.ended else text.partition("\n")[0])
     call.audit("code.issued")
     return code
 
@@ -143,13 +143,13 @@ async def find(installation: Installation, ctx: ServerRequestContext[Any, Any], 
 async def _behind(installation: Installation, ctx: ServerRequestContext[Any, Any], code: str) -> str | None:
     keeping, holder = installation.keeping, installation.holder(ctx)
     if keeping is None:
-        return installation.runs.state_behind(code, holder)
+        return installation.runs.states.behind(code, holder)
     return await keeping.behind_code(installation, code, holder)
 
 
 def pages_behind(installation: Installation, code: str, state: str) -> list[Page]:
     """What the call of this code waits for. Without a store, the state may be too short to say."""
-    return pages_of(decode(state)) if "\n" in state else installation.runs.pages_behind(code)
+    return pages_of(decode(state)) if "\n" in state else installation.runs.states.pages(code)
 
 
 async def use(
@@ -160,7 +160,7 @@ async def use(
     `midcall_continue` may come again: it joins the turn, and gets what that came to. A retry works once.
     """
     if installation.keeping is None:
-        return "first" if installation.runs.keeps_state(code) else "again"
+        return "first" if code in installation.runs.states else "again"
     if await installation.keeping.use_code(code, installation.holder(ctx)):
         return "first"
     return "again" if _retry_code(ctx) is None else "refused"
@@ -169,7 +169,7 @@ async def use(
 def conclude(installation: Installation, code: str) -> None:
     """The turn of this code has an outcome. Without a store, only that is needed from now on."""
     if installation.keeping is None:
-        installation.runs.drop_state(code)
+        installation.runs.states.conclude(code)
 
 
 async def after(

@@ -96,13 +96,14 @@ class Turns:
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, state: str, given: Given
     ) -> HandlerResult:
         """A client's retry. The same one twice joins the first; other answers to the same state are refused."""
+        whose = self._caller(ctx)
         if self._installation.keeping is not None and is_kept(state):
             state = await self._load(self._installation.keeping, state)
         try:
             head = read_head(state)
         except InvalidJournal as exc:
             raise protocol_error(exc, None) from None
-        turn = self._runs.past.join(head, given, self._caller(ctx))
+        turn = self._runs.past.join(head, given, whose)
         turn.waiting += 1
         try:
             async with turn.lock:
