@@ -7,9 +7,8 @@ import io
 import json
 import shutil
 import sys
-import threading
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from time import monotonic
 from typing import Any, Final
 
@@ -21,9 +20,8 @@ from rich.table import Table
 from rich.text import Text
 
 from midcall.cli.exits import abandon, ignore_hangup
-from midcall.client.lines.backlog import LastLines
 from midcall.client.lines.excerpt import shorten
-from midcall.client.lines.screen import Ink, columns_of, is_terminal, print_error, print_text
+from midcall.client.lines.screen import Ink, Meanwhile, columns_of, is_terminal, print_error, print_text
 from midcall.client.lines.wrapping import BAR, put_behind_bar
 from midcall.core.text import plain
 from midcall.settings.cli import SPINNER_SECONDS
@@ -45,27 +43,14 @@ def print_json(value: Any) -> None:
     print_out(json.dumps(value, indent=2, ensure_ascii=sys.stdout.isatty()) + "\n")
 
 
-class Console:
-    """Standard error: lines that stay, and one status line below them.
-
-    While a question is on the screen, lines wait until it's answered; only the last ones are kept.
-    """
+class Console(Meanwhile):
+    """Standard error: lines that stay, and one status line below them."""
 
     def __init__(self) -> None:
+        super().__init__(self._show)
         self.ink = Ink.on_stream(sys.stderr)
-        self._lock = threading.RLock()  # the server's log is read in a thread
         self._status = ""
-        self._questions = 0
         self._undo: Callable[[], None] | None = None
-        self._held = LastLines()
-
-    def say(self, line: str) -> None:
-        """Print a line."""
-        with self._lock:
-            if self._questions:
-                self._held.add(line)
-                return
-            self._show(f"{line}\n", self._status)
 
     def report(self, sentence: str) -> None:
         """Print what went wrong. Only the first line begins like one of ours: the sentence may quote a server."""
@@ -89,30 +74,34 @@ class Console:
 
     def status(self, text: str) -> None:
         """Replace the status line. Only a terminal has one."""
-        with self._lock:
-            if self.ink.on and not self._questions:
-                self._show("", text)
+        with self.lock:
             self._status = text
+            if self.ink.on and not self.is_asking:
+                self._show("")
 
     @contextmanager
     def show_question(self, *, here: bool = True) -> Generator[None]:
         """Leave the screen to a question while this is open. A question `here` ends with the terminal."""
-        with self._lock:
-            if not self._questions:
-                self._show("", "")
-                self._undo = ignore_hangup() if here else None
-            self._questions += 1
-        try:
+        with ExitStack() as stack:
+            with self.lock:
+                if not self.is_asking:
+                    self._draw("", "")
+                    self._undo = ignore_hangup() if here else None
+                stack.callback(self._resume)
+                stack.enter_context(self.asking())
             yield
-        finally:
-            with self._lock:
-                self._questions -= 1
-                if not self._questions:
-                    if self._undo is not None:
-                        self._undo()
-                    self._show("".join(f"{line}\n" for line in self._held.take()), self._status)
 
-    def _show(self, lines: str, status: str) -> None:
+    def _resume(self) -> None:
+        with self.lock:
+            if not self.is_asking:
+                if self._undo is not None:
+                    self._undo()
+                self._show("")
+
+    def _show(self, lines: str) -> None:
+        self._draw(lines, self._status)
+
+    def _draw(self, lines: str, status: str) -> None:
         if self.ink.on:
             # A status that is wider than the terminal would wrap, and its first line would stay.
             shown = set_cell_size(status, columns_of(sys.stderr) - 1).rstrip()

@@ -27,7 +27,7 @@ import asyncio, sys
 from mcp import Client, StdioServerParameters
 from midcall.client import Headless, Terminal, attach, connect
 from contextlib import nullcontext
-from midcall.client.lines.backlog import asking
+from midcall.client.lines.screen import TERMINAL
 
 async def main(server, era, folder):
     async with connect([sys.executable, server], Terminal(), era=era) as client:
@@ -37,7 +37,7 @@ async def main(server, era, folder):
 async def unseen(server, how):
     parameters = StdioServerParameters(command=sys.executable, args=[server])
     client = attach(Client(parameters), Headless()) if how == "attached" else connect(parameters, Headless())
-    with nullcontext() if how == "idle" else asking():
+    with nullcontext() if how == "idle" else TERMINAL.asking():
         async with client as client:
             await client.call_tool("mutters", {})
 

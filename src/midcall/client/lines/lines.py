@@ -20,14 +20,13 @@ from anyio.lowlevel import checkpoint
 
 from midcall.client.answerer import Waiting
 from midcall.client.asked import Asked, Mode
-from midcall.client.lines.backlog import asking
 from midcall.client.lines.batches import Batch, BatchedQuestion, Batches
 from midcall.client.lines.dialog import Dialog
 from midcall.client.lines.display import Sheet, Writer, format_all_cancelled, format_turned_away
 from midcall.client.lines.excerpt import one_line, server_name
 from midcall.client.lines.keyboard import Keyboard
 from midcall.client.lines.prompt import EndedByUser, Prompt
-from midcall.client.lines.screen import Ink, has_terminal, print_error, print_on_screen, screen_ink
+from midcall.client.lines.screen import TERMINAL, Ink, has_terminal, print_error, print_on_screen, screen_ink
 from midcall.client.queue import Queue
 from midcall.client.urls import look, open_in_browser
 from midcall.core.forms.form import Form
@@ -151,7 +150,7 @@ class Lines:
     async def _terminal(self) -> AsyncGenerator[None]:
         """Hold the terminal for one question, and hold other output back."""
         async with self._lock:
-            with asking():
+            with TERMINAL.asking():
                 yield
 
     # --- questions ----------------------------------------------------------------------------

@@ -1,4 +1,7 @@
-"""The terminal of this process, if it has one: what it can show, how to ask there, and writing to it."""
+"""The terminal of this process, if it has one: what it can show, how to ask there, and writing to it.
+
+Code that asks there does it inside `TERMINAL.asking()`. Code that prints there, in any thread, calls `TERMINAL.say`.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,14 @@ import os
 import shutil
 import sys
 import threading
-from collections.abc import Mapping
-from contextlib import suppress
+from collections import deque
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final, Literal, TextIO, TypeAlias
+
+from midcall.language import ngettext
+from midcall.settings.client import KEPT_LINES
 
 Display: TypeAlias = Literal["form", "lines", "nowhere"]
 """How this process can ask: with forms, with line prompts, or not at all."""
@@ -160,3 +167,57 @@ def _understands_escapes() -> bool:
     if sys.platform == "win32":
         return bool({"WT_SESSION", "TERM", "ANSICON"} & os.environ.keys())
     return os.environ.get("TERM", "dumb") != "dumb"
+
+
+# --- while a question is on it -------------------------------------------------------------------
+
+
+class Meanwhile:
+    """Writes lines. While a question is on the terminal, it holds them back, and keeps only the last ones."""
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write = write
+        self.lock = threading.RLock()
+        self._questions = 0
+        self._held: deque[str] = deque(maxlen=KEPT_LINES)
+        self._left_out = 0
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether a question is on the terminal."""
+        return self._questions > 0
+
+    def say(self, line: str) -> None:
+        """Write this line, now or after the question."""
+        with self.lock:
+            if not self._questions:
+                self._write(f"{line}\n")
+                return
+            self._left_out += len(self._held) == KEPT_LINES
+            self._held.append(line)
+
+    @contextmanager
+    def asking(self) -> Generator[None]:
+        """Hold lines back while this context is open."""
+        with self.lock:
+            self._questions += 1
+        try:
+            yield
+        finally:
+            with self.lock:
+                self._questions -= 1
+                if not self._questions and self._held:
+                    self._release()
+
+    def _release(self) -> None:
+        lines = [*self._held]
+        if self._left_out:
+            note = ngettext("{count:,} line was left out.", "{count:,} lines were left out.", self._left_out)
+            lines.insert(0, f"  … {note.format(count=self._left_out)}")
+        self._held.clear()
+        self._left_out = 0
+        self._write("".join(f"{line}\n" for line in lines))
+
+
+TERMINAL: Final = Meanwhile(print_error)
+"""A process has one terminal, shared by all its connections and answerers."""

@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 
 import anyio
 
-from midcall.client.lines.backlog import asking
+from midcall.client.lines.screen import TERMINAL
 from midcall.client.terminal.output import KEEPS_ALL, aside
 from midcall.client.terminal.widgets.window import Window
 from midcall.settings.client import TERMINAL_CLOSE_SECONDS, TERMINAL_POLL_SECONDS
@@ -37,7 +37,7 @@ class OwnTerminal:
 
     async def show(self, app: Window) -> None:
         app.streams = (sys.stdout, sys.stderr) if KEEPS_ALL else None
-        with asking(), aside() as held, _keep_signals():
+        with TERMINAL.asking(), aside() as held, _keep_signals():
             running = asyncio.create_task(self._run(app))
             watching = asyncio.create_task(_watch(app))
             try:

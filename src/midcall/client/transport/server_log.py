@@ -16,8 +16,7 @@ from typing import Final, TextIO, TypeAlias
 
 import anyio
 
-from midcall.client.lines import backlog
-from midcall.client.lines.screen import Ink, columns_of
+from midcall.client.lines.screen import TERMINAL, Ink, columns_of
 from midcall.core.text import plain
 from midcall.settings.client import DRAIN_SECONDS, LOG_LINE_CHARACTERS
 
@@ -53,7 +52,7 @@ async def server_log(errlog: Errlog | None) -> AsyncGenerator[TextIO]:
 
 def _default() -> Errlog:
     """While a form is shown, standard error is a pipe to the terminal, so a file descriptor isn't enough."""
-    return _show if backlog.is_asking() or _is_terminal(sys.stderr) else sys.stderr
+    return _show if TERMINAL.is_asking or _is_terminal(sys.stderr) else sys.stderr
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
@@ -66,7 +65,7 @@ def _is_terminal(stream: TextIO | None) -> bool:
 
 def _show(line: str) -> None:
     paint = Ink.on_stream(sys.stderr).dim
-    backlog.say("\n".join(paint(f"{_BAR}{piece}") for piece in _break(line, columns_of(sys.stderr) - len(_BAR))))
+    TERMINAL.say("\n".join(paint(f"{_BAR}{piece}") for piece in _break(line, columns_of(sys.stderr) - len(_BAR))))
 
 
 def _break(line: str, columns: int) -> Iterator[str]:
