@@ -11,7 +11,7 @@ import traceback
 import warnings
 from collections import deque
 from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
@@ -65,11 +65,6 @@ class ServerLink:
         named = {name.strip(): value.strip() for name, _, value in pairs}
         return cls(target, cast("Era", era), named, timeout, verbose)
 
-    @property
-    def hides_log(self) -> bool:
-        """Whether there is a log that isn't shown: only a command's goes through us."""
-        return not self.verbose and not is_url(self.target)
-
     def run(self, work: Coroutine[Any, Any, int]) -> int:
         """Run this to its end. Report even an unexpected error on one line."""
         _set_up_logs(self.console, verbose=self.verbose)
@@ -82,7 +77,7 @@ class ServerLink:
                 raise KeyboardInterrupt from None
             if self.verbose:
                 self.console.quote(traceback.format_exc())
-            self.report(
+            self.console.report(
                 plain_line(f"The call failed unexpectedly, with {type(error).__name__}: {error!s}")[:FAILURE_CHARACTERS]
             )
             raise Ends(TOOL_FAILED) from None
@@ -91,36 +86,7 @@ class ServerLink:
     async def connect(self, answerer: Answerer, **options: Any) -> AsyncGenerator[Client]:
         """A client. An error ends the command, with a line or two."""
         log = _ServerLog(self.console, live=self.verbose)
-        try:
-            async with AsyncExitStack() as stack:
-                async with spin(self.console, "connecting"):
-                    client = await stack.enter_async_context(self._connection(answerer, log, **options))
-                yield client
-        except InputRequiredRoundsExceededError:
-            self.report("The call is not done: the server kept asking for another round. It may be busy; try later.")
-            raise Ends(TOOL_FAILED) from None
-        except ValidationError as error:
-            self.report(plain_line(f"The server's response is malformed: {_describe(error)}")[:FAILURE_CHARACTERS])
-            raise Ends(TOOL_FAILED) from None
-        except CannotConnect as error:
-            self.report(str(error))
-            log.show()
-            raise Ends(NOT_CONNECTED) from None
-        except MCPError as error:
-            lost = error.message.startswith(_LOST)
-            said = (
-                "The server is gone: it exited or closed the connection before the tool was done."
-                if lost
-                else f"The server answered with an error: {error.message} ({error.code})"
-            )
-            self.report(said[:ERROR_CHARACTERS])
-            for note in getattr(error, "__notes__", ()):
-                self.console.remark(note.replace(ADVICE, OLDER))
-            log.show()
-            raise (Lost() if lost else Ends(TOOL_FAILED)) from None
-
-    def _connection(self, answerer: Answerer, log: _ServerLog, **options: Any) -> AbstractAsyncContextManager[Client]:
-        return connect_client(
+        connection = connect_client(
             self.target,
             answerer,
             era=self.era,
@@ -130,10 +96,37 @@ class ServerLink:
             errlog=log.take,
             **options,
         )
-
-    def report(self, sentence: str) -> None:
-        """Print what went wrong."""
-        self.console.report(sentence)
+        try:
+            async with AsyncExitStack() as stack:
+                async with spin(self.console, "connecting"):
+                    client = await stack.enter_async_context(connection)
+                yield client
+        except InputRequiredRoundsExceededError:
+            self.console.report(
+                "The call is not done: the server kept asking for another round. It may be busy; try later."
+            )
+            raise Ends(TOOL_FAILED) from None
+        except ValidationError as error:
+            self.console.report(
+                plain_line(f"The server's response is malformed: {_describe(error)}")[:FAILURE_CHARACTERS]
+            )
+            raise Ends(TOOL_FAILED) from None
+        except CannotConnect as error:
+            self.console.report(str(error))
+            log.show()
+            raise Ends(NOT_CONNECTED) from None
+        except MCPError as error:
+            lost = error.message.startswith(_LOST)
+            said = (
+                "The server is gone: it exited or closed the connection before the tool was done."
+                if lost
+                else f"The server answered with an error: {error.message} ({error.code})"
+            )
+            self.console.report(said[:ERROR_CHARACTERS])
+            for note in getattr(error, "__notes__", ()):
+                self.console.remark(note.replace(ADVICE, OLDER))
+            log.show()
+            raise (Lost() if lost else Ends(TOOL_FAILED)) from None
 
 
 async def list_tools(client: Client) -> list[Tool]:

@@ -25,13 +25,15 @@ def run(name: str | None) -> int:
     """Print the section about this error; without a name, list the errors."""
     known = sections()
     if name is None:
-        print_out(f"{_errors_to_explain(list(known))}\n")
+        lines = ("midcall explain ERROR says what happened and what to do. The errors are:", "", *known)
+        print_out("".join(f"{line}\n" for line in lines))
         return DONE
     wanted = name.rpartition(".")[2].rpartition("#")[2]
     names = {each.lower(): each for each in known}
     if (found := names.get(wanted.lower())) is None:
         near = get_close_matches(wanted.lower(), names, n=1, cutoff=_NEAR)
-        raise Ends(USAGE, _explain_unknown_error(wanted, names[near[0]] if near else None))
+        hint = f"Did you mean {names[near[0]]}?" if near else "`midcall explain` lists all errors."
+        raise Ends(USAGE, f"midcall explain: there is no error {wanted[:100]!r}. {hint}")
     print_out(f"{found}\n\n{_LINK.sub(_format_link, known[found]).replace('**', '')}\n")
     return DONE
 
@@ -48,12 +50,3 @@ def _format_link(link: re.Match[str]) -> str:
     if title is None:
         return words
     return f'the page "{title}"' if words == title else f'{words} (the page "{title}")'
-
-
-def _errors_to_explain(names: list[str]) -> str:
-    return "\n".join(["midcall explain ERROR says what happened and what to do. The errors are:", "", *names])
-
-
-def _explain_unknown_error(name: str, near: str | None) -> str:
-    meant = f" Did you mean {near}?" if near is not None else " `midcall explain` lists all errors."
-    return f"midcall explain: there is no error {name[:100]!r}.{meant}"

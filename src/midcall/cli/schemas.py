@@ -28,6 +28,13 @@ def kinds_of(schema: Mapping[str, Any]) -> dict[str, ArgumentKind]:
     return {name: _kind_of(value, schema, parts) for name, value in cast("Mapping[str, Any]", properties).items()}
 
 
+def required_of(schema: Mapping[str, Any]) -> list[str]:
+    """The names of the arguments that a tool requires."""
+    required: Any = schema.get("required")
+    names = cast("list[Any]", required) if isinstance(required, list) else []
+    return [name for name in names if isinstance(name, str)]
+
+
 def _kind_of(schema: Any, root: Mapping[str, Any], parts: Iterator[int], depth: int = 0) -> ArgumentKind:
     """What a value may be. A schema that we don't understand allows anything."""
     if not isinstance(schema, Mapping) or depth > SCHEMA_DEPTH or next(parts, None) is None:
@@ -90,7 +97,9 @@ def type_of(value: Any) -> str:
 def describe(kind: ArgumentKind) -> str:
     """The kind in a few words."""
     if kind.options:
-        return _one_of([option if isinstance(option, str) else json.dumps(option) for option in kind.options])
+        shown = [option if isinstance(option, str) else json.dumps(option) for option in kind.options[:12]]
+        more = f" … ({len(kind.options)} in all)" if len(kind.options) > len(shown) else ""
+        return f"one of {', '.join(shown)}{more}"
     if kind.items is not None and "array" in kind.types:
         return f"a list of {describe(kind.items).removeprefix('a ')}"
     return " or ".join(_TYPES.get(each, each) for each in kind.types if each != "null") or "anything"
@@ -104,9 +113,3 @@ _TYPES: Final = {
     "array": "a list",
     "object": "an object, as JSON",
 }
-
-
-def _one_of(options: list[str]) -> str:
-    shown = options[:12]
-    more = f" … ({len(options)} in all)" if len(options) > len(shown) else ""
-    return f"one of {', '.join(shown)}{more}"

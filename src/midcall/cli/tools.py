@@ -13,19 +13,11 @@ from rich.text import Text
 from midcall.cli.connection import UNUSABLE, ServerLink, list_tools, list_unusable
 from midcall.cli.console import columns, heading, indent, print_json, print_parts
 from midcall.cli.exits import DONE, TOOL_FAILED
-from midcall.cli.schemas import describe, kinds_of
-from midcall.client.asked import Asked
+from midcall.cli.schemas import describe, kinds_of, required_of
+from midcall.client.automatic.headless import Headless
 from midcall.client.lines.excerpt import one_line
-from midcall.core.outcome import Cancelled
 from midcall.core.text import plain
 from midcall.settings.cli import TOOL_TEXT_CHARACTERS
-
-
-class _Nobody:
-    """Listing asks nothing, but some servers list tools only for clients that can be asked, as `midcall call` can."""
-
-    async def answer(self, asked: Asked) -> Cancelled:
-        return Cancelled()
 
 
 def run(link: ServerLink, *, as_json: bool) -> int:
@@ -34,7 +26,8 @@ def run(link: ServerLink, *, as_json: bool) -> int:
 
 
 async def _list(link: ServerLink, *, as_json: bool) -> int:
-    async with link.connect(_Nobody()) as client:
+    # Listing asks nothing, but some servers list tools only for clients that can be asked, as `midcall call` can.
+    async with link.connect(Headless()) as client:
         tools, unusable = await list_tools(client), list_unusable(client)
         info, version = client.server_info, client.protocol_version
     if as_json:
@@ -44,13 +37,8 @@ async def _list(link: ServerLink, *, as_json: bool) -> int:
         name = one_line((info.title or info.name) if info else "") or "The server"
         about = " · ".join(piece for piece in (one_line((info and info.version) or "", 30), version) if piece)
         print_parts(heading(name, about), *(map(_draw_tool, tools) if tools else ["It has no tools."]))
-    return _end(link, unusable)
-
-
-def _end(link: ServerLink, unusable: Mapping[str, str]) -> int:
-    """Fail if a part of the list can't be understood."""
     for name, why in unusable.items():
-        link.report(UNUSABLE.format(name=one_line(name), why=why))
+        link.console.report(UNUSABLE.format(name=one_line(name), why=why))
     return TOOL_FAILED if unusable else DONE
 
 
@@ -65,29 +53,21 @@ def _draw_tool(tool: Tool) -> RenderableType:
 
 def _describe_arguments(schema: Mapping[str, Any]) -> Iterator[tuple[Text, Text]]:
     """For each argument its name, its type, whether it's required, and its description."""
-    listed: Any = schema.get("required")
-    names = cast("list[Any]", listed) if isinstance(listed, list) else []
-    required = frozenset(name for name in names if isinstance(name, str))
+    required = frozenset(required_of(schema))
     for name, kind in kinds_of(schema).items():
-        part = _part(schema["properties"][name])
+        known = schema["properties"][name]
+        part: Mapping[str, Any] = cast("Any", known) if isinstance(known, Mapping) else {}  # or true, or false
         notes = [one_line(describe(kind))]
         if name in required:
             notes.append("required")
         elif part.get("default") is not None:
-            notes.append(f"default {one_line(_format_value(part['default']))}")
+            default = part["default"]
+            shown = default if isinstance(default, str) else json.dumps(default, ensure_ascii=False)
+            notes.append(f"default {one_line(shown)}")
         about = Text(" · ".join(notes), "dim")
         if description := _shorten(str(part.get("description") or "")):
             about.append_text(Text(f"\n{description}", "not dim"))
         yield Text(f"{one_line(name)}{'*' if name in required else ''}", "bold"), about
-
-
-def _part(schema: Any) -> Mapping[str, Any]:
-    """A schema can also be true or false."""
-    return cast("Mapping[str, Any]", schema) if isinstance(schema, Mapping) else {}
-
-
-def _format_value(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _shorten(text: str) -> str:

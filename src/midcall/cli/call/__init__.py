@@ -59,7 +59,7 @@ async def _call(
             async with link.connect(watched, downgrade=downgrade) as client:
                 result = await _make_call(client, link, tool, typed)
         except NotAnswered as error:
-            link.report(str(error))
+            link.console.report(str(error))
             return UNANSWERED
         except Lost:
             raise
@@ -74,7 +74,7 @@ async def _call(
 async def _make_call(client: Client, link: ServerLink, name: str, typed: Sequence[Argument]) -> CallToolResult:
     tools = await list_tools(client)
     if (why := list_unusable(client).get(name)) is not None:
-        link.report(UNUSABLE.format(name=one_line(name), why=why))
+        link.console.report(UNUSABLE.format(name=one_line(name), why=why))
         raise Ends(TOOL_FAILED)
     try:
         tool = _find_tool(tools, name)
@@ -86,7 +86,7 @@ async def _make_call(client: Client, link: ServerLink, name: str, typed: Sequenc
         async with asyncio.timeout(link.timeout), spin(link.console, tool.name) as spinner:
             return await client.call_tool(tool.name, arguments, progress_callback=spinner.show_progress)
     except TimeoutError:
-        link.report(NO_RESULT.format(seconds=link.timeout or 0))
+        link.console.report(NO_RESULT.format(seconds=link.timeout or 0))
         raise Ends(TOOL_FAILED) from None
 
 
@@ -96,13 +96,13 @@ def _find_tool(tools: Sequence[Tool], name: str) -> Tool:
             return tool
     names = [tool.name for tool in tools]
     alike = [each for each in names if name.casefold() in each.casefold()]
-    near = next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.5) or alike), None)
-    raise BadArgument(_explain_unknown_tool(name, near, names))
-
-
-def _is_mistake(said: str) -> bool:
-    """Whether the tool has a bug: only the server's log says which."""
-    return MidcallError.for_model in said or _UNEXPLAINED.fullmatch(said) is not None
+    if near := next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.5) or alike), None):
+        hint = f"Did you mean {near[:100]!r}?"
+    elif len(names) <= 5:
+        hint = f"The server has: {', '.join(each[:100] for each in names) or 'none'}."
+    else:
+        hint = f"`midcall tools` lists all {len(names)}."
+    raise BadArgument(f"there is no tool {name!r}. {hint}")
 
 
 def _code_of(result: CallToolResult) -> str | None:
@@ -119,13 +119,14 @@ def _show(result: CallToolResult, link: ServerLink, *, as_json: bool) -> None:
         said = as_text(result, plain).rstrip("\n")
         code = _code_of(result)
         if code is None:
-            link.report("The tool failed:")
+            link.console.report("The tool failed:")
             link.console.quote(said)
             if refuses_push(result):
                 link.console.say(f"  {WHY} {OLDER}")
         else:
             _show_suspended(said, code, link)
-        if link.hides_log and _is_mistake(said):
+        has_bug = MidcallError.for_model in said or _UNEXPLAINED.fullmatch(said)  # only the server's log says which
+        if has_bug and not link.verbose and not is_url(link.target):
             link.console.say("-v shows what the server wrote about it.")
     else:
         print_out(as_text(result, plain if sys.stdout.isatty() else str))
@@ -161,11 +162,3 @@ def _is_gone(page: str) -> bool:
     except (OSError, ValueError):
         return True
     return False
-
-
-def _explain_unknown_tool(name: str, near: str | None, names: list[str]) -> str:
-    if near is not None:
-        return f"there is no tool {name!r}. Did you mean {near[:100]!r}?"
-    if len(names) <= 5:
-        return f"there is no tool {name!r}. The server has: {', '.join(each[:100] for each in names) or 'none'}."
-    return f"there is no tool {name!r}. `midcall tools` lists all {len(names)}."

@@ -7,8 +7,9 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
-from typing import Any, cast
+from typing import Any
 
 from midcall.cli.console import Console
 from midcall.cli.exits import usage_error
@@ -41,7 +42,7 @@ async def open_answerer(options: AnswererOptions, console: Console, *, verbose: 
     except (OSError, ValueError, ImportError, MidcallError) as error:
         raise usage_error("midcall call", plain(str(error))) from None
     try:
-        yield watch(guard, console, reports=reports, verbose=verbose)
+        yield Watched(guard, console, reports=reports, verbose=verbose)
     finally:
         await guard.close()
 
@@ -112,6 +113,8 @@ class Watched:
         self._verbose = verbose
         self.modes = modes_of(answerer)
         self.unanswered = 0
+        if isinstance(answerer, Waits):
+            self.wait = partial(self._wait, answerer)
 
     async def answer(self, asked: Asked) -> Outcome[Any]:
         what = plain_line(asked.message[:UNANSWERED_CHARACTERS])
@@ -128,30 +131,15 @@ class Watched:
             fate = plain_line(str(error))
             return Cancelled(unseen=True)
         finally:
-            self._count(fate)
+            if fate:
+                self.unanswered += 1
+                if self._reports:
+                    self._console.report(fate)
 
     def count_unanswered(self) -> None:
         """Count a question that nobody could be asked."""
         self.unanswered += 1
 
-    def _count(self, fate: str) -> None:
-        if fate:
-            self.unanswered += 1
-            if self._reports:
-                self._console.report(fate)
-
-
-class _WatchedWaits(Watched):
-    def __init__(self, answerer: Waits, console: Console, *, reports: bool, verbose: bool) -> None:
-        super().__init__(cast("Answerer", answerer), console, reports=reports, verbose=verbose)
-        self._waits = answerer
-
-    async def wait(self, waiting: Waiting) -> bool:
+    async def _wait(self, answerer: Waits, waiting: Waiting) -> bool:
         with self._console.show_question(here=not self._reports):
-            return await self._waits.wait(waiting)
-
-
-def watch(answerer: Answerer, console: Console, *, reports: bool, verbose: bool = False) -> Watched:
-    """Watch this answerer. The result can wait if the answerer can."""
-    kind = _WatchedWaits if isinstance(answerer, Waits) else Watched
-    return cast("type[Watched]", kind)(answerer, console, reports=reports, verbose=verbose)
+            return await answerer.wait(waiting)

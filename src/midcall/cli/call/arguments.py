@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast
 
-from midcall.cli.schemas import ArgumentKind, describe, kinds_of, type_of
+from midcall.cli.schemas import ArgumentKind, describe, kinds_of, required_of, type_of
 from midcall.core.forms.patterns import Budget
 from midcall.core.text import plain_line
 from midcall.settings.cli import REFERENCE_CHARACTERS, SCHEMA_STEPS
@@ -72,7 +72,7 @@ def read(typed: Sequence[Argument], schema: Mapping[str, Any]) -> dict[str, Any]
     arguments: dict[str, Any] = {}
     for name in dict.fromkeys(each.name for each in typed):
         if name not in kinds and not _takes_more(schema, kinds):
-            raise BadArgument(_explain_unknown_argument(name, _near(name, kinds), sorted(kinds)))
+            raise BadArgument(f"{name}: the tool has no such argument. {_suggest(name, sorted(kinds))}")
         values = [each for each in typed if each.name == name]
         arguments[name] = _value(kinds.get(name, ArgumentKind()), values)
     _check(arguments, schema)
@@ -85,8 +85,10 @@ def _takes_more(schema: Mapping[str, Any], kinds: Mapping[str, ArgumentKind]) ->
     return bool(more) or (more is None and not kinds and "properties" not in schema)
 
 
-def _near(name: str, kinds: Mapping[str, ArgumentKind]) -> str | None:
-    return next(iter(difflib.get_close_matches(name, kinds, n=1, cutoff=0.5)), None)
+def _suggest(name: str, known: list[str]) -> str:
+    if near := difflib.get_close_matches(name, known, n=1, cutoff=0.5):
+        return f"Did you mean {near[0]!r}?"
+    return f"It takes {', '.join(known)}." if known else "It takes none."
 
 
 # --- one value ---------------------------------------------------------------------------------
@@ -118,7 +120,7 @@ def _single(kind: ArgumentKind, typed: Argument) -> Any:
         return typed.text
     if not kind.types:
         return _guess(typed.text)
-    raise BadArgument(_wrong_type(typed.name, describe(kind), plain_line(typed.text)))
+    raise _wrong_type(kind, typed)
 
 
 _NO: Final = object()
@@ -135,15 +137,9 @@ def _as(candidate: str, kind: ArgumentKind, typed: Argument) -> Any:
         case "integer":
             return int(text) if _INTEGER.fullmatch(text) else _NO
         case "number":
-            return _number(text)
+            return (int(text) if _INTEGER.fullmatch(text) else float(text)) if _NUMBER.fullmatch(text) else _NO
         case _:
             return _structure(candidate, kind, typed)
-
-
-def _number(text: str) -> Any:
-    if not _NUMBER.fullmatch(text):
-        return _NO
-    return int(text) if _INTEGER.fullmatch(text) else float(text)
 
 
 def _structure(candidate: str, kind: ArgumentKind, typed: Argument) -> Any:
@@ -162,7 +158,11 @@ def _option(kind: ArgumentKind, typed: Argument) -> Any:
         for name, option in names:
             if same(name) == same(typed.text):
                 return option
-    raise BadArgument(_wrong_type(typed.name, describe(kind), plain_line(typed.text)))
+    raise _wrong_type(kind, typed)
+
+
+def _wrong_type(kind: ArgumentKind, typed: Argument) -> BadArgument:
+    return BadArgument(f"{typed.name}: must be {describe(kind)}, not {plain_line(typed.text)!r}")
 
 
 def _guess(text: str) -> Any:
@@ -178,11 +178,10 @@ def _guess(text: str) -> Any:
 
 def _check(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
     """Check what the schema requires beyond types: required arguments, bounds, patterns."""
-    required: Any = schema.get("required")
-    names = cast("list[Any]", required) if isinstance(required, list) else []
-    if missing := [name for name in names if isinstance(name, str) and name not in arguments]:
+    if missing := [name for name in required_of(schema) if name not in arguments]:
         kinds = kinds_of(schema)
-        raise BadArgument(_missing_arguments({name: describe(kinds.get(name, ArgumentKind())) for name in missing}))
+        listed = (f"{name} ({describe(kinds.get(name, ArgumentKind()))})" for name in missing)
+        raise BadArgument(f"missing: {', '.join(listed)}")
     if not _is_plain(arguments, schema) and (problem := _problem(arguments, schema)) is not None:
         raise BadArgument(plain_line(problem))
 
@@ -219,8 +218,8 @@ def _problem(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str | N
         return None
     if error is None:
         return None
-    place = ".".join(str(step) for step in cast("Iterable[Any]", error.absolute_path))
-    return _does_not_fit(place, str(error.message)[:300])
+    place, problem = ".".join(map(str, error.absolute_path)), str(error.message)[:300]
+    return f"{place}: {problem}" if place else problem
 
 
 def _is_unchecked(part: Mapping[str, Any]) -> bool:
@@ -265,23 +264,3 @@ def _check_pattern(budget: Budget, validator: Any, pattern: Any, value: Any, sch
         return
     if len(value) <= compiled.longest and not compiled.matches(value):
         yield ValidationError(f"{value!r} does not match {pattern!r}")
-
-
-def _wrong_type(name: str, expected: str, text: str) -> str:
-    return f"{name}: must be {expected}, not {text!r}"
-
-
-def _does_not_fit(place: str, problem: str) -> str:
-    return f"{place}: {problem}" if place else problem
-
-
-def _explain_unknown_argument(name: str, near: str | None, known: list[str]) -> str:
-    if near is not None:
-        return f"{name}: the tool has no such argument. Did you mean {near!r}?"
-    takes = f"It takes {', '.join(known)}." if known else "It takes none."
-    return f"{name}: the tool has no such argument. {takes}"
-
-
-def _missing_arguments(expected: dict[str, str]) -> str:
-    listed = ", ".join(f"{name} ({kind})" for name, kind in expected.items())
-    return f"missing: {listed}"

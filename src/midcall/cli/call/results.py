@@ -32,14 +32,14 @@ def _blocks(result: CallToolResult) -> Iterable[str]:
             case TextContent():
                 yield block.text
             case ImageContent() | AudioContent():
-                yield _a_file(block.type, block.mime_type, _size(block.data))
+                yield _describe(block.type, block.mime_type, _size(block.data))
             case ResourceLink():
                 yield f"[link: {block.title or block.name}, {block.uri!s}]"
             case EmbeddedResource(resource=TextResourceContents() as resource):
-                yield f"{_a_resource(str(resource.uri))}\n{resource.text}"
+                yield f"[{resource.uri!s}]\n{resource.text}"
             case EmbeddedResource(resource=resource):
                 size = _size(getattr(resource, "blob", ""))
-                yield _a_file(str(resource.uri), resource.mime_type or "", size)
+                yield _describe(str(resource.uri), resource.mime_type or "", size)
             case _:
                 yield f"[{block.type}]"
 
@@ -80,10 +80,6 @@ def _parse(text: str) -> Any:
         return text
 
 
-def _a_file(name: str, kind: str, size: int) -> str:
+def _describe(name: str, kind: str, size: int) -> str:
     shown = f"{size / 1024:.1f} KB" if size >= 1024 else f"{size} bytes"
     return f"[{', '.join(piece for piece in (name, kind, shown) if piece)}]"
-
-
-def _a_resource(uri: str) -> str:
-    return f"[{uri}]"

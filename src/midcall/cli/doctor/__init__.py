@@ -11,9 +11,8 @@ from rich.text import Text
 from midcall.cli.connection import ServerLink
 from midcall.cli.console import heading, print_json, print_parts
 from midcall.cli.doctor.daemon_threads import use_daemon_threads
-from midcall.cli.doctor.findings import draw_findings
 from midcall.cli.doctor.outside import check_outside
-from midcall.cli.doctor.settings_table import print_settings
+from midcall.cli.doctor.tables import draw_findings, print_settings
 from midcall.cli.exits import DONE, TOOL_FAILED, Ends, usage_error
 from midcall.core.text import plain_line
 from midcall.doctor.checks import run_checks
@@ -59,21 +58,26 @@ def _import(path: str, name: str | None) -> Installation:
     try:
         return find_installation(path, name)
     except CannotImport as error:
-        raise _refuse(f"{error}{_hint_at_variables(error)}") from None
-
-
-def _hint_at_variables(error: CannotImport) -> str:
-    """A missing setting may be there, under a misspelled name."""
-    unknown = Surroundings.here().unknown if error.is_setting else ()
-    return f" {describe_unknown(unknown)}" if unknown else ""
+        # A missing setting may be there, under a misspelled name.
+        unknown = Surroundings.here().unknown if error.is_setting else ()
+        raise _refuse(f"{error}{f' {describe_unknown(unknown)}' if unknown else ''}") from None
 
 
 def _check(installation: Installation, *, as_json: bool) -> int:
     try:
         report = asyncio.run(_run_checks(installation))
     except Exception as error:  # from the author's own store or identity
-        raise Ends(TOOL_FAILED, mask(plain_line(_explain_unexpected(error)))) from None
-    _print(report, as_json=as_json)
+        why = (
+            f"The checks failed with {type(error).__name__}{f': {error}' if str(error) else ''}. If the server has its "
+            "own store, identity or principal, look there; otherwise it is a bug in midcall."
+        )
+        raise Ends(TOOL_FAILED, mask(plain_line(why))) from None
+    if as_json:
+        print_json(report.as_data())
+    else:
+        print_parts(heading(plain_line(report.server)))
+        for title, findings in report.sections().items():
+            print_parts(Text(), heading(title), draw_findings(findings))
     return TOOL_FAILED if report.broken else DONE
 
 
@@ -85,20 +89,3 @@ async def _run_checks(installation: Installation) -> Report:
         with suppress(TimeoutError):  # the process ends with this command, so leave what hangs behind
             async with asyncio.timeout(CHECK_CLOSE_SECONDS):
                 await installation.close()
-
-
-def _print(report: Report, *, as_json: bool) -> None:
-    if as_json:
-        print_json(report.as_data())
-        return
-    print_parts(heading(plain_line(report.server)))
-    for title, findings in report.sections().items():
-        print_parts(Text(), heading(title), draw_findings(findings))
-
-
-def _explain_unexpected(error: Exception) -> str:
-    text = f": {error}" if str(error) else ""
-    return (
-        f"The checks failed with {type(error).__name__}{text}. If the server has its own store, identity or principal, "
-        "look there; otherwise it is a bug in midcall."
-    )

@@ -16,11 +16,11 @@ from rich.text import Text as Line
 from midcall.cli.connection import NO_RESULT, ServerLink, list_tools
 from midcall.cli.console import heading, print_json, print_out, print_parts
 from midcall.cli.doctor.daemon_threads import use_daemon_threads
-from midcall.cli.doctor.findings import draw_findings
+from midcall.cli.doctor.tables import draw_findings
 from midcall.cli.exits import DONE, NOT_CONNECTED, TOOL_FAILED, Ends
 from midcall.client.asked import Asked
 from midcall.client.transport.target import is_url
-from midcall.core.forms.fields import Field, Text
+from midcall.core.forms.fields import Text
 from midcall.core.outcome import Accepted, Cancelled, Outcome
 from midcall.core.text import plain, plain_line
 from midcall.doctor.inspection import Finding
@@ -39,13 +39,11 @@ class _Obliging:
             return Accepted(None) if asked.mode == "url" else Cancelled()
         if not {field.name for field in asked.form.fields} <= SAMPLE.keys():
             return Cancelled()
-        return Accepted({field.name: _sample(field) for field in asked.form.fields})
-
-
-def _sample(field: Field) -> Any:
-    """Versions without multiple choice use a line of text."""
-    given: Any = SAMPLE[field.name]
-    return ", ".join(given) if isinstance(field, Text) and not isinstance(given, str) else given
+        content = {field.name: SAMPLE[field.name] for field in asked.form.fields}
+        for field in asked.form.fields:
+            if isinstance(field, Text) and not isinstance(given := SAMPLE[field.name], str):
+                content[field.name] = ", ".join(given)  # for versions without multiple choice
+        return Accepted(content)
 
 
 async def check_outside(link: ServerLink, *, as_json: bool) -> int:
@@ -57,11 +55,15 @@ async def check_outside(link: ServerLink, *, as_json: bool) -> int:
         info, version = client.server_info, client.protocol_version
     title = plain_line((info.title or info.name) if info else "")
     findings = _describe(names, probe)
+    result = probe if isinstance(probe, CallToolResult) else None
     if as_json:
-        data = _data(title, version, names, [asdict(finding) for finding in findings], probe)
-        print_json(data)
+        listed = [asdict(finding) for finding in findings]
+        data: dict[str, Any] = {"server": title, "protocol": version, "tools": names, "findings": listed}
+        print_json(data | ({"probe": result.structured_content} if result is not None else {}))
     else:
-        _print(title, version, findings, probe)
+        print_parts(heading(title, version), Line(), heading("What the server offers"), draw_findings(findings))
+        if result is not None and not (result.is_error or _code_of(result)):
+            print_out(f"\n{_text(result)}\n")
     return TOOL_FAILED if any(finding.state == "broken" for finding in findings) else DONE
 
 
@@ -86,21 +88,12 @@ async def _list_names(client: Client, link: ServerLink) -> list[str]:
         async with asyncio.timeout(seconds):
             return [tool.name for tool in await list_tools(client)]
     except TimeoutError:
-        link.report(f"It connected, but did not list its tools within {seconds:g} s. {_WAIT_LONGER}")
+        link.console.report(f"It connected, but did not list its tools within {seconds:g} s. {_WAIT_LONGER}")
         raise Ends(TOOL_FAILED) from None
 
 
-def _print(title: str, version: str, findings: Sequence[Finding], probe: CallToolResult | str | None) -> None:
-    print_parts(heading(title, version), Line(), heading("What the server offers"), draw_findings(findings))
-    if isinstance(probe, CallToolResult) and not (probe.is_error or (probe.meta or {}).get(CODE)):
-        print_out(f"\n{_text(probe)}\n")
-
-
-def _data(title: str, version: str, names: list[str], findings: list[Any], probe: CallToolResult | str | None) -> Any:
-    data: dict[str, Any] = {"server": title, "protocol": version, "tools": names, "findings": findings}
-    if isinstance(probe, CallToolResult):
-        data["probe"] = probe.structured_content
-    return data
+def _code_of(result: CallToolResult) -> Any:
+    return (result.meta or {}).get(CODE)
 
 
 def _text(result: CallToolResult) -> str:
@@ -113,7 +106,7 @@ async def _call_probe(client: Client, link: ServerLink) -> CallToolResult | str:
     try:
         async with asyncio.timeout(link.timeout):
             result = await client.call_tool(PROBE, {"timeout": CHECK_PROBE_SECONDS})
-            if code := (result.meta or {}).get(CODE):  # without URL mode, the visit is a link
+            if code := _code_of(result):  # without URL mode, the visit is a link
                 result = await client.call_tool(CONTINUE, {"code": code})
             return result
     except TimeoutError:
@@ -123,19 +116,13 @@ async def _call_probe(client: Client, link: ServerLink) -> CallToolResult | str:
 
 
 def _describe(names: Sequence[str], probe: CallToolResult | str | None) -> list[Finding]:
-    own = [plain_line(name) for name in names]
-    return [
-        Finding("tools", "ok" if names else "off", _tools(own)),
-        Finding(
-            "later",
-            *(
-                ("ok", "midcall_continue is listed: a suspended call can resume later.")
-                if CONTINUE in names
-                else ("off", "midcall_continue is not listed: the server has no store, or does not use midcall.")
-            ),
-        ),
-        _describe_probe(probe),
-    ]
+    tools = f"{len(names)}: {', '.join(map(plain_line, names))}" if names else "none"
+    if CONTINUE in names:
+        later = Finding("later", "ok", "midcall_continue is listed: a suspended call can resume later.")
+    else:
+        why = "midcall_continue is not listed: the server has no store, or does not use midcall."
+        later = Finding("later", "off", why)
+    return [Finding("tools", "ok" if names else "off", tools), later, _describe_probe(probe)]
 
 
 def _describe_probe(probe: CallToolResult | str | None) -> Finding:
@@ -147,8 +134,8 @@ def _describe_probe(probe: CallToolResult | str | None) -> Finding:
                 "midcall_probe is not listed. With install(..., probe=True), its result appears here.",
             )
         case str():
-            return Finding("probe", "broken", _probe_failed(probe), _probe_failed_advice())
-        case _ if (probe.meta or {}).get(CODE):
+            return _report_failed(probe)
+        case _ if _code_of(probe):
             return Finding(
                 "probe",
                 "doubtful",
@@ -158,7 +145,7 @@ def _describe_probe(probe: CallToolResult | str | None) -> Finding:
                 ),
             )
         case _ if probe.is_error:
-            return Finding("probe", "broken", _probe_failed(_text(probe)), _probe_failed_advice())
+            return _report_failed(_text(probe))
         case _:
             return Finding(
                 "probe",
@@ -167,13 +154,6 @@ def _describe_probe(probe: CallToolResult | str | None) -> Finding:
             )
 
 
-def _tools(names: Sequence[str]) -> str:
-    return f"{len(names)}: {', '.join(names)}" if names else "none"
-
-
-def _probe_failed(why: str) -> str:
-    return f"midcall_probe failed: {why}"
-
-
-def _probe_failed_advice() -> str:
-    return "The server's log says more; --verbose shows that of a command."
+def _report_failed(why: str) -> Finding:
+    advice = "The server's log says more; --verbose shows that of a command."
+    return Finding("probe", "broken", f"midcall_probe failed: {why}", advice)

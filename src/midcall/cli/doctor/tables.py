@@ -1,4 +1,4 @@
-"""`midcall doctor --settings`: every setting, its value in effect, and where it comes from."""
+"""What `midcall doctor` prints: what it found, and with `--settings` every setting and where its value comes from."""
 
 from __future__ import annotations
 
@@ -13,9 +13,31 @@ from rich.text import Text
 from midcall.cli.console import columns, heading, indent, print_json, print_parts
 from midcall.core.text import plain_line
 from midcall.doctor.effective import Effective, Source
+from midcall.doctor.inspection import Finding, State
 from midcall.settings.table import SETTINGS
 
-_TABLE: Final = 110
+_MARKS: Final[dict[State, tuple[str, str]]] = {
+    "ok": ("✓", "green"),
+    "off": ("–", "dim"),
+    "doubtful": ("!", "yellow"),
+    "broken": ("✗", "red"),
+}
+
+
+def draw_findings(findings: Sequence[Finding]) -> RenderableType:
+    """A mark, a name, the text, and below it what to do."""
+    return indent(columns([_draw_finding(finding) for finding in findings]))
+
+
+def _draw_finding(finding: Finding) -> tuple[Text, Text]:
+    name = Text.assemble(_MARKS[finding.state], f" {finding.name}")
+    advice = f"\n→ {plain_line(finding.advice)}" if finding.advice else ""
+    return name, Text(plain_line(finding.text) + advice)
+
+
+# --- settings ----------------------------------------------------------------------------------
+
+_WIDE: Final = 110
 """Narrower terminals get the meaning on a separate line."""
 _VALUE: Final = 36
 _STYLES: Final[dict[Source, str]] = {"argument": "cyan", "environment": "yellow", "default": "dim", "fixed": "dim"}
@@ -28,17 +50,18 @@ def print_settings(rows: Sequence[Effective], *, as_json: bool) -> None:
         return
     settable = [row for row in rows if row.source != "fixed"]
     fixed = [row for row in rows if row.source == "fixed"]
-    print_parts(*_draw("Settings", settable), Text(), *_draw("Fixed limits", fixed), wide=True)
+    print_parts(*_draw_settings("Settings", settable), Text(), *_draw_settings("Fixed limits", fixed), wide=True)
 
 
-def _draw(title: str, rows: Iterable[Effective]) -> Iterable[RenderableType]:
-    is_wide = shutil.get_terminal_size().columns >= _TABLE
+def _draw_settings(title: str, rows: Iterable[Effective]) -> Iterable[RenderableType]:
+    subjects = list(dict.fromkeys(setting.subject for setting in SETTINGS))
+    draw = _draw_wide if shutil.get_terminal_size().columns >= _WIDE else _draw_narrow
     yield heading(title)
-    for subject, grouped in groupby(sorted(rows, key=_order), key=_subject):
-        some = list(grouped)
+    ordered = sorted(rows, key=lambda row: subjects.index(row.setting.subject))
+    for subject, some in groupby(ordered, key=lambda row: row.setting.subject):
         yield Text()
         yield indent(heading(subject))
-        yield indent(_draw_wide(some) if is_wide else _draw_narrow(some))
+        yield indent(draw(some))
 
 
 def _draw_wide(rows: Iterable[Effective]) -> RenderableType:
@@ -48,24 +71,11 @@ def _draw_wide(rows: Iterable[Effective]) -> RenderableType:
 
 
 def _draw_narrow(rows: Iterable[Effective]) -> RenderableType:
-    return Group(*(part for row in rows for part in _draw_lines(row)))
-
-
-def _draw_lines(row: Effective) -> Iterable[RenderableType]:
-    yield Text(", ".join(_names(row)))
-    yield indent(Text.assemble(_value(row), "  ", _source(row)))
-    yield indent(_meaning(row))
-
-
-_SUBJECTS: Final = list(dict.fromkeys(setting.subject for setting in SETTINGS))
-
-
-def _order(row: Effective) -> int:
-    return _SUBJECTS.index(row.setting.subject)
-
-
-def _subject(row: Effective) -> str:
-    return row.setting.subject
+    lines: list[RenderableType] = []
+    for row in rows:
+        value = Text.assemble(_value(row), "  ", _source(row))
+        lines += (Text(", ".join(_names(row))), indent(value), indent(_meaning(row)))
+    return Group(*lines)
 
 
 def _names(row: Effective) -> Sequence[str]:
