@@ -88,8 +88,8 @@ PROOFS = (
     "tests/client/terminal/test_stage.py",
     "tests/client/terminal/test_tmux.py",
     "tests/docs/test_snippets.py::test_the_quickstart_works_in_an_empty_folder",
-    "tests/portal/test_chromium.py",
-    "tests/portal/test_detached.py",
+    "tests/portal/pages/test_chromium.py",
+    "tests/portal/detached/test_detached.py",
     "tests/portal/test_examples.py",
     "tests/server/channels/test_one_page.py::test_a_real_browser_is_led_from_question_to_question",
     "tests/strangers/test_processes.py",
@@ -110,7 +110,7 @@ UNITS = (
 )
 WITH_PROGRAMS = (
     "tests/server/running/test_replay.py::test_in_a_live_run_such_a_loop_does_not_keep_the_process_from_ending",
-    "tests/core/test_form.py::test_the_digest_is_the_same_in_another_process",
+    "tests/core/forms/test_form.py::test_the_digest_is_the_same_in_another_process",
     "tests/test_audit.py::test_a_process_that_ends_writes_what_is_left",
     "tests/test_audit.py::test_a_forked_process_has_its_own_queue",
     "tests/test_audit.py::test_the_variable_can_name_standard_error",

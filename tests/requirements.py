@@ -59,13 +59,13 @@ PUSHED = "tests/server/channels/test_pushed_branches.py::"
 MACHINE = "tests/core/test_replay_machine.py::"
 JOURNAL = "tests/core/test_journal.py::"
 NAMES = "tests/server/once/test_journal_names.py::"
-FORM = "tests/core/test_form.py::"
-FIELDS = "tests/core/test_fields.py::"
-TYPES = "tests/core/test_from_types.py::"
-CHECK = "tests/core/test_check.py::"
-AGREES = "tests/core/test_check_agrees_with_jsonschema.py::"
-SECRETS = "tests/core/test_secrets.py::"
-LINKS = "tests/core/test_links.py::"
+FORM = "tests/core/forms/test_form.py::"
+FIELDS = "tests/core/forms/test_fields.py::"
+TYPES = "tests/core/types/test_from_types.py::"
+CHECK = "tests/core/forms/test_check.py::"
+AGREES = "tests/core/forms/test_check_agrees_with_jsonschema.py::"
+SECRETS = "tests/core/forms/test_secrets.py::"
+LINKS = "tests/core/forms/test_links.py::"
 GO_CLIENTS = "tests/peers/test_go_clients.py::"
 PAGE_CLIENTS = "tests/peers/test_page_clients.py::"
 ANSWERER = "tests/client/test_answerer.py::"
@@ -75,7 +75,7 @@ REQUIRED = "tests/client/connection/test_url_required.py::"
 CONSENT = "tests/client/urls/test_urls.py::"
 PLAIN = "tests/client/test_plain.py::"
 LINES = "tests/client/lines/test_lines.py::"
-TYPED = "tests/core/test_line_input.py::"
+TYPED = "tests/core/forms/test_line_input.py::"
 TERMINAL = "tests/client/terminal/test_forms.py::"
 GUIDES = "tests/peers/test_guides.py::"
 FLOWS = "tests/client/terminal/test_flow.py::"
@@ -97,7 +97,7 @@ CALL = "tests/cli/test_call.py::"
 STORE = "tests/server/resuming/test_store.py::"
 INSTALLING = "tests/server/test_install.py::"
 COMPLETION = "tests/server/channels/test_completion.py::"
-DOUBLE_CLICKS = "tests/portal/test_double_clicks.py::"
+DOUBLE_CLICKS = "tests/portal/pages/test_double_clicks.py::"
 PAGES_OF_TOOLS = "tests/server/verbs/test_out_of_band.py::"
 UNSEEN = "tests/server/test_unseen.py::"
 CONTRACT = "tests/contract/test_contract.py::"
@@ -105,18 +105,18 @@ RACES = "tests/contract/test_processes.py::"
 REPLICAS = "tests/chaos/test_replicas.py::"
 EIGHT = "tests/chaos/test_double_submit.py::"
 SCANNING = "tests/test_scanning.py::"
-PORTAL = "tests/portal/test_pages.py::"
+PORTAL = "tests/portal/pages/test_pages.py::"
 ATTACKS = "tests/portal/test_attacks.py::"
-IDENTITY = "tests/portal/test_identity.py::"
-LOOPBACK = "tests/portal/test_loopback.py::"
+IDENTITY = "tests/portal/identity/test_identity.py::"
+LOOPBACK = "tests/portal/identity/test_loopback.py::"
 SETTINGS = "tests/portal/test_settings.py::"
-ACCOUNT = "tests/portal/test_account.py::"
+ACCOUNT = "tests/portal/pages/test_account.py::"
 VAULT = "tests/portal/test_vault.py::"
-OAUTH = "tests/portal/test_oauth.py::"
-OAUTH_ATTACKS = "tests/portal/test_oauth_attacks.py::"
-HOSTILE_ISSUERS = "tests/portal/test_hostile_issuers.py::"
-CONNECTING = "tests/portal/test_authorize.py::"
-PORTAL_CHROMIUM = "tests/portal/test_chromium.py::"
+OAUTH = "tests/portal/oauth/test_oauth.py::"
+OAUTH_ATTACKS = "tests/portal/oauth/test_oauth_attacks.py::"
+HOSTILE_ISSUERS = "tests/portal/identity/test_hostile_issuers.py::"
+CONNECTING = "tests/portal/pages/test_authorize.py::"
+PORTAL_CHROMIUM = "tests/portal/pages/test_chromium.py::"
 EXAMPLES = "tests/portal/test_examples.py::"
 OPERATORS = "tests/cli/test_vault.py::"
 REACH = "tests/server/channels/test_reach.py::"
@@ -858,7 +858,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     ),
     "PRT-19": (
         *(
-            f"tests/portal/test_detached.py::{test}"
+            f"tests/portal/detached/test_detached.py::{test}"
             for test in (
                 "test_a_link_outlives_its_server_and_another_one_continues_with_the_answer",
                 "test_a_request_without_a_path_finds_no_page_and_fails_nowhere",
@@ -881,7 +881,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
     "PRT-20": (
         "tests/server/resuming/test_closed_pages.py::test_cancelling_a_call_closes_its_page",
         "tests/server/resuming/test_closed_pages.py::test_a_tool_that_returns_without_its_page_closes_it",
-        "tests/portal/test_detached.py::test_a_wait_that_its_client_cancels_uses_up_neither_the_page_nor_the_code",
+        "tests/portal/detached/test_detached.py::test_a_wait_that_its_client_cancels_uses_up_neither_the_page_nor_the_code",
     ),
     "RCH-1": (
         REACH + "test_can_ask_returns_the_channels_in_order",
@@ -915,8 +915,8 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/server/running/test_holders.py::test_a_user_continues_with_another_client",
         CODES + "test_a_code_that_nobody_gave_out_is_refused",
         EVERYWHERE + "test_every_client_is_asked_all_five_questions",
-        "tests/portal/test_detached.py::test_an_address_that_nobody_serves_any_more_is_replaced_at_once",
-        "tests/portal/test_detached.py::test_the_address_is_named_again",
+        "tests/portal/detached/test_detached.py::test_an_address_that_nobody_serves_any_more_is_replaced_at_once",
+        "tests/portal/detached/test_detached.py::test_the_address_is_named_again",
     ),
     "RCH-3": (
         APPS + "test_a_form_that_is_shown_while_the_call_is_held_answers_that_call",
@@ -968,40 +968,40 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/client/urls/test_urls.py::test_no_address_takes_long",
         "tests/client/urls/test_urls.py::test_the_length_of_a_host_is_checked_before_it_is_encoded",
         "tests/core/test_urls.py::test_the_length_of_a_host_in_other_letters_is_checked_before_it_is_normalized",
-        "tests/core/test_patterns.py::test_odd_patterns_in_many_fields_of_another_server_are_judged_in_bounded_time",
+        "tests/core/forms/test_patterns.py::test_odd_patterns_in_many_fields_of_another_server_are_judged_in_bounded_time",
         "tests/client/test_long_texts.py::test_a_round_of_very_many_questions_asks_none_and_takes_no_longer_than_a_few",
         "tests/client/test_long_texts.py::test_a_million_malformed_parts_of_a_message_take_no_longer_than_a_few",
     ),
     "SAFE-2": (
-        "tests/core/test_patterns.py::test_a_form_of_many_patterns_with_large_sets_is_read_in_bounded_time",
-        "tests/core/test_patterns.py::test_no_answer_and_no_default_makes_a_pattern_take_long",
-        "tests/core/test_patterns.py::test_a_pattern_that_cannot_run_in_linear_time_is_left_to_its_server",
-        "tests/core/test_patterns.py::test_an_author_learns_at_once_that_a_pattern_cannot_run_in_linear_time",
-        "tests/core/test_patterns.py::test_the_linear_engine_finds_what_the_dialect_says",
+        "tests/core/forms/test_patterns.py::test_a_form_of_many_patterns_with_large_sets_is_read_in_bounded_time",
+        "tests/core/forms/test_patterns.py::test_no_answer_and_no_default_makes_a_pattern_take_long",
+        "tests/core/forms/test_patterns.py::test_a_pattern_that_cannot_run_in_linear_time_is_left_to_its_server",
+        "tests/core/forms/test_patterns.py::test_an_author_learns_at_once_that_a_pattern_cannot_run_in_linear_time",
+        "tests/core/forms/test_patterns.py::test_the_linear_engine_finds_what_the_dialect_says",
         "tests/client/transport/test_listing.py::test_the_pattern_of_an_output_schema_does_not_hang_the_client",
     ),
     "SAFE-3": (
-        "tests/core/test_patterns.py::test_an_answer_that_is_too_long_is_checked_for_nothing_else",
-        "tests/core/test_patterns.py::test_an_answer_that_would_take_long_is_too_long",
+        "tests/core/forms/test_patterns.py::test_an_answer_that_is_too_long_is_checked_for_nothing_else",
+        "tests/core/forms/test_patterns.py::test_an_answer_that_would_take_long_is_too_long",
     ),
     "SAFE-4": (
-        "tests/core/test_reveal.py::test_ordinary_text_stays_as_it_is",
-        "tests/core/test_reveal.py::test_what_can_mislead_is_marked",
-        "tests/core/test_reveal.py::test_a_stack_of_combining_characters_does_not_cover_other_lines",
-        "tests/core/test_reveal.py::test_a_message_keeps_its_layout",
-        "tests/core/test_reveal.py::test_no_character_that_unicode_lets_vanish_is_left",
-        "tests/core/test_reveal.py::test_every_character_is_either_shown_or_marked",
-        "tests/portal/test_shown.py::test_a_value_is_approved_with_every_character_of_it_shown",
-        "tests/portal/test_shown.py::test_a_page_says_that_something_is_marked_if_something_is",
-        "tests/portal/test_shown.py::test_a_message_is_never_cut",
-        "tests/portal/test_shown.py::test_a_consent_page_shows_whole_names_and_scopes",
-        "tests/portal/test_shown.py::test_two_different_values_are_never_shown_alike",
-        "tests/portal/test_shown.py::test_a_number_is_shown_with_every_digit",
-        "tests/portal/test_chromium.py::test_what_is_approved_is_seen_whole_and_in_one_order",
+        "tests/core/test_text.py::test_ordinary_text_stays_as_it_is",
+        "tests/core/test_text.py::test_what_can_mislead_is_marked",
+        "tests/core/test_text.py::test_a_stack_of_combining_characters_does_not_cover_other_lines",
+        "tests/core/test_text.py::test_a_message_keeps_its_layout",
+        "tests/core/test_text.py::test_no_character_that_unicode_lets_vanish_is_left",
+        "tests/core/test_text.py::test_every_character_is_either_shown_or_marked",
+        "tests/portal/pages/test_shown.py::test_a_value_is_approved_with_every_character_of_it_shown",
+        "tests/portal/pages/test_shown.py::test_a_page_says_that_something_is_marked_if_something_is",
+        "tests/portal/pages/test_shown.py::test_a_message_is_never_cut",
+        "tests/portal/pages/test_shown.py::test_a_consent_page_shows_whole_names_and_scopes",
+        "tests/portal/pages/test_shown.py::test_two_different_values_are_never_shown_alike",
+        "tests/portal/pages/test_shown.py::test_a_number_is_shown_with_every_digit",
+        "tests/portal/pages/test_chromium.py::test_what_is_approved_is_seen_whole_and_in_one_order",
         "tests/server/verbs/test_out_of_band.py::test_details_that_cannot_be_shown_are_refused_before_anybody_is_asked",
     ),
     "SAFE-5": (
-        "tests/portal/test_pages.py::test_an_approval_is_bound_to_the_digest_of_what_was_shown",
+        "tests/portal/pages/test_pages.py::test_an_approval_is_bound_to_the_digest_of_what_was_shown",
         "tests/server/verbs/test_decisions.py::test_the_digest_covers_everything_that_a_page_shows",
         "tests/server/verbs/test_decisions.py::test_what_was_accepted_for_something_else_cannot_be_used",
         "tests/server/verbs/test_decisions.py::test_what_was_not_accepted_cannot_be_used",
@@ -1051,7 +1051,7 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/server/test_vault.py::test_a_server_cannot_read_what_the_user_gave_another_one",
         "tests/server/test_vault.py::test_servers_share_secrets_only_if_both_have_the_same_namespace",
         "tests/portal/test_vault.py::test_a_row_copied_to_another_server_does_not_open",
-        "tests/portal/test_pages.py::test_a_page_says_which_server_will_be_able_to_read_what_is_entered",
+        "tests/portal/pages/test_pages.py::test_a_page_says_which_server_will_be_able_to_read_what_is_entered",
     ),
     "SAFE-13": (
         "tests/stores/test_tampering.py::test_nothing_that_a_record_says_can_be_changed_without_the_keys",
@@ -1093,12 +1093,12 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/client/guard/test_guard.py::test_hosts_are_allowed_and_denied",
     ),
     "SAFE-17": (
-        "tests/portal/test_keys.py::test_a_key_that_is_easy_to_guess_is_refused_wherever_keys_enter",
-        "tests/portal/test_keys.py::test_random_keys_are_never_refused",
+        "tests/stores/test_keys.py::test_a_key_that_is_easy_to_guess_is_refused_wherever_keys_enter",
+        "tests/stores/test_keys.py::test_random_keys_are_never_refused",
     ),
     "SAFE-18": (
         "tests/portal/test_attacks.py::test_nobody_is_locked_out_by_someone_who_guesses_at_the_same_address_or_under_another_name",
-        "tests/portal/test_loopback.py::test_a_web_page_cannot_lock_the_user_of_this_machine_out",
+        "tests/portal/identity/test_loopback.py::test_a_web_page_cannot_lock_the_user_of_this_machine_out",
         "tests/web/test_local_server.py::test_a_head_that_does_not_come_closes_the_connection",
         "tests/web/test_local_server.py::test_a_head_that_comes_byte_by_byte_closes_the_connection",
         "tests/web/test_local_server.py::test_the_second_request_of_a_connection_has_to_come_in_time_too",
@@ -1125,13 +1125,13 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/web/test_fetching.py::test_an_issuer_in_a_private_network_cannot_point_to_this_machine_or_to_the_cloud",
         "tests/web/test_fetching.py::test_a_name_that_leads_to_this_machine_is_refused_when_we_connect",
         "tests/web/test_fetching.py::test_an_issuer_on_this_machine_can_lead_to_this_machine",
-        "tests/portal/test_identity_attacks.py::test_a_storm_of_tokens_with_unknown_keys_is_one_request_for_keys",
-        "tests/portal/test_identity_attacks.py::test_an_issuer_whose_metadata_points_inwards_or_to_plain_http_is_not_used",
+        "tests/portal/identity/test_identity_attacks.py::test_a_storm_of_tokens_with_unknown_keys_is_one_request_for_keys",
+        "tests/portal/identity/test_identity_attacks.py::test_an_issuer_whose_metadata_points_inwards_or_to_plain_http_is_not_used",
     ),
     "SAFE-21": (
-        "tests/portal/test_identity_attacks.py::test_the_issuer_of_a_response_is_checked",
-        "tests/portal/test_identity_attacks.py::test_signing_out_ends_the_session_for_copies_of_the_cookie_on_every_replica",
-        "tests/portal/test_identity_attacks.py::test_signing_out_goes_to_the_issuer_if_it_offers_that",
+        "tests/portal/identity/test_identity_attacks.py::test_the_issuer_of_a_response_is_checked",
+        "tests/portal/identity/test_identity_attacks.py::test_signing_out_ends_the_session_for_copies_of_the_cookie_on_every_replica",
+        "tests/portal/identity/test_identity_attacks.py::test_signing_out_goes_to_the_issuer_if_it_offers_that",
     ),
     "SAFE-22": (
         "tests/settings/test_table.py::test_every_limit_says_what_happens_at_it",
@@ -1207,12 +1207,12 @@ SHOWN_BY: Final[dict[str, tuple[str, ...]]] = {
         "tests/portal/test_audit.py::test_guessing_ids_is_in_the_trail_and_so_is_its_limit",
         "tests/portal/test_audit.py::test_an_answer_that_comes_too_late_or_for_other_details_is_in_the_trail",
         "tests/portal/test_audit.py::test_a_decline_on_a_page_is_in_the_trail",
-        "tests/portal/test_identity_attacks.py::test_a_sign_out_that_is_refused_is_in_the_audit_trail",
-        "tests/portal/test_identity_attacks.py::test_an_assertion_of_a_proxy_that_is_refused_is_in_the_audit_trail_once",
+        "tests/portal/identity/test_identity_attacks.py::test_a_sign_out_that_is_refused_is_in_the_audit_trail",
+        "tests/portal/identity/test_identity_attacks.py::test_an_assertion_of_a_proxy_that_is_refused_is_in_the_audit_trail_once",
         "tests/client/browser/test_site.py::test_every_request_that_is_refused_is_in_the_audit_trail",
         "tests/portal/test_audit.py::test_another_user_of_this_machine_is_in_the_trail",
         "tests/server/test_local_user.py::test_a_caller_who_only_looks_local_is_in_the_audit_trail_once",
-        "tests/portal/test_identity_attacks.py::test_a_sign_in_that_is_refused_is_in_the_audit_trail",
+        "tests/portal/identity/test_identity_attacks.py::test_a_sign_in_that_is_refused_is_in_the_audit_trail",
         "tests/cli/test_vault.py::test_what_an_operator_deletes_is_in_the_audit_trail_without_its_value",
     ),
     "AUD-2": (

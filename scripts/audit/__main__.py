@@ -143,7 +143,7 @@ def build() -> str:
 
 def scan_logs() -> str:
     """No secret and no forged line in any log: the scan that every run of the tests does, and that it works."""
-    tests = ("tests/test_scanning.py", "tests/test_logs.py", "tests/portal/test_oauth.py")
+    tests = ("tests/test_scanning.py", "tests/test_logs.py", "tests/portal/oauth/test_oauth.py")
     must(sys.executable, "-m", "pytest", "-q", *tests)
     return "logs hold no secrets, and no line that a stranger has forged"
 

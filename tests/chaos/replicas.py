@@ -14,7 +14,7 @@ from pathlib import Path
 from examples.portal_parts.tracker import Tracker
 from tests.chaos.proxy import Proxy, proxy
 from tests.contract.conftest import place
-from tests.portal.issuers import Issuer, issuing
+from tests.portal.identity.issuers import Issuer, issuing
 from tests.portal.running import Process, listening, running, start
 from tests.serving import free_port
 

@@ -15,8 +15,8 @@ from anyio import to_thread
 
 from midcall.cli import main
 from tests.cli.shell import BARE, here, midcall, screen
+from tests.portal.detached.stdio_hosts import Home, address_in, press
 from tests.portal.sites import Visitor
-from tests.portal.stdio_hosts import Home, address_in, press
 from tests.server.reaching import posted
 from tests.serving import serving
 from tests.warm import command_of

@@ -19,7 +19,7 @@ from midcall.web.forms.inputs import inputs, read
 from tests.client.browser.test_site import let_in
 from tests.client.browsing import desk
 from tests.client.lines.test_lines import Session, fill, form_asked
-from tests.core.test_reveal import ANYTHING
+from tests.core.test_text import ANYTHING
 from tests.terminals import Desk, Hands, form
 
 HIDDEN = ["AC\u200bME", "exe.\u202egpj", " two  spaces ", "one\nTo: Eve", "p\u0430ypal", "a\ufe0f", "\x1b[2Jgone"]

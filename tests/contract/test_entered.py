@@ -13,10 +13,10 @@ from midcall.errors import StoreError
 from midcall.stores import Store
 from midcall.stores.base import Completion, Value
 from midcall.stores.interactions import digest_of
-from tests.portal.authorization_server import authorization_server
-from tests.portal.connecting import discovered
+from tests.portal.oauth.authorization_server import authorization_server
+from tests.portal.oauth.connecting import discovered
+from tests.portal.pages.test_authorize import returned
 from tests.portal.sites import ADA, Site, Visitor, site, visiting
-from tests.portal.test_authorize import returned
 
 WITHIN = 30.0
 OLD, NEW = "ghp_entered_last_year", "ghp_entered_now"

@@ -47,7 +47,7 @@ from midcall.stores import StoreError
 from midcall.testing import ERAS, Answers, Asked, Era, NotReplayable, Script, connect, fill_vault, replayed, run
 from tests.auditing import exported
 from tests.mistakes import BROKEN, logged_mistake
-from tests.portal.authorization_server import CLIENT, authorization_server
+from tests.portal.oauth.authorization_server import CLIENT, authorization_server
 from tests.portal.sites import Visitor as PageVisitor
 from tests.server.codes import shown as shown_text
 from tests.server.frames import Frame, host

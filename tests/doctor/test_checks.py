@@ -33,7 +33,7 @@ from midcall.stores.redis import Redis
 from midcall.stores.sqlite import SQLite
 from midcall.web.local_server import LocalServer, bind
 from tests.kinds import KINDS, Kind, server_with
-from tests.portal.issuers import issuing
+from tests.portal.identity.issuers import issuing
 
 KEYS = ["k key of the tests: 0123456789abcdef"]
 AT_HOME = Surroundings()

@@ -12,9 +12,9 @@ import pytest
 from midcall.client import connect
 from midcall.testing import Era
 from scripts.peers import PEERS, node
+from tests.portal.identity.signing_in import Kept, signs_in
 from tests.portal.people import APPROVES, ENTERS, Person, Surfer
 from tests.portal.running import Process, running, shown, start
-from tests.portal.signing_in import Kept, signs_in
 from tests.serving import free_port
 from tests.skips import needs_peer
 

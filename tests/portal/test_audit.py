@@ -13,8 +13,8 @@ from midcall.settings.web import FAILED_OPENS
 from midcall.stores.interactions import Kind, short
 from midcall.web import peer
 from tests.auditing import Trail
+from tests.portal.pages.test_account import delete, returned, with_acme, with_secrets
 from tests.portal.sites import ADA, BOB, controls_of, served, site, visiting
-from tests.portal.test_account import delete, returned, with_acme, with_secrets
 from tests.portal.test_attacks import FILLED, KINDS
 
 FOREIGN = {"origin": "https://evil.example"}

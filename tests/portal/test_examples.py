@@ -21,10 +21,10 @@ from midcall.client import CannotConnect, connect, fastmcp_handler
 from midcall.testing import Era
 from tests.browser import launch
 from tests.chaos.proxy import Proxy, proxy
-from tests.portal.issuers import Issuer, issuing
+from tests.portal.identity.issuers import Issuer, issuing
+from tests.portal.identity.signing_in import Kept, signs_in
 from tests.portal.people import APPROVES, ENTERS, Act, Person, Surfer, connects, presses
 from tests.portal.running import KEYS, Process, code_of, listening, mock_issuer, running, shown, start
-from tests.portal.signing_in import Kept, signs_in
 from tests.serving import ROOT, environment, serving
 from tests.skips import needs_chromium
 from tests.warm import PYTHON

@@ -15,7 +15,7 @@ from midcall.portal.app import Portal
 from midcall.stores.memory import Memory
 from midcall.testing import Era
 from tests.kinds import Kind, server_with
-from tests.portal.authorization_server import AuthorizationServer
+from tests.portal.oauth.authorization_server import AuthorizationServer
 from tests.portal.sites import Visitor
 from tests.server.codes import KEYS
 

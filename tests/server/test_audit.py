@@ -30,7 +30,7 @@ from tests.auditing import Trail
 from tests.calling import Elicit, asking, begin, finish, proceed, retry
 from tests.contract.conftest import place
 from tests.kinds import KINDS, Kind, server_with
-from tests.portal.authorization_server import CLIENT, authorization_server
+from tests.portal.oauth.authorization_server import CLIENT, authorization_server
 from tests.rounds import raw_call
 from tests.server.codes import go_on, shown
 from tests.server.frames import Frame, host

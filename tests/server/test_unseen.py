@@ -16,7 +16,7 @@ from midcall import ProviderFailed, StoreError, ask, authorize, once
 from midcall.stores.memory import Memory
 from midcall.testing import Era, connect
 from tests.kinds import server_with
-from tests.portal.authorization_server import CLIENT
+from tests.portal.oauth.authorization_server import CLIENT
 from tests.server.codes import shown
 from tests.server.people import TOKEN, WITH_URLS, Person, fills, installed, presses, read_repo
 

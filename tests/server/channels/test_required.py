@@ -43,7 +43,7 @@ from midcall.testing import Era
 from midcall.testing import connect as stock
 from midcall.web.local_server import LocalServer, bind
 from tests.kinds import KINDS, Kind, server_with
-from tests.portal.authorization_server import CLIENT, authorization_server
+from tests.portal.oauth.authorization_server import CLIENT, authorization_server
 from tests.portal.people import Act, Attentive, Person, Surfer, presses
 from tests.server.codes import code_of, go_on, shown
 

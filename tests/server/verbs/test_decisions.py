@@ -22,7 +22,7 @@ from midcall.stores.memory import Memory
 from midcall.testing import Era, connect
 from tests.contract.conftest import ALL, place
 from tests.kinds import server_with
-from tests.portal.authorization_server import CLIENT, authorization_server
+from tests.portal.oauth.authorization_server import CLIENT, authorization_server
 from tests.portal.sites import Visitor
 from tests.rounds import accept, raw_call, text
 from tests.server.codes import KEYS, shown

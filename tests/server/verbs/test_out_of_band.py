@@ -28,9 +28,9 @@ from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect
 from tests.kinds import KINDS, Kind, server_with
 from tests.mistakes import BROKEN, logged_mistake
-from tests.portal.authorization_server import CLIENT, AuthorizationServer, authorization_server
+from tests.portal.identity.test_loopback import linux, root
+from tests.portal.oauth.authorization_server import CLIENT, AuthorizationServer, authorization_server
 from tests.portal.sites import Visitor
-from tests.portal.test_loopback import linux, root
 from tests.server.codes import KEYS, code_of, shown
 from tests.server.people import TOKEN, WITH_URLS, Person, connects, fills, installed, presses, read_repo
 from tests.serving import serving

@@ -15,7 +15,7 @@ from joserfc.jwk import KeySet, OctKey, RSAKey
 from starlette.requests import Request
 
 from midcall.portal.identity import Caller, FromCallable, Oidc, ProxyJwt
-from tests.portal.issuers import Issuer, issuing, provider_mock
+from tests.portal.identity.issuers import Issuer, issuing, provider_mock
 from tests.portal.sites import BASE, Site, Visitor, site
 
 HOME = "https://mcp.example.com"

@@ -21,8 +21,8 @@ from starlette.requests import Request
 
 from midcall.portal import FromCallable, Portal
 from midcall.portal.detached.files import Folder, Life, read_life, write_life
+from tests.portal.detached.stdio_hosts import Home, address_in, code_in, host, press
 from tests.portal.sites import controls_of
-from tests.portal.stdio_hosts import Home, address_in, code_in, host, press
 from tests.web.other_user import ASK, another_user, linux, root
 
 pytestmark = linux

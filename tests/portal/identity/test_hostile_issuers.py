@@ -19,9 +19,9 @@ from midcall.portal.oauth import Provider, ProviderFailed
 from midcall.stores.memory import Memory
 from midcall.web.fetching import Reach, Unavailable
 from midcall.web.local_server import LocalServer, bind
-from tests.portal.authorization_server import authorization_server
-from tests.portal.connecting import Clock, Replica, discovered
-from tests.portal.issuers import Issuer, issuing
+from tests.portal.identity.issuers import Issuer, issuing
+from tests.portal.oauth.authorization_server import authorization_server
+from tests.portal.oauth.connecting import Clock, Replica, discovered
 from tests.portal.sites import HOME, Site, site
 
 ODD: list[Any] = [5, -1, 1e300, True, False, "", "x", "\ud800", "\0", [], [1], [None], [[]], [{}], {}, {"a": 1}]

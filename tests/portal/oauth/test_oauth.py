@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 import pytest
-import pytest_asyncio
 from oidc_provider_mock import run_server_in_thread
 
 from midcall.errors import InstallError, Misuse
@@ -18,8 +17,8 @@ from midcall.portal.oauth import Finished, Provider, ProviderFailed
 from midcall.portal.oauth.renewal import lease_id
 from midcall.stores import open_store
 from midcall.stores.base import Record
-from tests.portal.authorization_server import CLIENT, AuthorizationServer, authorization_server
-from tests.portal.connecting import (
+from tests.portal.oauth.authorization_server import CLIENT, AuthorizationServer, authorization_server
+from tests.portal.oauth.connecting import (
     BROWSER,
     CALLBACK,
     ID,
@@ -33,30 +32,9 @@ from tests.portal.connecting import (
 )
 
 
-@pytest_asyncio.fixture
-async def acme() -> AsyncGenerator[AuthorizationServer]:
-    async with authorization_server() as server:
-        yield server
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def store() -> Watched:
-    return Watched()
-
-
 @pytest.fixture
 def provider(acme: AuthorizationServer) -> Provider:
     return discovered(acme, "acme", "read", "write")
-
-
-@pytest.fixture
-def here(store: Watched, clock: Clock, provider: Provider) -> Replica:
-    return Replica(store, clock, provider)
 
 
 # --- the whole way ---------------------------------------------------------------------------

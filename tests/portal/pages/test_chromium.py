@@ -28,8 +28,8 @@ from midcall.settings.web import FAILED_OPENS
 from midcall.stores.interactions import Kind
 from midcall.web.local_server import LocalServer, bind
 from tests.browser import launch
-from tests.portal.authorization_server import CLIENT, authorization_server
-from tests.portal.issuers import issuing, provider_mock
+from tests.portal.identity.issuers import issuing, provider_mock
+from tests.portal.oauth.authorization_server import CLIENT, authorization_server
 from tests.portal.sites import ADA, BOB, SECONDS, Site, served, site
 from tests.skips import needs_chromium
 

@@ -15,7 +15,7 @@ from midcall.portal.oauth.tokens import vault_name
 from midcall.portal.vault import Vault
 from midcall.stores.base import Record, Store
 from midcall.stores.memory import Memory
-from tests.portal.authorization_server import CLIENT, AuthorizationServer
+from tests.portal.oauth.authorization_server import CLIENT, AuthorizationServer
 
 CALLBACK = "http://127.0.0.1:9/midcall/callback/acme"
 KEYS = ["a key that is long enough to be one, 1"]

@@ -16,7 +16,7 @@ from midcall.portal.oauth import Provider
 from midcall.stores.interactions import Interactions
 from midcall.stores.memory import Memory
 from midcall.stores.sqlite import SQLite
-from tests.portal.authorization_server import CLIENT, AuthorizationServer, authorization_server
+from tests.portal.oauth.authorization_server import CLIENT, AuthorizationServer, authorization_server
 from tests.portal.sites import ADA, BASE, BOB, Site, Visitor, site, visiting
 
 

@@ -15,8 +15,8 @@ from midcall.settings.portal import PORTAL_PAUSE_SECONDS
 from midcall.stores.interactions import Kind, Next
 from midcall.stores.memory import Memory
 from tests.browser import launch
+from tests.portal.pages.test_authorize import with_acme
 from tests.portal.sites import ADA, Site, Visitor, controls_of, served, site, visiting
-from tests.portal.test_authorize import with_acme
 from tests.skips import needs_chromium
 
 ANSWERS: dict[Kind, dict[str, str]] = {

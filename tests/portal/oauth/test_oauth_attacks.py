@@ -6,37 +6,15 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
 import pytest
-import pytest_asyncio
 from starlette.datastructures import QueryParams
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 
 from midcall.errors import Misuse
 from midcall.portal.oauth import CallbackRefused, Finished, Provider, ProviderFailed
 from midcall.portal.vault import VaultLocked
-from tests.portal.authorization_server import CLIENT, AuthorizationServer, authorization_server
-from tests.portal.connecting import BROWSER, ID, OWNER, Clock, Replica, Watched, discovered, visited
+from tests.portal.oauth.authorization_server import CLIENT, AuthorizationServer, authorization_server
+from tests.portal.oauth.connecting import BROWSER, ID, OWNER, Clock, Replica, Watched, discovered, visited
 from tests.scanning import everything_about
-
-
-@pytest_asyncio.fixture
-async def acme() -> AsyncGenerator[AuthorizationServer]:
-    async with authorization_server() as server:
-        yield server
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def store() -> Watched:
-    return Watched()
-
-
-@pytest.fixture
-def here(store: Watched, clock: Clock, acme: AuthorizationServer) -> Replica:
-    return Replica(store, clock, discovered(acme))
 
 
 async def refused(

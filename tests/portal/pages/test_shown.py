@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from midcall.portal.oauth import Provider
 from midcall.portal.pages.interaction_kinds import Approve
 from midcall.stores.interactions import Interaction, Kind
-from tests.core.test_reveal import ANYTHING, decode
+from tests.core.test_text import ANYTHING, decode
 from tests.portal.sites import ADA, site, visiting
 
 HIDDEN = [

@@ -21,9 +21,9 @@ from midcall.portal.app import Portal
 from midcall.portal.identity import Caller, Oidc, ProxyJwt
 from midcall.settings.portal import PROVIDER_AGAIN_SECONDS, TOKEN_LEEWAY_SECONDS
 from tests.auditing import Trail
-from tests.portal.issuers import Issuer, _part, issuing
+from tests.portal.identity.issuers import Issuer, _part, issuing
+from tests.portal.identity.test_identity import HOME, behind, seen, signed_in, surfing, with_issuer
 from tests.portal.sites import BASE, Site, site
-from tests.portal.test_identity import HOME, behind, seen, signed_in, surfing, with_issuer
 
 HOSTILE = "x\r\nERROR:midcall.portal:forged\x1b[2J\u202e"
 

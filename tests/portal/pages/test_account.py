@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from midcall.portal.oauth import Provider
-from tests.portal.authorization_server import CLIENT, authorization_server
+from tests.portal.oauth.authorization_server import CLIENT, authorization_server
+from tests.portal.pages.test_authorize import returned, with_acme
 from tests.portal.sites import ADA, BOB, Site, Visitor, controls_of, site, visiting
-from tests.portal.test_authorize import returned, with_acme
 
 
 async def kept(at: Site, owner: str = ADA) -> list[str]:
