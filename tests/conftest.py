@@ -197,7 +197,7 @@ def own_loggers() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def own_servers() -> Iterator[None]:
     """Forget servers of earlier tests: `complete` speaks to every server of the process."""
-    installed = getattr(sys.modules.get("midcall.server.install"), "installations", WeakSet[object]())
+    installed = getattr(sys.modules.get("midcall.server.installation"), "installations", WeakSet[object]())
     before = set(installed)
     yield
     installed.intersection_update(before)

@@ -21,7 +21,7 @@ from midcall import InstallError, ask, audit
 from midcall.audit import Audit, Event, Name, OpenTelemetry
 from midcall.portal.app import Portal
 from midcall.server.call import Call
-from midcall.server.install import installation_on
+from midcall.server.installation import installation_on
 from midcall.testing import ERAS, Era, connect
 from tests.auditing import exported
 from tests.kinds import bare_server, server_with

@@ -27,7 +27,7 @@ from midcall.core.journal import Head
 from midcall.core.remembered import Remembered, shorten
 from midcall.portal.pages import interaction_kinds
 from midcall.portal.routes import _WrongHost
-from midcall.server.install import installation_on
+from midcall.server.installation import installation_on
 from midcall.server.running.turn import Given
 from midcall.stores.base import Record
 from midcall.stores.memory import Memory

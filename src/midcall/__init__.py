@@ -65,7 +65,8 @@ if TYPE_CHECKING:
     from midcall.core.question import Question, Visit
     from midcall.language.problems import Problem
     from midcall.server.channels.required import UrlElicitationRequired
-    from midcall.server.install import Installation, install
+    from midcall.server.install import install
+    from midcall.server.installation import Installation
     from midcall.server.verbs import (
         approve,
         ask,
@@ -95,7 +96,8 @@ _HOMES = {
     "midcall.core.outcome": ("STRONG", "Accepted", "Cancelled", "Declined", "Outcome", "Via"),
     "midcall.core.question": ("Question", "Visit"),
     "midcall.language.problems": ("Problem",),
-    "midcall.server.install": ("Installation", "install"),
+    "midcall.server.install": ("install",),
+    "midcall.server.installation": ("Installation",),
     "midcall.server.channels.required": ("UrlElicitationRequired",),
     "midcall.server.verbs": (
         "approve",

@@ -42,7 +42,7 @@ from midcall import Cancelled, Declined
 from midcall.client.browser import views
 from midcall.client.connection.connect import connect as client_connect
 from midcall.portal import Caller
-from midcall.server.install import installation_on
+from midcall.server.installation import installation_on
 from midcall.stores import StoreError
 from midcall.testing import ERAS, Answers, Asked, Era, NotReplayable, Script, connect, fill_vault, replayed, run
 from tests.auditing import exported

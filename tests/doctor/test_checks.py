@@ -27,7 +27,8 @@ from midcall.portal.app import Portal
 from midcall.portal.identity import Oidc, ProxyJwt
 from midcall.portal.oauth import Provider
 from midcall.server.channels.table import CHANNELS
-from midcall.server.install import Installation, install, installation_on, installations
+from midcall.server.install import install
+from midcall.server.installation import Installation, installation_on, installations
 from midcall.stores.memory import Memory
 from midcall.stores.redis import Redis
 from midcall.stores.sqlite import SQLite

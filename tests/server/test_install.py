@@ -18,7 +18,8 @@ from mcp.server.request_state import RequestStateSecurity
 import midcall
 from midcall import Choice, InstallError, ask, visit
 from midcall.portal.app import Portal
-from midcall.server.install import find_place, installation_on
+from midcall.server.install import find_place
+from midcall.server.installation import installation_on
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect, run
 from tests.kinds import KINDS, Kind, bare_server, server_with

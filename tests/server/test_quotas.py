@@ -13,7 +13,7 @@ from midcall import StoreFull, ask, once, visit
 from midcall.doctor.checks.store import check_store
 from midcall.doctor.inspection import Setup
 from midcall.errors import InstallError
-from midcall.server.install import installation_on
+from midcall.server.installation import installation_on
 from midcall.stores.memory import Memory
 from midcall.testing import connect
 from tests.kinds import KINDS, Kind, bare_server, server_with

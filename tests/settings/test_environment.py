@@ -8,7 +8,7 @@ import pytest
 
 from midcall import InstallError
 from midcall.portal.app import Portal
-from midcall.server.install import installations
+from midcall.server.installation import installations
 from tests.kinds import server_with
 
 

@@ -25,7 +25,7 @@ from redis import Redis
 import midcall
 from midcall import RecordRefused, approve, ask, once, secret, visit
 from midcall.portal.app import Portal
-from midcall.server.install import Installation, installation_on
+from midcall.server.installation import Installation, installation_on
 from midcall.stores import Record, Store
 from midcall.stores.interactions import Ending, Interaction
 from midcall.stores.memory import Memory

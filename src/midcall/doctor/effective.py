@@ -13,7 +13,7 @@ from midcall.settings.table import SETTINGS, Setting, Value
 from midcall.stores.sqlite import default_file
 
 if TYPE_CHECKING:
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
 
 Source: TypeAlias = Literal["argument", "environment", "default", "fixed"]
 
@@ -26,7 +26,7 @@ _ATTRIBUTES: Final = {
         name: name.lower()
         for name in (
             *("MAX_LIVE", "MAX_ROUNDS", "REQUIRED", "ADOPT", "STRICT", "NOT_SECRET", "ANSWERS_AHEAD", "RELAY"),
-            *("APPS", "PROBE", "MAX_CALLER_RECORDS", "MAX_CALLER_MB", "MAX_STORE_RECORDS", "MAX_STORE_MB"),
+            *("APPS", "PROBE"),
         )
     },
 }
@@ -82,6 +82,9 @@ def _arguments(setup: Setup) -> Iterator[tuple[str, Value]]:
     installation, portal = setup.installation, setup.portal
     for name, attribute in _ATTRIBUTES.items():
         yield name, getattr(installation, attribute)
+    for who, most in (("CALLER", installation.limits.caller), ("STORE", installation.limits.all)):
+        yield f"MAX_{who}_RECORDS", most.records
+        yield f"MAX_{who}_MB", most.size // 1_000_000
     yield "LIVE", None if _is_decided(installation) else installation.live
     yield "KEYS", _HIDDEN if installation.whose_keys == "author" else None
     is_default = portal is not None and str(default_file()) in repr(installation.store)

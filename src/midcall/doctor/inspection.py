@@ -14,7 +14,7 @@ from midcall.settings.table import SETTINGS
 
 if TYPE_CHECKING:
     from midcall.portal.app import Portal
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
 
 _CONTAINER_FILES: Final = ("/.dockerenv", "/run/.containerenv")
 _CONTAINER_VARIABLES: Final = ("KUBERNETES_SERVICE_HOST", "container")  # the second: Podman, LXC and systemd

@@ -19,7 +19,7 @@ from midcall.doctor.inspection import VARIABLES
 from midcall.doctor.masking import mask
 from midcall.doctor.source import find_similar
 from midcall.errors import MidcallError
-from midcall.server.install import Installation, installation_on, installations
+from midcall.server.installation import Installation, installation_on, installations
 from midcall.settings.cli import SLOW_IMPORT_SECONDS
 
 _NEEDED: Final = ("mcp", "midcall", "fastmcp")

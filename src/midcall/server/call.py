@@ -33,7 +33,7 @@ from midcall.settings.calls import TOGETHER_SECONDS
 from midcall.stores.interactions import Ending, short
 
 if TYPE_CHECKING:
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
     from midcall.server.running.handover import Claim
 
 logger = logging.getLogger("midcall")

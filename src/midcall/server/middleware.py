@@ -22,7 +22,7 @@ from midcall.server.running.turns import Turns
 from midcall.stores.quotas import caller
 
 if TYPE_CHECKING:
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
 
 
 _NONE: Final[Mapping[str, Any]] = {}

@@ -39,7 +39,7 @@ from midcall.stores.sqlite import SQLite
 
 if TYPE_CHECKING:
     from midcall.server.channels.portal import Portal
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
     from midcall.stores.base import Store
 
 logger = logging.getLogger("midcall")

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from mcp_types import CallToolResult
 
-from midcall.server.install import installation_on
+from midcall.server.installation import installation_on
 from midcall.testing.importing import is_name, load_server, start_commands
 from midcall.testing.running import NotReplayable, Run, ScriptedCall, connect, run
 from midcall.testing.script import Answers, Script

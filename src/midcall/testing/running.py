@@ -17,7 +17,7 @@ from midcall.client.connection.connect import check_era, open_client
 from midcall.client.transport.offer import Offer
 from midcall.client.transport.target import ConnectOptions, Reached, reach
 from midcall.protocol import CODE, CONTINUE, NOW, VERSIONS, Version
-from midcall.server.install import installation_on
+from midcall.server.installation import installation_on
 from midcall.server.running.runs import chosen_live
 from midcall.settings.cli import TESTED_ROUNDS
 from midcall.testing.importing import load_server

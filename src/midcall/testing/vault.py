@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 from midcall.core.caller import Caller
-from midcall.server.install import Installation, installation_on
+from midcall.server.installation import Installation, installation_on
 from midcall.testing.importing import load_server
 from midcall.web.secret_checks import ONE
 

@@ -14,7 +14,7 @@ from mcp.server.connection import Connection
 from mcp_types import ElicitCompleteNotification
 
 from midcall import StoreError, complete, visit
-from midcall.server.install import installations
+from midcall.server.installation import installations
 from midcall.stores.interactions import digest_of
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, Script, run

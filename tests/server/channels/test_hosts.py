@@ -21,7 +21,7 @@ from midcall import Form, Text, ask, choose, confirm
 from midcall.doctor.checks.options import check_forms
 from midcall.doctor.inspection import Setup
 from midcall.portal.app import Portal
-from midcall.server.install import Installation, installation_on
+from midcall.server.installation import Installation, installation_on
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect
 from tests.kinds import KINDS, Kind, server_with

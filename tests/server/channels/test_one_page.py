@@ -19,7 +19,7 @@ from mcp_types import CallToolResult
 
 from midcall import Question, approve, ask, ask_all, choose, confirm, install, once, secret
 from midcall.portal import Portal
-from midcall.server.install import installation_on
+from midcall.server.installation import installation_on
 from midcall.server.resuming import visits
 from midcall.server.running import beat, handover
 from midcall.stores import open_store

@@ -12,7 +12,7 @@ from mcp.server.apps import APP_MIME_TYPE, EXTENSION_ID
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
 import midcall
-from midcall.server.install import installation_on
+from midcall.server.installation import installation_on
 from midcall.stores.memory import Memory
 from midcall.testing import connect
 from tests.kinds import bare_server

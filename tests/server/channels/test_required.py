@@ -36,7 +36,7 @@ from midcall import (
 from midcall.client import connect
 from midcall.portal.app import Portal
 from midcall.portal.oauth import Provider
-from midcall.server.install import installation_on
+from midcall.server.installation import installation_on
 from midcall.server.resuming import visits as waiting
 from midcall.stores.memory import Memory
 from midcall.testing import Era

@@ -240,7 +240,7 @@ async def test_a_visit_is_completed_from_another_replica() -> None:
 
 
 def midcall_installations() -> list[Any]:
-    from midcall.server.install import installations
+    from midcall.server.installation import installations
 
     return list(installations)
 

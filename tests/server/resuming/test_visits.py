@@ -23,7 +23,7 @@ from mcp_types import (
 import midcall
 from midcall import Cancelled, Declined, UrlElicitationRequired, Visit, ask, complete, protocol, visit
 from midcall.errors import InvalidQuestion, UserCancelled, UserDeclined
-from midcall.server.install import installation_on
+from midcall.server.installation import installation_on
 from midcall.server.resuming import visits
 from midcall.stores.memory import Memory
 from midcall.testing import Era, Script, connect, run

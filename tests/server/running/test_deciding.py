@@ -10,7 +10,7 @@ import pytest
 from mcp import MCPError
 
 import midcall
-from midcall.server.install import installation_on
+from midcall.server.installation import installation_on
 from midcall.server.running import beat, handover
 from midcall.stores import Store
 from midcall.stores.memory import Memory

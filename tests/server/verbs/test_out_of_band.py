@@ -22,7 +22,7 @@ from midcall import NoChannel, approve, ask, authorize, secret
 from midcall.core.caller import Caller
 from midcall.portal.app import Portal
 from midcall.portal.oauth import Provider
-from midcall.server.install import installations
+from midcall.server.installation import installations
 from midcall.server.resuming import visits
 from midcall.stores.memory import Memory
 from midcall.testing import ERAS, Era, connect

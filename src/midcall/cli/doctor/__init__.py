@@ -22,7 +22,7 @@ from midcall.doctor.inspection import Report, Setup, Surroundings
 from midcall.doctor.installation import CannotImport, find_installation
 from midcall.doctor.masking import mask
 from midcall.doctor.source import NOTHING_NAMED, explain_target, find_source
-from midcall.server.install import Installation
+from midcall.server.installation import Installation
 from midcall.settings.cli import CHECK_CLOSE_SECONDS
 
 

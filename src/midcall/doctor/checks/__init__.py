@@ -26,7 +26,7 @@ from midcall.doctor.checks.store import check_store
 from midcall.doctor.inspection import Finding, Report, Setup, Surroundings
 
 if TYPE_CHECKING:
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
 
 __all__ = ["CHECKS", "Check", "run_checks"]
 

@@ -12,7 +12,7 @@ from midcall.doctor.inspection import Finding, Setup
 from midcall.server.channels.table import CHANNELS
 
 if TYPE_CHECKING:
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
 
 Missing: TypeAlias = tuple[str, str] | None
 """What is missing, and how to get it."""

@@ -22,7 +22,7 @@ from midcall.server.call import Call, current_call
 from midcall.server.channels.required import UrlElicitationRequired
 from midcall.server.frameworks.errors import find_ours, is_failure, look_inside
 from midcall.server.frameworks.session import AskingSession
-from midcall.server.install import Installation, installation_on
+from midcall.server.installation import Installation, installation_on
 
 _MARK: Final = "__midcall__"
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from midcall.server.call import Call
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
 
 _REQUEST: Final = mark_name("retry")
 """The mark in the journal: which request the code of a retry is for."""

@@ -20,7 +20,7 @@ from midcall.server.running.turn import Given
 from midcall.server.running.turns import Turns, decode_state
 
 if TYPE_CHECKING:
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
 
 
 async def resume(

@@ -24,7 +24,7 @@ from midcall.stores.quotas import caller
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
 
 logger = logging.getLogger("midcall.store")
 

@@ -45,7 +45,7 @@ from midcall.settings.live_runs import GRACE_SECONDS
 from midcall.stores.quotas import caller
 
 if TYPE_CHECKING:
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
 
 logger = logging.getLogger("midcall")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from midcall.core.outcome import Via
 from midcall.core.question import check_channels, check_id
@@ -11,10 +11,8 @@ from midcall.errors import InvalidQuestion, MidcallError
 from midcall.server.call import current_call, running_call
 from midcall.server.channels import table
 from midcall.server.frameworks.errors import surface
+from midcall.server.installation import Installation, installations
 from midcall.server.running.run import REPLAYED
-
-if TYPE_CHECKING:
-    from midcall.server.install import Installation
 
 
 def can_ask(mode: Literal["form", "url"] | None = None, via: Via | None = None) -> tuple[Via, ...]:
@@ -60,8 +58,6 @@ async def complete(id: str) -> bool:
 
 async def _find_installations(id: str) -> list[Installation]:
     """The installations to report this visit to. One whose store can't be reached doesn't know it."""
-    from midcall.server.install import installations
-
     everybody = list(installations)
     if len(everybody) < 2:
         return everybody
@@ -77,7 +73,5 @@ async def _find_installations(id: str) -> list[Installation]:
 
 def loop_for(id: str) -> asyncio.AbstractEventLoop | None:
     """The loop to complete this visit on: of a server that knows it, else of any running server."""
-    from midcall.server.install import installations
-
     by_knowing = sorted(installations, key=lambda each: not each.visits.remembers(id))
     return next((loop for each in by_knowing if (loop := each.visits.loop) is not None), None)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from midcall.server.call import Call
     from midcall.server.channels.request import Asking
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
     from midcall.server.resuming.storage import Keeping
 
 _SAFE: Final = 2**53

@@ -24,7 +24,7 @@ from midcall.server.channels.apps.tool import call_tool
 from midcall.settings.cli import MAX_TOOL_PAGES
 
 if TYPE_CHECKING:
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
 
 FORM: Final = "ui://midcall/form"
 

@@ -25,7 +25,7 @@ from midcall.stores.interactions import Action, Ending, Interaction, Interaction
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
-    from midcall.server.install import Installation
+    from midcall.server.installation import Installation
     from midcall.server.resuming.storage import Keeping
 
 Reply: TypeAlias = dict[str, Any]
