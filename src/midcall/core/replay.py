@@ -396,27 +396,25 @@ class Replay:
         journal = self.journal
         asked = frozenset(journal.asked)
         quick = journal.left is not None and 0 <= now - journal.left < doubt  # the clocks of replicas may differ
-        answered = [
-            (wire, identity, entry, _read_reply(entry, responses[wire]))
-            for identity, entry in self._open()
-            if (wire := identity if entry.attempt == 1 else wire_key(identity, entry.attempt)) in responses
-            and wire in asked
-        ]
-        for wire, identity, entry, (kind, content) in answered:
+        answered: dict[str, tuple[str, Entry, tuple[Kind, Any]]] = {}
+        for identity, raw in journal.entries.items():
+            if raw[0] in OPEN:
+                entry = raw if isinstance(raw, Entry) else Entry.from_wire(raw)
+                wire = identity if entry.attempt == 1 else wire_key(identity, entry.attempt)
+                if wire in responses and wire in asked:
+                    answered[wire] = identity, entry, _read_reply(entry, responses[wire])
+        fresh: set[str] = set()
+        for wire, (identity, entry, (kind, content)) in answered.items():
+            if not identity.startswith(REQUIRED):  # once such a visit is done, the tool won't require it again
+                fresh.add(identity)
             if kind == "reply":
                 journal.entries[identity] = entry._replace(kind="reply", value=content)
                 continue
             late = entry.deadline is not None and now > entry.deadline
             decided = not quick or is_decided(responses[wire])
             self.settle(identity, entry, "timeout" if late else kind, content, quick=not decided)
-        # Once a required visit is done, the tool has no reason to require it again.
-        self._fresh = {identity for _, identity, _, _ in answered if not identity.startswith(REQUIRED)}
-        return tuple(wire for wire, _, _, _ in answered)
-
-    def _open(self) -> list[tuple[str, Entry]]:
-        journal = self.journal
-        waiting = [(identity, raw) for identity, raw in journal.entries.items() if raw[0] in OPEN]
-        return [(name, raw if isinstance(raw, Entry) else Entry.from_wire(raw)) for name, raw in waiting]
+        self._fresh = fresh
+        return tuple(answered)
 
     def withdraw(self, identity: str) -> None:
         """Nobody waits for this question any more."""

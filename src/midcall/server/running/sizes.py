@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 from mcp.server.context import ServerRequestContext
 from pydantic import BaseModel
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import to_json
 
 _SMALL: Final = 10_000
 _BYTES_PER_CHARACTER: Final = 6
@@ -16,6 +16,14 @@ _BYTES_PER_CHARACTER: Final = 6
 
 def size_of(value: Any, most: int) -> int:
     """About how many bytes this takes. Stops counting above `most`."""
+    try:
+        text = len(to_json(value))  # nearly all are small: then this tells enough, and takes less time
+    except Exception:  # a text that isn't valid Unicode, or an author's own type
+        return _count(value, most)
+    return text * _BYTES_PER_CHARACTER if text <= _SMALL else _count(value, most)
+
+
+def _count(value: Any, most: int) -> int:
     size = 0
     left: list[Any] = [value]
     while left and size <= most:
@@ -32,17 +40,8 @@ def size_of(value: Any, most: int) -> int:
 
 def size_of_request(ctx: ServerRequestContext[Any, Any], most: int) -> int:
     """The same for a request: its params, and over HTTP the body, which the framework keeps with it."""
-    size = _size_of_params(ctx.params, most)
+    size = size_of(ctx.params, most)
     if ctx.request is None:
         return size
     length = ctx.request.headers.get("content-length", "")
     return size + (int(length) if length.isdecimal() else size)
-
-
-def _size_of_params(params: Any, most: int) -> int:
-    """Nearly all are small: then their text tells enough, and takes less time to make than to look at each part."""
-    try:
-        text = len(to_json(params))
-    except PydanticSerializationError:  # a text that isn't valid Unicode
-        return size_of(params, most)
-    return text * _BYTES_PER_CHARACTER if text <= _SMALL else size_of(params, most)
