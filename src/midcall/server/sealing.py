@@ -14,7 +14,7 @@ import os
 import struct
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import Server
@@ -31,7 +31,7 @@ from mcp_types.methods import INPUT_REQUIRED_METHODS, is_input_required
 
 from midcall.errors import InstallError
 from midcall.server.frameworks.context import with_params
-from midcall.server.running.turn import OwnState
+from midcall.server.running.turn import OwnState, has_own_state
 from midcall.settings.calls import SDK_STATE_TTL_SECONDS
 from midcall.settings.install import STATE_TTL_SECONDS
 from midcall.stores.memory import Memory
@@ -98,7 +98,7 @@ class Seal:
                 return result
         else:
             result = await call_next(ctx)
-        if isinstance(result, dict) and isinstance(result.get("requestState"), OwnState):
+        if has_own_state(result):
             sealed = self._close(ctx, result["requestState"], binding or self._bind(ctx, _fail))
             return {**result, "requestState": f"{_MARK}{sealed}"}
         if self._theirs is not None and is_input_required(result):
@@ -170,11 +170,6 @@ def _fail(ctx: ServerRequestContext[Any, Any], outcome: str, why: str) -> MCPErr
     return MCPError(INTERNAL_ERROR, "Internal error")
 
 
-def _is_own(result: object) -> TypeGuard[dict[str, Any]]:
-    """Whether this is a round with a state that midcall made, not sealed yet."""
-    return isinstance(result, dict) and isinstance(cast("dict[str, Any]", result).get("requestState"), OwnState)
-
-
 async def _seal_around(
     boundary: RequestStateBoundary, ctx: ServerRequestContext[Any, Any], call_next: CallNext
 ) -> tuple[HandlerResult, bool]:
@@ -183,7 +178,7 @@ async def _seal_around(
 
     async def inside(ctx: ServerRequestContext[Any, Any]) -> HandlerResult:
         result = await call_next(ctx)
-        if not _is_own(result):
+        if not has_own_state(result):
             return result
         ours.append(result)
         return None

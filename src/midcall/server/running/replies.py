@@ -21,7 +21,7 @@ from midcall.server.channels.required import check_required, goes_by_link, leave
 from midcall.server.frameworks.errors import Ours, ending, find_ours
 from midcall.server.resuming import codes
 from midcall.server.running.run import OVER, ROUND, STOPPED
-from midcall.server.running.turn import OwnRound, OwnState
+from midcall.server.running.turn import OwnState
 from midcall.settings.calls import STATE_BYTES
 
 AGAIN: Final[dict[str, Any]] = {}
@@ -136,7 +136,7 @@ async def _round(call: Call, requests: Mapping[str, Mapping[str, Any]]) -> dict[
         return await _too_many(call, limit)
     call.journal.holds += not requests
     # go-sdk takes a round without `inputRequests` for an empty success, and mcp-go refuses a tool's without `content`.
-    result = OwnRound(requestState=await _state(call, requests), inputRequests=requests)
+    result: dict[str, Any] = {"requestState": await _state(call, requests), "inputRequests": requests}
     if call.method == "tools/call":
         result["content"] = []
     return call.stamp(result, "input_required")

@@ -15,12 +15,12 @@ from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeGuard, cast
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ErrorData
 from pydantic import BaseModel
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import to_json
 
 from midcall.errors import StoreError
 from midcall.server.channels.push import take_back
@@ -50,14 +50,14 @@ class OwnState(str):
     __slots__ = ()
 
 
-class OwnRound(dict[str, Any]):
-    """A round that midcall made: JSON data with an own state."""
+class _Packed(bytes):
+    """A result as JSON."""
 
     __slots__ = ()
 
 
-class _Packed(bytes):
-    """An own round as JSON."""
+class _PackedRound(_Packed):
+    """A round with an own state, as JSON."""
 
     __slots__ = ()
 
@@ -91,19 +91,23 @@ class Outcome(NamedTuple):
         """
         if self.error is not None:
             raise MCPError.from_error_data(self.error)
-        if isinstance(self.result, _Packed):
-            round = json.loads(self.result)
-            return OwnRound(round, requestState=OwnState(round["requestState"]))
-        return self.result
+        if not isinstance(self.result, _Packed):
+            return self.result
+        result = json.loads(self.result)
+        if isinstance(self.result, _PackedRound):
+            result["requestState"] = OwnState(result["requestState"])
+        return result
 
     def pack(self) -> Outcome:
-        """The same in less memory: of the rounds that are kept, few are asked for again."""
-        if not isinstance(self.result, OwnRound):
+        """The same in less memory: of those that are kept, few are asked for again."""
+        result = self.result
+        if not isinstance(result, (dict, BaseModel)):
             return self
         try:
-            return Outcome(_Packed(to_json(self.result, inf_nan_mode="constants")))
-        except PydanticSerializationError:  # a text that isn't valid Unicode
+            text = to_json(result, by_alias=True, exclude_none=True, inf_nan_mode="constants")
+        except Exception:  # a text that isn't valid Unicode, or an author's own type
             return self
+        return Outcome(_PackedRound(text) if has_own_state(result) else _Packed(text))
 
     def size(self) -> int:
         """About how many bytes of memory it takes."""
@@ -118,16 +122,20 @@ class Outcome(NamedTuple):
         if isinstance(result, BaseModel):
             result = result.model_dump(by_alias=True, mode="json", exclude_none=True)
         error = None if self.error is None else self.error.model_dump(mode="json")
-        state = cast("dict[str, Any]", result).get("requestState") if isinstance(result, dict) else None
-        if isinstance(state, OwnState):
-            return {**result, "requestState": None}, error, str(state)
-        return cast("Any", result), error, None
+        if has_own_state(result):
+            return {**result, "requestState": None}, error, str(result["requestState"])
+        return result, error, None
 
     @classmethod
     def from_plain(cls, result: Any, error: Any, state: str | None) -> Outcome:
         if state is not None:
             result = {**result, "requestState": OwnState(state)}
         return cls(result, None if error is None else ErrorData.model_validate(error))
+
+
+def has_own_state(result: Any) -> TypeGuard[dict[str, Any]]:
+    """Whether this is a round that midcall has made, or put its journal into."""
+    return isinstance(result, dict) and isinstance(cast("dict[str, Any]", result).get("requestState"), OwnState)
 
 
 FORGOTTEN: Final = Outcome(error=ErrorData(code=INVALID_PARAMS, message=PAST))
