@@ -61,7 +61,7 @@ def begin() -> None:
         door.listen(100)
         fds = [its.fileno(), door.fileno()]
         env = {name: value for name, value in os.environ.items() if name != "PYTHONDEVMODE"}
-        env["PYTHONPATH"] = str(Path(midcall.__file__).parents[1])  # of this checkout, whatever is installed
+        env["PYTHONPATH"] = str(Path(midcall.__file__).parents[1])  # of this checkout, even if another is installed
         process = subprocess.Popen([sys.executable, str(SERVER), *map(str, fds)], pass_fds=fds, env=env)
 
     @atexit.register

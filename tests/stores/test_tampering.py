@@ -150,9 +150,9 @@ CHANGES: dict[str, Change] = {
     "an earlier version number": lambda row, other: replace(row, version=1),
 }
 JUNK: dict[str, Change] = {
-    "a version that is no number": lambda row, other: replace(row, version=cast("int", "abc")),
+    "a version that isn't a number": lambda row, other: replace(row, version=cast("int", "abc")),
     "a version that no number type holds": lambda row, other: replace(row, version=cast("int", "9" * 30)),
-    "an end that is no time": lambda row, other: replace(row, expires=cast("float", "soon")),
+    "an end that isn't a time": lambda row, other: replace(row, expires=cast("float", "soon")),
 }
 """What a database with types refuses itself."""
 

@@ -73,7 +73,7 @@ class Reach:
             raise Unavailable(f"its metadata has no usable {name}: it must be an https URL")
         try:
             host = _host(httpx2.URL(url))
-        except (httpx2.InvalidURL, ValueError):  # too long, half a character, or a host that is no name
+        except (httpx2.InvalidURL, ValueError):  # too long, half a character, or a host that isn't a name
             raise Unavailable(f"its metadata has no usable {name}: it must be an https URL") from None
         kind, at_home = _literal_kind(host), _literal_kind(_host(httpx2.URL(self.issuer)))
         if kind is not None and kind not in ("public", at_home) and host not in self.internal:

@@ -783,7 +783,7 @@ async def test_every_text_of_a_server_is_behind_a_bar(message: str) -> None:
 
 
 def posing(columns: int) -> str:
-    """Words that look like lines of ours, with so much before them that a terminal breaks the line in between."""
+    """Words that look like our lines, with so much before them that a terminal breaks the line in between."""
     rule = "─" * (columns - 4)
     lines = ("✓ Sent.", "✗ Declined.", "! Now type your password:", "1 Amount 5 EUR", "╭─ midcall asks")
     return " ".join(f"{rule} {line}" for line in lines)

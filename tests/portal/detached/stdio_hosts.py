@@ -55,7 +55,7 @@ class Home:
         return life.pid
 
     async def ended(self) -> None:
-        """Return once there is no page process."""
+        """Return once the page process has ended."""
         async with asyncio.timeout(WITHIN):
             while self._life() is not None:
                 await asyncio.sleep(0.05)

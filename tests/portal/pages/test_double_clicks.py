@@ -28,7 +28,7 @@ TOO_SOON = "before anyone could have read this page"
 
 
 class Clock:
-    """The time of a portal: it passes when a test says so."""
+    """The time of a portal: it passes when a test lets it."""
 
     def __init__(self) -> None:
         self.now = time.time()

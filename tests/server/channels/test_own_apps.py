@@ -1,4 +1,4 @@
-"""Which tools have an App of their own is learnt from the lists that callers see, and those may differ."""
+"""Which tools have their own App is learnt from the lists that callers see, and those may differ."""
 
 from __future__ import annotations
 

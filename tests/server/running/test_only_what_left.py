@@ -131,7 +131,7 @@ async def test_a_client_cannot_answer_what_only_a_page_may_answer(
 
 @pytest.mark.parametrize("way", [way for way in WAYS if way != "evicted"])
 async def test_a_client_that_declined_at_once_cannot_answer_the_page_that_asks_again(stores: Stores, way: Way) -> None:
-    """Its address leaves in a round of its own, which the retry continues."""
+    """Its address leaves in its own round, which the retry continues."""
 
     async def sure() -> str:
         return f"sure: {await confirm('Wipe the disk?', via=STRONG)}"

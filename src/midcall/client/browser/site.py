@@ -123,7 +123,7 @@ class _Desk:
         return self._act(id, posted)
 
     def _refuse_hasty(self, id: str, posted: Posted) -> Response:
-        """Show the question again: the second half of a double click was meant for the one before."""
+        """Show the question again: the second half of a double click belongs to the one before."""
         self._refuse("too_soon")
         if (asked := self._board.pending.get(id)) is not None:
             self._keep(asked, posted, tried=False)

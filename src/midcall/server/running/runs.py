@@ -234,7 +234,7 @@ class Runs:
         self._watch_expiry(loop)
 
     def end_soon(self, call: Call, why: str) -> None:
-        """End a run that waits here."""
+        """End this run, which nobody continues here."""
         self.take(call)
         self._note_end(call, why)
         if not call.run.is_here:
@@ -251,7 +251,7 @@ class Runs:
             self._ended.pop(next(iter(self._ended)))
 
     def begin(self, work: Coroutine[Any, Any, _Result]) -> asyncio.Task[_Result]:
-        """Begin this for a request, which may break off: then it goes on."""
+        """Begin this for a request. If that breaks off, this continues."""
         loop = asyncio.get_running_loop()
         if sys.version_info >= (3, 12) and loop.get_task_factory() is None:
             task = asyncio.Task(work, loop=loop, eager_start=True)  # mostly it doesn't wait, and is done

@@ -252,7 +252,7 @@ class Turns:
             return await self._decide(call, turn)
 
     async def _decide_apart(self, call: Call, turn: Turn) -> HandlerResult:
-        """Decide in a task of its own: the request may break off meanwhile, and nothing may be decided twice."""
+        """Decide in another task: the request may break off meanwhile, and nothing may be decided twice."""
         while not call.run.is_settled:  # it was when this task was made, some turns of the loop ago
             await _settle(call)
         return await self._decide(call, turn)
