@@ -19,7 +19,7 @@ from mcp.server.mcpserver import MCPServer
 
 import midcall
 from midcall.client.connection.visits import Visits as ClientVisits
-from midcall.client.guard.rates import Rate, Rates
+from midcall.client.guard import Rate, Rates
 from midcall.client.queue import Queue
 from midcall.core import question
 from midcall.core.forms import secrets

@@ -9,7 +9,7 @@ from hypothesis import given
 from textual.events import Paste
 
 from midcall.client.asked import Asked, FormQuestion
-from midcall.client.terminal.draft import Draft
+from midcall.client.terminal.flow import Draft
 from midcall.core.forms.fields import Choice, Number, Text
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from inspect import isawaitable
 from math import inf
-from typing import Any, Final, Protocol, cast, runtime_checkable
+from typing import Any, Final, Literal, Protocol, cast, runtime_checkable
 
 import anyio
 
@@ -69,6 +69,17 @@ async def ask_answerer(answerer: Answerer, asked: Asked) -> Outcome[Any]:
             "Return Accepted(content) with a dict, Declined() or Cancelled()"
         )
     return cast("Outcome[Any]", outcome)
+
+
+def action_of(outcome: Outcome[Any]) -> Literal["accept", "decline", "cancel"]:
+    """The protocol's name for this outcome."""
+    match outcome:
+        case Accepted():
+            return "accept"
+        case Declined():
+            return "decline"
+        case Cancelled():
+            return "cancel"
 
 
 # --- modes -----------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, cast
 
-from midcall.client.answerer import BOTH, check_modes
+from midcall.client.answerer import BOTH, action_of, check_modes
 from midcall.client.asked import Asked, Mode
 from midcall.client.lines.excerpt import server_name
 from midcall.client.queue import Queue, QueuedQuestion
@@ -31,7 +31,6 @@ from midcall.settings.client import MAX_PENDING
 _log: Final = logging.getLogger("midcall.client")
 
 Kind: TypeAlias = Literal["opened", "answered", "withdrawn"]
-_ACTIONS: Final = {Accepted: "accept", Declined: "decline", Cancelled: "cancel"}
 
 
 class NotPending(MidcallError, LookupError):
@@ -70,7 +69,7 @@ class Change:
         if self.kind == "opened":
             data["question"] = self.asked.as_data()
         if self.outcome is not None:
-            data["action"] = _ACTIONS[type(self.outcome)]
+            data["action"] = action_of(self.outcome)
         return data
 
 
@@ -96,7 +95,7 @@ class Pending:
         modes: Collection[Mode] = BOTH,
         tell: Callable[[str], object] | None = None,
     ) -> None:
-        if not _is_count(limit):
+        if not isinstance(cast("object", limit), int) or isinstance(limit, bool) or limit < 1:
             raise ValueError(f"limit={limit!r}: it takes how many questions may be open at once, at least 1")
         self.modes: tuple[Mode, ...] = check_modes(modes)
         self.limit = limit
@@ -250,10 +249,6 @@ class _Reader:
     async def wait(self) -> None:
         self._woken.clear()
         await self._woken.wait()
-
-
-def _is_count(limit: object) -> bool:
-    return isinstance(limit, int) and not isinstance(limit, bool) and limit >= 1
 
 
 def _check_outcome(asked: Asked, outcome: Outcome[Any]) -> Outcome[Any]:

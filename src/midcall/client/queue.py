@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
@@ -162,3 +162,54 @@ class Queue:
 
 def _is_full(limit: int | None, count: int) -> bool:
     return limit is not None and count >= limit
+
+
+class Notices:
+    """Tells the user what can wait until no question is on their screen.
+
+    Args:
+        queue: Counts the questions that were refused.
+        screen: Keeps questions off the screen while it's open.
+        tell: Shows a sentence.
+        tell_refused: Shows how many questions were refused.
+    """
+
+    def __init__(
+        self,
+        queue: Queue,
+        screen: Callable[[], AbstractAsyncContextManager[object]],
+        tell: Callable[[str], None],
+        tell_refused: Callable[[int], None],
+    ) -> None:
+        self._queue = queue
+        self._screen = screen
+        self._tell = tell
+        self._tell_refused = tell_refused
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._calming: asyncio.Task[None] | None = None
+
+    def tell(self, sentence: str) -> None:
+        """Show this sentence."""
+        task = asyncio.create_task(self._tell_in_turn(sentence), name="midcall notice")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _tell_in_turn(self, sentence: str) -> None:
+        async with self._screen():
+            self._tell(sentence)
+
+    def refuse(self, server: str) -> None:
+        """Refuse a question of this server, and tell the user when no more are refused."""
+        self._queue.refuse(server)
+        if self._calming is None or self._calming.done():
+            self._calming = asyncio.create_task(self._tell_when_calm(), name="midcall notice of refused questions")
+
+    async def _tell_when_calm(self) -> None:
+        await self._queue.calm_down()
+        async with self._screen():
+            self.tell_refused()
+
+    def tell_refused(self) -> None:
+        """Show how many questions were refused, if the user doesn't know. Call it only with the screen held."""
+        if count := self._queue.count_refused():
+            self._tell_refused(count)

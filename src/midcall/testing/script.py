@@ -12,6 +12,7 @@ from mcp.client.session import ClientRequestContext
 from mcp_types import ElicitRequestFormParams, ElicitRequestParams, ElicitRequestURLParams, ElicitResult
 from pydantic_core import to_jsonable_python
 
+from midcall.client.answerer import action_of
 from midcall.client.asked import Mode
 from midcall.core.forms.schema import is_line_of_choices
 from midcall.core.outcome import Accepted, Cancelled, Declined
@@ -124,10 +125,8 @@ def _result(asked: Asked, answer: Answer) -> ElicitResult:
     match answer:
         case ElicitResult():
             return answer
-        case Declined():
-            return ElicitResult(action="decline", _meta=None if answer.unseen else {DECIDED: True})
-        case Cancelled():
-            return ElicitResult(action="cancel", _meta=None if answer.unseen else {DECIDED: True})
+        case Declined() | Cancelled():
+            return ElicitResult(action=action_of(answer), _meta=None if answer.unseen else {DECIDED: True})
         case Accepted():
             return _result(asked, cast("Accepted[Any]", answer).value)
         case False if asked.mode == "url":

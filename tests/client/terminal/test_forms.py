@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from textual import _wait
 
-from midcall.client.terminal.draft import Draft
+from midcall.client.terminal.flow import Draft
 from midcall.core.forms.check import check
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.form import Form

@@ -25,6 +25,7 @@ from midcall.client.answerer import (
     BadAnswerer,
     CannotAnswer,
     Counts,
+    action_of,
     ask_answerer,
     check_answerer,
     check_modes,
@@ -192,25 +193,20 @@ def _response(asked: Asked, outcome: Outcome[Any]) -> ElicitResult:
     match outcome:
         case Declined() | Cancelled():
             meta = None if outcome.unseen else {DECIDED: True}
-            return ElicitResult(action="decline" if isinstance(outcome, Declined) else "cancel", _meta=meta)
+            return ElicitResult(action=action_of(outcome), _meta=meta)
         case Accepted() if asked.mode == "url":
             return ElicitResult(action="accept")
         case Accepted(value=value):
-            content = _content(value)
+            if not isinstance(value, Mapping | None):
+                raise BadAnswerer(
+                    f"its answerer returned Accepted with {type(value).__name__}. "
+                    "The content of Accepted(content) is a dict"
+                )
+            content = dict(cast("Mapping[str, Any]", value or {}))
             if asked.form is not None and (problems := check(asked.form, content)):
                 found = ", ".join(f"{problem.field}: {problem.code}" for problem in problems)
                 raise _Unfit(f"the answer does not fit the form and was not sent ({found})")
             return ElicitResult(action="accept", content=content)
-
-
-def _content(value: object) -> dict[str, Any]:
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        raise BadAnswerer(
-            f"its answerer returned Accepted with {type(value).__name__}. The content of Accepted(content) is a dict"
-        )
-    return dict(cast("Mapping[str, Any]", value))
 
 
 def check_seconds(name: str, seconds: object) -> float | None:

@@ -12,24 +12,58 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, cast
 
 from midcall.audit import Audit, Target, open_audit
-from midcall.client.answerer import Answerer, CannotAnswer, Tells, Waits, ask_answerer, check_answerer, modes_of
+from midcall.client.answerer import (
+    Answerer,
+    CannotAnswer,
+    Tells,
+    Waits,
+    action_of,
+    ask_answerer,
+    check_answerer,
+    modes_of,
+)
 from midcall.client.asked import Asked, Mode
 from midcall.client.guard.lists import Hosts, Servers
-from midcall.client.guard.rates import Rate, Rates
 from midcall.client.lines.excerpt import server_name
 from midcall.client.queue import Queue
 from midcall.client.urls import look
-from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
+from midcall.core.outcome import Cancelled, Outcome
 from midcall.core.remembered import Remembered
 from midcall.language import _
-from midcall.settings.client import GUARD_PENDING, GUARD_PENDING_IN_ALL, MAX_TOLD, RATE_QUESTIONS
+from midcall.settings.client import (
+    GUARD_PENDING,
+    GUARD_PENDING_IN_ALL,
+    MAX_RATED_SERVERS,
+    MAX_TOLD,
+    RATE_QUESTIONS,
+    RATE_SECONDS,
+)
 
 __all__ = ["Guard", "Rate", "limit_rate"]
 
 _log: Final = logging.getLogger("midcall.client")
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """This many questions in this many seconds. They may come in one burst, then no faster than this."""
+
+    count: int
+    per: float = RATE_SECONDS
+
+    def __post_init__(self) -> None:
+        if not (_is_number(self.count) and _is_number(self.per) and self.count >= 1 and self.per > 0):
+            raise ValueError(
+                f"Rate({self.count!r}, per={self.per!r}): it takes at least one question in a positive time."
+            )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def limit_rate(answerer: Answerer) -> Answerer:
@@ -83,6 +117,10 @@ class Guard:
         if (completed := getattr(answerer, "completed", None)) is not None:
             self.completed: Callable[[str], Any] = completed
         self._answerer = answerer
+        if rate is not None and not isinstance(cast("object", rate), Rate):
+            raise TypeError(
+                f"rate={rate!r}: write Rate(5, per=60) for 5 questions in 60 seconds, or None for no limit."
+            )
         self._rates = Rates(rate)
         self._servers = Servers(servers, deny_servers)
         self._hosts = Hosts(hosts, deny_hosts)
@@ -96,8 +134,12 @@ class Guard:
         """Let the question pass, or cancel it."""
         began, ended, stopped = self._clock(), "error", self._stop(asked)
         try:
-            outcome = Cancelled() if stopped else await self._pass_on(asked)
-            ended = _action(outcome)
+            if stopped:
+                outcome: Outcome[Any] = Cancelled()
+            else:
+                with self._queue.join(asked):
+                    outcome = await ask_answerer(self._answerer, asked)
+            ended = action_of(outcome)
             return outcome
         except asyncio.CancelledError:
             ended = "withdrawn"
@@ -115,10 +157,6 @@ class Guard:
             await self._audit.flush()
         if (close := getattr(self._answerer, "close", None)) is not None:
             await close()
-
-    async def _pass_on(self, asked: Asked) -> Outcome[Any]:
-        with self._queue.join(asked):
-            return await ask_answerer(self._answerer, asked)
 
     def _stop(self, asked: Asked) -> str:
         """The rule that stops this question, or an empty string."""
@@ -174,11 +212,45 @@ def _note(audit: Audit, asked: Asked, ended: str, stopped: str, seconds: float) 
     )
 
 
-def _action(outcome: Outcome[Any]) -> str:
-    match outcome:
-        case Accepted():
-            return "accept"
-        case Declined():
-            return "decline"
-        case Cancelled():
-            return "cancel"
+# --- how often a server may ask ------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Bucket:
+    """How many questions a server may still ask. It refills over time."""
+
+    left: float
+    at: float
+    stopped: int = 0
+
+
+class Rates:
+    """Holds each server to a rate."""
+
+    def __init__(self, rate: Rate | None) -> None:
+        self._rate = rate
+        self._buckets: Remembered[_Bucket] = Remembered(MAX_RATED_SERVERS)
+
+    def allow(self, server: str, now: float) -> bool:
+        """Take one question from this server's bucket. Returns False if it's empty."""
+        if self._rate is None:
+            return True
+        bucket = self._refill(server, self._rate, now)
+        if bucket.left < 1:
+            bucket.stopped += 1
+            return False
+        bucket.left -= 1
+        return True
+
+    def is_first(self, server: str) -> bool:
+        """Whether the last question that was stopped is the first of its burst."""
+        return self._buckets[server].stopped == 1
+
+    def _refill(self, server: str, rate: Rate, now: float) -> _Bucket:
+        bucket = self._buckets.pop(server, None) or _Bucket(rate.count, now)
+        bucket.left = min(rate.count, bucket.left + (now - bucket.at) * rate.count / rate.per)
+        bucket.at = now
+        if bucket.left >= rate.count:  # quiet for long enough: the next question starts a new burst
+            bucket.stopped = 0
+        self._buckets[server] = bucket
+        return bucket

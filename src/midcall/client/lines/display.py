@@ -11,7 +11,7 @@ from midcall.client.asked import Asked
 from midcall.client.lines.excerpt import clip, one_line
 from midcall.client.lines.screen import Ink, columns_here
 from midcall.client.lines.wrapping import BAR, break_anywhere, cut, put_behind_bar, width_of, wrap
-from midcall.client.urls import Address, in_ascii
+from midcall.client.urls import Address, in_ascii, look
 from midcall.core.forms import line_input
 from midcall.core.forms.fields import Choice, Choices, Field
 from midcall.core.forms.form import Form
@@ -113,14 +113,20 @@ class Sheet:
         if width_of(address.url) + 2 > self._width:
             self.write(f"\n{in_ascii(address.url)}\n\n")
 
-    def waiting(self, waiting: Waiting, site: Callable[[str], str]) -> None:
+    def waiting(self, waiting: Waiting) -> None:
         """Show the visits that a call waits for, and which are done."""
-        self.write(f"\n  {self.ink.bold(_format_waiting(len(waiting.asked)))}\n")
+        title = ngettext(
+            "Waiting until you are done with this page",
+            "Waiting until you are done with these pages",
+            len(waiting.asked),
+        )
+        self.write(f"\n  {self.ink.bold(title)}\n")
         for asked in waiting.asked:
             done = waiting.is_done(asked)
             mark = self.ink.good("✓") if done else self.ink.accent("·")
             state = _("(done)") if done else _("(not done yet)")
-            name = cut(site(asked.url or ""), self._width - width_of(state) - 8)
+            site = look(asked.url or "").domain or _("an unnamed site")
+            name = cut(site, self._width - width_of(state) - 8)
             self.write(f"    {mark} {name} {self.ink.dim(state)}\n")
             self.write(f"  {self._bar}{self.ink.dim(cut(one_line(asked.message), self._width - 6))}\n")
             if waiting.attempt > 1:  # its id may be another one than that of the page that the user opened
@@ -287,7 +293,3 @@ def _format_left_out(count: int) -> str:
     return ngettext("{count:,} more character is not shown.", "{count:,} more characters are not shown.", count).format(
         count=count
     )
-
-
-def _format_waiting(count: int) -> str:
-    return ngettext("Waiting until you are done with this page", "Waiting until you are done with these pages", count)

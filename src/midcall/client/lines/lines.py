@@ -27,7 +27,7 @@ from midcall.client.lines.excerpt import one_line, server_name
 from midcall.client.lines.keyboard import Keyboard
 from midcall.client.lines.prompt import EndedByUser, Prompt
 from midcall.client.lines.screen import TERMINAL, Ink, has_terminal, print_error, print_on_screen, screen_ink
-from midcall.client.queue import Queue
+from midcall.client.queue import Notices, Queue
 from midcall.client.urls import look, open_in_browser
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Cancelled, Declined, Outcome
@@ -71,19 +71,26 @@ class Lines:
         self._prompt = Prompt(keyboard or Keyboard(), sheet, self._news)
         self._dialog = Dialog(self._prompt, sheet, self._end)
         self._open_url = open_url
-        self._note = note or _format_origin
+        self._note = note
         self._lock = anyio.Lock()
         self._batches = Batches()
         self._queue = Queue(most_waiting)
-        self._teller: asyncio.Task[None] | None = None
-        self._telling: set[asyncio.Task[None]] = set()
+        self._notices = Notices(
+            self._queue,
+            self._terminal,
+            lambda sentence: sheet.complain(sentence, quotes=True),
+            lambda count: sheet.complain(format_turned_away(count)),
+        )
 
     async def answer(self, asked: Asked) -> Outcome[Any]:
         """Ask the user, after earlier questions."""
         if self._needs_terminal and not has_terminal():
-            return _cancel_without_terminal(asked)
+            sentence = _("{server} asked a question, but there is no terminal to answer it at. It was cancelled.")
+            print_error(f"midcall: {sentence.format(server=server_name(asked.server))}\n")
+            return Cancelled(unseen=True)
         if self._queue.is_full(asked.sender):
-            return self._turn_away(asked)
+            self._notices.refuse(asked.sender)
+            return Cancelled()
         with self._queue.join(asked):
             return await self._in_turn(asked)
 
@@ -109,19 +116,20 @@ class Lines:
             while True:
                 async with self._terminal():  # released at each change, so that a question can be asked
                     news = partial(_news, waiting, _list_done(waiting), self._batches.arrived)
-                    self._sheet.waiting(waiting, _name_site)
+                    self._sheet.waiting(waiting)
                     line = await self._prompt.line_unless(news)
                 match line.casefold() if line is not None else None:
                     case "" | "again" | "retry" | "yes" | "y":
                         return True
                     case "cancel" | "no" | "n":
-                        return self._give_up()
+                        raise EndedByUser(Cancelled())
                     case None:
                         pass
                     case _:
                         self._sheet.complain(_("Press Enter to try again now, or type :cancel to give up."))
         except EndedByUser:
-            return self._give_up()
+            self._sheet.complain(_("Stopped waiting."))
+            return False
         except asyncio.CancelledError:
             if waiting.finished:
                 self._sheet.write("\n")
@@ -137,14 +145,8 @@ class Lines:
         """Show this when no question is on the screen."""
         if self._needs_terminal and not has_terminal():
             print_error(f"midcall: {sentence}\n")
-            return
-        task = asyncio.create_task(self._tell_in_turn(sentence), name="midcall lines, telling")
-        self._telling.add(task)
-        task.add_done_callback(self._telling.discard)
-
-    async def _tell_in_turn(self, sentence: str) -> None:
-        async with self._terminal():
-            self._sheet.complain(sentence, quotes=True)
+        else:
+            self._notices.tell(sentence)
 
     @asynccontextmanager
     async def _terminal(self) -> AsyncGenerator[None]:
@@ -168,7 +170,7 @@ class Lines:
             raise
         question.batch.tell()
         await self._finish(question.batch)
-        self._tell_turned_away()
+        self._notices.tell_refused()
 
     def _end(self, question: BatchedQuestion, ended: EndedByUser) -> None:
         if ended.all:
@@ -186,23 +188,6 @@ class Lines:
         for batch in {question.batch: None for question in questions}:
             batch.tell()
         self._sheet.complain(format_all_cancelled(len(questions)))
-
-    # --- floods -------------------------------------------------------------------------------
-
-    def _turn_away(self, asked: Asked) -> Cancelled:
-        self._queue.refuse(asked.sender)
-        if self._teller is None or self._teller.done():
-            self._teller = asyncio.create_task(self._tell_when_calm(), name="midcall lines, turned away")
-        return Cancelled()
-
-    async def _tell_when_calm(self) -> None:
-        await self._queue.calm_down()
-        async with self._terminal():
-            self._tell_turned_away()
-
-    def _tell_turned_away(self) -> None:
-        if count := self._queue.count_refused():
-            self._sheet.complain(format_turned_away(count))
 
     async def _news(self) -> str:
         """A sentence about questions that arrived after this one was shown."""
@@ -233,7 +218,8 @@ class Lines:
     def _open(self, question: BatchedQuestion, title: str, advice: str) -> None:
         asked, batch = question.asked, question.batch
         place = batch.size - len(batch.questions) + batch.questions.index(question) + 1
-        notes = [self._note(asked)]
+        origin = (one_line(asked.protocol or "", VERSION_CHARACTERS), asked.via)
+        notes = [*origin] if self._note is None else [self._note(asked)]
         if asked.server_version:
             notes.append(_("version {version}").format(version=one_line(asked.server_version, VERSION_CHARACTERS)))
         if asked.deadline is not None:
@@ -299,10 +285,6 @@ class Lines:
         if drafts:
             self._sheet.close(Accepted(None) if ended is None else ended)
 
-    def _give_up(self) -> bool:
-        self._sheet.complain(_("Stopped waiting."))
-        return False
-
 
 def _list_done(waiting: Waiting) -> list[bool]:
     return list(map(waiting.is_done, waiting.asked))
@@ -322,23 +304,8 @@ async def _then(event: Callable[[], Awaitable[None]], call: Callable[[], None]) 
     call()
 
 
-def _cancel_without_terminal(asked: Asked) -> Cancelled:
-    sentence = _("{server} asked a question, but there is no terminal to answer it at. It was cancelled.")
-    print_error(f"midcall: {sentence.format(server=server_name(asked.server))}\n")
-    return Cancelled(unseen=True)
-
-
 def _explain_answering(form: Form) -> str:
     advice = [_(":decline says no"), _(":cancel closes")]
     if any(field.default is not None for field in form.fields):
         advice.insert(0, _("Enter takes the value in [brackets]"))
     return " · ".join(advice)
-
-
-def _format_origin(asked: Asked) -> str:
-    return " · ".join(filter(None, (one_line(asked.protocol or "", VERSION_CHARACTERS), asked.via)))
-
-
-def _name_site(url: str) -> str:
-    address = look(url)
-    return address.domain or _("an unnamed site")

@@ -9,7 +9,9 @@ Textual is loaded when the first form is shown.
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import logging
+import sys
 from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
@@ -18,14 +20,16 @@ import anyio
 
 from midcall.client.answerer import Waiting
 from midcall.client.asked import Asked
-from midcall.client.lines.excerpt import shorten
-from midcall.client.lines.screen import Display, find_display, print_error
-from midcall.client.queue import Queue, QueuedQuestion
+from midcall.client.lines.display import format_all_cancelled, format_outcome, format_turned_away
+from midcall.client.lines.excerpt import server_name, shorten
+from midcall.client.lines.screen import Display, Ink, columns_of, find_display, print_error
+from midcall.client.lines.wrapping import put_behind_bar
+from midcall.client.queue import Notices, Queue, QueuedQuestion
 from midcall.client.terminal.flow import Behind, QuestionFlow, Step
-from midcall.client.terminal.summary import Summary
-from midcall.client.urls import open_in_browser
-from midcall.core.outcome import Cancelled, Outcome
+from midcall.client.urls import in_ascii, open_in_browser
+from midcall.core.outcome import Accepted, Cancelled, Outcome
 from midcall.errors import Misuse
+from midcall.language import _
 from midcall.settings.client import MAX_PENDING, MAX_TOGETHER, ROUND_SECONDS, TERMINAL_CLOSE_SECONDS
 
 __all__ = ["Terminal"]
@@ -74,28 +78,34 @@ class Terminal:
         write: Callable[[str], None] | None = None,
         most_waiting: int | None = MAX_PENDING,
     ) -> None:
-        _need_textual()
+        if importlib.util.find_spec("textual") is None:
+            why = "Terminal() shows its forms with Textual, which is not installed"
+            raise Misuse(f'{why}: pip install "midcall[terminal]"')
         self._lines = lines
         self._inline = inline
         self._place = place
         self._stage = stage
         self._open_url = open_url or open_in_browser
-        self._summary = Summary(write or print_error, self._open_url)
+        self._write = write or print_error
         self._queue = Queue(most_waiting)
         self._shown: dict[Step, QueuedQuestion] = {}
         self._app: QuestionApp | None = None
         self._room: WaitApp | None = None
         self._server: asyncio.Task[None] | None = None
-        self._teller: asyncio.Task[None] | None = None
-        self._telling: set[asyncio.Task[None]] = set()
         self._turn = asyncio.Lock()
         self._over = asyncio.Event()
+        self._notices = Notices(
+            self._queue,
+            lambda: self._turn,
+            self._complain,
+            lambda count: self._complain(format_turned_away(count)),
+        )
 
     async def answer(self, asked: Asked) -> Outcome[Any]:
         """Ask the user, and return the outcome."""
         match self._place():
             case "nowhere":
-                self._summary.tell_no_terminal(asked)
+                self._complain(_("there is no terminal to ask at, so the question was cancelled."), asked)
                 return Cancelled(asked.via)
             case "lines":
                 return await self._line_prompts().answer(asked)
@@ -116,23 +126,18 @@ class Terminal:
         """Show this when no form is on the screen."""
         match self._place():
             case "form":
-                task = asyncio.create_task(self._tell_in_turn(sentence), name="midcall terminal, telling")
-                self._telling.add(task)
-                task.add_done_callback(self._telling.discard)
+                self._notices.tell(sentence)
             case "lines":
                 self._line_prompts().tell(sentence)
             case "nowhere":
-                self._summary.tell_sentence(sentence)
-
-    async def _tell_in_turn(self, sentence: str) -> None:
-        async with self._turn:
-            self._summary.tell_sentence(sentence)
+                self._complain(sentence)
 
     # --- one question -------------------------------------------------------------------------
 
     async def _ask_by_form(self, asked: Asked) -> Outcome[Any]:
         if self._queue.is_full(asked.sender):
-            return self._turn_away(asked)
+            self._notices.refuse(asked.sender)
+            return Cancelled(asked.via)
         with self._queue.join(asked) as entry:
             self._start()
             try:
@@ -175,10 +180,10 @@ class Terminal:
             if flow.steps:
                 await self._show(flow)
             if flow.all_cancelled:
-                self._cancel_all(flow)
+                self._complain(format_all_cancelled(len(flow.steps) + self._queue.dismiss()))
             else:
                 await self._finish(flow)
-            self._tell_turned_away()
+            self._notices.tell_refused()
         finally:
             self._over.set()
             self._shown = {}
@@ -188,7 +193,7 @@ class Terminal:
     async def _show(self, flow: QuestionFlow) -> None:
         from midcall.client.terminal.question_app import QuestionApp
 
-        app = self._app = QuestionApp(flow, self._behind)
+        app = self._app = QuestionApp(flow, lambda: Behind(len(self._queue.untaken), self._queue.refused))
         try:
             await self._on_stage().show(app)
         except Exception as error:
@@ -198,47 +203,42 @@ class Terminal:
         if app.failure is not None:
             _log.warning("the form failed with %s; asking its questions line by line", type(app.failure).__name__)
             _log.debug("the form's failure", exc_info=app.failure)
-            await self._ask_by_lines(flow)
-
-    async def _ask_by_lines(self, flow: QuestionFlow) -> None:
-        """Ask undecided questions with line prompts, because the form failed."""
-        for step in flow.steps:
-            if step.outcome is None:
-                step.outcome = await self._line_prompts().answer(step.asked)
+            for step in flow.steps:
+                if step.outcome is None:
+                    step.outcome = await self._line_prompts().answer(step.asked)
 
     async def _finish(self, flow: QuestionFlow) -> None:
         """Print each outcome, open the addresses that the user agreed to, and settle the questions."""
         for step in flow.withdrawn:
-            self._summary.tell_withdrawn(step.asked)
+            self._complain(_("The question was withdrawn."), step.asked)
         for step in flow.steps:
             outcome = step.outcome if step.outcome is not None else Cancelled(step.asked.via)
             note = "" if flow.alone else shorten(step.asked.message.partition("\n")[0], 60)
-            await self._summary.tell(step.asked, outcome, note)
+            await self._tell_outcome(step.asked, outcome, note)
             self._shown[step].settle(outcome)
 
-    # --- very many questions ------------------------------------------------------------------
+    # --- the line that stays ------------------------------------------------------------------
 
-    def _behind(self) -> Behind:
-        return Behind(len(self._queue.untaken), self._queue.refused)
+    async def _tell_outcome(self, asked: Asked, outcome: Outcome[Any], note: str) -> None:
+        """Print the outcome of this question. If it's an accepted visit, open the address first."""
+        if asked.url is None or not isinstance(outcome, Accepted):
+            said = f"{format_outcome(outcome)}  {note}" if note else format_outcome(outcome)
+            self._print("✓" if isinstance(outcome, Accepted) else "✗", said, asked)
+        elif await anyio.to_thread.run_sync(self._open_url, asked.url, abandon_on_cancel=True):
+            self._print("✓", _("Opened in your browser."), asked)
+        else:
+            self._print("✓", _("Could not start a browser here. Open the address yourself."), asked)
+            self._write(f"\n{in_ascii(asked.url)}\n\n")
 
-    def _cancel_all(self, flow: QuestionFlow) -> None:
-        """Cancel the questions of the flow and all waiting ones."""
-        self._summary.tell_all_cancelled(len(flow.steps) + self._queue.dismiss())
+    def _complain(self, sentence: str, asked: Asked | None = None) -> None:
+        """Print what is wrong, with this question if one is named."""
+        self._print("✗", sentence, asked)
 
-    def _turn_away(self, asked: Asked) -> Cancelled:
-        self._queue.refuse(asked.sender)
-        if self._teller is None or self._teller.done():
-            self._teller = asyncio.create_task(self._tell_when_calm(), name="midcall terminal, turned away")
-        return Cancelled(asked.via)
-
-    async def _tell_when_calm(self) -> None:
-        await self._queue.calm_down()
-        async with self._turn:  # a form would hide it
-            self._tell_turned_away()
-
-    def _tell_turned_away(self) -> None:
-        if count := self._queue.count_refused():
-            self._summary.tell_turned_away(count)
+    def _print(self, mark: str, sentence: str, asked: Asked | None) -> None:
+        ink = Ink.on_stream(sys.stderr)
+        painted = ink.good(mark) if mark == "✓" else ink.bad(mark)
+        said = sentence if asked is None else f"{server_name(asked.server)}: {sentence}"
+        self._write("".join(put_behind_bar(said, columns_of(sys.stderr), first=f"{painted} ")))
 
     # --- waiting ------------------------------------------------------------------------------
 
@@ -275,10 +275,3 @@ class Terminal:
 
             self._lines = Lines(open_url=self._open_url, most_waiting=self._queue.per_server)
         return self._lines
-
-
-def _need_textual() -> None:
-    from importlib.util import find_spec
-
-    if find_spec("textual") is None:
-        raise Misuse('Terminal() shows its forms with Textual, which is not installed: pip install "midcall[terminal]"')

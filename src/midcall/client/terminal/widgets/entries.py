@@ -22,7 +22,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from midcall.client.lines.excerpt import shorten
-from midcall.client.terminal.draft import FieldEntry
+from midcall.client.terminal.flow import FieldEntry
 from midcall.core.forms.fields import Choice, Choices
 from midcall.core.text import plain_line
 from midcall.language import _

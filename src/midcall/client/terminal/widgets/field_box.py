@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from midcall.client.lines.excerpt import shorten, shorten_paragraphs
-from midcall.client.terminal.draft import Draft
+from midcall.client.terminal.flow import Draft
 from midcall.client.terminal.widgets.entries import LONG, EntryChanged, Finder, Picks, TextBox, YesNo
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.hints import describe_amount, format_value, list_hints
