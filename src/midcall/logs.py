@@ -43,27 +43,22 @@ def _indent(text: str) -> str:
     return "\n".join(f"{_MARGIN}{one_line(each)}" for each in text.split("\n"))
 
 
-class _OneLine(logging.Filter):
-    """Changes only records that need it, so that others keep their template and arguments."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        try:
-            message = record.getMessage()
-        except (TypeError, ValueError):  # the handler reports a wrong template
-            return True
-        if (line := one_line(message)) != message:
-            record.msg, record.args = line, ()
-        if record.exc_info and record.exc_info[0] is not None:
-            record.exc_text = _indent(_PLAIN.formatException(record.exc_info))
-        if record.stack_info and not record.stack_info.startswith(_MARGIN):
-            record.stack_info = _indent(record.stack_info)
+def _escape(record: logging.LogRecord) -> bool:
+    """A filter. It changes only records that need it, so that others keep their template and arguments."""
+    try:
+        message = record.getMessage()
+    except (TypeError, ValueError):  # the handler reports a wrong template
         return True
+    if (line := one_line(message)) != message:
+        record.msg, record.args = line, ()
+    if record.exc_info and record.exc_info[0] is not None:
+        record.exc_text = _indent(_PLAIN.formatException(record.exc_info))
+    if record.stack_info and not record.stack_info.startswith(_MARGIN):
+        record.stack_info = _indent(record.stack_info)
+    return True
 
 
 def guard_logs() -> None:
     """Add the filter to all our loggers. Safe to call twice."""
     for name in LOGGERS:
-        logging.getLogger(name).addFilter(_FILTER)
-
-
-_FILTER: Final = _OneLine()
+        logging.getLogger(name).addFilter(_escape)

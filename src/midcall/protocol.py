@@ -4,26 +4,6 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias
 
-__all__ = [
-    "ANSWER",
-    "APP",
-    "APP_META",
-    "CODE",
-    "CONTINUE",
-    "DECIDED",
-    "FORMS_SINCE",
-    "FULL_FORMS",
-    "NEWEST",
-    "NOW",
-    "PROBE",
-    "PUSHING",
-    "RETRIES",
-    "URLS_SINCE",
-    "VERSIONS",
-    "Version",
-    "has_visit_errors",
-]
-
 # --- versions ----------------------------------------------------------------------------------
 
 Version: TypeAlias = Literal["2025-06-18", "2025-11-25", "2026-07-28"]
