@@ -85,7 +85,8 @@ _BLANK: Final = re.compile(
     "\U000e0000-\U000e0fff]"
 )
 """Letters, symbols and combining characters that show nothing. Unicode's other invisible characters are controls."""
-_MARK: Final = re.compile("⟨U\\+([0-9A-F]{4,6})⟩|[␣⇥↵]")
+MARK: Final = re.compile("⟨U\\+([0-9A-F]{4,6})⟩|[␣⇥↵]")
+"""What `reveal` writes for a character."""
 _STACK: Final = 4
 """More combining characters on one letter cover the lines around it."""
 _ALIKE: Final = frozenset({"LATIN", "CYRILLIC", "GREEK", "COPTIC", "ARMENIAN", "CHEROKEE", "LISU", "DESERET"})
@@ -114,7 +115,7 @@ def reveal(text: str, *, layout: bool = False) -> str:
 def conceal(shown: str) -> str:
     """The text that `reveal` has shown like this: the way back, for a text that was edited meanwhile."""
     back = {sign: char for char, sign in _SIGNS.items()}
-    return _MARK.sub(lambda mark: chr(min(int(mark[1], 16), 0x10FFFF)) if mark[1] else back[mark[0]], shown)
+    return MARK.sub(lambda mark: chr(min(int(mark[1], 16), 0x10FFFF)) if mark[1] else back[mark[0]], shown)
 
 
 def _find_misleading(text: str) -> Iterator[int]:

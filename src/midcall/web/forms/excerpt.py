@@ -8,7 +8,7 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
-from midcall.core.text import plain, plain_line, reveal
+from midcall.core.text import MARK, plain, plain_line, reveal
 from midcall.language import ngettext
 from midcall.settings.web import PAGE_LINE_CHARACTERS, PAGE_MESSAGE_CHARACTERS
 
@@ -29,7 +29,6 @@ def line(whole: str, most: int = PAGE_LINE_CHARACTERS) -> str:
 
 # --- what somebody agrees to -------------------------------------------------------------------
 
-_MARK: Final = re.compile("⟨U\\+([0-9A-F]{4,6})⟩|[␣⇥↵]")
 _DIRECTED: Final = re.compile("r(?:[rmn]*[rm])?|a+")
 _DIRECTIONS: Final = {"R": "r", "AL": "r", "NSM": "m", "AN": "a", "L": "l", "EN": "l"}
 
@@ -51,7 +50,7 @@ def draw_marks(revealed: str) -> Markup:
 
 
 def has_marks(revealed: str) -> bool:
-    return _MARK.search(revealed) is not None
+    return MARK.search(revealed) is not None
 
 
 def _split(text: str) -> list[tuple[str, str]]:
@@ -71,7 +70,7 @@ def _split(text: str) -> list[tuple[str, str]]:
 def _highlight(text: str) -> Markup:
     parts: list[Markup] = []
     end = 0
-    for found in _MARK.finditer(text):
+    for found in MARK.finditer(text):
         name = unicodedata.name(chr(int(found[1], 16)), "") if found[1] else ""
         title = Markup(' title="{}"').format(name.capitalize()) if name else ""
         mark = Markup("<mark{}>{}</mark>{}").format(title, found[0], Markup("<wbr>"))
