@@ -51,7 +51,8 @@ def whole(name: str, *, least: int = 0, most: int | None = None) -> int | None:
         return None
     found = int(float(value)) if _WHOLE.fullmatch(value) else None
     if found is None or found < least or (most is not None and found > most):
-        raise _wrong(_not_a_whole_number(name, value, least, most))
+        limits = f"from {least} {'on' if most is None else f'to {most}'}"
+        raise _wrong(f"{name}={value!r} must be a whole number {limits}.")
     return found
 
 
@@ -71,7 +72,3 @@ def flag(name: str) -> bool | None:
 
 def _wrong(sentence: str) -> InstallError:
     return InstallError(sentence, advice="Change the environment variable, or take it away.")
-
-
-def _not_a_whole_number(name: str, value: str, least: int, most: int | None) -> str:
-    return f"{name}={value!r} must be a whole number from {least} {'on' if most is None else f'to {most}'}."

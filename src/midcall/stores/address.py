@@ -75,12 +75,8 @@ class StoreUrl:
     def parse(cls, url: str, *schemes: str) -> StoreUrl:
         """Raise `StoreError` if it can't be read or has another scheme."""
         scheme = find_scheme(url)
-        if scheme is None:
-            raise StoreError(
-                "The URL of the store cannot be read: it has no scheme such as postgresql://", advice=_ACCEPTED
-            )
-        if scheme not in schemes:
-            raise StoreError(f"There is no store for {scheme}:// URLs", advice=_ACCEPTED)
+        if scheme is None or scheme not in schemes:
+            raise _no_store(scheme)
         try:
             parts = urlsplit(url)
         except ValueError:
@@ -152,12 +148,12 @@ def _by_url(url: str) -> Store:
     match find_scheme(url):
         case None if _FILE.fullmatch(url):
             return _file(Path(url))
-        case None:
-            raise StoreError(
-                "The URL of the store cannot be read: it has no scheme such as postgresql://", advice=_ACCEPTED
-            )
         case "memory":
-            return _memory(url)
+            from midcall.stores.memory import Memory
+
+            if url.partition("://")[2]:
+                raise StoreError("A memory:// URL has nothing after the slashes", advice=_ACCEPTED)
+            return Memory()
         case "sqlite":
             return _sqlite(url)
         case "postgresql" | "postgres":
@@ -169,15 +165,15 @@ def _by_url(url: str) -> Store:
 
             return Redis(url)
         case scheme:
-            raise StoreError(f"There is no store for {scheme}:// URLs", advice=_ACCEPTED)
+            raise _no_store(scheme)
 
 
-def _memory(url: str) -> Store:
-    from midcall.stores.memory import Memory
-
-    if url.partition("://")[2]:
-        raise StoreError("A memory:// URL has nothing after the slashes", advice=_ACCEPTED)
-    return Memory()
+def _no_store(scheme: str | None) -> StoreError:
+    if scheme is None:
+        text = "The URL of the store cannot be read: it has no scheme such as postgresql://"
+    else:
+        text = f"There is no store for {scheme}:// URLs"
+    return StoreError(text, advice=_ACCEPTED)
 
 
 def _sqlite(url: str) -> Store:
