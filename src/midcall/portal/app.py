@@ -33,15 +33,7 @@ from midcall.portal.pages.interaction_kinds import Approve, HostedForm, Interact
 from midcall.portal.pages.notices import heading_and_hint
 from midcall.portal.pages.rendering import Renderer, load_templates
 from midcall.portal.routes import build_site
-from midcall.portal.validation import (
-    LAST_PORT,
-    check_hosts,
-    check_pause,
-    check_port,
-    check_providers,
-    check_seconds,
-    wrap_checks,
-)
+from midcall.portal.validation import LAST_PORT, check_hosts, check_numbers, check_providers, wrap_checks
 from midcall.portal.vault import Entered, Vault
 from midcall.settings.environment import flag, number, whole
 from midcall.settings.environment import text as setting
@@ -112,11 +104,12 @@ class Portal:
     ) -> None:
         base_url = setting("MIDCALL_PORTAL_URL") if base_url is None else base_url
         host = (setting("MIDCALL_PORTAL_HOST") or PORTAL_HOST) if host is None else host
-        port = check_port((whole("MIDCALL_PORTAL_PORT", most=LAST_PORT) or PORTAL_PORT) if port is None else port)
+        port = (whole("MIDCALL_PORTAL_PORT", most=LAST_PORT) or PORTAL_PORT) if port is None else port
         detached = flag("MIDCALL_PORTAL_DETACHED") if detached is None else detached
-        ttl = check_seconds((number("MIDCALL_PORTAL_TTL") or PORTAL_TTL_SECONDS) if ttl is None else ttl)
+        ttl = (number("MIDCALL_PORTAL_TTL") or PORTAL_TTL_SECONDS) if ttl is None else ttl
         preset = number("MIDCALL_PORTAL_PAUSE", zero=True) if pause is None else pause
-        self.pause = check_pause(PORTAL_PAUSE_SECONDS if preset is None else preset)
+        pause = PORTAL_PAUSE_SECONDS if preset is None else preset
+        check_numbers(port, ttl, pause)
         self._hosts = check_hosts(hosts)
         self._place = None if base_url is None else place_at(base_url, self._hosts)
         if base_url is None and not is_loopback(host):
@@ -125,7 +118,7 @@ class Portal:
             )
         self.identity = _identity(identity, self._place)
         self.providers = check_providers(providers)
-        self.ttl = ttl
+        self.ttl, self.pause = ttl, pause
         self.on_finish: OnFinish | None = None
         """Called in this process after an outcome was stored."""
         self._templates = None if templates is None else Path(templates)
@@ -181,7 +174,9 @@ class Portal:
         if file is not None and self.why_not_detached() is None:
             self._detached = self._detach(file, identity, server_name, keys)
         if self._place is not None:
-            self._site = self._build(self._place, _instance(self._place, server_name))
+            # The same on every replica, but not for another portal on the same host.
+            instance = hashlib.sha256(f"{self._place.url}\0{server_name}".encode()).hexdigest()[:10]
+            self._site = self._build(self._place, instance)
 
     @property
     def interactions(self) -> Interactions:
@@ -240,10 +235,6 @@ class Portal:
     def add_check(self, name: str, check: Check) -> None:
         """Check this secret before it is stored, on the pages of this process."""
         self._checks[name] = check
-
-    def check_of(self, name: str) -> Check | None:
-        """The check of this secret that this process has."""
-        return self._checks.get(name)
 
     def provider(self, name: str) -> Provider | None:
         """The provider of this name, if there is one."""
@@ -329,16 +320,18 @@ class Portal:
 
         if not is_stdio():
             return None
-        templates = None if self._templates is None else str(self._templates.resolve())
         site = Site(
-            *(str(file), keys, identity, server_name, self._title, templates, self._hosts, self.pause),
-            tuple(self.providers),
+            file=str(file),
+            keys=keys,
+            identity=identity,
+            server_name=server_name,
+            title=self._title,
+            templates=None if self._templates is None else str(self._templates.resolve()),
+            hosts=self._hosts,
+            pause=self.pause,
+            providers=self.providers,
         )
-        return Detached(site, self._check_named)
-
-    async def _check_named(self, name: str, values: Mapping[str, str]) -> str | None:
-        check = self._checks.get(name)
-        return None if check is None else await check(values)
+        return Detached(site, self.find_check)
 
     async def close(self) -> None:
         """Stop listening. Pending interactions stay in the store."""
@@ -381,11 +374,20 @@ class Portal:
     def _build(self, place: Place, instance: str) -> ASGIApp:
         known = self._require_install()
         renderer = Renderer(place.path, known.server_name, self._title, self._templates)
-        cookies = Cookies(place, known.keys, instance)
-        forms = Forms(place, known.keys, clock=self._clock)
         access = Access(
-            *(self.identity, known.interactions, place, cookies, forms, renderer, FailureLimit(), self._clock),
-            *(known.store, known.vault, known.server_name, self.audit, self.pause),
+            identity=self.identity,
+            interactions=known.interactions,
+            place=place,
+            cookies=Cookies(place, known.keys, instance),
+            forms=Forms(place, known.keys, clock=self._clock),
+            renderer=renderer,
+            failures=FailureLimit(),
+            clock=self._clock,
+            store=known.store,
+            vault=known.vault,
+            server=known.server_name,
+            audit=self.audit,
+            pause=self.pause,
         )
         attach = getattr(self.identity, "attach", None)
         if attach is not None:
@@ -436,8 +438,3 @@ def _identity(given: Identity | Callable[[Request], Any] | None, place: Place | 
     if inspect.iscoroutinefunction(given) or inspect.iscoroutinefunction(getattr(given, "__call__", None)):  # noqa: B004
         return FromCallable(cast("Any", given))
     raise InstallError("identity= takes Oidc(...), ProxyJwt(...), Loopback(), or an async function of the request.")
-
-
-def _instance(place: Place, server: str) -> str:
-    """Names this portal: the same on every replica, but not for another portal on the same host."""
-    return hashlib.sha256(f"{place.url}\0{server}".encode()).hexdigest()[:10]

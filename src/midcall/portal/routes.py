@@ -88,14 +88,12 @@ class _WrongHost:
         return self._access.renderer.notice("wrong_host", 421)
 
 
-def _describe_frames(exc: Exception) -> str:
-    frames = extract_tb(exc.__traceback__)
-    return ", ".join(f"{frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
-
-
 def _error_handlers(access: Access) -> dict[Any, Callable[[Request, Exception], Response]]:
     """What users see if something fails. Logs get only the type of the error: its text may hold a value."""
     renderer = access.renderer
+
+    def refuse(request: Request, exc: Exception) -> None:
+        access.refuse(type(exc).__name__, str(request.path_params.get("id", "")))
 
     def on_store_error(request: Request, exc: Exception) -> Response:
         logger.error(f"the store cannot be reached: {exc!s}")  # the text names the store, and no value
@@ -103,19 +101,22 @@ def _error_handlers(access: Access) -> dict[Any, Callable[[Request, Exception], 
 
     def on_full(request: Request, exc: Exception) -> Response:
         logger.warning(f"a page was rejected: {exc!s}")
-        access.refuse(type(exc).__name__, str(request.path_params.get("id", "")))
+        refuse(request, exc)
         return renderer.notice("store_away", 503, headers={"retry-after": "10"})
 
     def on_refused(request: Request, exc: Exception) -> Response:
         logger.error(f"a page was rejected: {exc!s}")
-        access.refuse(type(exc).__name__, str(request.path_params.get("id", "")))
+        refuse(request, exc)
         return renderer.notice("refused", 409)
 
     def on_error(request: Request, exc: Exception) -> Response:
         logger.error(f"a page failed with {type(exc).__name__}")
-        access.refuse(type(exc).__name__, str(request.path_params.get("id", "")))
+        refuse(request, exc)
         if logger.isEnabledFor(logging.DEBUG):
-            logger.debug(f"it failed here; the text of the error is not logged: {_describe_frames(exc)}")
+            frames = ", ".join(
+                f"{each.filename}:{each.lineno} in {each.name}" for each in extract_tb(exc.__traceback__)
+            )
+            logger.debug(f"it failed here; the text of the error is not logged: {frames}")
         return renderer.notice("failed", 500)
 
     def on_missing(request: Request, exc: Exception) -> Response:

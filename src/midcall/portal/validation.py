@@ -13,22 +13,13 @@ from midcall.web.secret_checks import ONE, AuthorCheck, Check, look
 LAST_PORT: Final = 65_535
 
 
-def check_port(port: object) -> int:
+def check_numbers(port: object, ttl: object, pause: object) -> None:
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= LAST_PORT:
         raise InstallError(f"port={port!r} must be a whole number from 0 to {LAST_PORT}; 0 means any free port.")
-    return port
-
-
-def check_seconds(ttl: object) -> float:
     if isinstance(ttl, bool) or not isinstance(ttl, (int, float)) or not 0 < ttl < inf:
         raise InstallError(f"ttl={ttl!r} must be a positive number of seconds.")
-    return ttl
-
-
-def check_pause(pause: object) -> float:
     if isinstance(pause, bool) or not isinstance(pause, (int, float)) or not 0 <= pause < inf:
         raise InstallError(f"pause={pause!r} must be a number of seconds, from 0 on.")
-    return pause
 
 
 def check_hosts(hosts: object) -> tuple[str, ...]:
@@ -67,11 +58,8 @@ def wrap_checks(checks: object) -> dict[str, Check]:
     given = cast("Mapping[str, AuthorCheck]", checks)
     if wrong := [str(name) for name, check in given.items() if not callable(check)]:
         raise InstallError(f"checks= must be functions, one for each secret: {', '.join(wrong)}.")
-    return {name: _wrap(check) for name, check in given.items()}
 
+    def wrap(check: AuthorCheck) -> Check:
+        return lambda values: look(check, values[ONE] if list(values) == [ONE] else values)
 
-def _wrap(check: AuthorCheck) -> Check:
-    async def check_typed(values: Mapping[str, str]) -> str | None:
-        return await look(check, values[ONE] if list(values) == [ONE] else values)
-
-    return check_typed
+    return {name: wrap(check) for name, check in given.items()}

@@ -97,8 +97,8 @@ class Vault:
 
     async def names(self, owner: str) -> list[tuple[str, float]]:
         """The names of this owner's values, and since when. Needs no key."""
-        values = [_describe(value) for value in await self._store.values(owner) if value.name.startswith(self._prefix)]
-        return [(kept.name, kept.updated) for kept in values]
+        values = [value for value in await self._store.values(owner) if value.name.startswith(self._prefix)]
+        return [(value.name.removeprefix(self._prefix), value.updated) for value in values]
 
     async def forget(self, owner: str, name: str) -> bool:
         """Delete a value, and return whether it existed. Needs no key."""
@@ -120,7 +120,11 @@ class Vault:
             except VaultLocked:
                 locked += 1
         if locked:
-            raise VaultLocked(_still_locked(locked, resealed), advice=LOCKED_ADVICE)
+            values = "value" if locked == 1 else "values"
+            raise VaultLocked(
+                f"{locked} {values} could not be opened with any of these keys; {resealed} sealed again.",
+                advice=LOCKED_ADVICE,
+            )
         return resealed
 
     async def _reseal(self, owner: str, name: str) -> bool:
@@ -253,8 +257,3 @@ async def forget_value(store: Store | str, value: StoredValue) -> bool:
 def _describe(value: Value) -> StoredValue:
     namespace, _, name = value.name.partition(_BETWEEN)
     return StoredValue(value.owner, namespace, name, value.updated)
-
-
-def _still_locked(count: int, resealed: int) -> str:
-    values = "value" if count == 1 else "values"
-    return f"{count} {values} could not be opened with any of these keys; {resealed} sealed again."

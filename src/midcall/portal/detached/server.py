@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 from base64 import b64decode, b64encode
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import Context
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final
@@ -33,15 +33,17 @@ from midcall.portal.oauth import Provider
 from midcall.settings.portal import PAGES_MESSAGE_BYTES, PORTAL_HOST
 from midcall.stores.keys import derive
 from midcall.web.local_server import bind
-
-CheckNamed = Callable[[str, Mapping[str, str]], Awaitable[str | None]]
-"""What is wrong with a secret of this name, or None."""
+from midcall.web.secret_checks import Check
 
 _ENVIRONMENT: Final = (
     *("HOME", "PATH", "TMPDIR", "TZ", "LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "XDG_DATA_HOME"),
     *("LD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"),
 )
 """What the process gets of our environment, which may hold keys."""
+
+
+_PROVIDER: Final = tuple(each.name for each in fields(Provider) if each.init)
+"""What a provider is made with; the rest follows from that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ class Site:
             "pause": self.pause,
             "templates": self.templates,
             "hosts": list(self.hosts),
-            "providers": [_settings_of(each) for each in self.providers],
+            "providers": [{name: getattr(each, name) for name in _PROVIDER} for each in self.providers],
         }
 
     @classmethod
@@ -95,12 +97,12 @@ class Detached:
 
     Args:
         site: Whose pages they are.
-        check: Checks a secret that a user has typed, for as long as this server lives.
+        find_check: The check of a secret, by its name: it checks what users type for as long as this server lives.
     """
 
-    def __init__(self, site: Site, check: CheckNamed) -> None:
+    def __init__(self, site: Site, find_check: Callable[[str], Check | None]) -> None:
         self._site = site
-        self._check = check
+        self._find_check = find_check
         self._connection: socket.socket | None = None
         self._mark = ""
         """The process that we are connected to."""
@@ -220,15 +222,11 @@ class Detached:
 
     async def _answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         try:
-            return {"check": asked["check"], "problem": await self._check(asked["secret"], asked["values"])}
+            check = self._find_check(asked["secret"])
+            return {"check": asked["check"], "problem": None if check is None else await check(asked["values"])}
         except Exception as exc:  # its text may hold the value
             logger.warning(f"the check of the secret {asked['secret']!r} failed: {type(exc).__name__}")
             return {"check": asked["check"], "failed": True}
-
-
-def _settings_of(provider: Provider) -> dict[str, Any]:
-    """What it was made with; the rest follows from that."""
-    return {each.name: getattr(provider, each.name) for each in fields(provider) if each.init}
 
 
 def _encode(message: Mapping[str, Any]) -> bytes:

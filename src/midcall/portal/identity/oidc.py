@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 import re
 import secrets
 from collections.abc import Mapping, Sequence
@@ -27,7 +26,7 @@ from midcall.portal.logs import logger
 from midcall.settings.portal import PROVIDER_TIMEOUT_SECONDS, SESSION_SECONDS, SIGN_IN_SECONDS, TOKEN_LEEWAY_SECONDS
 from midcall.web.fetching import Cache, Fence, Published, Reach, Unavailable, fetch
 from midcall.web.public_url import place_at
-from midcall.web.security import TooLarge, read_posted
+from midcall.web.security import TooLarge, is_same, read_posted
 
 if TYPE_CHECKING:
     from midcall.portal.access import Access
@@ -203,8 +202,8 @@ class Oidc:
         started: Any = self._portal.cookies.get(request.cookies, "signing-in", within=SIGN_IN_SECONDS)
         if not isinstance(started, dict) or cast("dict[str, Any]", started).get("at") != self._at():
             return None
-        found, state = cast("dict[str, str]", started), request.query_params.get("state", "")
-        return found if hmac.compare_digest(found["state"].encode(), state.encode("utf-8", "replace")) else None
+        found = cast("dict[str, str]", started)
+        return found if is_same(found["state"], request.query_params.get("state", "")) else None
 
     async def _exchange(self, issuer: _Issuer, code: str, started: Mapping[str, str]) -> tuple[str, Mapping[str, Any]]:
         """The id token for this code, and its claims."""

@@ -80,7 +80,7 @@ class OAuth:
         *,
         clock: Callable[[], float] = time.time,
         timeout: float = PROVIDER_TIMEOUT_SECONDS,
-        note: Note | None = None,
+        note: Note = lambda *_: None,
     ) -> None:
         self._providers = _by_name(providers)
         self._vault = vault

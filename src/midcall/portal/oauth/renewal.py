@@ -41,14 +41,14 @@ class Renewal:
         endpoint: Endpoint,
         clock: Callable[[], float],
         lease: float,
-        note: Note | None = None,
+        note: Note,
     ) -> None:
         self._store = store
         self._vault = vault
         self._endpoint = endpoint
         self._clock = clock
         self._lease = lease
-        self._note: Note = note or _forget_it
+        self._note = note
         self._running: set[asyncio.Task[Tokens | None]] = set()
 
     async def renew(self, provider: Provider, owner: str, entry: VaultEntry, tokens: Tokens) -> Tokens | None:
@@ -119,10 +119,6 @@ class Renewal:
         if tokens.renew <= self._clock():
             raise ProviderFailed(f"The access to {provider.title} could not be renewed just now.", advice=TRY_LATER)
         return tokens
-
-
-def _forget_it(*_: str) -> None:
-    """There is no audit trail."""
 
 
 def lease_id(owner: str, provider: Provider, entry: VaultEntry) -> str:

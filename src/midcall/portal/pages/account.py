@@ -109,7 +109,10 @@ class AccountPage:
         too_soon: bool = False,
     ) -> Response:
         """The list. During the pause it deletes nothing: after a deletion, other lines are where the mouse is."""
-        entries = [self._entry(name, since) for name, since in await self.vault.names(owner)]
+        entries = [
+            _Entry(name, self._title(name), name.startswith(_ACCESS), format_moment(since))
+            for name, since in await self.vault.names(owner)
+        ]
         carrier = Response()
         browser = self.access.cookies.browser(request.cookies) or self.access.cookies.mark(carrier)
         page = self.access.renderer.page(
@@ -128,9 +131,6 @@ class AccountPage:
         )
         page.raw_headers.extend(pair for pair in carrier.raw_headers if pair[0] == b"set-cookie")
         return page
-
-    def _entry(self, name: str, since: float) -> _Entry:
-        return _Entry(name, self._title(name), name.startswith(_ACCESS), format_moment(since))
 
     def _title(self, name: str) -> str:
         provider = name.removeprefix(_ACCESS)

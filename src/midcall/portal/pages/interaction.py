@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -25,7 +24,7 @@ from midcall.portal.vault import Entered
 from midcall.settings.portal import NEXT_HOLD_SECONDS, NEXT_SECONDS, PAGE_NAME_CHARACTERS
 from midcall.stores.base import Completion
 from midcall.stores.interactions import Action, Ending, Interaction, Kind, Next, digest_of, short
-from midcall.web.security import Posted, TooLarge, read_posted
+from midcall.web.security import Posted, TooLarge, is_same, read_posted
 
 OnFinish = Callable[[str], Awaitable[None]]
 
@@ -129,7 +128,7 @@ class InteractionPages:
         match answer.last("do"):
             case "decline" | "cancel" as action:
                 return await self.finish(visitor, action)
-            case "accept" if not _is_of_this_page(visitor.interaction, answer):
+            case "accept" if not is_same(answer.last("digest"), visitor.interaction.digest):
                 self.access.refuse("details_changed", visitor.id, visitor.key, visitor.interaction)
                 return self.access.renderer.notice("details_changed", 409, who=visitor.name, again=f"/i/{visitor.id}")
             case "accept":
@@ -168,7 +167,9 @@ class InteractionPages:
             found = await self.access.interactions.look(visitor.id)
             if found is not None and found[1] is not None and found[1].action == "closed":
                 return self._show_earlier(visitor, found[1], 409)
-            return await self._show_late(visitor, 409)
+            hint = _("It was sent from another window, or by an earlier press of the button. Nothing was done twice.")
+            on = await self._way_on(visitor)
+            return self.access.renderer.say(_("This was answered already"), hint, 409, who=visitor.name, **on)
         return self.access.renderer.notice(_NOTICES[became], _STATUS[became], who=visitor.name)
 
     def _note(self, visitor: Visitor, action: Action, became: Completion) -> None:
@@ -305,11 +306,6 @@ class InteractionPages:
         )
         return self.access.renderer.say(_("This was answered already"), hint, status, who=visitor.name, **on)
 
-    async def _show_late(self, visitor: Visitor, status: int) -> Response:
-        hint = _("It was sent from another window, or by an earlier press of the button. Nothing was done twice.")
-        on = await self._way_on(visitor)
-        return self.access.renderer.say(_("This was answered already"), hint, status, who=visitor.name, **on)
-
 
 def _path_on(visitor: Visitor, token: str) -> str:
     """Where the browser finds what comes after this page."""
@@ -337,12 +333,6 @@ def _facts(interaction: Interaction, now: float) -> dict[str, Any]:
         "left": _time_left(interaction.expires - now),
         "digest": interaction.digest,
     }
-
-
-def _is_of_this_page(interaction: Interaction, posted: Posted) -> bool:
-    """Whether the page that was posted showed exactly this."""
-    given = posted.last("digest").encode("utf-8", "replace")
-    return hmac.compare_digest(given, interaction.digest.encode())
 
 
 def _time_left(seconds: float) -> str:

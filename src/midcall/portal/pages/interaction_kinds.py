@@ -260,12 +260,9 @@ def _find_problems(values: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _secret_fields(interaction: Interaction) -> Sequence[Mapping[str, Any]]:
-    given = cast("Sequence[Mapping[str, Any]]", interaction.about.get("fields") or ())
-    return given or ({"name": ONE, "title": interaction.about["name"]},)
-
-
 def _lines(interaction: Interaction, problems: Mapping[str, str]) -> list[_Line]:
+    given = cast("Sequence[Mapping[str, Any]]", interaction.about.get("fields") or ())
+    fields = given or ({"name": ONE, "title": interaction.about["name"]},)
     return [
         _Line(
             f"s{index}",
@@ -274,5 +271,5 @@ def _lines(interaction: Interaction, problems: Mapping[str, str]) -> list[_Line]
             str(field.get("description") or ""),
             problems.get(str(field["name"]), ""),
         )
-        for index, field in enumerate(_secret_fields(interaction))
+        for index, field in enumerate(fields)
     ]

@@ -55,7 +55,7 @@ async def get_secret(
     portal = _portal(call, "secret", message)
     if check is not None:
         portal.add_check(name, check)
-    check_page = check or portal.check_of(name)  # that of Portal(checks=)
+    check_page = check or portal.find_check(name)  # that of Portal(checks=)
     shown = [{"name": field, "title": title} for field, title in fields.items()]
     about = {"name": name, "fields": shown, "check": check_page is not None}
     for _ in range(SECRET_ATTEMPTS):
