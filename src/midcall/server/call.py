@@ -130,9 +130,10 @@ class Call:
         self._next = call_next
         self.around = current_call.get()
         self.connection = self.ctx.session._connection  # pyright: ignore[reportPrivateUsage]
-        self.run = run = Run(self.called, current_call, self)
+        name = self.called
         ctx = with_session(ctx, AskingSession(self, self.connection))
         self.followers.append(ctx)
+        self.run = run = Run(name, current_call, self)
         run.on_end = self._let_tool_go
         run.start(partial(call_next, ctx))
         if not run.task.done():

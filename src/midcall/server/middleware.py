@@ -13,7 +13,6 @@ from mcp_types.methods import INPUT_REQUIRED_METHODS
 
 from midcall.core.journal import Foreign
 from midcall.protocol import ANSWER, CONTINUE
-from midcall.server.call import Call
 from midcall.server.channels.apps import requests as apps
 from midcall.server.resuming import codes
 from midcall.server.resuming.resume import resume
@@ -84,12 +83,7 @@ class Calls:
         )
         if may_bring_code and (code := codes.code_in(ctx)) is not None:
             return resume(installation, self._turns, ctx, call_next, code)
-        call = Call(installation, ctx)
-        if state is not None or responses:
-            call.journal.foreign = Foreign(state, responses)
-        if state is None and installation.answers_ahead:
-            call.ahead = responses
-        return self._turns.begin(call, call_next)
+        return self._turns.begin(ctx, call_next, Foreign(state, responses))
 
 
 def _on_asyncio() -> bool:

@@ -287,9 +287,14 @@ class Turns:
         if not call.run.done and not self._runs.has(call):
             await call.end("failed")
 
-    async def begin(self, call: Call, call_next: CallNext) -> HandlerResult:
+    async def begin(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext, foreign: Foreign) -> HandlerResult:
         """A call begins: run the tool, until it has ended or its first round can leave."""
-        call.start(call.ctx, call_next)
+        call = Call(self._installation, ctx)
+        if foreign.state is not None or foreign.responses:
+            call.journal.foreign = foreign
+        if foreign.state is None and self._installation.answers_ahead:
+            call.ahead = foreign.responses
+        call.start(ctx, call_next)
         return (await self._come_to(call))[1]
 
     async def _come_to(self, call: Call) -> tuple[Call, HandlerResult]:
