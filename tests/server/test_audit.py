@@ -20,7 +20,7 @@ from midcall.core.caller import Caller
 from midcall.errors import InvalidAnswer, TimedOut
 from midcall.portal.app import Portal
 from midcall.portal.oauth import Provider
-from midcall.server import sealing
+from midcall.server.resuming import sealing
 from midcall.server.running import beat, handover, replies
 from midcall.stores import open_store
 from midcall.stores.interactions import short

@@ -21,7 +21,7 @@ from midcall.errors import InstallError
 from midcall.server.frameworks.errors import look_inside
 from midcall.server.installation import Installation, installation_on, installations, lowlevel
 from midcall.server.middleware import Calls
-from midcall.server.sealing import Key, Principal, Seal, Whose, given_keys, machine_keys, portal_keys, seal_for
+from midcall.server.resuming.sealing import Key, Principal, Seal, Whose, given_keys, machine_keys, portal_keys, seal_for
 from midcall.settings.environment import flag, number, text, whole
 from midcall.settings.install import (
     DOUBT_SECONDS,

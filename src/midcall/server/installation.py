@@ -29,11 +29,11 @@ from midcall.core.remembered import Remembered, shorten
 from midcall.errors import InstallError, InvalidJournal
 from midcall.server.call import audit_tool, current_call
 from midcall.server.channels.clients import Clients
+from midcall.server.resuming.sealing import Principal, Seal, Whose
 from midcall.server.resuming.storage import Keeping
 from midcall.server.resuming.visits import Visits
 from midcall.server.running.handover import Handover
 from midcall.server.running.runs import Runs
-from midcall.server.sealing import Principal, Seal, Whose
 from midcall.settings.calls import MAX_WARNING_KINDS, MAX_WARNINGS
 from midcall.settings.resuming import MAX_SEEN_TOOLS
 from midcall.stores.memory import Memory

@@ -15,7 +15,7 @@ from mcp_types import CallToolRequestParams, CallToolResult, InputRequiredResult
 import midcall
 from midcall import Question, ask, confirm
 from midcall.core.journal import Journal, encode
-from midcall.server.sealing import Seal
+from midcall.server.resuming.sealing import Seal
 from midcall.testing import connect
 from tests.kinds import KINDS, Kind, server_with
 from tests.rounds import raw_call, text
