@@ -22,34 +22,10 @@ def installed(**options: Any) -> Any:
     return found
 
 
-def test_a_setting_that_the_author_left_open_can_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = {"MAX_ROUNDS": "7", "HEARTBEAT": "2.5", "DOUBT": "0.25", "STATE_TTL": "120"}
-    for name, value in settings.items():
-        monkeypatch.setenv(f"MIDCALL_{name}", value)
-    here = installed()
-    assert (here.max_rounds, here.heartbeat, here.doubt, here.state_ttl) == (7, 2.5, 0.25, 120.0)
-
-
-def test_the_authors_value_takes_precedence(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("MAX_ROUNDS", "HEARTBEAT", "DOUBT", "STATE_TTL"):
-        monkeypatch.setenv(f"MIDCALL_{name}", "99")
-    here = installed(max_rounds=3, heartbeat=4.0, doubt=0.5, state_ttl=60.0)
-    assert (here.max_rounds, here.heartbeat, here.doubt, here.state_ttl) == (3, 4.0, 0.5, 60.0)
-
-
-@pytest.mark.parametrize("name", ["MAX_ROUNDS", "HEARTBEAT", "DOUBT", "STATE_TTL"])
-@pytest.mark.parametrize("value", ["many", "-1", "nan", "inf"])
-def test_an_invalid_number_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
-    monkeypatch.setenv(f"MIDCALL_{name}", value)
-    with pytest.raises(InstallError, match=f"MIDCALL_{name}"):
-        installed()
-
-
-@pytest.mark.parametrize("name", ["HEARTBEAT", "STATE_TTL", "PORTAL_TTL"])
-def test_zero_seconds_are_not_the_default(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setenv(f"MIDCALL_{name}", "0")
-    with pytest.raises(InstallError, match=f"MIDCALL_{name}='0' must be a number above 0"):
-        installed(portal=Portal())
+def test_zero_seconds_are_not_the_default_of_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIDCALL_PORTAL_TTL", "0")
+    with pytest.raises(InstallError, match="MIDCALL_PORTAL_TTL='0' must be a number above 0"):
+        Portal()
 
 
 def test_the_code_takes_precedence_even_with_the_default_value(monkeypatch: pytest.MonkeyPatch) -> None:

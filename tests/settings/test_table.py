@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import pytest
 from mcp.server.mcpserver import MCPServer
+from mcp_types import ToolAnnotations
 
 import midcall
 import midcall.client.transport.connection_errors as connection_errors
@@ -202,14 +203,20 @@ def test_values_are_written_with_their_units() -> None:
 
 @pytest.mark.parametrize(
     "setting",
-    [each for each in SETTINGS if each.argument.startswith("install(") and isinstance(each.default, (int, float))],
+    [each for each in SETTINGS if each.of_install and isinstance(each.default, (int, float))],
     ids=lambda setting: setting.name,
 )
 def test_the_doctor_shows_a_value_that_install_was_given(setting: Setting) -> None:
-    """Name its attribute in `_ATTRIBUTES` of doctor/effective.py."""
     given = not setting.default if isinstance(setting.default, bool) else cast("float", setting.default) + 1
-    name = setting.argument.removeprefix("install(").removesuffix("=)")
-    options: dict[str, Any] = {"store": Memory(), name: given}
+    options: dict[str, Any] = {"store": Memory(), setting.of_install: given}
     installation = midcall.install(MCPServer("x"), **options)
     found = {each.setting.name: each for each in find_effective(Setup(installation), {})}[setting.name]
     assert (found.value, found.source) == (setting.format(given), "argument")
+
+
+def test_the_doctor_shows_that_a_setting_without_a_short_value_is_set() -> None:
+    annotations = ToolAnnotations(read_only_hint=True)
+    installation = midcall.install(MCPServer("x"), principal=lambda ctx: "ada", continue_annotations=annotations)
+    found = {each.setting.name: (each.value, each.source) for each in find_effective(Setup(installation), {})}
+    assert found["PRINCIPAL"] == found["CONTINUE_ANNOTATIONS"] == ("(set)", "argument")
+    assert found["AUDIT"] == ("nowhere", "default")

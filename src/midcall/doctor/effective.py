@@ -18,19 +18,6 @@ if TYPE_CHECKING:
 Source: TypeAlias = Literal["argument", "environment", "default", "fixed"]
 
 _HIDDEN: Final = "(set)"
-_ATTRIBUTES: Final = {
-    "STATE_TTL_SECONDS": "state_ttl",
-    "HEARTBEAT_SECONDS": "heartbeat",
-    "DOUBT_SECONDS": "doubt",
-    **{
-        name: name.lower()
-        for name in (
-            *("MAX_LIVE", "MAX_ROUNDS", "REQUIRED", "ADOPT", "STRICT", "NOT_SECRET", "ANSWERS_AHEAD", "RELAY"),
-            *("APPS", "PROBE"),
-        )
-    },
-}
-"""The attributes of an `Installation` that hold settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,23 +67,28 @@ def _find(setting: Setting, given: Mapping[str, Value], environ: Mapping[str, st
 def _arguments(setup: Setup) -> Iterator[tuple[str, Value]]:
     """What this installation was given, by the names in the table. Keys and passwords are left out."""
     installation, portal = setup.installation, setup.portal
-    for name, attribute in _ATTRIBUTES.items():
-        yield name, getattr(installation, attribute)
-    for who, most in (("CALLER", installation.limits.caller), ("STORE", installation.limits.all)):
-        yield f"MAX_{who}_RECORDS", most.records
-        yield f"MAX_{who}_MB", most.size // 1_000_000
-    yield "LIVE", None if _is_decided(installation) else installation.live
-    yield "KEYS", _HIDDEN if installation.whose_keys == "author" else None
-    is_default = portal is not None and str(default_file()) in repr(installation.store)
-    yield "STORE", None if installation.store is None or is_default else mask(repr(installation.store).strip("<>"))
-    yield "NAMESPACE", installation.identity.namespace or None
-    yield "PRINCIPAL", None if installation.principal is None else _HIDDEN
-    yield "AUDIT", None if installation.audit is None else _HIDDEN
-    yield "PORTAL", None if portal is None else _HIDDEN
+    otherwise = dict(_kept_otherwise(installation))
+    for setting in SETTINGS:
+        if name := setting.of_install:
+            yield setting.name, otherwise[name] if name in otherwise else getattr(installation, name)
     if portal is not None:
         yield "PORTAL_URL", address_of(portal)
         yield "PORTAL_TTL_SECONDS", portal.ttl
         yield "PORTAL_PAUSE_SECONDS", portal.pause
+
+
+def _kept_otherwise(installation: Installation) -> Iterator[tuple[str, Value]]:
+    """The arguments that aren't attributes of the installation as they are shown."""
+    yield "live", None if _is_decided(installation) else installation.live
+    yield "keys", _HIDDEN if installation.whose_keys == "author" else None
+    is_default = installation.portal is not None and str(default_file()) in repr(installation.store)
+    yield "store", None if installation.store is None or is_default else mask(repr(installation.store).strip("<>"))
+    yield "namespace", installation.identity.namespace or None
+    for who, most in (("caller", installation.limits.caller), ("store", installation.limits.all)):
+        yield f"max_{who}_records", most.records
+        yield f"max_{who}_mb", most.size // 1_000_000
+    for name in ("principal", "audit", "portal", "continue_annotations"):
+        yield name, None if getattr(installation, name) is None else _HIDDEN
 
 
 def _is_decided(installation: Installation) -> bool:

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from mcp.server.lowlevel.server import Server
 from mcp.server.mcpserver import MCPServer
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 _LAUNCHERS: Final = ("fastmcp", "mcp", "midcall")
 """Programs that run the server in a file."""
+
+DefaultT = TypeVar("DefaultT", bound=float | None)
 
 
 def install(
@@ -149,9 +151,9 @@ def install(
     namespace = text("MIDCALL_NAMESPACE") if namespace is None else namespace
     _check_text("namespace", namespace, "a name", "shop-staging")
     _check_text("not_secret", not_secret, "the reason", "a word in a party game")
-    state_ttl = _seconds("MIDCALL_STATE_TTL", state_ttl)
-    heartbeat = _seconds("MIDCALL_HEARTBEAT", heartbeat)
-    doubt = _seconds("MIDCALL_DOUBT", doubt, zero=True)
+    state_ttl = _seconds("MIDCALL_STATE_TTL", state_ttl, None)
+    heartbeat = _seconds("MIDCALL_HEARTBEAT", heartbeat, HEARTBEAT_SECONDS)
+    doubt = _seconds("MIDCALL_DOUBT", doubt, DOUBT_SECONDS, zero=True)
     max_rounds = None if max_rounds is None else _count("MIDCALL_MAX_ROUNDS", max_rounds, MAX_ROUNDS)
     max_live = _count("MIDCALL_MAX_LIVE", max_live, MAX_LIVE)
     limits = Limits(
@@ -180,7 +182,7 @@ def install(
         strict=strict,
         state_ttl=ttl,
         max_rounds=max_rounds,
-        heartbeat=heartbeat or HEARTBEAT_SECONDS,
+        heartbeat=heartbeat,
         not_secret=not_secret,
         answers_ahead=answers_ahead,
         whose_keys=whose,
@@ -190,7 +192,7 @@ def install(
         relay=relay,
         apps=apps,
         codec=seal.codec,
-        doubt=DOUBT_SECONDS if doubt is None else doubt,
+        doubt=doubt,
         probe=probe,
         continue_annotations=continue_annotations,
         live=live,
@@ -264,11 +266,13 @@ def _count(variable: str, given: int | Missing | None, default: int) -> int:
     return value
 
 
-def _seconds(variable: str, given: float | None, *, zero: bool = False) -> float | None:
-    """Seconds: the argument of the variable's name, else the variable, else None."""
+def _seconds(variable: str, given: float | None, default: DefaultT, *, zero: bool = False) -> float | DefaultT:
+    """Seconds: the argument of the variable's name, else the variable, else the default."""
     value = number(variable, zero=zero) if given is None else given
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if value is not None and not (is_number and (value > 0 or (zero and value == 0))):
+    if value is None:
+        return default
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not is_number or not (value > 0 or (zero and value == 0)):
         raise InstallError(f"{_argument(variable)}={value!r} must be {'0 or more' if zero else 'more than 0'} seconds.")
     return value
 

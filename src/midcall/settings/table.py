@@ -25,6 +25,7 @@ _SUBJECTS: Final = {
     "cli": "Command line",
 }
 """The modules, and the headings that their rows are shown under."""
+_OF_INSTALL: Final = re.compile(r"install\((\w+)=\)")
 _FIELD: Final = re.compile(r"\n(?=(?:Then|Unit|Default|Argument|Variable): )")
 
 
@@ -58,6 +59,11 @@ class Setting:
             case _:
                 text = _format_number(value)
         return f"{text} {self.unit}".rstrip()
+
+    @property
+    def of_install(self) -> str:
+        """The argument of `install` that sets it; empty if none does."""
+        return found[1] if (found := _OF_INSTALL.fullmatch(self.argument)) else ""
 
     @property
     def is_fixed(self) -> bool:
