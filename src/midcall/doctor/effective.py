@@ -54,11 +54,10 @@ def _find(setting: Setting, given: Mapping[str, Value], environ: Mapping[str, st
     if setting.is_fixed:
         return Effective(setting, setting.format(setting.default), "fixed")
     variable = environ.get(setting.env, "").strip() if setting.env else ""
-    if setting.name in given and not _is_same(given[setting.name], setting.default):
-        value = setting.format(given[setting.name])
-        return Effective(
-            setting, value, "environment" if variable and _means(variable, given[setting.name]) else "argument"
-        )
+    value, default = given.get(setting.name, setting.default), setting.default
+    if value != default or isinstance(value, bool) != isinstance(default, bool):
+        by_variable = variable and _means(variable, value)
+        return Effective(setting, setting.format(value), "environment" if by_variable else "argument")
     if variable:
         return Effective(setting, _HIDDEN if setting.name == "KEYS" else mask(variable), "environment")
     return Effective(setting, setting.format(setting.default), "default")
@@ -79,7 +78,8 @@ def _arguments(setup: Setup) -> Iterator[tuple[str, Value]]:
 
 def _kept_otherwise(installation: Installation) -> Iterator[tuple[str, Value]]:
     """The arguments that aren't attributes of the installation as they are shown."""
-    yield "live", None if _is_decided(installation) else installation.live
+    decided = installation.whose_keys == "process" or installation.store is not None
+    yield "live", None if installation.live == decided else installation.live
     yield "keys", _HIDDEN if installation.whose_keys == "author" else None
     is_default = installation.portal is not None and str(default_file()) in repr(installation.store)
     yield "store", None if installation.store is None or is_default else mask(repr(installation.store).strip("<>"))
@@ -89,15 +89,6 @@ def _kept_otherwise(installation: Installation) -> Iterator[tuple[str, Value]]:
         yield f"max_{who}_mb", most.size // 1_000_000
     for name in ("principal", "audit", "portal", "continue_annotations"):
         yield name, None if getattr(installation, name) is None else _HIDDEN
-
-
-def _is_decided(installation: Installation) -> bool:
-    """Whether `live` is what keys and store decide."""
-    return installation.live == (installation.whose_keys == "process" or installation.store is not None)
-
-
-def _is_same(value: Value, default: Value) -> bool:
-    return value == default and isinstance(value, bool) == isinstance(default, bool)
 
 
 def _means(variable: str, value: Value) -> bool:

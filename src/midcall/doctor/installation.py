@@ -1,31 +1,97 @@
-"""Find the installation in your code: import a file or a module, and search it for servers, or say why it fails."""
+"""What a target of `midcall doctor` means: your code, a URL or a command.
+
+Code is imported, and searched for the server. If that fails, the error says why, or what was meant.
+"""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
 import os
+import re
+import shutil
 import sys
 import traceback
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager, redirect_stdout
+from difflib import get_close_matches
 from pathlib import Path
 from threading import Timer
 from types import ModuleType
 from typing import Final
 
 from midcall.client.lines.screen import print_error
+from midcall.client.transport.target import is_url
 from midcall.doctor.inspection import VARIABLES
 from midcall.doctor.masking import mask
-from midcall.doctor.source import find_similar
-from midcall.errors import MidcallError
-from midcall.server.installation import Installation, installation_on, installations
+from midcall.errors import InstallError, MidcallError
+from midcall.server.installation import Installation, installation_on, installations, lowlevel
 from midcall.settings.cli import SLOW_IMPORT_SECONDS
 
+_FILE: Final = re.compile(r"(?P<path>.+\.py)(?::(?P<name>[\w.]+))?")
+_MODULE: Final = re.compile(r"(?P<path>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_][\w.]*)")
+_ADDRESS: Final = re.compile(r"[\w.-]+:[0-9]+(/\S*)?", re.ASCII)
+_SHOWN: Final = 5
+_ALIKE: Final = 0.8
+_WHAT_TO_NAME: Final = (
+    'Name a file (server.py), a module (package.module:mcp), a URL, or a command ("python server.py").'
+)
+NOTHING_NAMED: Final = f"no server was named. {_WHAT_TO_NAME}"
 _NEEDED: Final = ("mcp", "midcall", "fastmcp")
 _OURS: Final = Path(__file__).resolve().parent
 
 
+def find_source(target: str) -> tuple[str, str | None] | None:
+    """The file or module, and the name in it, that this means; None if it's a URL or a command."""
+    target = target.strip()
+    if "://" in target:
+        return None
+    found = _FILE.fullmatch(target) or _MODULE.fullmatch(target)
+    if found is None or (" " in target and not Path(found["path"]).exists()):
+        return None
+    return found["path"], found["name"]
+
+
+def explain_target(target: str) -> str | None:
+    """Why this isn't a command either, and what may have been meant; None if it can be tried."""
+    target = target.strip()
+    if not target:
+        return NOTHING_NAMED
+    if Path(target).is_dir():
+        files = sorted(str(each) for each in Path(target).glob("*.py"))[:_SHOWN]
+        hint = f"Name a file in it: {', '.join(files)}." if files else _WHAT_TO_NAME
+        return f"{target} is a folder. {hint}"
+    if " " in target or is_url(target) or _ADDRESS.fullmatch(target) or shutil.which(target):
+        return None
+    if target.endswith(":"):
+        return (
+            f"there is no name after the colon in {target!r}: add the server's, as in server.py:mcp, or drop the colon"
+        )
+    if Path(target).exists():
+        return f"{target} is neither a Python file nor a command. {_WHAT_TO_NAME}"
+    meant = _guess(target)
+    hint = f"Did you mean {meant}?" if meant else _WHAT_TO_NAME
+    return f"there is no file, module or command {target!r} here. {hint}"
+
+
+def _guess(target: str) -> str | None:
+    """The file of that name; or the module, if a dot was typed for the colon."""
+    if Path(f"{target}.py").is_file():
+        return f"{target}.py"
+    module, _, name = target.rpartition(".")
+    if module and Path(*module.split(".")).with_suffix(".py").is_file():
+        return f"{module}:{name}"
+    return _find_similar(Path(target))
+
+
+def _find_similar(path: Path) -> str | None:
+    """A Python file in the same folder with a similar name."""
+    files = {each.name: each for each in path.parent.glob("*.py")} if path.parent.is_dir() else {}
+    found = get_close_matches(path.name, files, 1, _ALIKE)
+    return str(files[found[0]]) if found else None
+
+
+# --- the server in it ----------------------------------------------------------------------------
 class CannotImport(Exception):
     """The target cannot be checked; the message says why, and what to do."""
 
@@ -48,7 +114,8 @@ def find_installation(path: str, name: str | None) -> Installation:
     if not made:
         raise CannotImport(_explain_none(path, module))
     if len(set(made)) > 1:
-        raise CannotImport(_several(path, list(there) or ["..."]))
+        names = list(there) or ["..."]
+        raise CannotImport(f"{path} has several servers: name one of {', '.join(names)}, as {path}:{names[0]}")
     return made[0]
 
 
@@ -56,18 +123,18 @@ def _find_named(path: str, module: ModuleType, name: str) -> Installation:
     value: object = module
     for part in name.split("."):
         if not hasattr(value, part):
-            raise CannotImport(_no_such_name(path, name, list(_find_all(module))))
+            near = ", ".join(_find_all(module))
+            raise CannotImport(
+                f"{path} has no {name!r}. {f'Servers there: {near}.' if near else 'No server there has midcall.'}"
+            )
         value = getattr(value, part)
     found = value if isinstance(value, Installation) else installation_on(value)
+    if found is None and _is_server(value):
+        raise CannotImport(_not_installed(f"{path}:{name}", name))
     if found is None:
-        target = f"{path}:{name}"
         raise CannotImport(
-            _not_installed(target, name)
-            if _is_server(value)
-            else (
-                f"midcall is not installed on a server in {target}, and {name} is not a server: name the server, "
-                "or leave the name out"
-            )
+            f"midcall is not installed on a server in {path}:{name}, and {name} is not a server: name the server, "
+            "or leave the name out"
         )
     return found
 
@@ -84,23 +151,25 @@ def _find_all(module: ModuleType) -> dict[str, Installation]:
 
 def _explain_none(path: str, module: ModuleType) -> str:
     """What to do if no server has midcall, or the module has no server."""
-    servers = [name for name, value in vars(module).items() if _is_server(value)]
+    if servers := [name for name, value in vars(module).items() if _is_server(value)]:
+        return _not_installed(path, servers[0])
     return (
-        _not_installed(path, servers[0])
-        if servers
-        else (
-            f"midcall is not installed on a server in {path}: importing it creates no server. If a function does, "
-            f'check it from outside: midcall doctor "{_command(path)}"'
-        )
+        f"midcall is not installed on a server in {path}: importing it creates no server. If a function does, "
+        f'check it from outside: midcall doctor "{_command(path)}"'
+    )
+
+
+def _not_installed(target: str, name: str) -> str:
+    return (
+        f"midcall is not installed on a server in {target}: call midcall.install({name}) after the line that creates it"
     )
 
 
 def _is_server(value: object) -> bool:
-    from mcp.server.lowlevel.server import Server
-    from mcp.server.mcpserver import MCPServer
-
-    fastmcp = sys.modules.get("fastmcp")
-    return isinstance(value, (MCPServer, Server)) or (fastmcp is not None and isinstance(value, fastmcp.FastMCP))
+    try:
+        return bool(lowlevel(value))
+    except InstallError:
+        return False
 
 
 # --- importing it --------------------------------------------------------------------------------
@@ -124,7 +193,11 @@ def _as_program(path: str) -> Generator[None]:
     since standard output may be read as JSON.
     """
     argv, stdin = sys.argv, sys.stdin
-    late = Timer(SLOW_IMPORT_SECONDS, lambda: print_error(f"{_still_importing(path)}\n"))
+    still = (
+        f"{path} is still being imported after {SLOW_IMPORT_SECONDS:g} s. Does it start its server outside "
+        '`if __name__ == "__main__":`? Ctrl-C ends this.\n'
+    )
+    late = Timer(SLOW_IMPORT_SECONDS, print_error, (still,))
     late.daemon = True
     with redirect_stdout(sys.stderr), open(os.devnull, encoding="utf-8") as nothing:
         sys.argv, sys.stdin = [path], nothing
@@ -138,7 +211,9 @@ def _as_program(path: str) -> Generator[None]:
 
 def _import_file(path: Path) -> ModuleType:
     if not path.is_file():
-        raise CannotImport(_no_such_file(str(path), str(path.parent.absolute()), find_similar(path)))
+        near = _find_similar(path)
+        meant = f"Did you mean {near!r}?" if near else "Is it in another folder?"
+        raise CannotImport(f"there is no file {str(path)!r} (looked for in {path.parent.absolute()}). {meant}")
     if path.stem in _NEEDED:
         raise CannotImport(
             f"{path!s} is named like the package {path.stem}, and `import {path.stem}` would find it instead: rename "
@@ -166,48 +241,17 @@ def _import_module(name: str) -> ModuleType:
         raise
 
 
-def _no_such_file(path: str, folder: str, near: str | None) -> str:
-    meant = f" Did you mean {near!r}?" if near else " Is it in another folder?"
-    return f"there is no file {path!r} (looked for in {folder}).{meant}"
-
-
-def _still_importing(target: str) -> str:
-    return (
-        f"{target} is still being imported after {SLOW_IMPORT_SECONDS:g} s. Does it start its server outside "
-        '`if __name__ == "__main__":`? Ctrl-C ends this.'
-    )
-
-
-def _no_such_name(target: str, name: str, near: Sequence[str]) -> str:
-    hint = f" Servers there: {', '.join(near)}." if near else " No server there has midcall."
-    return f"{target} has no {name!r}.{hint}"
-
-
-def _not_installed(target: str, name: str) -> str:
-    return (
-        f"midcall is not installed on a server in {target}: call midcall.install({name}) after the line that creates it"
-    )
-
-
-def _several(target: str, names: Sequence[str]) -> str:
-    return f"{target} has several servers: name one of {', '.join(names)}, as {target}:{names[0]}"
-
-
 # --- why it could not be imported -----------------------------------------------------------------
 def _explain_import(path: str, error: BaseException, command: str) -> CannotImport:
     """What an import raised, in one line, without a traceback."""
-    text = error.text.rstrip(".") if isinstance(error, MidcallError) else mask(_text(error))
+    text = error.msg if isinstance(error, SyntaxError) else str(error)  # not its place, which follows
+    text = error.text.rstrip(".") if isinstance(error, MidcallError) else mask(text)
     where = _where(path, error)
     what = f"{type(error).__name__}{f': {text}' if text else ''}{f' ({where})' if where else ''}"
     end = "" if what.endswith((".", "!", "?")) else "."
     refusal = CannotImport(f"{path} could not be imported: {what}{end} {_advise(error, command)}".rstrip())
     refusal.is_setting = isinstance(error, MidcallError)
     return refusal
-
-
-def _text(error: BaseException) -> str:
-    """A `SyntaxError` adds its place to its text, and `_where` has that already."""
-    return error.msg if isinstance(error, SyntaxError) else str(error)
 
 
 def _where(path: str, error: BaseException) -> str:
@@ -229,8 +273,11 @@ def _is_in(home: Path, file: str) -> bool:
 
 def _advise(error: BaseException, command: str) -> str:
     match error:
+        case MidcallError(advice=str(advice)) if advice:
+            return advice
         case MidcallError():
-            return error.advice or _advise_setting()
+            variables = ", ".join(sorted(name for name in VARIABLES if os.environ.get(name)))
+            return f"Change it there, or in the environment: {variables}." if variables else "Change it there."
         case ModuleNotFoundError(name=str(name)):
             return f"Install {name} here, or use the Python that has it: PYTHON -m midcall doctor ..."
         case KeyError() if _is_from_environ(error):
@@ -246,12 +293,7 @@ def _advise(error: BaseException, command: str) -> str:
             return f"`{command}` shows the whole traceback."
 
 
-def _advise_setting() -> str:
-    variables = sorted(name for name in VARIABLES if os.environ.get(name))
-    return f"Change it there, or in the environment: {', '.join(variables)}." if variables else "Change it there."
-
-
 def _is_from_environ(error: KeyError) -> bool:
     """Whether `os.environ[...]` raised it."""
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    return bool(frames) and frames[-1].f_globals.get("__name__") == "os"
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return frame.f_globals.get("__name__") == "os"

@@ -19,9 +19,8 @@ from midcall.doctor.checks import run_checks
 from midcall.doctor.checks.options import describe_unknown
 from midcall.doctor.effective import find_effective
 from midcall.doctor.inspection import Report, Setup, Surroundings
-from midcall.doctor.installation import CannotImport, find_installation
+from midcall.doctor.installation import NOTHING_NAMED, CannotImport, explain_target, find_installation, find_source
 from midcall.doctor.masking import mask
-from midcall.doctor.source import NOTHING_NAMED, explain_target, find_source
 from midcall.server.installation import Installation
 from midcall.settings.cli import CHECK_CLOSE_SECONDS
 

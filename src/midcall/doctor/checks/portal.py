@@ -1,4 +1,4 @@
-"""Check what answers at the address of the portal, or why nothing does."""
+"""Check what answers at the address of the portal, or why nothing does; and whether the user's browser can reach it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from midcall.core.urls import is_loopback
-from midcall.doctor.checks.browser import check_browser
 from midcall.doctor.inspection import Finding, Setup, Surroundings, address_of
 from midcall.errors import InstallError
 from midcall.settings.cli import CHECK_PORTAL_SECONDS, CHECK_SECONDS
 from midcall.web.certificates import Fault, advise, describe_fault, fault_of
 
 if TYPE_CHECKING:
-    import httpx2
-
     from midcall.portal.app import Portal
 
 _POLICY: Final = "content-security-policy"
 _SIGN_IN: Final = (302, 303, 307, 401, 403)
+_SUGGESTED: Final = 8765
+_USUAL: Final = {"http": 80, "https": 443}
 _MAY_BE_TRUSTED: Final = ("self-signed", "unknown authority")
 """A browser may know an authority that this machine doesn't."""
 
@@ -56,7 +55,7 @@ async def check_portal(setup: Setup) -> list[Finding]:
         found = _describe_sign_in(portal, answer) or _describe_answer(portal.url, alone, answer)
     else:
         found = _describe_trouble(portal.url, answer, setup.here)
-    more = [] if found.state == "broken" else check_browser(setup, portal, alone)
+    more = [] if found.state == "broken" else _check_browser(setup, portal, alone)
     return [found, *_name_callbacks(portal), *_check_page_process(portal, alone), *more]
 
 
@@ -112,6 +111,8 @@ def _describe_sign_in(portal: Portal, answer: HealthAnswer) -> Finding | None:
 
 
 def _describe_answer(url: str, alone: bool, answer: HealthAnswer) -> Finding:
+    from midcall.web.security import HEADERS
+
     path = urlsplit(url).path
     where = f"app.mount({path!r}, portal)" if path else "app.mount('/', portal), behind all other routes"
     mount = (
@@ -119,7 +120,7 @@ def _describe_answer(url: str, alone: bool, answer: HealthAnswer) -> Finding:
         "prefix, mount the portal at the rest."
     )
     match answer.status:
-        case 200 if _is_ours(answer):
+        case 200 if answer.headers.get(_POLICY) == HEADERS[_POLICY]:
             text = f"It starts on loopback when it is first needed; {url} answered." if alone else f"{url} answers."
             return Finding("portal", "ok", text)
         case 200:
@@ -131,12 +132,6 @@ def _describe_answer(url: str, alone: bool, answer: HealthAnswer) -> Finding:
             return Finding("portal", "broken", text, advice)
         case status:
             return Finding("portal", "broken", f"Something else answers at {url} ({status}).", mount)
-
-
-def _is_ours(answer: HealthAnswer) -> bool:
-    from midcall.web.security import HEADERS
-
-    return answer.headers.get(_POLICY) == HEADERS[_POLICY]
 
 
 def _describe_trouble(url: str, trouble: Trouble, here: Surroundings) -> Finding:
@@ -169,10 +164,12 @@ async def request(url: str) -> HealthAnswer | Trouble:
     import httpx2
 
     steps = httpx2.Timeout(CHECK_SECONDS, read=CHECK_PORTAL_SECONDS)
+    # A proxy from the environment can't reach our own loopback.
+    transport = httpx2.AsyncHTTPTransport() if is_loopback(urlsplit(url).hostname or "") else None
     try:
         async with (
             asyncio.timeout(CHECK_PORTAL_SECONDS),
-            httpx2.AsyncClient(transport=_transport_to(url), timeout=steps) as http,
+            httpx2.AsyncClient(transport=transport, timeout=steps) as http,
         ):
             answer = await http.get(url)
     except (TimeoutError, httpx2.TimeoutException):
@@ -182,14 +179,54 @@ async def request(url: str) -> HealthAnswer | Trouble:
     return HealthAnswer(answer.status_code, answer.headers)
 
 
-def _transport_to(url: str) -> httpx2.AsyncHTTPTransport | None:
-    """None is the default. A proxy from the environment can't reach our own loopback."""
-    import httpx2
-
-    return httpx2.AsyncHTTPTransport() if is_loopback(urlsplit(url).hostname or "") else None
-
-
 def _is_unknown(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, socket.gaierror):
         error = error.__cause__ or error.__context__
     return error is not None
+
+
+# --- the user's browser --------------------------------------------------------------------------
+
+
+def _check_browser(setup: Setup, portal: Portal, alone: bool) -> list[Finding]:
+    """Nothing to report for a public address. `alone` means that the portal listens on its own."""
+    parts = urlsplit(portal.url)
+    host, port = parts.hostname or "", parts.port or _USUAL[parts.scheme]
+    if setup.here.near or not is_loopback(host):
+        return []
+    if setup.here.container:
+        text = "This is a container: its loopback is not the user's."
+        return [Finding("browser", "doubtful", text, _advise_in_container(port, alone, portal.local))]
+    text = (
+        "This server was reached over SSH, so the user's browser may be on another machine, with another loopback."
+        if setup.here.ssh
+        else "This machine has no display, so the user's browser is on another machine, with another loopback."
+    )
+    fix = ""
+    if alone and portal.any_port:
+        port = _SUGGESTED
+        fix = f"Give it a fixed port, MIDCALL_PORTAL_PORT={port}. "
+    host = f"[{host}]" if ":" in host else host  # as ssh takes it
+    advice = (
+        f"{fix}Forward its port from the machine with the browser: ssh -L {port}:{host}:{port} HOST, as the user that "
+        "the server runs as."
+    )
+    return [Finding("browser", "doubtful", text, advice)]
+
+
+def _advise_in_container(port: int, alone: bool, local: bool) -> str:
+    if alone:
+        return (
+            "Publishing a port (-p) does not help: it does not lead to loopback. On the user's own Linux, run it with "
+            '--network=host --user "$(id -u)". Otherwise mount the portal in your HTTP app, and set MIDCALL_PORTAL_URL '
+            "to the address that users know."
+        )
+    publish = (
+        f"Publish the port of its app under the same number, -p 127.0.0.1:{port}:{port}, and let the app listen on "
+        "0.0.0.0 in here."
+    )
+    outside = (
+        " But visitors then come from outside the container, and do not count as its user: for secrets, accounts and "
+        "approvals, identify them with Portal(..., identity=...)."
+    )
+    return f"{publish}{outside if local else ''}"
