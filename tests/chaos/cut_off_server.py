@@ -13,7 +13,7 @@ from mcp.server import MCPServer
 
 import midcall
 from midcall import ask, once
-from midcall.server.once import claims
+from midcall.server.once import effects
 
 
 def build(store: str, files: Path) -> MCPServer:
@@ -48,6 +48,6 @@ if __name__ == "__main__":
     parser.add_argument("--store")
     parser.add_argument("--files", type=Path)
     args = parser.parse_args()
-    assert "OTHER_EFFECT_SECONDS" in vars(claims)
-    vars(claims)["OTHER_EFFECT_SECONDS"] = 0.5  # don't wait long for dead replicas
+    assert "OTHER_EFFECT_SECONDS" in vars(effects)
+    vars(effects)["OTHER_EFFECT_SECONDS"] = 0.5  # don't wait long for dead replicas
     build(args.store, args.files).run("streamable-http", port=args.port)

@@ -24,7 +24,7 @@ from pydantic import BaseModel
 
 import midcall
 from midcall import once
-from midcall.server.once import claims
+from midcall.server.once import effects
 
 PAUSE = 0.05
 """How long the tool works after each effect: the window for hitting it after its claim."""
@@ -95,7 +95,7 @@ if __name__ == "__main__":
     parser.add_argument("--ledger", type=Path)
     parser.add_argument("--name")
     args = parser.parse_args()
-    assert "OTHER_EFFECT_SECONDS" in vars(claims)
-    vars(claims)["OTHER_EFFECT_SECONDS"] = 0.5  # don't wait long for dead replicas
+    assert "OTHER_EFFECT_SECONDS" in vars(effects)
+    vars(effects)["OTHER_EFFECT_SECONDS"] = 0.5  # don't wait long for dead replicas
     app = build(args.store, Ledger(args.ledger, args.name)).streamable_http_app(stateless_http=True)
     uvicorn.run(app, port=args.port, log_level="error", timeout_graceful_shutdown=1)

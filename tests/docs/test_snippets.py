@@ -966,7 +966,7 @@ async def test_a_call_resumes_with_its_code(era: Era, monkeypatch: pytest.Monkey
 @shows("once_store")
 @pytest.mark.usefixtures("portal_settings")
 async def test_an_effect_that_was_cut_off_is_checked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from midcall.server.once import claims
+    from midcall.server.once import effects
     from midcall.server.running.handover import Handover
 
     monkeypatch.setenv("MIDCALL_STORE", f"sqlite:///{tmp_path}/post.db")
@@ -991,11 +991,11 @@ async def test_an_effect_that_was_cut_off_is_checked(monkeypatch: pytest.MonkeyP
             "allow_input_required": True,
         }
         with monkeypatch.context() as patch:
-            patch.setattr(claims, "_run", dies)
+            patch.setattr(effects, "_run_claim", dies)
             patch.setattr(Handover, "settle", is_dead)
             with pytest.raises(MCPError):
                 await client.session.call_tool("send_letter", {"to": "Ada"}, **retry)
-    monkeypatch.setattr(claims, "OTHER_EFFECT_SECONDS", 0.01)
+    monkeypatch.setattr(effects, "OTHER_EFFECT_SECONDS", 0.01)
     async with connect(replica.mcp) as client:
         last = await client.session.call_tool("send_letter", {"to": "Ada"}, **retry)
     assert told(last) == "Found: L-1."

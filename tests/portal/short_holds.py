@@ -10,7 +10,7 @@ import runpy
 import sys
 from pathlib import Path
 
-from midcall.server.once import claims
+from midcall.server.once import effects
 from midcall.server.resuming import visits
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
@@ -18,8 +18,8 @@ EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 if __name__ == "__main__":
     assert "HOLD_SECONDS" in vars(visits)
     vars(visits)["HOLD_SECONDS"] = float(os.environ["HOLD"])
-    assert "OTHER_EFFECT_SECONDS" in vars(claims)
-    vars(claims)["OTHER_EFFECT_SECONDS"] = 1.0
+    assert "OTHER_EFFECT_SECONDS" in vars(effects)
+    vars(effects)["OTHER_EFFECT_SECONDS"] = 1.0
     example = EXAMPLES / sys.argv[1]
     sys.argv[:] = [str(example), *sys.argv[2:]]
     sys.path.insert(0, str(EXAMPLES))

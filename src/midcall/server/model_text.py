@@ -33,23 +33,15 @@ MORE_QUESTIONS: Final = "The tool has more questions than fit into one call."
 PAGE_NOT_FINISHED: Final = "The user has not finished on the web page yet."
 
 
-FORM_NOT_FINISHED: Final = "The user has not filled in the form yet."
-
-
-def page_not_finished(addresses: Sequence[str]) -> str:
+def not_finished(addresses: Sequence[str], *, in_app: bool = False) -> str:
     """The addresses name the pages again: the user may have lost them, and they may be on no screen any more."""
-    return PAGE_NOT_FINISHED + _again(addresses, "they need its address again")
-
-
-def form_not_finished(addresses: Sequence[str]) -> str:
-    """The same for a form in an App."""
-    return FORM_NOT_FINISHED + _again(addresses, "no form is shown to them")
-
-
-def _again(addresses: Sequence[str], when: str) -> str:
-    listed = "".join(f"\n  {address}" for address in addresses)
+    what = "The user has not filled in the form yet." if in_app else PAGE_NOT_FINISHED
+    if not addresses:
+        return what
+    when = "no form is shown to them" if in_app else "they need its address again"
     which = "this address" if len(addresses) == 1 else "these addresses"
-    return f" If {when}, show them {which} exactly as written:{listed}\n" if addresses else ""
+    listed = "".join(f"\n  {address}" for address in addresses)
+    return f"{what} If {when}, show them {which} exactly as written:{listed}\n"
 
 
 def resume(why: str, code: str, *, now: bool = False) -> str:

@@ -24,7 +24,7 @@ from midcall.core.journal import (
 )
 from midcall.core.question import Question
 from midcall.server.call import current_call
-from midcall.server.once.claims import run_claimed
+from midcall.server.once.effects import run_claimed
 from midcall.stores.memory import Memory
 from midcall.testing import connect, run
 from tests.kinds import server_with

@@ -15,7 +15,7 @@ from mcp_types import ToolAnnotations
 
 from midcall import Declined, ask, choose, complete, confirm, once, visit
 from midcall.errors import InstallError, StoreError
-from midcall.server.once import claims
+from midcall.server.once import effects
 from midcall.server.resuming import visits
 from midcall.server.running.handover import Handover
 from midcall.stores.memory import Memory
@@ -84,11 +84,11 @@ async def cut_off(client: Client, tool: str, monkeypatch: pytest.MonkeyPatch) ->
     first = await raw_call(client, tool, {})
     state, answers = first["requestState"], {"card": accept(answer="x")}
     with monkeypatch.context() as patch:
-        patch.setattr(claims, "_run", dies)
+        patch.setattr(effects, "_run_claim", dies)
         patch.setattr(Handover, "settle", dies)
         with pytest.raises(MCPError):
             await raw_call(client, tool, {}, state=state, answers=answers)
-    monkeypatch.setattr(claims, "OTHER_EFFECT_SECONDS", 0.01)
+    monkeypatch.setattr(effects, "OTHER_EFFECT_SECONDS", 0.01)
     return state, answers
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from midcall import ask, once
 from midcall.errors import StoreError
-from midcall.server.once import claims
+from midcall.server.once import effects
 from midcall.server.running import handover
 from midcall.server.running.handover import (
     Handover,
@@ -157,7 +157,7 @@ async def test_an_effect_asks_again_whose_call_it_is_if_the_reply_took_long(
 ) -> None:
     clock, left = Clock(), iter(waits)
     replies: list[bool] = []
-    monkeypatch.setattr(claims, "time", clock.module)
+    monkeypatch.setattr(effects, "time", clock.module)
 
     async def tool() -> str:
         await ask("Pay?", str)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, cast
 
 from midcall.core.adopted import AdoptedQuestion, OpaqueForm
 from midcall.core.journal import Entry, asking_mark, mark_name
@@ -133,14 +133,12 @@ class Page:
         from midcall.server.ask import put_all  # it chooses among the channels
 
         pages = [await _host(call, asking) for asking in askings]
-        outcomes = await put_all(call, [_visit(page) for page in pages])
-        entries = [
-            settle_page(
-                call, asking, await _ending(call, asking, page, agreed), self.via, unseen=not agreed and agreed.unseen
-            )
-            for asking, page, agreed in zip(askings, pages, outcomes, strict=True)
-        ]
-        for page in pages:  # the next run has the answers, and never comes here
+        outcomes = await put_all(call, [_visit(page) for page, _ in pages])
+        entries: list[Entry] = []
+        for asking, (page, moved), agreed in zip(askings, pages, outcomes, strict=True):
+            ending = await _ending(call, asking, page, moved, agreed)
+            entries.append(settle_page(call, asking, ending, self.via, unseen=not agreed and agreed.unseen))
+        for page, _ in pages:  # the next run has the answers, and never comes here
             call.journal.forget(mark_name("visit", page.id))
         return entries
 
@@ -168,7 +166,7 @@ class Link:
         )
 
     async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
-        pages = [(asking, await _host(call, asking)) for asking in askings]
+        pages = [(asking, (await _host(call, asking))[0]) for asking in askings]
         if new := [(asking, page) for asking, page in pages if _is_new(call, asking, page)]:
             await self._show(call, new)
         return [await self._entry(call, asking) for asking in askings]
@@ -178,21 +176,21 @@ class Link:
         if isinstance(asking.question, Visit):
             return call.replay.settle(asking.identity, asking.entry, "accept", {}, self.via)
         while True:
-            page = await _host(call, asking)
+            page, _ = await _host(call, asking)
             if not _is_new(call, asking, page):
-                ending = await visits.hold(call, page.awaited)
+                ending = await visits.hold(call, page)
                 if ending is not None:
                     return settle_page(call, asking, ending, self.via)
             await self._show(call, [(asking, page)])
 
-    async def _show(self, call: Call, pages: Sequence[tuple[Asking, _Hosted]]) -> None:
+    async def _show(self, call: Call, pages: Sequence[tuple[Asking, Awaited]]) -> None:
         """Let the request return these addresses. The call continues with its code, or once a page has ended."""
         for asking, page in pages:
             call.replay.mark(link_mark(asking), "link", page.address)
-        ours = [page for _, page in pages if page.expires < inf]
+        ours = [page for _, page in pages if page.until < inf]
         leads = call.installation.runs.live and len(ours) == len(pages)
         text = model_text.open_pages([(page.message, page.address) for _, page in pages], leads=leads)
-        await call.continue_later(text, pages=[page.awaited for page in ours])
+        await call.continue_later(text, pages=ours)
 
 
 LINK: Final = Link()
@@ -209,30 +207,17 @@ def _why_not_hosted(call: Call, question: Question[Any] | Visit) -> str | None:
     return call.installation.portal.why_not("form", call.owner)
 
 
-class _Hosted(NamedTuple):
-    """A question on a page."""
+async def _host(call: Call, asking: Asking) -> tuple[Awaited, bool]:
+    """Put the question onto a page, unless an earlier run has; and whether that has moved, and its old address is dead.
 
-    id: str
-    """It never changes for this call."""
-    message: str
-    address: str
-    expires: float
-    moved: bool = False
-    """Whether it was at another address, which nobody serves any more."""
-
-    @property
-    def awaited(self) -> Awaited:
-        """The page, to wait for."""
-        return Awaited(self.id, self.expires, self.address, self.message)
-
-
-async def _host(call: Call, asking: Asking) -> _Hosted:
-    """Put the question onto a page, unless an earlier run has. A visit has its own."""
+    A visit has its own page. The id of a page never changes for this call.
+    """
     question = asking.question
+    portal = call.installation.portal
     if isinstance(question, Visit):
         id = visit_id(call, asking.identity, question)
-        return _Hosted(id, question.message, question.address(id), await _expiry(call, id))
-    portal = call.installation.portal
+        ours = None if portal is None else await portal.interactions.look(id)
+        return Awaited(id, inf if ours is None else ours[0].expires, question.address(id), question.message), False
     assert portal is not None, "a page needs a portal"
     id = call.derive("hosted", asking.identity, str(asking.entry.attempt))
     mark = asking_mark("page", asking.identity, asking.entry.attempt)
@@ -244,21 +229,14 @@ async def _host(call: Call, asking: Asking) -> _Hosted:
     else:
         expires, told = cast("tuple[float, str]", begun.value)
         if await call.installation.visits.has_ended(id):
-            return _Hosted(id, message, told, expires)
+            return Awaited(id, expires, told, message), False
     address = await portal.serve(id, "form", expires, detach=not call.over_http)
     call.replay.mark(mark, "page", [expires, address])
     call.add_page(id)
-    return _Hosted(id, message, address, expires, bool(told) and told != address)
+    return Awaited(id, expires, address, message), told not in ("", address)
 
 
-async def _expiry(call: Call, id: str) -> float:
-    """When the page of this visit expires; never, if it isn't our page."""
-    portal = call.installation.portal
-    found = None if portal is None else await portal.interactions.look(id)
-    return inf if found is None else found[0].expires
-
-
-def _visit(page: _Hosted) -> Visit:
+def _visit(page: Awaited) -> Visit:
     """The visit to this page. Its identity is the page's, so that it's never taken for another visit."""
     visit = Visit(page.message, page.address, id=page.id)
     visit.base = mark_name("visit", page.id)
@@ -266,12 +244,12 @@ def _visit(page: _Hosted) -> Visit:
     return visit
 
 
-async def _ending(call: Call, asking: Asking, page: _Hosted, agreed: Outcome[Any]) -> Ending:
+async def _ending(call: Call, asking: Asking, page: Awaited, moved: bool, agreed: Outcome[Any]) -> Ending:
     """How the page ended, or that the user did not agree to open it."""
     if isinstance(agreed, Accepted):
-        if page.moved and call.can_give_code:
-            await call.continue_later(model_text.page_moved(page.address), pages=[page.awaited])
-        return await visits.wait_for_ending(call, page.awaited, asking.question.timeout)
+        if moved and call.can_give_code:
+            await call.continue_later(model_text.page_moved(page.address), pages=[page])
+        return await visits.wait_for_ending(call, page, asking.question.timeout)
     return Ending("decline" if isinstance(agreed, Declined) else "cancel", time.time())
 
 
@@ -280,7 +258,7 @@ def link_mark(asking: Asking) -> str:
     return asking_mark("link", asking.identity, asking.entry.attempt)
 
 
-def _is_new(call: Call, asking: Asking, page: _Hosted) -> bool:
+def _is_new(call: Call, asking: Asking, page: Awaited) -> bool:
     """Whether the user doesn't know where this page is: they were told nothing, or an address that isn't served now."""
     told = call.replay.find_mark(link_mark(asking))
     if told is None or isinstance(asking.question, Visit):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
@@ -109,27 +109,25 @@ def _check_like_the_sdk(version: str, answer: dict[str, Any]) -> None:
 
 
 @asynccontextmanager
-async def signs_of_life(call: Call, address: str = "") -> AsyncGenerator[None]:
+async def signs_of_life(
+    call: Call, address: str = "", report: Callable[[str], Awaitable[None]] | None = None
+) -> AsyncGenerator[None]:
     """Report progress on the caller's token, if there is one, while this is open. `address` is where the user is."""
     if call.progress_token is None:
         yield
         return
-    beating = asyncio.create_task(_beat(call, address))
+    beating = asyncio.create_task(_beat(call, address, report or call.asking_session.beat))
     try:
         yield
     finally:
         beating.cancel()
 
 
-async def _beat(call: Call, address: str) -> None:
+async def _beat(call: Call, address: str, report: Callable[[str], Awaitable[None]]) -> None:
+    message = _("Waiting for the user at {address}").format(address=address) if address else _("Waiting for the user")
     while True:
         await asyncio.sleep(call.installation.heartbeat)
-        await call.asking_session.beat(describe_wait(address))
-
-
-def describe_wait(address: str) -> str:
-    """What the user sees as the progress of a request that is held; `address` is where they are needed."""
-    return _("Waiting for the user at {address}").format(address=address) if address else _("Waiting for the user")
+        await report(message)
 
 
 # --- sending -----------------------------------------------------------------------------------

@@ -252,7 +252,7 @@ async def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> d
         return None
     if call.method != "tools/call":
         raise visits.page_timed_out(call, pages[0].id)
-    return await _leave(call, model_text.page_not_finished(addresses_of(pages)), pages)
+    return await _leave(call, model_text.not_finished(addresses_of(pages)), pages)
 
 
 def _say_why(asking: Asking, error: UrlElicitationRequiredError) -> None:

@@ -1,1 +1,1 @@
-"""`once`: effects, how their results are recorded, and claims that hold across replicas."""
+"""`once`: effects, and how their results are recorded."""

@@ -192,7 +192,7 @@ def still_waits(call: Call, code: str, pages: Sequence[Page]) -> dict[str, Any]:
     from midcall.server.channels.apps.opening import for_app, newest_step
 
     in_app = any(page.kind == "app" for page in pages)
-    why = (model_text.form_not_finished if in_app else model_text.page_not_finished)(addresses_of(pages))
+    why = model_text.not_finished(addresses_of(pages), in_app=in_app)
     ordinary = ends_unfinished(call.installation, call.session.client_capabilities)
     result = _result(call, model_text.resume(why, code), is_error=not ordinary)
     shown = for_app(call, newest_step(call)) if in_app else {}

@@ -31,19 +31,20 @@ async def resume(
     If the call waits for pages, the request waits for them too, and takes the turn only then: so the code isn't used up
     meanwhile, and what the user has answered since is passed at once.
     """
+    request = Call(installation, ctx)
     try:
         taken = await codes.find(installation, ctx, code)
     except MalformedAnswer as exc:
         installation.note(ctx, "code.refused", outcome=type(exc).__name__)
-        return codes.refuse_answer(Call(installation, ctx), exc)
+        return codes.refuse_answer(request, exc)
     except MidcallError as exc:
         installation.note(ctx, "code.refused", outcome=type(exc).__name__)
         raise protocol_error(exc, None) from exc
     if taken is None:
         installation.note(ctx, "code.refused")
-        return codes.refuse_code(Call(installation, ctx))
+        return codes.refuse_code(request)
     given = Given({}, codes.answer_in(ctx))
-    until, result, tried = time.time() + longest_wait(ctx), None, False
+    until, result, tried = time.time() + longest_wait(request), None, False
     pages = codes.pages_behind(installation, code, taken)
     moved = await _have_moved(installation, pages, detach=ctx.request is None)
     while True:
@@ -55,13 +56,13 @@ async def resume(
         used = await codes.use(installation, ctx, code)
         if used == "refused":
             installation.note(ctx, "code.refused")
-            return codes.refuse_code(Call(installation, ctx))
+            return codes.refuse_code(request)
         installation.note(ctx, "code.used", state=taken)
         result = await turns.serve(ctx, call_next, taken, given)
         codes.conclude(installation, code)
         tried = tried or used == "first"
         found = await codes.after(installation, ctx, result)
-        if found is None or (moved and Call(installation, ctx).lacks("url")):  # else a visit has told it
+        if found is None or (moved and request.lacks("url")):  # else a visit has told it
             return result
         (code, taken), given, moved = found, Given({}), False
         pages = codes.pages_behind(installation, code, taken)
@@ -76,7 +77,7 @@ async def _await_pages(call: Call, name: str, code: str, pages: Sequence[Page], 
     address = next(iter(addresses_of(pages)), "")
     try:
         with installation.runs.instead_of(name, code):
-            async with signs_of_waiting(call.ctx, installation.heartbeat, address):
+            async with signs_of_waiting(call, address):
                 if not await is_in_sight(call, pages, until, told=told):
                     return False
                 return await installation.visits.wait_for_one(pages, until - time.time())

@@ -14,12 +14,12 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, replace
 from itertools import count
 from math import inf
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary, ref
 
 from mcp_types import ElicitCompleteNotification, ElicitCompleteNotificationParams
@@ -28,7 +28,7 @@ from midcall.core.remembered import Remembered
 from midcall.errors import RecordRefused, StoreError, TimedOut
 from midcall.protocol import has_visit_errors
 from midcall.server import model_text
-from midcall.server.channels.push import describe_wait, signs_of_life
+from midcall.server.channels.push import signs_of_life
 from midcall.server.resuming.pages import Page, addresses_of
 from midcall.settings.resuming import (
     BRIEF_HOLD_SECONDS,
@@ -42,7 +42,6 @@ from midcall.stores.interactions import Ending, digest_of, short
 
 if TYPE_CHECKING:
     from mcp.server.connection import Connection
-    from mcp.server.context import ServerRequestContext
 
     from midcall.server.call import Call
     from midcall.server.resuming.storage import Keeping
@@ -279,32 +278,19 @@ def longest_hold(call: Call) -> float:
     return HOLD_SECONDS if call.modern or call.can_continue_later else PUSH_HOLD_SECONDS
 
 
-def longest_wait(ctx: ServerRequestContext[Any, Any]) -> float:
+def longest_wait(call: Call) -> float:
     """For how long a request with a code waits for pages. Without a progress token, its client may soon give up."""
-    return HOLD_SECONDS if _token_of(ctx) is not None else min(BRIEF_HOLD_SECONDS, HOLD_SECONDS)
+    return HOLD_SECONDS if call.progress_token is not None else min(BRIEF_HOLD_SECONDS, HOLD_SECONDS)
 
 
-def _token_of(ctx: ServerRequestContext[Any, Any]) -> str | int | None:
-    return ctx.meta.get("progress_token") if ctx.meta else None
-
-
-@asynccontextmanager
-async def signs_of_waiting(ctx: ServerRequestContext[Any, Any], every: float, address: str) -> AsyncGenerator[None]:
+def signs_of_waiting(call: Call, address: str) -> AbstractAsyncContextManager[None]:
     """Report progress to a request waiting for a page before its run continues, while this is open."""
-    if _token_of(ctx) is None:
-        yield
-        return
-    beating = asyncio.create_task(_beat(ctx, every, address))
-    try:
-        yield
-    finally:
-        beating.cancel()
+    beats = count(1)
 
+    async def report(message: str) -> None:
+        await call.session.report_progress(next(beats) * _BEAT, message=message)
 
-async def _beat(ctx: ServerRequestContext[Any, Any], every: float, address: str) -> None:
-    for beat in count(1):
-        await asyncio.sleep(every)
-        await ctx.session.report_progress(beat * _BEAT, message=describe_wait(address))
+    return signs_of_life(call, address, report)
 
 
 def page_timed_out(call: Call, id: str) -> TimedOut:
@@ -325,7 +311,7 @@ async def _let_go(call: Call, page: Page) -> bool:
         await call.run.pause()
         return True
     if call.can_give_code:
-        await call.continue_later(model_text.page_not_finished(addresses_of([page])), pages=(page,))
+        await call.continue_later(model_text.not_finished(addresses_of([page])), pages=(page,))
         return True
     return False
 

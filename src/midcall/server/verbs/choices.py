@@ -19,7 +19,10 @@ def read_options(options: Any) -> OptionSet:
     if isinstance(options, (set, frozenset)):
         raise InvalidQuestion("The options are a set, which has no order: pass sorted(...) of it, or a list.")
     if get_origin(options) is not None:  # iterating over one gives itself, unpacked
-        raise InvalidQuestion(_type_as_options(str(options).removeprefix("typing.")))
+        named = str(options).removeprefix("typing.")
+        raise InvalidQuestion(
+            f"choose() takes the options themselves, not the type {named}. ask(message, {named}) takes the type."
+        )
     each = _several(options)
     if each is None:
         raise InvalidQuestion(
@@ -80,7 +83,3 @@ def _text(option: object) -> str:
         f"An option of the class {type(option).__name__} has no text: Python would show its address, which changes in "
         "every run. Give the class a __str__, or let the user choose among names."
     )
-
-
-def _type_as_options(named: str) -> str:
-    return f"choose() takes the options themselves, not the type {named}. ask(message, {named}) takes the type."

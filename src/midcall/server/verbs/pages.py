@@ -91,19 +91,13 @@ async def _secret(
                 f"{type(check).__name__}"
             )
         if fields is None:
-            return (await get_secret(call, name, message, {ONE: name}, _on_the_value(check), timeout))[ONE]
+            check_value: Check | None = None if check is None else lambda parts: look(check, parts[ONE])
+            return (await get_secret(call, name, message, {ONE: name}, check_value, timeout))[ONE]
+        check_parts: Check | None = None if check is None else lambda parts: look(check, parts)
         named = dict(fields) if isinstance(fields, Mapping) else {field: field for field in fields}
-        return await get_secret(call, name, message, named, _on_the_parts(check), timeout)
+        return await get_secret(call, name, message, named, check_parts, timeout)
     except MidcallError as exc:
         raise surface(exc, current_call.get()) from exc.__cause__
-
-
-def _on_the_value(check: AuthorCheck | None) -> Check | None:
-    return None if check is None else lambda parts: look(check, parts[ONE])
-
-
-def _on_the_parts(check: AuthorCheck | None) -> Check | None:
-    return None if check is None else lambda parts: look(check, parts)
 
 
 async def _authorize(provider: str, message: str | None, timeout: float | None) -> str:
