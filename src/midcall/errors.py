@@ -58,40 +58,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 if TYPE_CHECKING:
     from midcall.language.problems import Problem
 
-__all__ = [
-    "CallbackRefused",
-    "CannotAsk",
-    "ClientFailed",
-    "DuplicateKey",
-    "InstallError",
-    "InvalidAnswer",
-    "InvalidForm",
-    "InvalidJournal",
-    "InvalidQuestion",
-    "JournalTooLarge",
-    "MalformedAnswer",
-    "MidcallError",
-    "Misuse",
-    "NoCall",
-    "NoChannel",
-    "NotAnswered",
-    "NotRecordable",
-    "OAuthError",
-    "OnceUnknown",
-    "ProviderFailed",
-    "RecordRefused",
-    "ReplayError",
-    "ReplayMismatch",
-    "SecretInForm",
-    "StoreError",
-    "StoreFull",
-    "TimedOut",
-    "TooManyRounds",
-    "UserCancelled",
-    "UserDeclined",
-    "VaultLocked",
-]
-
 QUOTE: Final = 200
 """How much of a client's own text the model reads."""
 UNSEEN: Final = "The client answered automatically, at once: the user has probably not seen the question."

@@ -23,7 +23,7 @@ from midcall.core.forms.check import check, fill
 from midcall.core.outcome import Accepted, Declined, Outcome
 from midcall.errors import MidcallError
 from midcall.protocol import NEWEST, VERSIONS
-from midcall.web.forms import draw
+from midcall.web.forms import PAGES
 from tests.client.raw import final, form, round_of, told
 from tests.fuzz.fuzzer import REJECTED, Take, Target, check_output
 from tests.fuzz.mutation import mutate_data
@@ -169,7 +169,7 @@ class _Person:
             return Accepted(None)
         if asked.form is None or again.form is None:
             return Accepted({})
-        draw(asked.form)
+        PAGES.form(asked.form)
         content = fill(asked.form, {})
         return Declined() if check(asked.form, content) else Accepted(content)
 

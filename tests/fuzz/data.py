@@ -25,7 +25,7 @@ from midcall.core.replay import Replay, parse_answer
 from midcall.core.wire import find_unsendable
 from midcall.errors import InvalidForm, InvalidJournal, InvalidQuestion, MalformedAnswer, MidcallError
 from midcall.protocol import VERSIONS
-from midcall.web.forms import draw
+from midcall.web.forms import PAGES
 from midcall.web.forms import read as read_posted
 from tests.fuzz.fuzzer import REJECTED, Finding, Take, Target
 from tests.fuzz.mutation import flood_character, make_value, mutate_data, mutate_text
@@ -219,12 +219,12 @@ def _use_form(form: Form, content: Any, line: str) -> None:
         if not check(form, tidied := tidy(form, content)):
             fill(form, tidied)
         form.lift(content, VERSIONS[0])
-        draw(form, content, problems).encode("utf-8", "replace")
+        PAGES.form(form, content, problems).encode("utf-8", "replace")
         try:
             read_answer(Asked(FormQuestion("Tell me", form), "1"), content)
         except UnfitAnswer as error:
             str(error)
-    draw(form).encode("utf-8", "replace")
+    PAGES.form(form).encode("utf-8", "replace")
     posted = [(f"f{number}", line) for number in range(len(form))]
     check(form, read_posted(form, posted))
     for field in form.fields:

@@ -76,20 +76,10 @@ class PageProcess:
         where: Listens for browsers.
         control: Listens for servers.
         life: The locked file that says that it lives.
-        idle: For how many seconds it stays when no page is open.
     """
 
-    def __init__(
-        self,
-        folder: Folder,
-        where: socket.socket,
-        control: socket.socket,
-        life: int,
-        *,
-        idle: float = PAGES_IDLE_SECONDS,
-    ) -> None:
+    def __init__(self, folder: Folder, where: socket.socket, control: socket.socket, life: int) -> None:
         self._folder, self._where, self._control, self._life = folder, where, control, life
-        self._idle = idle
         self._sites: dict[str, _Served] = {}
         self._used = time.monotonic()
         self.connections: set[Connection] = set()
@@ -151,10 +141,10 @@ class PageProcess:
         """Forget pages that are done, and end if there was nothing to do for a while."""
         for path, site in list(self._sites.items()):
             await site.forget_done(time.time())
-            if not site.open and time.monotonic() - site.used > self._idle:
+            if not site.open and time.monotonic() - site.used > PAGES_IDLE_SECONDS:
                 del self._sites[path]
                 await site.close()
-        idle = not self._sites and time.monotonic() - self._used > self._idle
+        idle = not self._sites and time.monotonic() - self._used > PAGES_IDLE_SECONDS
         if idle or self.stopping.is_set():
             await self._end(forced=self.stopping.is_set())
 
