@@ -40,7 +40,7 @@ class CannotAnswer(MidcallError):
 
 
 class BadAnswerer(TypeError):
-    """The answerer's code is wrong. Says what to return instead, and contains no values."""
+    """What the answerer returned can't be sent. Says why, or what to return instead, and contains no values."""
 
 
 def check_answerer(answerer: object) -> None:

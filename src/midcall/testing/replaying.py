@@ -10,9 +10,9 @@ from typing import Any, Final
 from mcp_types import CallToolResult
 
 from midcall.server.installation import installation_on
-from midcall.testing.importing import is_name, load_server, start_commands
 from midcall.testing.running import NotReplayable, Run, ScriptedCall, connect, run
 from midcall.testing.script import Answers, Script
+from midcall.testing.serving import is_name, load_server, start_commands
 
 _ADVICE: Final = "Wrap what changes between runs (time, random numbers, reads, the order of a set) in once()."
 

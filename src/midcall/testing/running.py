@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Collection, Generator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, cast
 
@@ -20,8 +20,8 @@ from midcall.protocol import CODE, CONTINUE, NOW, VERSIONS, Version
 from midcall.server.installation import installation_on
 from midcall.server.running.runs import chosen_live
 from midcall.settings.cli import TESTED_ROUNDS
-from midcall.testing.importing import load_server
 from midcall.testing.script import Answers, Asked, Script
+from midcall.testing.serving import load_server
 
 Era: TypeAlias = Version
 ERAS: Final = VERSIONS
@@ -140,28 +140,18 @@ async def run(
         ValueError: `live` is set, and the server isn't an object in this process with midcall installed on it.
     """
     server = load_server(server)
-    script = Script(answers)
-    with live_runs(live, server):
-        async with connect(server, script, era=era, **options) as client:
-            return await ScriptedCall([client], script, one_by_one).call(tool, arguments)
-
-
-@contextmanager
-def live_runs(live: bool | None, server: object) -> Generator[None]:
-    """Choose how this server keeps its runs, for calls made in this context."""
     if live is not None and installation_on(server) is None:
         raise ValueError(
             f"live={live} needs a server object with midcall installed on it. "
             "Start a server that runs elsewhere with MIDCALL_LIVE=0 or MIDCALL_LIVE=1 instead."
         )
-    if live is None:
-        yield
-        return
-    token = chosen_live.set(live)
+    script = Script(answers)
+    chosen = chosen_live.set(chosen_live.get() if live is None else live)
     try:
-        yield
+        async with connect(server, script, era=era, **options) as client:
+            return await ScriptedCall([client], script, one_by_one).call(tool, arguments)
     finally:
-        chosen_live.reset(token)
+        chosen_live.reset(chosen)
 
 
 @dataclass(slots=True)

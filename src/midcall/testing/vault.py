@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from midcall.core.caller import Caller
 from midcall.server.installation import Installation, installation_on
-from midcall.testing.importing import load_server
+from midcall.testing.serving import load_server
 from midcall.web.secret_checks import ONE
 
 if TYPE_CHECKING:

@@ -120,7 +120,7 @@ async def test_the_browser_is_limited_and_its_page_says_why(monkeypatch: pytest.
         call = asyncio.create_task(flood(client))
         async with let_in(at) as visitor:
             assert at.browser._session is not None
-            answering = asyncio.create_task(answer(at.browser._session._board.pending, visitor))
+            answering = asyncio.create_task(answer(at.browser._session.board.pending, visitor))
             assert is_limited(await call)
             answering.cancel()
             assert TOLD in await visitor.see()

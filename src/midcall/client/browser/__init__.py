@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
@@ -78,12 +79,18 @@ class Browser:
     ) -> None:
         if not is_loopback(host):
             raise ValueError(f"The page is served on loopback only, such as 127.0.0.1, not on {host!r}.")
-        self._open = open
-        self._where = (host, port)
-        self._limit = limit
-        self._grace = grace
         self._tell = tell or _print_error
-        self._views = Views(templates)
+        self._start = partial(
+            _Session,
+            host,
+            port,
+            limit=limit,
+            grace=grace,
+            views=Views(templates),
+            open=open,
+            tell=self._tell,
+            refuse=self._refuse,
+        )
         self._audit = None if audit is None else open_audit(audit)
         self._session: _Session | None = None
         self._closed = False
@@ -99,7 +106,7 @@ class Browser:
     def tell(self, sentence: str) -> None:
         """Show this on the page, and where its address would be printed."""
         if self._session is not None and not self._session.ended:
-            self._session.note(sentence)
+            self._session.board.note(sentence)
         self._tell(sentence)
 
     async def close(self) -> None:
@@ -121,15 +128,7 @@ class Browser:
     def _serve(self) -> _Session:
         """The session of the page, started with the first question."""
         if self._session is None or self._session.ended:
-            host, port = self._where
-            self._session = _Session(
-                *(host, port, self._refuse),
-                limit=self._limit,
-                grace=self._grace,
-                views=self._views,
-                open=self._open,
-                tell=self._tell,
-            )
+            self._session = self._start()
         return self._session
 
     def _refuse(self, why: str) -> None:
@@ -145,19 +144,19 @@ class _Session:
         self,
         host: str,
         port: int,
-        refuse: Refuse,
         *,
         limit: int,
         grace: float,
         views: Views,
         open: Callable[[str], object] | None,
         tell: Callable[[str], None],
+        refuse: Refuse,
     ) -> None:
         where = bind(host, port)
         self._gate = Gate(local_place(host, where.getsockname()[1]))
-        self._board = Board(Pending(limit=limit))
-        self._presence = Presence(grace, lambda: self._board.ids, self._cancel_shown)
-        self._local_server = LocalServer(site(self._board, self._gate, self._presence, views, refuse), where)
+        self.board = Board(Pending(limit=limit))
+        self._presence = Presence(grace, lambda: self.board.ids, self._cancel_shown)
+        self._local_server = LocalServer(site(self.board, self._gate, self._presence, views, refuse), where)
         self._open = open
         self._tell = tell
         self._opening: asyncio.Task[None] | None = None
@@ -167,32 +166,29 @@ class _Session:
         return self._local_server.has_ended
 
     async def ask(self, asked: Asked) -> Outcome[Any]:
-        if self._board.pending.full:
-            self._board.touch()
-            return await self._board.pending.answer(asked)
+        if self.board.pending.full:
+            self.board.touch()
+            return await self.board.pending.answer(asked)
         self._show()
-        return await self._board.ask(asked)
+        return await self.board.ask(asked)
 
     async def wait(self, waiting: Waiting) -> bool:
         self._show()
-        with self._board.hold(waiting) as held:
+        with self.board.hold(waiting) as held:
             watching = asyncio.create_task(self._watch(waiting))
             try:
                 return await held.again
             finally:
                 watching.cancel()
 
-    def note(self, sentence: str) -> None:
-        self._board.note(sentence)
-
     async def _watch(self, waiting: Waiting) -> None:
         while True:
             await waiting.changed()
-            self._board.touch()
+            self.board.touch()
 
     async def close(self) -> None:
         self._presence.close()
-        self._board.close()
+        self.board.close()
         if self._opening is not None:
             self._opening.cancel()
         await self._local_server.close()
@@ -206,8 +202,8 @@ class _Session:
 
     def _cancel_shown(self, ids: Sequence[str]) -> None:
         """Cancel what the closed page showed. Newer questions get a new page."""
-        self._board.leave(ids)
-        if self._board.ids:
+        self.board.leave(ids)
+        if self.board.ids:
             self._show()
 
     async def _open_page(self) -> None:
@@ -215,7 +211,7 @@ class _Session:
         try:
             while await self._open_once():
                 await asyncio.sleep(PAGE_OPEN_SECONDS)
-                if self._presence.here or not self._board.ids:
+                if self._presence.here or not self.board.ids:
                     break
         finally:
             self._opening = None

@@ -159,19 +159,17 @@ def _downgrade(
     async def fall_back(*args: P.args, **kwargs: P.kwargs) -> T:
         if older is not None and older.is_open:
             return await make(*args, **kwargs)
-        failure: MCPError | None = None
-        result: T | None = None
+        outcome: T | MCPError
         try:
-            result = await call(*args, **kwargs)
+            outcome = await call(*args, **kwargs)
         except MCPError as error:
-            failure = error
-        outcome = result if failure is None else failure
+            outcome = error
         if has_rounds(client.session) and refuses_push(outcome):
             if older is not None:
                 return await make(*args, **kwargs)
             explain(outcome, name)
-        if failure is not None:
-            raise failure
-        return cast("T", result)
+        if isinstance(outcome, MCPError):
+            raise outcome
+        return outcome
 
     return fall_back

@@ -163,7 +163,7 @@ async def outcome_of(answerer: Answerer, asked: Asked, timeout: float | None = N
     except Exception as error:
         if limit.expired():
             _log_cancelled(asked, f"nobody answered within {timeout or 0:g} s")
-        elif isinstance(error, (BadAnswerer, _Unfit)):
+        elif isinstance(error, BadAnswerer):
             _log_cancelled(asked, str(error), logging.ERROR)
         else:
             _log_cancelled(asked, f"its answerer failed with {_describe(error)}", logging.ERROR)
@@ -172,10 +172,6 @@ async def outcome_of(answerer: Answerer, asked: Asked, timeout: float | None = N
 
 def _log_cancelled(asked: Asked, why: str, level: int = logging.WARNING) -> None:
     _log.log(level, f"question {asked.digest} of {server_name(asked.server)} was cancelled: {why}")
-
-
-class _Unfit(ValueError):
-    """The answer doesn't fit the form. Names fields and problems, and contains no values."""
 
 
 def _describe(error: Exception) -> str:
@@ -205,7 +201,7 @@ def _response(asked: Asked, outcome: Outcome[Any]) -> ElicitResult:
             content = dict(cast("Mapping[str, Any]", value or {}))
             if asked.form is not None and (problems := check(asked.form, content)):
                 found = ", ".join(f"{problem.field}: {problem.code}" for problem in problems)
-                raise _Unfit(f"the answer does not fit the form and was not sent ({found})")
+                raise BadAnswerer(f"the answer does not fit the form and was not sent ({found})")
             return ElicitResult(action="accept", content=content)
 
 
