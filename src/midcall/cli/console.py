@@ -80,7 +80,7 @@ class Console(Meanwhile):
                 self._show("")
 
     @contextmanager
-    def show_question(self, *, here: bool = True) -> Generator[None]:
+    def show_question(self, *, here: bool) -> Generator[None]:
         """Leave the screen to a question while this is open. A question `here` ends with the terminal."""
         with ExitStack() as stack:
             with self.lock:
@@ -195,5 +195,5 @@ def columns(rows: Iterable[Sequence[RenderableType]], header: Sequence[str] = ()
     return table
 
 
-def indent(part: RenderableType, by: int = 2) -> Padding:
-    return Padding(part, (0, 0, 0, by))
+def indent(part: RenderableType) -> Padding:
+    return Padding(part, (0, 0, 0, 2))

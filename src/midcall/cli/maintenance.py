@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from rich.text import Text
 
-from midcall.audit import Audit, Name, open_audit
+from midcall.audit import Name, open_audit
 from midcall.cli.console import Console, columns, print_json, print_out, print_parts
 from midcall.cli.exits import DONE, NOT_CONNECTED, TOOL_FAILED, USAGE, Ends, usage_error
 from midcall.core.text import plain, plain_line, reveal
@@ -170,14 +170,6 @@ def _since(value: StoredValue) -> datetime:
     return datetime.fromtimestamp(value.updated).astimezone()
 
 
-def _open_audit() -> Audit | None:
-    """The audit trail of `MIDCALL_AUDIT`, which the servers that use the store write to as well."""
-    try:
-        return open_audit(None)
-    except InstallError as error:
-        raise _end_with(USAGE, error) from None
-
-
 def forget(url: str | None, owner: str, name: str, server: str | None) -> int:
     """Delete one value. Fails if it doesn't exist, or if several servers have one with this name."""
 
@@ -189,7 +181,10 @@ def forget(url: str | None, owner: str, name: str, server: str | None) -> int:
             return []
         return meant
 
-    audit = _open_audit()
+    try:
+        audit = open_audit(None)  # of MIDCALL_AUDIT, which the servers that use the store write to as well
+    except InstallError as error:
+        raise _end_with(USAGE, error) from None
     meant = _with_store(url, work)
     if not meant:
         which = "" if server is None else " for this server"

@@ -86,11 +86,12 @@ class Script:
 
     def _next(self, name: str, answer: Answer, is_multiple: bool) -> Answer:
         """The next answer of a list. The options of a multiple choice count as one answer."""
-        if not isinstance(answer, list) or not answer or (is_multiple and _are_options(cast("list[Answer]", answer))):
+        series = cast("list[Answer]", answer) if isinstance(answer, list) else []
+        if not series or (is_multiple and all(isinstance(each, (str, int, float, Enum)) for each in series)):
             return cast("Answer", answer)
         index = self._taken.get(name, 0)
         self._taken[name] = index + 1
-        return cast("list[Answer]", answer)[min(index, len(cast("list[Answer]", answer)) - 1)]
+        return series[min(index, len(series) - 1)]
 
 
 def _multiple_choices(asked: Asked) -> set[str]:
@@ -100,10 +101,6 @@ def _multiple_choices(asked: Asked) -> set[str]:
         for name, prop in (asked.schema or {}).get("properties", {}).items()
         if prop.get("type") == "array" or is_line_of_choices(prop.get("description"))
     }
-
-
-def _are_options(answer: list[Answer]) -> bool:
-    return all(isinstance(each, (str, int, float, Enum)) for each in answer)
 
 
 def _whole(by_field: dict[str, Answer], fields: int) -> Answer:
@@ -153,12 +150,8 @@ def _content(asked: Asked, answers: dict[str, Any]) -> dict[str, Any]:
     properties = (asked.schema or {}).get("properties", {})
     for name, value in content.items():
         if type(value) in (int, float) and properties.get(name, {}).get("type") == "string":
-            content[name] = str(value) if _options(properties[name]) else value
+            content[name] = str(value) if {"enum", "oneOf"} & properties[name].keys() else value
         elif isinstance(value, list) and name in properties:
             items = cast("list[Any]", value)
             content[name] = [str(each) if type(each) in (int, float) else each for each in items]
     return content
-
-
-def _options(prop: Mapping[str, Any]) -> bool:
-    return "enum" in prop or "oneOf" in prop

@@ -20,11 +20,10 @@ from typing import Any, Final, TypeAlias, cast
 from midcall.client.answerer import Answerer, CannotAnswer, ask_answerer
 from midcall.client.asked import Asked, Mode
 from midcall.client.automatic.answers import Answer, UnfitAnswer, is_series, join_names, read_answer
-from midcall.client.lines.excerpt import server_name
+from midcall.client.lines.excerpt import server_name, shorten
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Cancelled, Outcome
 from midcall.core.question import first_asked
-from midcall.core.text import plain_line
 from midcall.settings.client import SCRIPT_FIELDS, SCRIPT_MESSAGE_CHARACTERS
 
 Answers: TypeAlias = Mapping[str, Answer] | Sequence[Answer] | Callable[[Asked], Answer | Awaitable[Answer]]
@@ -86,7 +85,7 @@ class Script:
     def __init__(
         self, answers: Answers, *, default: Outcome[Any] | Answerer | None = None, strict: bool = False
     ) -> None:
-        if not _are_answers(answers):
+        if isinstance(answers, (str, bytes)) or not isinstance(cast("object", answers), (Mapping, Sequence, Callable)):
             raise TypeError("Script() takes a dict, a list or a function; for a file use Script.from_file(path).")
         self._answers = answers
         self._named = cast("Mapping[str, Answer]", answers) if isinstance(answers, Mapping) else None
@@ -184,14 +183,9 @@ class Script:
         return list(dict.fromkeys(near for name in wanted for near in get_close_matches(name, names, 2, 0.75)))[:3]
 
 
-def _are_answers(answers: object) -> bool:
-    return callable(answers) or (isinstance(answers, (Mapping, Sequence)) and not isinstance(answers, (str, bytes)))
-
-
 def _names(asked: Asked) -> tuple[str, ...]:
     return asked.key, asked.message, *first_asked(asked.message)
 
 
 def _shorten(text: str) -> str:
-    line = plain_line(text[: 10 * SCRIPT_MESSAGE_CHARACTERS])
-    return line if len(line) <= SCRIPT_MESSAGE_CHARACTERS else f"{line[:SCRIPT_MESSAGE_CHARACTERS]}…"
+    return shorten(text, SCRIPT_MESSAGE_CHARACTERS)

@@ -10,7 +10,6 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 import httpx2
 from mcp import Client, StdioServerParameters
-from mcp.client._transport import Transport
 from mcp.server.lowlevel.server import Server
 from mcp.server.mcpserver import MCPServer
 from mcp_types import Implementation
@@ -98,7 +97,10 @@ async def connect(
     reached = reach(target, ConnectOptions(env, cwd, errlog, headers, auth, bool(options.get("raise_exceptions"))))
     options.setdefault("client_info", Implementation(name="midcall", version=__version__))
     options.setdefault("input_required_max_rounds", MAX_CLIENT_ROUNDS)
-    client = Client(_wrap(reached.transport, era, answerer), mode="legacy" if era in _LEGACY else "auto", **options)
+    pinned = era if era in PUSHING else None  # the newest needs no pin: the server says whether it speaks it
+    modes: list[Mode] = [mode for mode in modes_of(answerer) if mode in modes_at(pinned)]
+    transport = Intake(Offer(reached.transport, version=pinned, modes=modes, bare=pinned == "2025-06-18"))
+    client = Client(transport, mode="legacy" if era in _LEGACY else "auto", **options)
     older = None
     if downgrade:
         _check_downgrade(era, target)
@@ -107,17 +109,14 @@ async def connect(
         older = Older(lambda: connect(target, answerer, era="legacy", connect_timeout=connect_timeout, **ways))
     attach_older(client, answerer, older, timeout, patience, on_complete)
     async with open_client(client, reached, era, connect_timeout):
-        name_connection(client.session, _describe(target), cwd, env)
+        # Two connections to the same server have their target in common. Server objects and transports may look alike.
+        is_text = isinstance(target, (str, list, tuple, StdioServerParameters))
+        name_connection(client.session, cast("object", target) if is_text else id(target), cwd, env)
         try:
             yield client
         finally:
             if older is not None:
                 await older.close()
-
-
-def _describe(target: Target) -> object:
-    """What two connections to the same server have in common. Server objects and transports may look alike."""
-    return cast("object", target) if isinstance(target, (str, list, tuple, StdioServerParameters)) else id(target)
 
 
 def _check_downgrade(era: Era, target: Target) -> None:
@@ -134,13 +133,6 @@ def check_era(era: str, eras: Sequence[str]) -> None:
     """Raise `ValueError` if this isn't one of these eras."""
     if era not in eras:
         raise ValueError(f"era must be one of {', '.join(eras)}, not {era!r}")
-
-
-def _wrap(transport: Transport, era: Era, answerer: Answerer) -> Intake:
-    """Offer a pinned version of the handshake. The newest needs no pin: the server says whether it speaks it."""
-    pinned = era if era in PUSHING else None
-    modes: list[Mode] = [mode for mode in modes_of(answerer) if mode in modes_at(pinned)]
-    return Intake(Offer(transport, version=pinned, modes=modes, bare=pinned == "2025-06-18"))
 
 
 @asynccontextmanager

@@ -26,8 +26,8 @@ from midcall.protocol import URLS_SINCE
 def read_request(
     context: ClientRequestContext,
     params: ElicitRequestParams,
-    modes: Collection[Mode] = BOTH,
-    timeout: float | None = None,
+    modes: Collection[Mode],
+    timeout: float | None,
 ) -> Asked:
     """Read the question in this request.
 

@@ -170,7 +170,7 @@ async def _ask_user(waiting: Waiting, answerer: Waits) -> bool | None:
     return True if waiting.finished else decisions[0]
 
 
-def find_required_visits(error: MCPError, *, ids: bool = True) -> list[VisitQuestion]:
+def find_required_visits(error: MCPError, *, ids: bool) -> list[VisitQuestion]:
     """The visits that this error requires.
 
     Raises:

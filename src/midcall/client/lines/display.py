@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from midcall.client.answerer import Waiting
 from midcall.client.asked import Asked
-from midcall.client.lines.excerpt import clip, one_line
+from midcall.client.lines.excerpt import clip, format_missing, one_line
 from midcall.client.lines.screen import Ink, columns_here
 from midcall.client.lines.wrapping import BAR, break_anywhere, cut, put_behind_bar, width_of, wrap
 from midcall.client.urls import Address, in_ascii, look
@@ -62,7 +62,7 @@ class Sheet:
 
     def _after(self, advice: str, left_out: int) -> None:
         if left_out:
-            self.write(f"{self.ink.accent('├─')} {self.ink.warn(_format_left_out(left_out))}\n")
+            self.write(f"{self.ink.accent('├─')} {self.ink.warn(format_missing(left_out))}\n")
         first, *more = wrap(advice, self._width - 3)
         self.write(f"{self.ink.accent('╰─')} {self.ink.dim(first)}\n")
         for line in more:
@@ -166,7 +166,7 @@ class Sheet:
         for line in lines if field.description else ():
             self.write(f"{self._bar}{ink.dim(line)}\n")
         if left_out:
-            self.warn(_format_left_out(left_out))
+            self.warn(format_missing(left_out))
         if isinstance(field, (Choice, Choices)):
             self.options(field, field.values)
 
@@ -287,9 +287,3 @@ def format_turned_away(count: int) -> str:
         "{count:,} more questions were cancelled without being shown: too many came at once.",
         count,
     ).format(count=count)
-
-
-def _format_left_out(count: int) -> str:
-    return ngettext("{count:,} more character is not shown.", "{count:,} more characters are not shown.", count).format(
-        count=count
-    )

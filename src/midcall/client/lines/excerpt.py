@@ -43,10 +43,14 @@ def shorten_paragraphs(text: str, most: int = TERMINAL_MESSAGE_CHARACTERS) -> st
     lines = plain(text[:most]).rstrip().split("\n")
     missing = max(0, len(text) - most) + sum(map(len, lines[TERMINAL_MESSAGE_LINES:]))
     shown = "\n".join(lines[:TERMINAL_MESSAGE_LINES])
-    if not missing:
-        return shown
-    note = ngettext("{count:,} more character is not shown.", "{count:,} more characters are not shown.", missing)
-    return f"{shown}\n… {note.format(count=missing)}"
+    return f"{shown}\n… {format_missing(missing)}" if missing else shown
+
+
+def format_missing(count: int) -> str:
+    """A sentence that says how much isn't shown."""
+    return ngettext("{count:,} more character is not shown.", "{count:,} more characters are not shown.", count).format(
+        count=count
+    )
 
 
 def server_name(server: str) -> str:

@@ -10,7 +10,7 @@ import shutil
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final, Literal, TextIO, TypeAlias
@@ -76,20 +76,19 @@ def is_terminal(stream: TextIO | None) -> bool:
         return False
 
 
-def find_display(env: Mapping[str, str] | None = None) -> Display:
+def find_display() -> Display:
     """Choose how to ask. Forms are drawn on standard error, so that standard output can be a pipe."""
-    env = os.environ if env is None else env
     if not is_terminal(sys.__stdin__) or not _in_foreground():
         return "nowhere"
     if not is_terminal(sys.__stderr__) and not is_terminal(sys.__stdout__):
         return "nowhere"
-    return "form" if is_terminal(sys.__stderr__) and _can_draw(env) else "lines"
+    return "form" if is_terminal(sys.__stderr__) and _can_draw() else "lines"
 
 
-def _can_draw(env: Mapping[str, str]) -> bool:
-    if any(env.get(name, "") not in ("", "0") for name in PLAIN):
+def _can_draw() -> bool:
+    if any(os.environ.get(name, "") not in ("", "0") for name in PLAIN):
         return False
-    if sys.platform != "win32" and env.get("TERM", "dumb") in ("dumb", "unknown", ""):
+    if sys.platform != "win32" and os.environ.get("TERM", "dumb") in ("dumb", "unknown", ""):
         return False
     if threading.current_thread() is not threading.main_thread():
         return False  # Textual learns of a new size by a signal, and only the main thread gets signals

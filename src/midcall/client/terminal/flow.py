@@ -113,9 +113,6 @@ class Behind(NamedTuple):
     turned_away: int = 0
 
 
-NOBODY: Final = Behind()
-
-
 class QuestionFlow:
     """The questions of one server that are answered together, in order."""
 

@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 from midcall.client.asked import Asked
 from midcall.client.lines.display import format_turned_away
 from midcall.client.lines.excerpt import one_line, server_name, shorten, shorten_paragraphs
-from midcall.client.terminal.flow import NOBODY, Behind, QuestionFlow, Step
+from midcall.client.terminal.flow import Behind, QuestionFlow, Step
 from midcall.client.terminal.widgets.entries import GoOn
 from midcall.client.terminal.widgets.field_box import FieldBox, needs_answer
 from midcall.client.terminal.widgets.frame import Act, Bar, TerminalPage
@@ -35,7 +35,7 @@ _LONG: Final = 400
 class QuestionPage(TerminalPage):
     """A question: a form, an address to visit, or a form without fields."""
 
-    def __init__(self, flow: QuestionFlow, step: Step, portion: int = 0, behind: Behind = NOBODY) -> None:
+    def __init__(self, flow: QuestionFlow, step: Step, portion: int, behind: Behind) -> None:
         super().__init__()
         self._flow = flow
         self.step = step

@@ -32,7 +32,7 @@ class OwnTerminal:
         inline: Show apps below the existing output and remove them afterwards, instead of using the whole screen.
     """
 
-    def __init__(self, inline: bool = True) -> None:
+    def __init__(self, inline: bool) -> None:
         self._inline = inline and sys.platform != "win32"
 
     async def show(self, app: Window) -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
 
+from midcall.client.lines.excerpt import shorten
 from midcall.client.urls.hosts import BadHost, Host, read_host
 from midcall.core.text import plain_line
 from midcall.core.urls import is_web_url
@@ -22,7 +23,7 @@ from midcall.language import _
 from midcall.settings.client import LONG_URL_CHARACTERS, URL_CHARACTERS
 
 _PORTS: Final = {"http": 80, "https": 443}
-_INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+_INVISIBLE: Final = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 """Python calls these printable, but nothing appears."""
 _FORM: Final = re.compile(
     r"(?P<scheme>https?)://(?P<user>[^/?#]*@)?(?P<host>\[[^]/?#@]*]|[^/?#@:]*)(?P<port>:[0-9]*)?(?P<rest>(?:[/?#].*)?)",
@@ -92,22 +93,18 @@ def _why_not(url: str, found: re.Match[str] | None) -> str:
         return _("its address has {count:,} characters, more than the {most:,} that can be checked").format(
             count=len(url), most=URL_CHARACTERS
         )
-    if not url.isprintable() or " " in url or "\\" in url or any(map(_is_invisible, url)):
+    if not url.isprintable() or " " in url or "\\" in url or _INVISIBLE.search(url):
         return _("its address contains characters that do not belong there")
     if found is None or not is_web_url(url):
         return _("its address is not a plain http or https address")
     return ""
 
 
-def _is_invisible(char: str) -> bool:
-    return char in _INVISIBLE or "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef"
-
-
 # --- doubts ----------------------------------------------------------------------------------
 def _doubts(found: re.Match[str], host: Host) -> Iterator[str]:
     if user := found["user"]:
         yield _('The part before the @ ("{user}") is not the site. The site is {host}.').format(
-            user=plain_line(_shorten(user[:-1])), host=host.text
+            user=shorten(user[:-1], 60), host=host.text
         )
     yield from _doubts_about_place(host)
     yield from _doubts_about_name(host)
@@ -158,16 +155,14 @@ def _doubts_about_name(host: Host) -> Iterator[str]:
                 label=plain_line(label), scripts=", ".join(sorted(map(str.capitalize, found)))
             )
         if not label.isascii() and (plain := looks_like(label)) is not None:
-            yield _describe_lookalike(label, plain)
-
-
-def _describe_lookalike(label: str, plain: str) -> str:
-    """Name the foreign letters by position: the two names may look the same, so showing both would not help."""
-    letters = "; ".join(_describe_letters(script, found, label) for script, found in foreign_letters(label).items())
-    return _('It can be mistaken for "{plain}", but is another name: {letters}.').format(plain=plain, letters=letters)
+            letters = (_describe_letters(script, found, label) for script, found in foreign_letters(label).items())
+            yield _('It can be mistaken for "{plain}", but is another name: {letters}.').format(
+                plain=plain, letters="; ".join(letters)
+            )
 
 
 def _describe_letters(script: str, found: list[tuple[int, str]], label: str) -> str:
+    """Name foreign letters by position: the two names may look the same, so showing both would not help."""
     what = script or _("not one of a to z")
     if len(found) == len(label):
         return (_("all of its letters are {what}") if len(label) > 1 else _("its letter is {what}")).format(what=what)
@@ -178,10 +173,6 @@ def _describe_letters(script: str, found: list[tuple[int, str]], label: str) -> 
     if not first:
         return _("letter {place} is {what}").format(place=last, what=what)
     return _("letters {places} and {last} are {what}").format(places=", ".join(first), last=last, what=what)
-
-
-def _shorten(text: str, most: int = 60) -> str:
-    return text if len(text) <= most else f"{text[:most]}…"
 
 
 # --- opening ---------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ class Line(Input):
 class TextBox(Line):
     """A text input."""
 
-    def __init__(self, text: str, placeholder: str = "") -> None:
+    def __init__(self, text: str, placeholder: str) -> None:
         super().__init__(text, placeholder)
         self._text = text
 

@@ -74,7 +74,7 @@ class Act(Static, can_focus=True):
 class Bar(Vertical):
     """The buttons of a page, a notice above them, and a note beside them if there is room."""
 
-    def __init__(self, acts: Iterable[str], note: str = "", hidden: Collection[str] = ()) -> None:
+    def __init__(self, acts: Iterable[str], note: str, hidden: Collection[str]) -> None:
         super().__init__(id="bar")
         self._acts = [Act(act) for act in acts]
         self._hidden = hidden
