@@ -15,10 +15,9 @@ from starlette.datastructures import QueryParams
 
 from midcall.errors import CallbackRefused, InstallError, Misuse, ProviderFailed
 from midcall.language import _
-from midcall.portal.oauth.endpoint import Endpoint, error_code, rejection
+from midcall.portal.oauth.endpoint import Endpoint, Endpoints, rejection
 from midcall.portal.oauth.errors import no_such_flow, unreadable
 from midcall.portal.oauth.flows import Flow, Flows
-from midcall.portal.oauth.metadata import Directory, Endpoints
 from midcall.portal.oauth.provider import Provider
 from midcall.portal.oauth.renewal import Note, Renewal
 from midcall.portal.oauth.tokens import Tokens, vault_name
@@ -86,8 +85,7 @@ class OAuth:
         self._vault = vault
         self._redirect_uri = redirect_uri
         self._clock = clock
-        self._directory = Directory(clock, timeout)
-        self._endpoint = Endpoint(self._directory, clock, timeout)
+        self._endpoint = Endpoint(clock, timeout)
         self._flows = Flows(store, vault, clock)
         self._renewal = Renewal(store, vault, self._endpoint, clock, lease=2 * timeout, note=note)
 
@@ -140,7 +138,7 @@ class OAuth:
         if _is_denial_alone(params):
             return Finished(await self._only_pending(pending, params.get("iss"), browser, owner, provider), None)
         flow = await self._flows.take(state, owner=owner, browser=browser, provider=provider.name)
-        _check_issuer(params.get("iss"), provider, await self._directory.of(provider))
+        _check_issuer(params.get("iss"), provider, await self._endpoint.find(provider))
         if "error" in params:
             return _not_granted(params["error"], provider, flow)
         if not params.get("code"):
@@ -159,7 +157,7 @@ class OAuth:
         ids = [flow.id for flow in flows if flow is not None and flow.provider == provider.name]
         if len(ids) != 1:
             raise no_such_flow()
-        _check_issuer(issuer, provider, await self._directory.of(provider))
+        _check_issuer(issuer, provider, await self._endpoint.find(provider))
         return ids[0]
 
     async def token(self, provider_name: str, owner: str) -> str | None:
@@ -262,4 +260,4 @@ def _not_granted(error: str, provider: Provider, flow: Flow) -> Finished:
     logger.info("not connected to %s: %s", provider.name, short(flow.id))
     if error == "access_denied":
         return Finished(flow.id, "decline")
-    raise rejection(provider, error_code(error))
+    raise rejection(provider, error)
