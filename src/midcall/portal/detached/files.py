@@ -92,15 +92,15 @@ class Folder:
             NoPageProcess: Somebody else has held the lock for too long.
         """
         until = time.monotonic() + PAGES_LOCK_SECONDS
-        lock = self._open("start.lock")
+        start = self._open("start.lock")
         try:
-            while not _lock(lock):
+            while not lock(start):
                 if time.monotonic() > until:
                     raise NoPageProcess("another server has held its lock for too long")
                 time.sleep(PAGES_RETRY_SECONDS)
             yield
         finally:
-            os.close(lock)
+            os.close(start)
 
     def open_life(self) -> int:
         """A descriptor of the file that the process holds locked."""
@@ -121,7 +121,7 @@ class Folder:
         with self.hold_lock():
             life = self.open_life()
             try:
-                return None if take_life(life) else read_life(life)
+                return None if lock(life) else read_life(life)
             finally:
                 os.close(life)
 
@@ -176,7 +176,7 @@ class Folder:
                 continue
             left = self._open(path.name)
             try:
-                if _lock(left):
+                if lock(left):
                     path.unlink(missing_ok=True)
                     path.with_suffix(".sock").unlink(missing_ok=True)
             finally:
@@ -188,7 +188,7 @@ def _name() -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
-def _lock(descriptor: int) -> bool:
+def lock(descriptor: int) -> bool:
     """Lock this file, unless somebody else has. The lock belongs to all who inherit the descriptor."""
     import fcntl
 
@@ -199,13 +199,7 @@ def _lock(descriptor: int) -> bool:
     return True
 
 
-def take_life(descriptor: int) -> bool:
-    """Whether no process runs. The lock is ours then, for the one that we start."""
-    return _lock(descriptor)
-
-
-def end_life(descriptor: int) -> None:
-    """Let another process start, though this one is still there."""
+def unlock(descriptor: int) -> None:
     import fcntl
 
     fcntl.flock(descriptor, fcntl.LOCK_UN)

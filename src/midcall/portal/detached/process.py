@@ -29,9 +29,9 @@ from midcall.portal.detached.files import (
     LOG,
     Folder,
     NoPageProcess,
-    end_life,
     is_own,
     read_life,
+    unlock,
     write_life,
 )
 from midcall.portal.detached.server import Site
@@ -156,13 +156,13 @@ class PageProcess:
                     return
                 self.stopping.set()
                 await self._serving.close()
-                end_life(self._life)
+                unlock(self._life)
         except NoPageProcess as exc:
             if not forced:
                 return
             logger.warning(f"it ends although {exc!s}")
             await self._serving.close()
-            end_life(self._life)
+            unlock(self._life)
 
     def _is_spoken_to(self) -> bool:
         waiting = [self._control, *(each.socket for each in self.connections)]

@@ -24,8 +24,8 @@ from midcall.portal.detached.files import (
     Folder,
     Life,
     NoPageProcess,
+    lock,
     read_life,
-    take_life,
     write_life,
 )
 from midcall.portal.logs import logger
@@ -153,7 +153,7 @@ class Detached:
         with folder.hold_lock():
             life = folder.open_life()
             try:
-                now = self._start(folder, life) if take_life(life) else read_life(life)
+                now = self._start(folder, life) if lock(life) else read_life(life)  # locked for the one we start
                 if not now.port:
                     raise NoPageProcess(f"nothing says where it listens: see {folder.path!s}")
                 self._send(folder, now, message)

@@ -116,10 +116,13 @@ class Oidc:
         return caller_key(caller, self._key)
 
     def _session_of(self, request: Request) -> dict[str, str]:
-        """The session in this browser, unless the issuer or the client has changed since."""
-        session: Any = self._portal.cookies.get(request.cookies, "session", within=self._session)
-        mine = isinstance(session, dict) and cast("dict[str, Any]", session).get("at") == self._at()
-        return cast("dict[str, str]", session) if mine else {}
+        return self._read_cookie(request, "session", self._session)
+
+    def _read_cookie(self, request: Request, purpose: str, within: float) -> dict[str, str]:
+        """What this browser has; nothing if the issuer or the client has changed since."""
+        found: Any = self._portal.cookies.get(request.cookies, purpose, within=within)
+        mine = isinstance(found, dict) and cast("dict[str, Any]", found).get("at") == self._at()
+        return cast("dict[str, str]", found) if mine else {}
 
     def _at(self) -> list[str]:
         return [self._issuer, self._client_id]
@@ -199,11 +202,9 @@ class Oidc:
 
     def _sign_in_of(self, request: Request) -> dict[str, str] | None:
         """The sign-in that this browser started, if it is the one that comes back."""
-        started: Any = self._portal.cookies.get(request.cookies, "signing-in", within=SIGN_IN_SECONDS)
-        if not isinstance(started, dict) or cast("dict[str, Any]", started).get("at") != self._at():
-            return None
-        found = cast("dict[str, str]", started)
-        return found if is_same(found["state"], request.query_params.get("state", "")) else None
+        started = self._read_cookie(request, "signing-in", SIGN_IN_SECONDS)
+        is_this = bool(started) and is_same(started["state"], request.query_params.get("state", ""))
+        return started if is_this else None
 
     async def _exchange(self, issuer: _Issuer, code: str, started: Mapping[str, str]) -> tuple[str, Mapping[str, Any]]:
         """The id token for this code, and its claims."""
