@@ -5,9 +5,7 @@ If its schema fits one of our forms, there is a `Form` too, for the channels tha
 
 from __future__ import annotations
 
-import hashlib
 import json
-from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, cast
 
@@ -17,6 +15,7 @@ from midcall.core.forms.schema import find_hazards
 from midcall.core.forms.secrets import secret_properties
 from midcall.core.journal import ADOPTED
 from midcall.core.question import MISSING, Question, Visit
+from midcall.core.wire import digest
 from midcall.errors import InvalidForm
 
 
@@ -29,8 +28,7 @@ class OpaqueForm:
         self._schema = dict(schema)
         properties: Any = schema.get("properties")
         self.names: tuple[str, ...] = tuple(properties) if isinstance(properties, Mapping) else ()  # pyright: ignore[reportUnknownArgumentType]
-        text = json.dumps(self._schema, sort_keys=True, separators=(",", ":"), default=str)
-        self.digest = urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:9]).decode()
+        self.digest = digest(json.dumps(self._schema, sort_keys=True, separators=(",", ":"), default=str))
 
     def schema(self, version: str = "") -> dict[str, Any]:
         return self._schema

@@ -6,9 +6,7 @@ the user sees and on nothing else.
 
 from __future__ import annotations
 
-import hashlib
 import re
-from base64 import urlsafe_b64encode
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar, Final, Generic, cast, get_args
@@ -28,6 +26,7 @@ from midcall.core.wire import (
     HALF_CHARACTER_ADVICE,
     PLAIN_DATA_ADVICE,
     describe_half_character,
+    digest,
     find_half_character,
     find_unsendable,
 )
@@ -57,8 +56,7 @@ _KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}\Z")
 
 @cache_short(4096, CACHED_CHARACTERS)
 def _digest(kind: str, message: str, detail: str) -> str:
-    raw = hashlib.sha256(f"{kind}\0{message}\0{detail}".encode("utf-8", "surrogatepass")).digest()
-    return urlsafe_b64encode(raw[:9]).decode()
+    return digest(f"{kind}\0{message}\0{detail}")
 
 
 def check_channels(via: Collection[Via]) -> frozenset[Via]:
@@ -99,10 +97,6 @@ def _check_meta(meta: Mapping[str, Any]) -> None:
         raise InvalidQuestion(f"This question cannot be sent: meta{found.path} {found.why}.", advice=PLAIN_DATA_ADVICE)
 
 
-def _is_seconds(timeout: Any) -> bool:
-    return isinstance(timeout, (int, float)) and not isinstance(timeout, bool) and timeout > 0
-
-
 class _Options:
     """What every kind of question may carry."""
 
@@ -126,7 +120,8 @@ class _Options:
             raise InvalidQuestion(
                 f"{key!r} cannot be a key: use 1 to 64 letters, digits and _ . : - and begin with a letter, digit or _."
             )
-        if timeout is not None and not _is_seconds(timeout):
+        is_number = isinstance(timeout, (int, float)) and not isinstance(timeout, bool)
+        if timeout is not None and not (is_number and timeout > 0):
             raise InvalidQuestion(f"timeout={timeout!r} must be a positive number of seconds.")
         if type(attempts) is not int or attempts < 1:
             raise InvalidQuestion(f"attempts={attempts!r} must be a whole number, 1 or more.")
@@ -212,7 +207,10 @@ class Question(_Options, Generic[T]):
             answered = {names[0]: default}
         problems: tuple[Problem, ...] = ()
         if answered is not None and find_unsendable(dict(answered)) is None:
-            problems = self._problems_of(answered)
+            try:
+                problems = self.read(answered)[1]
+            except Exception as exc:  # of a validator of the author's, which this is not for
+                problems = (Problem("", "value", {"reason": _no_value(exc.__class__.__name__)}),)
             if not problems:
                 self._answered = answered
                 return
@@ -220,12 +218,6 @@ class Question(_Options, Generic[T]):
         if known is False or (known is None and problems):
             said = [str(problem) for problem in problems] or [_no_value(named)]
             raise InvalidQuestion(f"default= does not fit the form: {'; '.join(said)}.")
-
-    def _problems_of(self, answered: Mapping[str, Any]) -> tuple[Problem, ...]:
-        try:
-            return self.read(answered)[1]
-        except Exception as exc:  # of a validator of the author's, which this is not for
-            return (Problem("", "value", {"reason": _no_value(exc.__class__.__name__)}),)
 
     def read_default(self) -> T:
         """The default as a value of the type: the author's own, or read as the answer that it is."""
@@ -238,10 +230,6 @@ class Question(_Options, Generic[T]):
     def shape(self) -> str:
         """Names the form alone: what must not change under a key."""
         return self.form.digest
-
-    def lift(self, content: Mapping[str, Any], version: str) -> dict[str, Any]:
-        """What a client of this version answered, as content for the form itself."""
-        return self.form.lift(content, version)
 
     def read(self, content: Mapping[str, Any]) -> tuple[T, tuple[Problem, ...]]:
         """The value that this content stands for, or the problems with it."""
@@ -295,7 +283,10 @@ class Visit(_Options):
         self.id = id
         self.is_awaited = False
         """Whether the tool then waits until the user is done there, so that agreeing alone achieves nothing."""
-        self._name(_digest("visit", message, _place(url, id)))
+        place = url if isinstance(url, str) else ""
+        if id:  # existing tools make a new one on every run
+            place = place.replace(id, "{id}")
+        self._name(_digest("visit", message, place))
 
     def address(self, id: str) -> str:
         """The URL for this id, checked."""
@@ -312,13 +303,6 @@ def check_id(id: str) -> None:
     if not isinstance(id, str) or not id.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidQuestion("A visit's id must be a text that is not empty; leave it out to have one minted.")
     _check_text("the id of the visit", id)
-
-
-def _place(url: str | Callable[[str], str], id: str | None) -> str:
-    """Where a visit leads, without its id: existing tools make a new one on every run."""
-    if not isinstance(url, str):
-        return ""
-    return url.replace(id, "{id}") if id else url
 
 
 def first_asked(message: str) -> tuple[str, ...]:

@@ -102,7 +102,8 @@ def reveal(text: str, *, layout: bool = False) -> str:
     if _CLEAR.fullmatch(text):
         return text
     shown = list(text)
-    for index in {*_find_misleading(text), *_find_piled(text), *_find_strangers(text)}:
+    misleading = (found.start() for found in re.finditer(r"[^ -~\n\t]", text) if _misleads(found[0]))
+    for index in {*misleading, *_find_piled(text), *_find_strangers(text)}:
         shown[index] = f"⟨U+{ord(text[index]):04X}⟩"
     for index, char in enumerate(text):
         if char == "\t" or (char == "\n" and not layout):
@@ -118,13 +119,9 @@ def conceal(shown: str) -> str:
     return MARK.sub(lambda mark: chr(min(int(mark[1], 16), 0x10FFFF)) if mark[1] else back[mark[0]], shown)
 
 
-def _find_misleading(text: str) -> Iterator[int]:
-    """Characters that can't be seen, that steer others, or that look like others to everyone."""
-    return (found.start() for found in re.finditer(r"[^ -~\n\t]", text) if _misleads(found[0]))
-
-
 @lru_cache(4096)
 def _misleads(char: str) -> bool:
+    """Whether it can't be seen, steers others, or looks like others to everyone."""
     if char in _OURS or _BLANK.match(char) or unicodedata.category(char)[0] in "CZ":
         return True
     return unicodedata.category(char) == "Me" or unicodedata.normalize("NFC", char) != char

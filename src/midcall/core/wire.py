@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from base64 import b32encode
+from base64 import b32encode, urlsafe_b64encode
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, cast
 
@@ -35,6 +36,11 @@ def find_half_character(text: str) -> int | None:
 def spell(raw: bytes) -> str:
     """These bytes as letters and digits: Markdown cuts a `_` off the end of an address, or turns it into italics."""
     return b32encode(raw).decode().rstrip("=").lower()
+
+
+def digest(text: str) -> str:
+    """A short name for this text, the same in every process."""
+    return urlsafe_b64encode(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:9]).decode()
 
 
 def describe_half_character(position: int) -> str:

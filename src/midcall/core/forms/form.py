@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
@@ -13,6 +11,7 @@ from midcall.core.forms.line_input import read
 from midcall.core.forms.raw_schema import parse_fields
 from midcall.core.forms.rules import Rule
 from midcall.core.forms.schema import Split, build_property, build_schema, splitter
+from midcall.core.wire import digest
 from midcall.errors import InvalidForm
 from midcall.protocol import FULL_FORMS, NEWEST
 
@@ -86,10 +85,16 @@ class Form:
     def lift(self, content: Mapping[str, Any], version: str) -> dict[str, Any]:
         """Content that answers `schema(version)`, as content for the form itself."""
         lifted = dict(content)
-        if version < FULL_FORMS:
-            for name, split in self._all_splits().items():
-                if isinstance(line := lifted.get(name), str):
-                    self._lift_line(lifted, name, split(line))
+        if version >= FULL_FORMS:
+            return lifted
+        if self._splits is None:
+            self._splits = {field.name: splitter(field) for field in self._fields if isinstance(field, Choices)}
+        for name, split in self._splits.items():
+            if isinstance(line := lifted.get(name), str):
+                if (items := split(line)) or self._by_name[name].required:
+                    lifted[name] = items
+                else:  # left empty: remove it, so that the default applies
+                    del lifted[name]
         return lifted
 
     def read_lines(self, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -128,20 +133,8 @@ class Form:
         if self._digest is None:
             # The order of fields is part of the form, the order of keywords isn't.
             parts = [[field.name, field.required, build_property(field)] for field in self._fields]
-            text = json.dumps(parts, sort_keys=True, separators=(",", ":"))
-            self._digest = urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:9]).decode()
+            self._digest = digest(json.dumps(parts, sort_keys=True, separators=(",", ":")))
         return self._digest
-
-    def _all_splits(self) -> dict[str, Split]:
-        if self._splits is None:
-            self._splits = {field.name: splitter(field) for field in self._fields if isinstance(field, Choices)}
-        return self._splits
-
-    def _lift_line(self, lifted: dict[str, Any], name: str, items: list[str]) -> None:
-        if items or self._by_name[name].required:
-            lifted[name] = items
-        else:  # left empty: remove it, so that the default applies
-            del lifted[name]
 
     def __iter__(self) -> Iterator[Field]:
         return iter(self._fields)

@@ -92,9 +92,14 @@ def compile_pattern(pattern: str) -> Pattern:
     if len(pattern) > PATTERN_CHARACTERS:
         raise BadPattern(f"has more than {PATTERN_CHARACTERS:,} characters")
     tokens = [_escape_in_set(token) for token in _TOKEN.findall(pattern)]
-    if tokens and _is_open(tokens[-1]):
+    if tokens and tokens[-1][0] == "[" and _WHOLE_SET.fullmatch(tokens[-1]) is None:
         raise BadPattern("cannot be read: it has a set without an end")
-    _refuse_python_only(tokens)  # first: Python takes long to read a large set that ignores case
+    # First: Python takes long to read a large set that ignores case.
+    if (piece := next(_find_python_only(tokens), None)) is not None:
+        raise BadPattern(
+            f"uses {piece!r}, which clients do not support",
+            "Write it in the dialect of JSON Schema: ^ and $ for the ends, no flags and no named groups.",
+        )
     try:
         re.compile("".join(tokens))
     except (re.error, RecursionError, OverflowError) as error:
@@ -104,8 +109,10 @@ def compile_pattern(pattern: str) -> Pattern:
             "takes too long on some texts, because it repeats so much",
             "Limit the length of a text with max_length, and keep the counts in its pattern small.",
         )
-    parts = [(wanted, _compile_linear(part)) for wanted, part in _split(tokens)]
-    return Pattern(_combine(parts), size)
+    *conditions, (_, matches) = [(wanted, _compile_linear(part)) for wanted, part in _split(tokens)]
+    if not conditions:
+        return Pattern(matches, size)
+    return Pattern(lambda text: matches(text) and all(meets(text) is wanted for wanted, meets in conditions), size)
 
 
 def can_compile(pattern: Any) -> bool:
@@ -124,7 +131,11 @@ class Budget:
 
     def compile(self, pattern: object, length: int) -> Pattern | None:
         """This pattern, to be run on a text of this length; None if it can't be used, or the time is up."""
-        if not isinstance(pattern, str) or not self._take(_estimate_sets(pattern)):
+        if not isinstance(pattern, str):
+            return None
+        # Python makes a table of each set beyond Latin-1.
+        sets = pattern.count("[") if _BEYOND_LATIN.search(pattern) else 0
+        if not self._take(PATTERN_SET_STEPS * sets):
             return None
         try:
             compiled = compile_pattern(pattern)
@@ -136,11 +147,6 @@ class Budget:
     def _take(self, steps: int) -> bool:
         self._left -= steps
         return self._left >= 0
-
-
-def _estimate_sets(pattern: str) -> int:
-    """The steps that it takes to read the sets of a pattern: Python makes a table of each beyond Latin-1."""
-    return PATTERN_SET_STEPS * pattern.count("[") if _BEYOND_LATIN.search(pattern) else 0
 
 
 def is_portable(pattern: str) -> bool:
@@ -166,21 +172,7 @@ def _counts_high(token: str) -> bool:
     return count is not None and max(int(count[1]), int(count[3] or 0)) > _MOST_COUNTED
 
 
-def _combine(parts: Sequence[tuple[bool, Callable[[str], bool]]]) -> Callable[[str], bool]:
-    if len(parts) == 1:
-        return parts[0][1]
-    return lambda text: all(matches(text) is wanted for wanted, matches in parts)
-
-
 # --- what is refused -------------------------------------------------------------------------
-
-
-def _refuse_python_only(tokens: Tokens) -> None:
-    if (piece := next(_find_python_only(tokens), None)) is not None:
-        raise BadPattern(
-            f"uses {piece!r}, which clients do not support",
-            "Write it in the dialect of JSON Schema: ^ and $ for the ends, no flags and no named groups.",
-        )
 
 
 def _find_python_only(tokens: Tokens) -> Iterator[str]:
@@ -219,7 +211,8 @@ def _measure(tokens: Tokens) -> int:
 def _split(tokens: Tokens) -> Iterator[tuple[bool, Tokens]]:
     """The patterns that must match, and those that must not: `^(?=a)(?!b)c` is `^a`, not `^b`, and `^c`."""
     at = 1
-    if tokens[:1] == ["^"] and not _has_choice(tokens):
+    has_choice = any(token == "|" and depth == 0 for token, depth in _depths(tokens))
+    if tokens[:1] == ["^"] and not has_choice:
         while at < len(tokens) and tokens[at] in _LOOK_AHEAD:
             end = _find_end(tokens, at)
             if _is_repeat("".join(tokens[end + 1 : end + 2])):
@@ -227,16 +220,6 @@ def _split(tokens: Tokens) -> Iterator[tuple[bool, Tokens]]:
             yield tokens[at] == "(?=", ["^", "(?:", *tokens[at + 1 : end + 1]]
             at = end + 1
     yield True, [*tokens[:1], *tokens[at:]]
-
-
-def _is_open(token: str) -> bool:
-    """Whether this is a set without an end."""
-    return token[0] == "[" and _WHOLE_SET.fullmatch(token) is None
-
-
-def _has_choice(tokens: Tokens) -> bool:
-    """Whether it has alternatives that are in no group."""
-    return any(token == "|" and depth == 0 for token, depth in _depths(tokens))
 
 
 def _find_end(tokens: Tokens, start: int) -> int:

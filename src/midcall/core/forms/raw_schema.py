@@ -93,7 +93,8 @@ def _choice(name: str, prop: Property, path: str, options: dict[str, Any]) -> Fi
     titles = _text_list(prop["enumNames"], f"{path}.enumNames")
     if len(titles) != len(values):
         _refuse(f"{path}.enumNames", "needs one name for each option")
-    _check_distinct(values, f"{path}.enum")
+    if len(set(values)) < len(values):
+        _refuse(f"{path}.enum", "two options have the same value")
     return Choice(name, dict(zip(values, titles, strict=True)), legacy=True, **options)
 
 
@@ -165,25 +166,18 @@ def _loosen_all(props: Mapping[str, Property]) -> Iterator[tuple[str, Property]]
 
 def _loosen(prop: Property) -> dict[str, Any]:
     known = {word: value for word, value in _drop_null(prop).items() if value is not None}
-    if "type" not in known and _holds_texts(known.get("enum", [known.get("const")])):
+    options = known.get("enum", [known.get("const")])
+    if "type" not in known and isinstance(options, list) and {*map(type, cast("list[Any]", options))} == {str}:
         known["type"] = "string"  # a choice of texts, even if the schema doesn't say so
     if known.get("type") == "string" and isinstance(known.get("const"), str):
         known.setdefault("enum", [known["const"]])
     if not isinstance(known.get("format"), str) or known["format"] not in FORMATS:
         known.pop("format", None)
     if isinstance(items := known.get("items"), Mapping):
-        known["items"] = _loosen_items(cast("Property", items))
+        items = _loosen(cast("Property", items))
+        words = ("anyOf",) if "anyOf" in items else ("type", "enum")
+        known["items"] = {word: items[word] for word in words if word in items} or items
     return known
-
-
-def _holds_texts(values: Any) -> bool:
-    return isinstance(values, list) and set(map(type, cast("list[Any]", values))) == {str}
-
-
-def _loosen_items(items: Property) -> Property:
-    items = _loosen(items)
-    known = ("anyOf",) if "anyOf" in items else ("type", "enum")
-    return {word: items[word] for word in known if word in items} or items
 
 
 def _drop_null(prop: Property) -> Property:
@@ -223,11 +217,6 @@ def _allow_only(found: Property, known: set[str], path: str) -> None:
     for word in found:
         if word not in known:
             _refuse(f"{path}.{word}", "MCP forms do not support this keyword here")
-
-
-def _check_distinct(values: list[str], path: str) -> None:
-    if len(set(values)) < len(values):
-        _refuse(path, "two options have the same value")
 
 
 def _mapping(raw: Any, path: str) -> Mapping[str, Any]:

@@ -40,7 +40,7 @@ def build_property(field: Field) -> dict[str, Any]:
     """One field, in full."""
     match field:
         case Text():
-            kind = _drop_none(
+            kind = drop_none(
                 type="string",
                 minLength=field.min_length,
                 maxLength=field.max_length,
@@ -48,7 +48,7 @@ def build_property(field: Field) -> dict[str, Any]:
                 format=field.format,
             )
         case Number():
-            kind = _drop_none(
+            kind = drop_none(
                 type="integer" if field.integer else "number", minimum=field.minimum, maximum=field.maximum
             )
         case Flag():
@@ -58,9 +58,9 @@ def build_property(field: Field) -> dict[str, Any]:
         case Choices():
             items = _options(field, "anyOf", False)
             items = {"type": "string", **items} if field.titles is None else items
-            kind = _drop_none(type="array", items=items, minItems=field.min_items, maxItems=field.max_items)
+            kind = drop_none(type="array", items=items, minItems=field.min_items, maxItems=field.max_items)
     default = list(field.default) if isinstance(field, Choices) and field.default is not None else field.default
-    return _texts(field) | kind | _drop_none(default=default)
+    return drop_none(title=field.title, description=field.description) | kind | drop_none(default=default)
 
 
 def _build_lowered(field: Field) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def _build_lowered(field: Field) -> dict[str, Any]:
             kind.pop("pattern", None)
             kind.pop("default", None)
     described = " ".join(filter(None, [field.description, *_describe_rest(field)]))
-    return _texts(field) | kind | _drop_none(description=described or field.description)
+    return drop_none(title=field.title, description=field.description) | kind | drop_none(description=described or None)
 
 
 # Titles and descriptions of a schema, which the client shows beside the server's own texts. They're English, because
@@ -88,7 +88,7 @@ def _build_line(field: Number | Choices) -> dict[str, Any]:
     """A number or a list as a line of text, which says in its title what to type."""
     kind = "several, separated by commas" if isinstance(field, Choices) else _describe_number(field)
     described = " ".join(filter(None, [field.description, *_describe_rest(field)]))
-    return {"title": f"{field.label} ({kind})", **_drop_none(description=described or None), "type": "string"}
+    return {"title": f"{field.label} ({kind})", **drop_none(description=described or None), "type": "string"}
 
 
 def _describe_number(field: Number) -> str:
@@ -164,7 +164,7 @@ def _simplify_pattern(prop: dict[str, Any]) -> dict[str, Any]:
     if "pattern" not in prop:
         return prop
     others = {name: value for name, value in prop.items() if name != "pattern"}
-    return others | _drop_none(pattern=make_portable(prop["pattern"]))
+    return others | drop_none(pattern=make_portable(prop["pattern"]))
 
 
 def is_line_of_choices(description: str | None) -> bool:
@@ -174,11 +174,10 @@ def is_line_of_choices(description: str | None) -> bool:
 
 def splitter(field: Choices) -> Split:
     """Reads the line of text that answers a lowered multiple choice."""
-    exact = _first_wins(
-        [(value, value) for value in field.values]
-        + [(text.strip(), value) for value, title in field.labels.items() for text in (value, title)]
-    )
-    folded = _first_wins((text.casefold(), value) for text, value in exact.items())
+    names = [(value, value) for value in field.values]
+    names += [(text.strip(), value) for value, title in field.labels.items() for text in (value, title)]
+    exact = dict(reversed(names))  # the first counts
+    folded = {text.casefold(): value for text, value in reversed(names)}
     # An option may contain commas, so the longest run of pieces that is an option counts as one.
     sizes = sorted({1 + text.count(",") for text in exact} | {1}, reverse=True)
 
@@ -203,11 +202,8 @@ def splitter(field: Choices) -> Split:
     return split
 
 
-def _texts(field: Field) -> dict[str, Any]:
-    return _drop_none(title=field.title, description=field.description)
-
-
-def _drop_none(**keywords: Any) -> dict[str, Any]:
+def drop_none(**keywords: Any) -> dict[str, Any]:
+    """These keywords of a schema, without those that are None."""
     return {name: value for name, value in keywords.items() if value is not None}
 
 
@@ -217,10 +213,3 @@ def _options(field: Choice | Choices, titled: str, legacy: bool) -> dict[str, An
     if legacy:
         return {"enum": list(field.values), "enumNames": list(field.titles)}
     return {titled: [{"const": value, "title": title} for value, title in field.labels.items()]}
-
-
-def _first_wins(pairs: Iterable[tuple[str, str]]) -> Mapping[str, str]:
-    found: dict[str, str] = {}
-    for text, value in pairs:
-        found.setdefault(text, value)
-    return found

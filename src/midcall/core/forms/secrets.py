@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from midcall.core.forms.fields import Field, Number, Text
+from midcall.core.forms.fields import Number, Text
 from midcall.core.forms.form import Form
 from midcall.errors import InvalidQuestion, SecretInForm
 from midcall.settings.calls import SECRET_NAME_CHARACTERS
@@ -84,7 +84,8 @@ _WORD = re.compile(r"[^\W\d_]+|\d+")
 
 def secret_fields(form: Form) -> tuple[str, ...]:
     """The names of the fields whose name or title means a secret."""
-    return tuple(field.name for field in form if _asks_for_secret(field))
+    texts = [(field, (field.name, field.title or "")) for field in form if isinstance(field, (Text, Number))]
+    return tuple(field.name for field, named in texts if any(map(_means_secret, named)))
 
 
 def secret_properties(schema: Mapping[str, Any]) -> tuple[str, ...]:
@@ -123,12 +124,9 @@ def refuse_secrets(form: Form, reason: str | None = None, *, message: str | None
         return
     if names := secret_fields(form):
         raise secret_error(*names)
-    if message is not None and _takes_any_text(form) and message_asks_for_secret(message):
+    takes_any_text = all(isinstance(field, Text) and field.format is None for field in form)
+    if message is not None and takes_any_text and message_asks_for_secret(message):
         raise secret_error(*form.names)
-
-
-def _takes_any_text(form: Form) -> bool:
-    return all(isinstance(field, Text) and field.format is None for field in form)
 
 
 def message_asks_for_secret(message: str) -> bool:
@@ -175,12 +173,6 @@ def _words_before_secret(parts: list[str]) -> list[str] | None:
     return None
 
 
-def _asks_for_secret(field: Field) -> bool:
-    if not isinstance(field, (Text, Number)):
-        return False
-    return any(_means_secret(text) for text in (field.name, field.title) if text)
-
-
 def _words(text: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(_CAMEL.sub(" ", text))]
 
@@ -198,12 +190,9 @@ def _name_means_secret(text: str) -> bool:
 def _says(words: list[str], phrase: tuple[str, ...]) -> bool:
     if "public" in words and phrase[-1] in ("key", "keys"):
         return False
-    return any(words[end : end + 1] == [] or words[end] not in _ABOUT for end in _ends(words, phrase))
-
-
-def _ends(words: list[str], phrase: tuple[str, ...]) -> Iterator[int]:
     size = len(phrase)
-    return (start + size for start in range(len(words) - size + 1) if tuple(words[start : start + size]) == phrase)
+    ends = [end for end in range(size, len(words) + 1) if tuple(words[end - size : end]) == phrase]
+    return any(end == len(words) or words[end] not in _ABOUT for end in ends)
 
 
 def _is_token(words: list[str]) -> bool:

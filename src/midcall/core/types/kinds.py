@@ -16,6 +16,7 @@ from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.formats import FORMATS
 from midcall.core.forms.raw_schema import parse_field
 from midcall.core.forms.rules import is_number
+from midcall.core.forms.schema import drop_none
 from midcall.core.types.facts import Facts, IntOrFloat, unwrap
 from midcall.core.types.options import OptionSet, enum_options, literal_options
 from midcall.core.types.refusals import is_a, refuse
@@ -97,7 +98,8 @@ def _number(base: Any, facts: Facts) -> Kind:
     beyond = facts.beyond or not carried.issuperset(bounds) or None in bounds.values()
     known = {name: bound for name, bound in bounds.items() if bound is not None}
     if base is int:
-        known = {name: _whole(name, bound) for name, bound in known.items()}
+        # The last whole number within each bound.
+        known = {name: _ROUNDING[name][0](bound) + _ROUNDING[name][1] for name, bound in known.items()}
     minimum = max((known[name] for name in ("ge", "gt") if name in known), default=None)
     maximum = min((known[name] for name in ("le", "lt") if name in known), default=None)
     thaw = {int: int, float: _float}.get(base)
@@ -118,12 +120,6 @@ def _plain(bound: Any) -> int | float | None:
     except (TypeError, ValueError):
         return None
     return plain if is_number(plain) and plain == bound else None
-
-
-def _whole(name: str, bound: int | float) -> int:
-    """The last whole number within a bound."""
-    to_whole, step = _ROUNDING[name]
-    return to_whole(bound) + step
 
 
 def _float(value: Any) -> float:
@@ -200,16 +196,12 @@ def _options_in_extra(base: Any, facts: Facts) -> dict[str, Any] | None:
     if get_origin(base) in (list, Sequence) and get_args(base) == (str,) and "items" in extra:
         sizes = {"minItems": facts.bounds.get("min_length"), "maxItems": facts.bounds.get("max_length")}
         sizes |= {word: extra[word] for word in sizes if word in extra}
-        return {"type": "array", "items": extra["items"]} | _drop_none(sizes)
+        return {"type": "array", "items": extra["items"]} | drop_none(**sizes)
     return None
 
 
 def _from_schema(words: Mapping[str, Any], facts: Facts) -> Kind:
     def make(name: str, *, required: bool, **texts: Any) -> Field:
-        return parse_field(name, {**words, **_drop_none(texts)}, required, facts.path)
+        return parse_field(name, {**words, **drop_none(**texts)}, required, facts.path)
 
     return Kind(make, beyond=facts.beyond)
-
-
-def _drop_none(keywords: Mapping[str, Any]) -> dict[str, Any]:
-    return {word: value for word, value in keywords.items() if value is not None}

@@ -97,7 +97,7 @@ def _parse(call: Call, question: Question[Any] | Visit, answer: dict[str, Any]) 
         return answer["action"], answer
     kind, content = parse_answer(answer)
     if content is not None and isinstance(question, Question):
-        content = question.lift(content, call.version)
+        content = question.form.lift(content, call.version)
     return kind, content
 
 

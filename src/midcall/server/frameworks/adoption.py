@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
-from base64 import urlsafe_b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from mcp.shared.exceptions import MCPError, NoBackChannelError
@@ -25,7 +23,7 @@ from pydantic_core import to_json
 from midcall.core.adopted import AdoptedQuestion, AdoptedVisit
 from midcall.core.forms.secrets import secret_error
 from midcall.core.outcome import Accepted, Declined
-from midcall.core.wire import PLAIN_DATA_ADVICE, Unsendable, find_unsendable
+from midcall.core.wire import PLAIN_DATA_ADVICE, Unsendable, digest, find_unsendable
 from midcall.errors import ClientFailed, InvalidForm, InvalidQuestion, MidcallError, NoChannel, TimedOut
 from midcall.server.ask import put
 from midcall.server.call import refuse_inside_effect
@@ -67,9 +65,8 @@ async def reply_to(
     _check_declared(call, request)
     await call.run.check_question()
     wire = request.model_dump(by_alias=True, mode="json", exclude_none=True)
-    text = json.dumps(wire, sort_keys=True, separators=(",", ":"))
-    digest = urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:9]).decode()
-    identity = call.replay.identify_request(request.method, digest)
+    named = digest(json.dumps(wire, sort_keys=True, separators=(",", ":")))
+    identity = call.replay.identify_request(request.method, named)
     entry = call.replay.find_mark(identity)
     if call.recalls:
         await call.meet(identity)
@@ -143,8 +140,7 @@ def _form_question(params: ElicitRequestParams, timeout: float | None) -> Adopte
     except (ValueError, RecursionError):
         schema = getattr(params, "requested_schema", None)
         found = find_unsendable(schema) or Unsendable("", "cannot be written as JSON")
-        path = found.path.removeprefix(".")
-        raise InvalidForm(found.why, path=path, advice=PLAIN_DATA_ADVICE) from None
+        raise InvalidForm(found.why, path=found.path.removeprefix("."), advice=PLAIN_DATA_ADVICE) from None
     return question
 
 
@@ -156,12 +152,9 @@ def _look_at_secrets(call: Call, question: AdoptedQuestion) -> None:
     if installation.strict:
         raise secret_error(*question.secrets)
     installation.secret_forms[question.digest] = question.secrets
-    installation.warn_once(f"secret:{question.digest}", _asks_for_secrets(call.called, question.secrets))
-
-
-def _asks_for_secrets(called: object, names: Sequence[str]) -> str:
-    return (
-        f"A form of {called!r} asks for {', '.join(map(repr, names))}. The answer passes through the client and may "
-        "reach the model. Ask with secret() instead, or, if it is not a secret, give the reason: "
-        'install(..., not_secret="...").'
+    installation.warn_once(
+        f"secret:{question.digest}",
+        f"A form of {call.called!r} asks for {', '.join(map(repr, question.secrets))}. The answer passes through the "
+        "client and may reach the model. Ask with secret() instead, or, if it is not a secret, give the reason: "
+        'install(..., not_secret="...").',
     )

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import inspect
 import json
 import time
-from base64 import urlsafe_b64encode
 from collections.abc import Awaitable, Callable
 from contextvars import copy_context
 from dataclasses import fields, is_dataclass
@@ -23,6 +21,7 @@ from uuid import UUID
 from anyio import CapacityLimiter, to_thread
 from pydantic import BaseModel
 
+from midcall.core.wire import digest
 from midcall.errors import InvalidQuestion, NotRecordable, OnceUnknown, ReplayMismatch
 from midcall.server.call import inside_effect
 from midcall.server.once.codec import record_of
@@ -104,8 +103,7 @@ async def run_once(
 def _digest_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     if not args and not kwargs:
         return ""
-    text = json.dumps((_plain(args), _plain(kwargs)), sort_keys=True, separators=(",", ":"))
-    return urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:9]).decode()
+    return digest(json.dumps((_plain(args), _plain(kwargs)), sort_keys=True, separators=(",", ":")))
 
 
 def _plain(value: Any) -> Any:
