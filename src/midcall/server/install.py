@@ -174,9 +174,10 @@ def install(
     of_here = [] if given else machine_keys(kept, portal)
     seal, whose, ttl = seal_for(inner, given, of_here, state_ttl, principal)
     live, why_live = _live(flag("MIDCALL_LIVE") if live is None else live, whose, kept)
+    name = re.sub(r"^FastMCP-[0-9a-f]{4}$", "FastMCP", inner.name)  # FastMCP makes up another one at each start
     installation = Installation(
         server=inner,
-        identity=ServerIdentity(_strip_random_name(inner), namespace or "", find_place(sys.argv)),
+        identity=ServerIdentity(name, namespace or "", find_place(sys.argv)),
         error_base=error_base,
         adopt=adopt,
         strict=strict,
@@ -235,11 +236,6 @@ def _live(given: bool | None, whose: Whose, store: Store | None) -> tuple[bool, 
     if store is not None:
         return True, "Replicas share a store."
     return False, "Replicas may share these keys, and there is no store: any of them may get a call's next request."
-
-
-def _strip_random_name(server: Server[Any]) -> str:
-    """The name that the author gave this server. Without one, FastMCP makes up another name at each start."""
-    return re.sub(r"^FastMCP-[0-9a-f]{4}$", "FastMCP", server.name)
 
 
 def find_place(command: Sequence[str]) -> str:

@@ -120,11 +120,8 @@ class Page:
     def why_not(self, call: Call, question: Question[Any] | Visit) -> str | None:
         if isinstance(question, Visit):
             return "it is a visit already"
-        return _why_not_hosted(call, question) or self._why_not_visited(call)
-
-    @staticmethod
-    def _why_not_visited(call: Call) -> str | None:
-        """Why the client can't be sent to the page; None if it can."""
+        if (reason := _why_not_hosted(call, question)) is not None:
+            return reason
         if call.modern or call.session.can_send_request:
             return call.lacks("url")
         return why_not_sent_away(call) if comes_back(call) else NO_WAY_BACK

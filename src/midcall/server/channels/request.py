@@ -41,7 +41,14 @@ def elicitation_params(call: Call, asking: Asking) -> dict[str, Any]:
     if isinstance(question, AdoptedQuestion):
         return dict(question.params)
     if isinstance(question, Visit):
-        params = _visit_params(call, asking.identity, question)
+        id = visit_id(call, asking.identity, question)
+        # 2026-07-28 has no `elicitationId`, but Copilot CLI drops the question without one, and no client minds it.
+        params: dict[str, Any] = {
+            "mode": "url",
+            "message": question.message,
+            "url": question.address(id),
+            "elicitationId": id,
+        }
         if question.meta:
             params["_meta"] = dict(question.meta)
         return params
@@ -89,9 +96,3 @@ def _as_default(field: dict[str, Any], value: Any) -> Any:
     if field["type"] != "string" or isinstance(value, str):
         return value
     return ", ".join(cast("list[str]", value)) if isinstance(value, list) else str(value)
-
-
-def _visit_params(call: Call, identity: str, visit: Visit) -> dict[str, Any]:
-    id = visit_id(call, identity, visit)
-    # 2026-07-28 has no `elicitationId`, but Copilot CLI drops the question without one, and no client minds it.
-    return {"mode": "url", "message": visit.message, "url": visit.address(id), "elicitationId": id}

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types import ElicitRequestURLParams
 
-from midcall.core.journal import Entry, asking_mark, mark_name, required_name
+from midcall.core.journal import Entry, asking_mark, mark_name, required_name, wire_key
 from midcall.core.outcome import Via, raise_refusal
 from midcall.core.question import Question, Visit
 from midcall.errors import InvalidQuestion, MidcallError, NoChannel
@@ -246,7 +246,13 @@ async def leave_with_visits(call: Call, error: UrlElicitationRequiredError) -> d
         _say_why(new[0], error)
         if by_link:
             return await _leave_with_links(call, new)
-        return {_wire(call, each): _request(call, each) for each in new}
+        return {
+            wire_key(each.identity, each.entry.attempt): {
+                "method": "elicitation/create",
+                "params": elicitation_params(call, each),
+            }
+            for each in new
+        }
     pages = [*agreed.values(), *tried]
     if await _hold(call, agreed) and not tried:
         return None
@@ -260,14 +266,6 @@ def _say_why(asking: Asking, error: UrlElicitationRequiredError) -> None:
     why, visit = error.message.strip(), asking.question
     if isinstance(visit, Visit) and why and why != UrlElicitationRequiredError(error.elicitations).message:
         asking.question = Visit(f"{why}{' ' if why[-1] in _ENDS else ': '}{visit.message}", visit.url, id=visit.id)
-
-
-def _wire(call: Call, asking: Asking) -> str:
-    return call.replay.wire_key(asking.identity, asking.entry.attempt)
-
-
-def _request(call: Call, asking: Asking) -> dict[str, Any]:
-    return {"method": "elicitation/create", "params": elicitation_params(call, asking)}
 
 
 def _page(visit: Visit) -> Page:

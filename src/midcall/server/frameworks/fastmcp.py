@@ -32,12 +32,7 @@ def prepare(server: FastMCP[Any], installation: Installation) -> None:
     installation.on_ask = _reach_session
     server.add_middleware(_LetThrough())
     _look_inside_classes()
-    _let_elicit_pass()
-
-
-def _let_elicit_pass() -> None:
-    """Patch the class once: outside our calls nothing changes."""
-    if not hasattr(Context.elicit, _MARK):
+    if not hasattr(Context.elicit, _MARK):  # patch the class once: outside our calls nothing changes
         Context.elicit = _passing(Context.elicit)
 
 
@@ -73,11 +68,7 @@ def _look_inside_classes() -> None:
     """
     look_inside(Tool, "_run")
     look_inside(Prompt, "_render")
-    for cls in (
-        Resource,
-        ResourceTemplate,
-        *ResourceTemplate.__subclasses__(),
-    ):  # subclasses override it
+    for cls in (Resource, ResourceTemplate, *ResourceTemplate.__subclasses__()):  # subclasses override it
         look_inside(cls, "_read")
     logging.getLogger(FunctionPrompt.__module__).addFilter(_is_failure)
     logging.getLogger(FastMCP.__module__).addFilter(_shorten)
@@ -112,14 +103,10 @@ class _LetThrough(Middleware):
                 if call.lacks_visit_errors() is not None:
                     raise  # as without midcall
                 raise UrlElicitationRequiredError(ours.elicitations, ours.message) from None
-            raise _plain(ours).with_traceback(ours.__traceback__) from None
-
-
-def _plain(error: MidcallError) -> MidcallError:
-    """The error in its own class: FastMCP would catch a `ToolError` on the way out."""
-    classes = cast("tuple[type[MidcallError], ...]", type(error).__mro__)
-    own = next(base for base in classes if not issubclass(base, MCPError))
-    return MidcallError.rebuild(own, error.args, error.__dict__)
+            # In its own class: FastMCP would catch a `ToolError` on the way out.
+            classes = cast("tuple[type[MidcallError], ...]", type(ours).__mro__)
+            own = next(base for base in classes if not issubclass(base, MCPError))
+            raise MidcallError.rebuild(own, ours.args, ours.__dict__).with_traceback(ours.__traceback__) from None
 
 
 def _adopt_request(context: MiddlewareContext[Any]) -> None:
@@ -130,18 +117,18 @@ def _adopt_request(context: MiddlewareContext[Any]) -> None:
         _warn_of_outer_server(context)
 
 
-def _reach_session(call: Call) -> None:
-    """A tool's question has reached the session: restore the version."""
-    _follow(call)
-    if (request := fastmcp_request_ctx.get()) is not None and call.modern:
-        request.protocol_version = call.version
-
-
 def _follow(call: Call) -> None:
     """Keep FastMCP's own copy of the request up to date with the call."""
     request = fastmcp_request_ctx.get()
     if request is not None and not any(request is each for each in call.followers):
         call.followers.append(request)
+
+
+def _reach_session(call: Call) -> None:
+    """A tool's question has reached the session: restore the version."""
+    _follow(call)
+    if (request := fastmcp_request_ctx.get()) is not None and call.modern:
+        request.protocol_version = call.version
 
 
 def _warn_of_outer_server(context: MiddlewareContext[Any]) -> None:

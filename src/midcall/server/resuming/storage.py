@@ -57,7 +57,9 @@ class Keeping:
         if self._loop is not loop:
             await self._store.open()
             self._loop = loop
-        self._purge_sometimes(loop)
+        if time.time() - self._purged > PURGE_SECONDS and (self._purging is None or self._purging.done()):
+            self._purged = time.time()
+            self._purging = loop.create_task(self._purge())
         return self._store
 
     async def close(self) -> None:
@@ -111,11 +113,6 @@ class Keeping:
     async def use_code(self, code: str, holder: str) -> bool:
         """Mark this code as used. False if it was before."""
         return await (await self.store()).consume(digest_of(f"code:{code}"), owner=holder, now=time.time()) is not None
-
-    def _purge_sometimes(self, loop: asyncio.AbstractEventLoop) -> None:
-        if time.time() - self._purged > PURGE_SECONDS and (self._purging is None or self._purging.done()):
-            self._purged = time.time()
-            self._purging = loop.create_task(self._purge())
 
     async def _purge(self) -> None:
         try:

@@ -45,15 +45,22 @@ _TOOL: Final[dict[str, Any]] = {
 
 _UI: Final[dict[str, Any]] = {"ui": {"prefersBorder": True, "csp": {"connectDomains": [], "resourceDomains": []}}}
 
+_RESOURCE: Final[dict[str, Any]] = {
+    "uri": FORM,
+    "name": "midcall_form",
+    "title": model_text.APP_TITLE,
+    "description": model_text.APP_DESCRIPTION,
+    "mimeType": APP_MIME_TYPE,
+    "_meta": _UI,
+}
+
 
 def shows_apps(installation: Installation, capabilities: ClientCapabilities | None) -> bool:
     """Whether this client shows Apps, as far as we know, and has no elicitation."""
     if installation.apps is False or (capabilities is not None and capabilities.elicitation is not None):
         return False
-    return installation.apps is True or (capabilities is not None and _declares_apps(capabilities))
-
-
-def _declares_apps(capabilities: ClientCapabilities) -> bool:
+    if installation.apps is True or capabilities is None:
+        return installation.apps is True
     settings = (capabilities.extensions or {}).get(EXTENSION_ID)
     types = None if settings is None else settings.get("mimeTypes")
     return isinstance(types, (list, tuple)) and APP_MIME_TYPE in types
@@ -70,9 +77,11 @@ async def add_to_list(
         case "tools/list":
             return _tools(installation, result)
         case "resources/list":
-            return _append(result, "resources", _resource())
+            return _append(result, "resources", _RESOURCE)
         case _:
-            return _declare(result)
+            capabilities: dict[str, Any] = {"resources": {}, **result.get("capabilities", {})}
+            extensions: dict[str, Any] = {EXTENSION_ID: {}, **(capabilities.get("extensions") or {})}
+            return {**result, "capabilities": {**capabilities, "extensions": extensions}}
 
 
 def _capabilities(ctx: ServerRequestContext[Any, Any]) -> ClientCapabilities | None:
@@ -105,16 +114,14 @@ def _fresh(result: dict[str, Any], call: Call) -> dict[str, Any]:
     return {"ttlMs": 0, "cacheScope": "private", **result} if call.modern else result
 
 
-def _declare(result: dict[str, Any]) -> dict[str, Any]:
-    capabilities: dict[str, Any] = {"resources": {}, **result.get("capabilities", {})}
-    extensions: dict[str, Any] = {EXTENSION_ID: {}, **(capabilities.get("extensions") or {})}
-    return {**result, "capabilities": {**capabilities, "extensions": extensions}}
-
-
 def _tools(installation: Installation, result: dict[str, Any]) -> dict[str, Any]:
     tools: list[dict[str, Any]] = result.get("tools", [])
     _remember_apps(installation, tools)
-    linked = [tool if _has_own_app(tool) else _link(tool) for tool in tools]
+    linked: list[dict[str, Any]] = []
+    for tool in tools:
+        meta: dict[str, Any] = tool.get("_meta") or {}
+        ui: dict[str, Any] = {**(meta.get("ui") or {}), "resourceUri": FORM}
+        linked.append(tool if _has_own_app(tool) else {**tool, "_meta": {**meta, "ui": ui}})
     return _append({**result, "tools": linked}, "tools", _TOOL)
 
 
@@ -131,34 +138,11 @@ def _has_own_app(tool: Mapping[str, Any]) -> bool:
     return bool(ui.get("resourceUri") or meta.get("ui/resourceUri")) or "model" not in ui.get("visibility", ["model"])
 
 
-def _link(tool: dict[str, Any]) -> dict[str, Any]:
-    meta: dict[str, Any] = tool.get("_meta") or {}
-    return {**tool, "_meta": {**meta, "ui": {**(meta.get("ui") or {}), "resourceUri": FORM}}}
-
-
 def _append(result: dict[str, Any], name: str, ours: dict[str, Any]) -> dict[str, Any]:
     """The list with ours on its last page. It is for this client, so no cache may share it."""
     if "cacheScope" in result:
         result = {**result, "cacheScope": "private"}
     return result if result.get("nextCursor") is not None else {**result, name: [*result.get(name, ()), ours]}
-
-
-def _resource() -> dict[str, Any]:
-    return {
-        "uri": FORM,
-        "name": "midcall_form",
-        "title": model_text.APP_TITLE,
-        "description": model_text.APP_DESCRIPTION,
-        "mimeType": APP_MIME_TYPE,
-        "_meta": _UI,
-    }
-
-
-def _read_form() -> dict[str, Any]:
-    """The form itself, as `resources/read` returns it."""
-    from midcall.web.forms.document import document
-
-    return {"contents": [{"uri": FORM, "mimeType": APP_MIME_TYPE, "text": document(), "_meta": _UI}]}
 
 
 # --- our own requests --------------------------------------------------------------------------
@@ -172,8 +156,11 @@ async def serve(
     Hosts may send it on another connection, so the client doesn't have to declare Apps.
     """
     params = ctx.params or {}
-    if ctx.method == "resources/read":
-        return _fresh(_read_form(), Call(installation, ctx)) if params.get("uri") == FORM else None
+    if ctx.method == "resources/read" and params.get("uri") == FORM:
+        from midcall.web.forms.document import document
+
+        form = {"uri": FORM, "mimeType": APP_MIME_TYPE, "text": document(), "_meta": _UI}
+        return _fresh({"contents": [form]}, Call(installation, ctx))
     if ctx.method != "tools/call":
         return None
     name = params.get("name")
