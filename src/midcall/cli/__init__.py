@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final, NoReturn
 
-from midcall.cli.exits import INTERRUPTED, USAGE, Ends, abandon
+from midcall.cli.exits import INTERRUPTED, USAGE, Ends, abandon, is_interrupt
 from midcall.client.lines.screen import print_error
 from midcall.protocol import VERSIONS
 
@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             print_error(f"{end.sentence}\n")
         return end.code
     except (KeyboardInterrupt, BaseExceptionGroup) as error:
-        if isinstance(error, BaseExceptionGroup) and error.subgroup(KeyboardInterrupt) is None:
+        if not is_interrupt(error):
             raise
         print_error("\nCancelled.\n")  # in a group if it was pressed again while the call ended
         if argv is None:

@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Final, TextIO, cast
+from typing import Any, Final, TextIO
 
 DONE: Final = 0
 TOOL_FAILED: Final = 1
@@ -47,17 +47,11 @@ def is_interrupt(error: BaseException) -> bool:
     seen: list[BaseException] = []
     left: BaseException | None = error
     while left is not None and left not in seen:
-        if isinstance(left, KeyboardInterrupt) or _is_group_with_interrupt(left):
+        if BaseExceptionGroup("alone, or in a group", [left]).subgroup(KeyboardInterrupt) is not None:
             return True
         seen.append(left)
         left = left.__cause__ or left.__context__
     return False
-
-
-def _is_group_with_interrupt(error: BaseException) -> bool:
-    if not isinstance(error, BaseExceptionGroup):
-        return False
-    return cast("BaseExceptionGroup[BaseException]", error).subgroup(KeyboardInterrupt) is not None
 
 
 def ignore_hangup() -> Callable[[], None] | None:

@@ -75,31 +75,21 @@ def describe(code: str, params: Mapping[str, Any]) -> str:
 
 
 def _describe_type(expected: str) -> str:
-    match expected:
-        case "text":
-            return _("must be text")
-        case "number":
-            return _("must be a number")
-        case "integer":
-            return _("must be a whole number")
-        case "flag":
-            return _("must be true or false")
-        case "list":
-            return _("must be a list of choices")
-        case _:
-            return _("the answer must be an object with one value for each field")
+    return {
+        "text": _("must be text"),
+        "number": _("must be a number"),
+        "integer": _("must be a whole number"),
+        "flag": _("must be true or false"),
+        "list": _("must be a list of choices"),
+    }.get(expected, _("the answer must be an object with one value for each field"))
 
 
 def _describe_format(format: str) -> str:
-    match format:
-        case "email":
-            return _("must be an email address such as name@example.com")
-        case "uri":
-            return _("must be a full web address such as https://example.com")
-        case "date":
-            return _("must be a date such as 2026-07-28")
-        case _:
-            return _("must be a date and time with its offset such as 2026-07-28T09:30:00Z")
+    return {
+        "email": _("must be an email address such as name@example.com"),
+        "uri": _("must be a full web address such as https://example.com"),
+        "date": _("must be a date such as 2026-07-28"),
+    }.get(format, _("must be a date and time with its offset such as 2026-07-28T09:30:00Z"))
 
 
 def _list_options(options: Sequence[str]) -> str:

@@ -59,7 +59,7 @@ class Views:
             pause=round(1000 * PAGE_CONFIRM_SECONDS),
             others=others,
             ended=[
-                (_server(each.asked), safe.line(each.asked.message, 90), _name_end(each.how))
+                (_server(each.asked), safe.line(each.asked.message, 90), _describe_end(each.how)[0])
                 for each in board.ended[:_ENDED]
             ],
             notes=[safe.line(note) for note in board.notes],
@@ -76,21 +76,21 @@ class Views:
         if (held := board.held.get(id)) is not None:
             return common | _waits(held)
         ended = board.how_ended(id)
-        how = _describe_end(ended.how) if ended else _("This question is not open any more.")
+        how = _describe_end(ended.how)[1] if ended else _("This question is not open any more.")
         return common | {"middle": "gone.html", "key": f"gone-{id}", "how": how, "id": ""}
 
     def _question(self, asked: Asked, draft: Draft | None) -> dict[str, Any]:
-        said = {"server": _server(asked), "message": asked.shown_message, "until": _until(asked)}
+        until = asked.deadline.astimezone().strftime("%H:%M:%S") if asked.deadline is not None else ""
+        said = {"server": _server(asked), "message": asked.shown_message, "until": until}
         if asked.url is not None:
             address = look(asked.url)
             shown = [
                 safe.text(part, max(PAGE_MESSAGE_CHARACTERS, len(part) * address.openable)) for part in address.parts
             ]
             return said | {"middle": "visit.html", "address": address, "parts": shown}
-        if asked.form is None:
-            return said | {"middle": "question.html", "fields": None, "size": 0, "needs": False}
-        if too_large(asked.form):
-            return said | {"middle": "question.html", "fields": None, "size": len(asked.form), "needs": False}
+        if asked.form is None or too_large(asked.form):
+            size = 0 if asked.form is None else len(asked.form)
+            return said | {"middle": "question.html", "fields": None, "size": size, "needs": False}
         values = draft.content if draft is not None else None
         problems = check(asked.form, values) if draft is not None and draft.tried else ()
         drawn = self._pages.form(asked.form, values, problems, zone=_zone())
@@ -115,46 +115,19 @@ class Views:
         return self._pages.page("note.html", title=title, hint=hint, base=base)
 
 
-def _name_end(how: End) -> str:
-    match how:
-        case "accepted":
-            return _("Sent")
-        case "agreed":
-            return _("Agreed")
-        case "declined":
-            return _("Declined")
-        case "cancelled" | "closed":
-            return _("Cancelled")
-        case "withdrawn":
-            return _("Withdrawn")
-        case "again":
-            return _("Tried again")
-        case "given up":
-            return _("Given up")
-        case "finished":
-            return _("Finished")
-
-
-def _describe_end(how: End) -> str:
-    match how:
-        case "accepted":
-            return _("Your answer was sent.")
-        case "agreed":
-            return _("You agreed, and the address was opened in a new tab.")
-        case "declined":
-            return _("You declined this question.")
-        case "cancelled":
-            return _("This question was cancelled: nothing was sent.")
-        case "withdrawn":
-            return _("The question was withdrawn. What you typed was not sent.")
-        case "closed":
-            return _("This question was cancelled, because its page was closed.")
-        case "again":
-            return _("The call is being retried.")
-        case "given up":
-            return _("You stopped waiting.")
-        case "finished":
-            return _("Everything is done, and the call continues.")
+def _describe_end(how: End) -> tuple[str, str]:
+    """In a word, for the list, and in a sentence."""
+    return {
+        "accepted": (_("Sent"), _("Your answer was sent.")),
+        "agreed": (_("Agreed"), _("You agreed, and the address was opened in a new tab.")),
+        "declined": (_("Declined"), _("You declined this question.")),
+        "cancelled": (_("Cancelled"), _("This question was cancelled: nothing was sent.")),
+        "closed": (_("Cancelled"), _("This question was cancelled, because its page was closed.")),
+        "withdrawn": (_("Withdrawn"), _("The question was withdrawn. What you typed was not sent.")),
+        "again": (_("Tried again"), _("The call is being retried.")),
+        "given up": (_("Given up"), _("You stopped waiting.")),
+        "finished": (_("Finished"), _("Everything is done, and the call continues.")),
+    }[how]
 
 
 def _waits(held: HeldCall) -> dict[str, Any]:
@@ -179,10 +152,6 @@ def _entry(board: Board, id: str) -> ListedQuestion:
 def _server(asked: Asked) -> str:
     name = safe.line(asked.server, 80) or _("An unnamed server")
     return f"{name} {safe.line(asked.server_version, 20)}" if asked.server_version else name
-
-
-def _until(asked: Asked) -> str:
-    return asked.deadline.astimezone().strftime("%H:%M:%S") if asked.deadline is not None else ""
 
 
 def _zone() -> str:

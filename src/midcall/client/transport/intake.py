@@ -222,10 +222,7 @@ def _question_fault(error: ValidationError, params: Any) -> str:
     if mode not in ("form", "url"):
         return "mode: must be 'form' or 'url'"
     kind = "ElicitRequestURLParams" if mode == "url" else "ElicitRequestFormParams"
-    if error.error_count() > MAX_FAULTS:
-        return f"it has {error.error_count():,} faults"
-    found = ((each["loc"], each["msg"]) for each in error.errors() if kind in each["loc"])
-    return next((_describe(loc, message, kind, 1) for loc, message in found), "params: Input should be an object")
+    return _first_fault(error, kind, 1) or "params: Input should be an object"
 
 
 # --- tools -------------------------------------------------------------------------------------
@@ -243,7 +240,8 @@ def usable_tools(result: dict[str, Any], version: str) -> tuple[dict[str, Any], 
     bad: dict[str, str] = {}
     for number, tool in enumerate(cast("list[Any]", listed), 1):
         if why := _fault(tool, version):
-            bad[_name(tool, number)] = why
+            name = cast("Mapping[str, Any]", tool).get("name") if isinstance(tool, Mapping) else None
+            bad[name if isinstance(name, str) and name else f"no. {number}"] = why
             if number - len(good) == MAX_MALFORMED_TOOLS:
                 break
         else:
@@ -300,22 +298,19 @@ def _fault(tool: Any, version: str) -> str:
         methods.validate_server_result("tools/list", version, listed)
         ListToolsResult.model_validate(listed, by_name=False)
     except ValidationError as error:
-        if error.error_count() > MAX_FAULTS:
-            return f"it has {error.error_count():,} faults"
-        found = ((each["loc"], each["msg"]) for each in error.errors() if "tools" in each["loc"])
-        return next((_describe(loc, message, "tools", 2) for loc, message in found), "")
+        return _first_fault(error, "tools", 2)
     except (KeyError, ValueError):  # a version without such a list, or an unknown one
         pass
     return ""
 
 
-def _describe(loc: tuple[int | str, ...], message: str, within: str, skip: int) -> str:
-    """What's wrong, and where: the part of its place that comes so many steps after `within`."""
-    place = ".".join(str(part) for part in loc[loc.index(within) + skip :])
-    message = _DICTIONARY.sub("an object", message)  # JSON has no dictionaries
+def _first_fault(error: ValidationError, within: str, skip: int) -> str:
+    """What's wrong, and where: the part of its place that comes so many steps after `within`, which it must have."""
+    if error.error_count() > MAX_FAULTS:
+        return f"it has {error.error_count():,} faults"
+    first = next((each for each in error.errors() if within in each["loc"]), None)
+    if first is None:
+        return ""
+    place = ".".join(map(str, first["loc"][first["loc"].index(within) + skip :]))
+    message = _DICTIONARY.sub("an object", first["msg"])  # JSON has no dictionaries
     return one_line(f"{place}: {message}" if place else message, MALFORMED_REASON_CHARACTERS)
-
-
-def _name(tool: Any, number: int) -> str:
-    name = cast("Mapping[str, Any]", tool).get("name") if isinstance(tool, Mapping) else None
-    return name if isinstance(name, str) and name else f"no. {number}"

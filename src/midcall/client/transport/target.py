@@ -97,7 +97,9 @@ def _url(url: str, options: ConnectOptions) -> Reached:
             shown, ("it is not a web address", "An address looks like http://localhost:8000/mcp")
         )
     seen = Seen()
-    return Reached(_http(url, options, seen), _without_userinfo(url), seen=seen)
+    parts = urlsplit(url)
+    name = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()  # without a password
+    return Reached(_http(url, options, seen), name, seen=seen)
 
 
 @asynccontextmanager
@@ -122,11 +124,6 @@ def _sanitize(record: logging.LogRecord) -> bool:
     """The SDK logs what a server sends unchanged, and without a logging setup that goes to the terminal."""
     record.msg, record.args = plain(record.getMessage()), None
     return True
-
-
-def _without_userinfo(url: str) -> str:
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 # --- a process ---------------------------------------------------------------------------------

@@ -80,7 +80,8 @@ def read_host(text: str) -> Host:
     if len(text) > _LONGEST + 1:  # with a dot at the end; to encode a longer one would take long
         raise BadHost
     if text.startswith("["):
-        return _ipv6(text)
+        ip = _ipv6(text)
+        return Host(text, f"[{ip.compressed}]", (), ip, text)
     dotted = text.translate(_DOTS).removesuffix(".")
     name = ".".join(map(_encode, dotted.split(".")))
     if not name or len(name) > _LONGEST:
@@ -89,7 +90,8 @@ def read_host(text: str) -> Host:
         ip = _ipv4(name)
         return Host(text, str(ip), (), ip, text)
     labels = tuple(map(_decode, name.split(".")))
-    return Host(text, name, labels, None, _last_labels(text, dotted, _registrable_size(name)))
+    skipped = len(".".join(dotted.split(".")[: -_registrable_size(name)]))
+    return Host(text, name, labels, None, text[skipped + 1 if skipped else 0 : len(dotted)])
 
 
 # --- names -----------------------------------------------------------------------------------
@@ -148,12 +150,6 @@ def _is_allowed(char: str) -> bool:
     return is_sign and char not in _DISPUTED and not is_ignored(char)
 
 
-def _last_labels(text: str, dotted: str, size: int) -> str:
-    """The last labels of the host, as the URL has them."""
-    skipped = len(".".join(dotted.split(".")[:-size]))
-    return text[skipped + 1 if skipped else 0 : len(dotted)]
-
-
 def _registrable_size(name: str) -> int:
     """How many labels form the registered domain: two in example.com, three in example.co.uk."""
     suffixes = _suffixes()
@@ -191,11 +187,10 @@ def _number(part: str) -> int:
         raise BadHost from None
 
 
-def _ipv6(text: str) -> Host:
+def _ipv6(text: str) -> IPv6Address:
+    if not text.endswith("]") or "%" in text:
+        raise BadHost
     try:
-        if not text.endswith("]") or "%" in text:
-            raise BadHost
-        ip = IPv6Address(text[1:-1])
+        return IPv6Address(text[1:-1])
     except ValueError:
         raise BadHost from None
-    return Host(text, f"[{ip.compressed}]", (), ip, text)
