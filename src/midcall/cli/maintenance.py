@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from shlex import quote
@@ -160,12 +161,6 @@ def _print_table(values: Sequence[StoredValue]) -> None:
     print_parts(columns(rows, ("OWNER", "SERVER", "NAME", "SINCE"), wraps=False), wide=True)
 
 
-def _option(value: StoredValue, others: Sequence[StoredValue]) -> str:
-    """What `--server` takes for this value: its reader, unless another one reads the same."""
-    same = [each for each in others if each.reader == value.reader]
-    return value.reader if len(same) == 1 else value.namespace
-
-
 def _since(value: StoredValue) -> datetime:
     return datetime.fromtimestamp(value.updated).astimezone()
 
@@ -191,7 +186,9 @@ def forget(url: str | None, owner: str, name: str, server: str | None) -> int:
         print_out(f"This owner has no value with this name{which}. `midcall vault list` shows all values.\n")
         return TOOL_FAILED
     if len(meant) > 1:
-        choices = "\n".join(f"  --server {quote(reveal(_option(each, meant)))}" for each in meant)
+        readers = Counter(each.reader for each in meant)
+        options = (each.reader if readers[each.reader] == 1 else each.namespace for each in meant)
+        choices = "\n".join(f"  --server {quote(reveal(option))}" for option in options)
         print_out(f"Several servers have a value with this name, and nothing was deleted. Add one of:\n{choices}\n")
         return TOOL_FAILED
     print_out(f"Deleted {plain_line(name)}.\n")

@@ -83,9 +83,6 @@ class Pending:
         limit: How many questions may be open at once. More are cancelled, which is logged.
         modes: The modes of elicitation that you can serve.
         tell: Called with a sentence for the user if a server asks too often; by default it's logged.
-
-    Attributes:
-        turned_away: How many questions were cancelled because of the limit.
     """
 
     def __init__(
@@ -99,7 +96,6 @@ class Pending:
             raise ValueError(f"limit={limit!r}: it takes how many questions may be open at once, at least 1")
         self.modes: tuple[Mode, ...] = check_modes(modes)
         self.limit = limit
-        self.turned_away = 0
         self._tell = tell or _log.warning
         self._queue = Queue(per_server=None, in_all=limit)
         self._open: dict[str, QueuedQuestion] = {}
@@ -129,8 +125,7 @@ class Pending:
 
     def _turn_away(self, asked: Asked) -> Outcome[Any]:
         """Cancel, since a machine never declines for a person. Log a flood once."""
-        self.turned_away += 1
-        if not self._closed and self._queue.refuse(asked.sender):
+        if self._queue.refuse(asked.sender) and not self._closed:
             _log.warning(
                 f"questions of {server_name(asked.server)} are being cancelled: {self.limit} are open, the limit"
             )
@@ -147,6 +142,11 @@ class Pending:
     def full(self) -> bool:
         """Whether the limit is reached."""
         return len(self._open) >= self.limit
+
+    @property
+    def turned_away(self) -> int:
+        """How many questions were cancelled because of the limit."""
+        return self._queue.refused
 
     def get(self, id: str) -> Asked | None:
         """The open question with this id, if there is one."""

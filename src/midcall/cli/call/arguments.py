@@ -119,7 +119,7 @@ def _single(kind: ArgumentKind, typed: Argument) -> Any:
     if "string" in kind.types:
         return typed.text
     if not kind.types:
-        return _guess(typed.text)
+        return parse(typed.text)  # the schema has no type
     raise _wrong_type(kind, typed)
 
 
@@ -165,8 +165,8 @@ def _wrong_type(kind: ArgumentKind, typed: Argument) -> BadArgument:
     return BadArgument(f"{typed.name}: must be {describe(kind)}, not {plain_line(typed.text)!r}")
 
 
-def _guess(text: str) -> Any:
-    """If the schema has no type: JSON if it parses, else text."""
+def parse(text: str) -> Any:
+    """JSON if it is, else text."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -207,7 +207,11 @@ def _problem(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str | N
     from jsonschema.validators import validator_for
     from referencing import Registry
 
-    if (_UNCHECKED - {"$schema"}) & schema.keys() or any(map(_is_unchecked, _parts(schema))):
+    # Parts for which the validator could take long, each time it comes to them.
+    long = (
+        _UNCHECKED & part.keys() or len(str(part.get("$ref", ""))) > REFERENCE_CHARACTERS for part in _parts(schema)
+    )
+    if (_UNCHECKED - {"$schema"}) & schema.keys() or any(long):
         return None
     known = {word: value for word, value in schema.items() if word != "$schema"}
     nothing_fetched: Any = Registry()  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
@@ -220,11 +224,6 @@ def _problem(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str | N
         return None
     place, problem = ".".join(map(str, error.absolute_path)), str(error.message)[:300]
     return f"{place}: {problem}" if place else problem
-
-
-def _is_unchecked(part: Mapping[str, Any]) -> bool:
-    """Whether the validator could take long for this part of a schema, each time it comes to it."""
-    return bool(_UNCHECKED & part.keys()) or len(str(part.get("$ref", ""))) > REFERENCE_CHARACTERS
 
 
 def _parts(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -17,6 +17,8 @@ from mcp_types import (
     TextResourceContents,
 )
 
+from midcall.cli.call.arguments import parse
+
 
 def as_text(result: CallToolResult, safe: Callable[[str], str]) -> str:
     """Format the content. `safe` makes the server's text safe for the place it goes to."""
@@ -56,7 +58,7 @@ def _is_repeated(structured: Any, result: CallToolResult) -> bool:
     fields = cast("dict[str, Any]", structured) if isinstance(structured, dict) else {}
     value = cast("Any", fields["result"] if set(fields) == {"result"} else structured)
     texts = [block.text for block in result.content if isinstance(block, TextContent)]
-    spoken = [_parse(text) for text in texts]
+    spoken = [parse(text) for text in texts]
     blocks = [block.model_dump(mode="json", by_alias=True) for block in result.content]
     same = [texts, spoken, _without_nulls(blocks)]
     return structured in spoken or value in spoken or value in texts or _without_nulls(value) in same
@@ -71,13 +73,6 @@ def _without_nulls(value: Any) -> Any:
             return [_without_nulls(part) for part in cast("list[Any]", value)]
         case _:
             return value
-
-
-def _parse(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
 
 
 def _describe(name: str, kind: str, size: int) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -44,9 +44,9 @@ def site(board: Board, gate: Gate, presence: Presence, views: Views, refuse: Ref
         Route("/open/{ticket}", desk.open),
         Route("/", desk.page),
         Route("/q/{id}", desk.post, methods=["POST"]),
-        Route("/static/style.css", _style),
-        Route("/static/page.js", _script),
-        Route("/static/icon.svg", _icon),
+        Route("/static/style.css", _serve(stylesheet, "text/css")),
+        Route("/static/page.js", _serve(partial(_static, "page.js"), "text/javascript")),
+        Route("/static/icon.svg", _serve(partial(_static, "icon.svg"), "image/svg+xml")),
         Route("/events", _Events(board, gate, presence, refuse)),
     ]
     app = Starlette(routes=[Mount(gate.base, routes=inside)])
@@ -252,16 +252,11 @@ def _wrong_hint() -> str:
     return _("It was rejected, and nothing was sent. Go back, reload the page and answer there.")
 
 
-async def _style(request: Request) -> Response:
-    return Response(stylesheet(), media_type="text/css")
+def _serve(content: Callable[[], str], media_type: str) -> Callable[[Request], Awaitable[Response]]:
+    async def serve(request: Request) -> Response:
+        return Response(content(), media_type=media_type)
 
-
-async def _script(request: Request) -> Response:
-    return Response(_static("page.js"), media_type="text/javascript")
-
-
-async def _icon(request: Request) -> Response:
-    return Response(_static("icon.svg"), media_type="image/svg+xml")
+    return serve
 
 
 @cache

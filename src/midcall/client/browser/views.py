@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,15 +17,6 @@ from midcall.web.forms import Pages, too_large
 from midcall.web.forms import excerpt as safe
 
 _ENDED = 5
-
-
-@dataclass(frozen=True, slots=True)
-class ListedQuestion:
-    """One line of the list."""
-
-    id: str
-    server: str
-    says: str
 
 
 class Views:
@@ -47,7 +37,11 @@ class Views:
         ids = board.ids
         id = wanted if wanted is not None else next(iter(ids), None)
         shown = self._describe(board, gate, id)
-        others = [_entry(board, other) for other in ids if other != id]
+        others: list[dict[str, str]] = []
+        for other in ids:
+            if other != id:
+                asked = board.pending.get(other) or board.held[other].waiting.asked[0]
+                others.append({"id": other, "server": _server(asked), "says": safe.line(asked.message, 120)})
         return self._pages.page(
             "page.html",
             **shown,
@@ -93,7 +87,8 @@ class Views:
             return said | {"middle": "question.html", "fields": None, "size": size, "needs": False}
         values = draft.content if draft is not None else None
         problems = check(asked.form, values) if draft is not None and draft.tried else ()
-        drawn = self._pages.form(asked.form, values, problems, zone=_zone())
+        zone = datetime.now().astimezone().isoformat()[-6:]  # the offset of this machine, which is the user's
+        drawn = self._pages.form(asked.form, values, problems, zone=zone)
         needs = any(field.required for field in asked.form)
         return said | {"middle": "question.html", "fields": drawn, "size": 0, "needs": needs}
 
@@ -144,17 +139,6 @@ def _waits(held: HeldCall) -> dict[str, Any]:
     }
 
 
-def _entry(board: Board, id: str) -> ListedQuestion:
-    asked = board.pending.get(id) or board.held[id].waiting.asked[0]
-    return ListedQuestion(id, _server(asked), safe.line(asked.message, 120))
-
-
 def _server(asked: Asked) -> str:
     name = safe.line(asked.server, 80) or _("An unnamed server")
     return f"{name} {safe.line(asked.server_version, 20)}" if asked.server_version else name
-
-
-def _zone() -> str:
-    """The offset of this machine, which is the user's."""
-    offset = datetime.now().astimezone().strftime("%z")
-    return f"{offset[:3]}:{offset[3:5]}"

@@ -71,7 +71,8 @@ class QuestionPage(TerminalPage):
         elif (draft := self.step.draft) is None:
             yield Static(_("There is nothing to fill in. Accept or decline."), classes="advice", markup=False)
         else:
-            self._boxes = [FieldBox(field, draft) for field in self._fields()]
+            fields = self._all[self._portion * PORTION_FIELDS : (self._portion + 1) * PORTION_FIELDS]
+            self._boxes = [FieldBox(field, draft) for field in fields]
             yield from self._portion_note()
             yield from self._boxes
 
@@ -113,9 +114,6 @@ class QuestionPage(TerminalPage):
     @property
     def _all(self) -> tuple[Field, ...]:
         return self.step.draft.form.fields if self.step.draft is not None else ()
-
-    def _fields(self) -> tuple[Field, ...]:
-        return self._all[self._portion * PORTION_FIELDS : (self._portion + 1) * PORTION_FIELDS]
 
     def look_behind(self, behind: Behind) -> None:
         """Show how many questions are pending."""

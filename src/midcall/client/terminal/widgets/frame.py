@@ -60,7 +60,8 @@ class Act(Static, can_focus=True):
 
     def label(self, *, keys: bool) -> None:
         """Show the name, and the key if there is room."""
-        name, key = _button_name(self.act), _key_name(KEYS[self.act])
+        name, key = _button_name(self.act), KEYS[self.act]
+        key = _("Esc") if key == "escape" else f"^{key[-1].upper()}"
         self.update(Content.assemble(name, (f" {key}", "dim")) if keys else Content(name))
 
     def action_press(self) -> None:
@@ -177,7 +178,3 @@ def _button_name(act: str) -> str:
         "again": _("Try again"),
         "give_up": _("Give up"),
     }[act]
-
-
-def _key_name(key: str) -> str:
-    return _("Esc") if key == "escape" else f"^{key[-1].upper()}"
