@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 from starlette.requests import Request
 from starlette.responses import Response
 
+from midcall.audit import Name
 from midcall.core.text import reveal
 from midcall.errors import RecordRefused, StoreError, StoreFull
 from midcall.language import _
@@ -35,11 +36,19 @@ class Authorize:
 
     template = "authorize.html"
     headers: Mapping[str, str] = LEAVING
+    accept_event: Name = "account.connected"
+    decline_event: Name = "page.declined"
 
     def __init__(self, oauth: OAuth, titles: Mapping[str, str], reader: Reader) -> None:
         self._oauth = oauth
         self._titles = titles
         self._reader = reader
+
+    def facts(self, interaction: Interaction) -> Mapping[str, Any]:
+        return {"provider": interaction.about["provider"]}
+
+    def outcome(self) -> tuple[str, str]:
+        return _("Connected"), _("{server} has the access that you granted.")
 
     def context(self, interaction: Interaction, problems: Mapping[str, Any] | None) -> dict[str, Any]:
         name = str(interaction.about["provider"])

@@ -11,7 +11,6 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from midcall.audit import Name
 from midcall.core.text import reveal
 from midcall.errors import StoreError
 from midcall.language import _, ngettext
@@ -30,13 +29,6 @@ OnFinish = Callable[[str], Awaitable[None]]
 
 _NOTHING: Final = Completed()
 _STATUS: Final = {"already": 409, "foreign": 403, "expired": 410, "unknown": 404}
-_ACCEPTED: Final[Mapping[Kind, Name]] = {
-    "secret": "secret.stored",
-    "authorize": "account.connected",
-    "approve": "approval.granted",
-    "form": "page.answered",
-}
-_DECLINED: Final[Mapping[Kind, Name]] = {"approve": "approval.declined"}
 _NOTICES: Final = {"foreign": "wrong_user", "expired": "expired", "unknown": "unknown"}
 
 
@@ -119,6 +111,9 @@ class InteractionPages:
             return self._render(visitor, None, 409, pause=self.access.pause, too_soon=True)
         return await self._answer(request, visitor, answer)
 
+    def _page(self, visitor: Visitor) -> InteractionPage:
+        return self.kinds[visitor.interaction.kind]
+
     def _has_expired(self, interaction: Interaction) -> bool:
         return interaction.expires <= self.access.clock()
 
@@ -132,7 +127,7 @@ class InteractionPages:
                 self.access.refuse("details_changed", visitor.id, visitor.key, visitor.interaction)
                 return self.access.renderer.notice("details_changed", 409, who=visitor.name, again=f"/i/{visitor.id}")
             case "accept":
-                result = await self.kinds[visitor.interaction.kind].accept(visitor, answer)
+                result = await self._page(visitor).accept(visitor, answer)
                 return await self._after(request, visitor, result)
             case _other:
                 return self.access.renderer.notice("not_understood", 400, who=visitor.name, again=f"/i/{visitor.id}")
@@ -174,16 +169,12 @@ class InteractionPages:
 
     def _note(self, visitor: Visitor, action: Action, became: Completion) -> None:
         """Write an answer into the audit trail: what it means depends on the page."""
-        about = visitor.interaction
+        about, page = visitor.interaction, self._page(visitor)
         if became != "done":
             self.access.refuse(became, visitor.id, visitor.key, about)
             return
-        name: Name = _ACCEPTED[about.kind] if action == "accept" else _DECLINED.get(about.kind, "page.declined")
-        said = {key: about.about.get(key) for key in ("name", "provider")}
-        if about.kind == "approve":
-            said["digest"] = about.digest
-        outcome = "" if action == "accept" else action
-        self.access.note(name, visitor.id, visitor.key, about, outcome=outcome, **said)
+        event, outcome = (page.accept_event, "") if action == "accept" else (page.decline_event, action)
+        self.access.note(event, visitor.id, visitor.key, about, outcome=outcome, **page.facts(about))
 
     async def _keep(self, visitor: Visitor, name: str, now: float) -> None:
         """Move what was entered to the vault. If this fails, the call does it when it continues."""
@@ -215,7 +206,7 @@ class InteractionPages:
 
         During the pause it takes no answer. `too_soon` says that the last answer came during one.
         """
-        response = HTMLResponse(status_code=status, headers=allow_script(self.kinds[visitor.interaction.kind].headers))
+        response = HTMLResponse(status_code=status, headers=allow_script(self._page(visitor).headers))
         browser = visitor.browser or self.access.cookies.mark(response)
         token = self.access.forms.token(browser, digest_of(visitor.id), pause=pause)
         facts = _facts(visitor.interaction, self.access.clock()) | {"too_soon": too_soon, "pause": self.access.pause}
@@ -225,14 +216,14 @@ class InteractionPages:
         return _with_body(response, self.cache.get(key, token, lambda token: self._html(visitor, facts, None, token)))
 
     def _html(self, visitor: Visitor, facts: Mapping[str, Any], problems: Mapping[str, Any] | None, token: str) -> str:
-        page = self.kinds[visitor.interaction.kind]
+        page = self._page(visitor)
         more = page.context(visitor.interaction, problems)
         return self.access.renderer.html(
             page.template, who=visitor.name, id=visitor.id, token=token, **{**facts, **more}
         )
 
     async def _show_outcome(self, visitor: Visitor, action: Action) -> Response:
-        heading = _("You declined") if action == "decline" else _name_outcome(visitor.interaction.kind, action)
+        heading = _("You declined") if action == "decline" else _name_outcome(self._page(visitor), action)
         tone = "good" if action == "accept" else "plain"
         try:
             continues = await self._next(visitor, 0) is not None
@@ -243,7 +234,7 @@ class InteractionPages:
             browser = visitor.browser or ""
             path = _path_on(visitor, "" if visitor.key else self.access.forms.token(browser, _purpose(visitor)))
             on = {"refresh": path, "again": path, "again_text": _("Continue")}
-        hint = _explain(visitor.interaction, action, continues=continues)
+        hint = _explain(self._page(visitor), visitor.interaction, action, continues=continues)
         return self.access.renderer.say(heading, hint, 200, who=visitor.name, tone=tone, **on)
 
     async def _show_closed(self, visitor: Visitor) -> Response:
@@ -297,12 +288,12 @@ class InteractionPages:
         if ending.action == "closed":
             return self.access.renderer.say(
                 _("This is no longer needed"),
-                _explain(visitor.interaction, "closed", continues=False),
+                _explain(self._page(visitor), visitor.interaction, "closed", continues=False),
                 status,
                 who=visitor.name,
             )
         hint = _("{outcome} on {time} UTC. That cannot be changed here, and nothing was done twice.").format(
-            outcome=_name_outcome(visitor.interaction.kind, ending.action), time=format_moment(ending.at)
+            outcome=_name_outcome(self._page(visitor), ending.action), time=format_moment(ending.at)
         )
         return self.access.renderer.say(_("This was answered already"), hint, status, who=visitor.name, **on)
 
@@ -347,43 +338,31 @@ def _time_left(seconds: float) -> str:
     return ngettext("{days} day left", "{days} days left", hours // 24).format(days=hours // 24)
 
 
-def _name_outcome(kind: Kind, action: Action) -> str:
-    match action, kind:
-        case "decline", _kind:
+def _name_outcome(page: InteractionPage, action: Action) -> str:
+    match action:
+        case "decline":
             return _("Declined")
-        case "cancel" | "closed", _kind:
+        case "cancel" | "closed":
             return _("Cancelled")
-        case "accept", "secret":
-            return _("Saved")
-        case "accept", "authorize":
-            return _("Connected")
-        case "accept", "approve":
-            return _("Approved")
-        case "accept", "form":
-            return _("Sent")
+        case "accept":
+            return page.outcome()[0]
 
 
-def _explain(interaction: Interaction, action: Action, *, continues: bool) -> str:
+def _explain(page: InteractionPage, interaction: Interaction, action: Action, *, continues: bool) -> str:
     """What this outcome means, and what to do next."""
     server, client = _server(interaction), _client(interaction)
-    match action, interaction.kind:
-        case "decline", _kind:
+    match action:
+        case "decline":
             done = _("{server} knows that you said no. Nothing else was done.")
-        case "cancel", _kind:
+        case "cancel":
             done = _("Nothing was done. {server} can ask again.")
-        case "closed", _kind:
+        case "closed":
             return _(
                 "{server} has stopped what it was doing, or finished it without your answer. Nothing was done with "
                 "this page, and it takes no answer any more. If you still want it, ask again in {client}."
             ).format(server=server, client=client)
-        case "accept", "secret":
-            done = _("{server} has what it needs.")
-        case "accept", "authorize":
-            done = _("{server} has the access that you granted.")
-        case "accept", "approve":
-            done = _("{server} continues with exactly what you saw.")
-        case "accept", "form":
-            done = _("{server} has your answer.")
+        case "accept":
+            done = page.outcome()[1]
     if continues:
         then = _("If there is another question, it appears here automatically.")
     elif action == "accept":

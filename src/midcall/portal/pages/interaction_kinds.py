@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeAlias, cast
 
+from midcall.audit import Name
 from midcall.core.caller import ServerIdentity
 from midcall.core.forms.check import check
 from midcall.core.forms.form import Form
@@ -71,6 +72,17 @@ class InteractionPage(Protocol):
 
     template: str
     headers: Mapping[str, str]
+    accept_event: Name
+    """What the audit trail calls an accepted answer."""
+    decline_event: Name
+
+    def facts(self, interaction: Interaction) -> Mapping[str, Any]:
+        """What the audit trail says of an answer, besides what it says of every page."""
+        ...
+
+    def outcome(self) -> tuple[str, str]:
+        """What people read once the answer was accepted: in one word, and in a sentence about the {server}."""
+        ...
 
     def context(self, interaction: Interaction, problems: Mapping[str, Any] | None) -> dict[str, Any]:
         """The variables of its template; `problems` is what was wrong with the last answer."""
@@ -86,6 +98,8 @@ class HostedForm:
 
     template = "hosted_form.html"
     headers: Mapping[str, str] = {}
+    accept_event: Name = "page.answered"
+    decline_event: Name = "page.declined"
 
     def __init__(self, pages: Pages) -> None:
         self._pages = pages
@@ -93,6 +107,12 @@ class HostedForm:
 
     def _draw(self, schema: str) -> str:
         return self._pages.form(_read(schema))
+
+    def facts(self, interaction: Interaction) -> Mapping[str, Any]:
+        return {}
+
+    def outcome(self) -> tuple[str, str]:
+        return _("Sent"), _("{server} has your answer.")
 
     def context(self, interaction: Interaction, problems: Mapping[str, Any] | None) -> dict[str, Any]:
         form = _form(interaction)
@@ -130,6 +150,14 @@ class Approve:
 
     template = "approve.html"
     headers: Mapping[str, str] = {}
+    accept_event: Name = "approval.granted"
+    decline_event: Name = "approval.declined"
+
+    def facts(self, interaction: Interaction) -> Mapping[str, Any]:
+        return {"digest": interaction.digest}
+
+    def outcome(self) -> tuple[str, str]:
+        return _("Approved"), _("{server} continues with exactly what you saw.")
 
     def context(self, interaction: Interaction, problems: Mapping[str, Any] | None) -> dict[str, Any]:
         details = cast("Mapping[str, Any]", interaction.about.get("details") or {})
@@ -207,11 +235,19 @@ class Secret:
 
     template = "secret.html"
     headers: Mapping[str, str] = {}
+    accept_event: Name = "secret.stored"
+    decline_event: Name = "page.declined"
 
     def __init__(self, entered: Entered, find_check: Callable[[str], Check | None], reader: Reader) -> None:
         self._entered = entered
         self._find_check = find_check
         self._reader = reader
+
+    def facts(self, interaction: Interaction) -> Mapping[str, Any]:
+        return {"name": interaction.about["name"]}
+
+    def outcome(self) -> tuple[str, str]:
+        return _("Saved"), _("{server} has what it needs.")
 
     def context(self, interaction: Interaction, problems: Mapping[str, Any] | None) -> dict[str, Any]:
         name = reveal(str(interaction.about["name"]))

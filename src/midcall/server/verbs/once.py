@@ -10,9 +10,8 @@ from midcall.errors import MidcallError
 from midcall.server.call import asks_inside_once, current_call, running_call
 from midcall.server.frameworks.errors import surface
 from midcall.server.once.effects import run_once
+from midcall.server.verbs import pages, questions
 from midcall.server.verbs.awaitable import Verb, begin
-from midcall.server.verbs.pages import approve, authorize, secret
-from midcall.server.verbs.questions import ask, ask_all, choose, confirm, elicit, visit
 
 T = TypeVar("T")
 R = TypeVar("R", covariant=True)
@@ -93,7 +92,8 @@ async def _once(
         raise surface(exc, current_call.get()) from exc.__cause__
 
 
-_VERBS: Final = (ask, ask_all, choose, confirm, elicit, visit, approve, authorize, secret)
+_ASKING: Final = (pages.__name__, questions.__name__)
+"""The modules whose functions ask."""
 
 
 def _verb_in(fn: object) -> str | None:
@@ -101,5 +101,5 @@ def _verb_in(fn: object) -> str | None:
     function = getattr(fn, "func", fn)
     if isinstance(getattr(function, "__self__", function), Once):
         return "once"
-    asks = callable(function) and any(inspect.unwrap(function) is verb for verb in _VERBS)
+    asks = callable(function) and getattr(inspect.unwrap(function), "__module__", "") in _ASKING
     return getattr(function, "__name__", None) if asks else None
