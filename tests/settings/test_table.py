@@ -28,12 +28,13 @@ from scripts.settings_page import PAGE, write
 
 SOURCE = Path(midcall.__file__).parent
 ROOT = Path(__file__).resolve().parent.parent.parent
-AREAS = [import_module(f"midcall.settings.{path.stem}") for path in sorted((SOURCE / "settings").glob("[a-z]*.py"))]
+AREAS = [
+    import_module(f"midcall.settings.{path.stem}")
+    for path in sorted((SOURCE / "settings").glob("[a-z]*.py"))
+    if path.stem not in ("environment", "table")
+]
 CONSTANTS: dict[str, Any] = {
-    name: value
-    for area in AREAS
-    for name, value in vars(area).items()
-    if re.fullmatch(r"[A-Z][A-Z_0-9]+", name) and value is not SETTINGS
+    name: value for area in AREAS for name, value in vars(area).items() if re.fullmatch(r"[A-Z][A-Z_0-9]+", name)
 }
 """What modules import, by name."""
 MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if path.parent.name != "settings"]

@@ -23,7 +23,7 @@ from midcall.portal.vault import StoredValue, forget_value, rotate_keys
 from midcall.portal.vault import list_values as read_values
 from midcall.stores import Store, Sweeper, open_store
 from midcall.stores.address import find_scheme
-from midcall.stores.base import try_out
+from midcall.stores.base import ACCOUNTS, try_out
 from midcall.stores.keys import find_keys
 from midcall.stores.purge import describe_removed
 
@@ -193,12 +193,12 @@ def forget(url: str | None, owner: str, name: str, server: str | None) -> int:
         return TOOL_FAILED
     print_out(f"Deleted {plain_line(name)}.\n")
     if audit is not None:
-        event: Name = "account.disconnected" if name.startswith("oauth:") else "secret.deleted"
-        what = {"provider" if name.startswith("oauth:") else "name": name.removeprefix("oauth:")}
+        event: Name = "account.disconnected" if name.startswith(ACCOUNTS) else "secret.deleted"
+        what = {"provider" if name.startswith(ACCOUNTS) else "name": name.removeprefix(ACCOUNTS)}
         audit.write(event, user=owner, server=meant[0].reader, outcome="operator", **what)
-    if name.startswith("oauth:"):
+    if name.startswith(ACCOUNTS):
         print(
-            f"{plain_line(name.removeprefix('oauth:'))} was not notified, so the access still exists there: the user "
+            f"{plain_line(name.removeprefix(ACCOUNTS))} was not notified, so the access still exists there: the user "
             "can revoke it in their account.",
             file=sys.stderr,
         )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from midcall.doctor.inspection import Setup, address_of
 from midcall.doctor.masking import mask
+from midcall.settings.environment import NO, YES
 from midcall.settings.table import SETTINGS, Setting, Value
 from midcall.stores.sqlite import default_file
 
@@ -94,7 +95,7 @@ def _kept_otherwise(installation: Installation) -> Iterator[tuple[str, Value]]:
 def _means(variable: str, value: Value) -> bool:
     """Whether this variable can have led to this value: the code comes first, and would have another."""
     if isinstance(value, bool):
-        return variable.lower() in (("1", "true", "yes", "on") if value else ("0", "false", "no", "off"))
+        return variable.lower() in (YES if value else NO)
     if isinstance(value, (int, float)):
         try:
             return float(variable) == value

@@ -12,8 +12,8 @@ from typing import Final
 
 from midcall.errors import InstallError
 
-_YES: Final = ("1", "true", "yes", "on")
-_NO: Final = ("0", "false", "no", "off")
+YES: Final = ("1", "true", "yes", "on")
+NO: Final = ("0", "false", "no", "off")
 _WHOLE: Final = re.compile(r"\+?[0-9]{1,9}(\.0*)?")
 
 
@@ -65,9 +65,9 @@ def flag(name: str) -> bool | None:
     value = text(name)
     if value is None:
         return None
-    if value.lower() not in (*_YES, *_NO):
+    if value.lower() not in (*YES, *NO):
         raise _wrong(f"{name}={value!r} must be 1 or 0.")
-    return value.lower() in _YES
+    return value.lower() in YES
 
 
 def _wrong(sentence: str) -> InstallError:

@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
 
 from midcall.errors import StoreError
+from midcall.settings.environment import NO, YES
 from midcall.stores.backend.failures import refuse_url
 from midcall.stores.base import Store
 
@@ -28,7 +29,6 @@ _HOST = r"(?:[A-Za-z0-9._~%-]*|\[[0-9A-Fa-f:.]+\])(?::\d{1,10})?"
 _HOSTS = re.compile(f"{_HOST}(?:,{_HOST})*")
 _PORTS = re.compile(r":(\d+)(?=,|$)")
 _LAST_PORT = 65_535
-_TRUE, _FALSE = ("1", "on", "true", "yes"), ("0", "false", "no", "off")
 
 
 def find_scheme(url: str) -> str | None:
@@ -48,9 +48,9 @@ class StoreOptions:
 
     def flag(self, name: str, default: bool) -> bool:
         value = self.given.get(name, "on" if default else "off").lower()
-        if value not in (*_TRUE, *_FALSE):
+        if value not in (*YES, *NO):
             raise wrong_option(name, "true or false")
-        return value in _TRUE
+        return value in YES
 
     def count(self, name: str, default: int) -> int:
         value = self.given.get(name, str(default))

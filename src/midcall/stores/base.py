@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 Completion: TypeAlias = Literal["done", "already", "foreign", "expired", "unknown"]
 """The result of an attempt to complete a record. `already`: somebody was first. `foreign`: it has another owner."""
@@ -58,6 +58,10 @@ class Value:
     name: str
     sealed: bytes
     updated: float
+
+
+ACCOUNTS: Final = "oauth:"
+"""What the name of a value begins with if it is the access to an account."""
 
 
 def verdict(record: Record | None, *, owner: str | None, now: float) -> Completion:

@@ -9,10 +9,11 @@ from typing import Any
 
 from midcall.portal.oauth.provider import Provider
 from midcall.settings.portal import ACCESS_SKEW_SECONDS
+from midcall.stores.base import ACCOUNTS
 
 
 def vault_name(provider: Provider) -> str:
-    return f"oauth:{provider.name}"
+    return f"{ACCOUNTS}{provider.name}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -16,9 +15,8 @@ from midcall.portal.oauth import OAuth, OAuthError
 from midcall.portal.pages.interaction_kinds import Reader
 from midcall.portal.pages.rendering import allow_script, format_moment
 from midcall.portal.vault import Vault, VaultLocked
+from midcall.stores.base import ACCOUNTS
 from midcall.web.security import LEAVING, TooLarge, read_posted
-
-_ACCESS: Final = "oauth:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +79,16 @@ class AccountPage:
 
     async def _delete(self, owner: str, name: str) -> bool:
         """Delete it here in any case. False if access could not be revoked at its provider."""
-        provider = name.removeprefix(_ACCESS)
+        provider = name.removeprefix(ACCOUNTS)
         revoked = True
-        if name.startswith(_ACCESS) and provider in self.titles:
+        if name.startswith(ACCOUNTS) and provider in self.titles:
             try:
                 await self.oauth.revoke(provider, owner)
             except (OAuthError, VaultLocked) as exc:
                 logger.warning(f"access to {provider} was deleted here, but not revoked there: {type(exc).__name__}")
                 revoked = False
         await self.vault.forget(owner, name)
-        if name.startswith(_ACCESS):
+        if name.startswith(ACCOUNTS):
             self.access.note(
                 "account.disconnected", key=owner, provider=provider, outcome="" if revoked else "not_revoked"
             )
@@ -110,7 +108,7 @@ class AccountPage:
     ) -> Response:
         """The list. During the pause it deletes nothing: after a deletion, other lines are where the mouse is."""
         entries = [
-            _Entry(name, self._title(name), name.startswith(_ACCESS), format_moment(since))
+            _Entry(name, self._title(name), name.startswith(ACCOUNTS), format_moment(since))
             for name, since in await self.vault.names(owner)
         ]
         carrier = Response()
@@ -133,8 +131,8 @@ class AccountPage:
         return page
 
     def _title(self, name: str) -> str:
-        provider = name.removeprefix(_ACCESS)
-        return reveal(self.titles.get(provider, provider) if name.startswith(_ACCESS) else name)
+        provider = name.removeprefix(ACCOUNTS)
+        return reveal(self.titles.get(provider, provider) if name.startswith(ACCOUNTS) else name)
 
 
 def _purpose(owner: str) -> str:

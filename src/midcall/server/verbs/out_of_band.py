@@ -26,6 +26,7 @@ from midcall.server.resuming.pages import Page
 from midcall.server.resuming.visits import wait_for_ending
 from midcall.settings.calls import SECRET_ATTEMPTS
 from midcall.settings.portal import APPROVAL_CHARACTERS, SECRET_NAME_BYTES
+from midcall.stores.base import ACCOUNTS
 from midcall.stores.interactions import Ending, Interaction, Kind
 from midcall.web.secret_checks import Check
 
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("midcall.portal")
 
-ACCOUNTS: Final = "oauth:"
-"""The prefix of connected accounts in the vault."""
 _IN_THE_VAULT: Final[frozenset[Kind]] = frozenset({"secret", "authorize"})
 """A call that starts over finds the results of these."""
 
