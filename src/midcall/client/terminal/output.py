@@ -14,46 +14,22 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Generator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from typing import Final, TextIO
 
 from midcall.language import _
 from midcall.settings.client import OUTPUT_BYTES
 
 KEEPS_ALL: Final = sys.platform != "win32"
-"""On Windows only what Python prints is held back, as text."""
-
-
-class HeldOutput:
-    """Texts to write after the form."""
-
-    def __init__(self) -> None:
-        self._texts: list[tuple[str, bool]] = []
-
-    def write(self, text: str, stderr: bool) -> None:
-        """Write this once the form is gone."""
-        self._texts.append((text, stderr))
-
-    def release(self) -> None:
-        for text, stderr in self._texts:
-            stream = sys.stderr if stderr else sys.stdout
-            stream.write(text)
-            stream.flush()
+"""On Windows only what Python prints is held back, as text, by Textual."""
 
 
 @contextmanager
-def aside() -> Generator[HeldOutput]:
+def aside() -> Generator[None]:
     """Let only the form write to the terminal while this context is open."""
-    held = HeldOutput()
-    try:
-        with _divert() if KEEPS_ALL else nullcontext():
-            yield held
-    finally:
-        held.release()
-
-
-@contextmanager
-def _divert() -> Generator[None]:
+    if not KEEPS_ALL:
+        yield
+        return
     _flush()
     pipe = _Pipe(os.dup(2))
     terminal = os.fdopen(os.dup(2), "w", encoding="utf-8", errors="replace")

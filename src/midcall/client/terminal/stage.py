@@ -37,7 +37,7 @@ class OwnTerminal:
 
     async def show(self, app: Window) -> None:
         app.streams = (sys.stdout, sys.stderr) if KEEPS_ALL else None
-        with TERMINAL.asking(), aside() as held, _keep_signals():
+        with TERMINAL.asking(), _print_afterwards(app), aside(), _keep_signals():
             running = asyncio.create_task(self._run(app))
             watching = asyncio.create_task(_watch(app))
             try:
@@ -50,8 +50,6 @@ class OwnTerminal:
                 raise
             finally:
                 watching.cancel()
-                for text, stderr in app.printed:
-                    held.write(text, stderr)
 
     async def _run(self, app: Window) -> None:
         loop = asyncio.get_running_loop()
@@ -82,6 +80,17 @@ def _is_gone() -> bool:
     except (OSError, ValueError, termios.error):
         return True
     return False
+
+
+@contextmanager
+def _print_afterwards(app: Window) -> Generator[None]:
+    try:
+        yield
+    finally:
+        for text, stderr in app.printed:
+            stream = sys.stderr if stderr else sys.stdout
+            stream.write(text)
+            stream.flush()
 
 
 @contextmanager
