@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from midcall.client.asked import Asked
 from midcall.client.connection.connect import connect
-from midcall.client.transport.connection_errors import CannotConnect
+from midcall.client.transport.target import CannotConnect
 from midcall.client.urls import look
 from midcall.core.forms.check import check, fill
 from midcall.core.outcome import Accepted, Declined, Outcome

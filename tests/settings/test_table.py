@@ -15,7 +15,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp_types import ToolAnnotations
 
 import midcall
-import midcall.client.transport.connection_errors as connection_errors
+import midcall.client.transport.target as target
 import midcall.errors
 import midcall.testing
 from midcall.doctor.effective import find_effective
@@ -148,7 +148,7 @@ def test_the_errors_that_limits_name_exist() -> None:
     public = {
         **vars(midcall.errors),
         **vars(portal_webhooks),
-        **vars(connection_errors),
+        **vars(target),
         "NotReplayable": midcall.testing.NotReplayable,
     }
     named = [name for each in SETTINGS for name in re.findall(r"`([A-Z][A-Za-z]+)`", each.then)]

@@ -23,11 +23,10 @@ from midcall.client.connection.incoming import modes_at, name_connection
 from midcall.client.connection.older import Older
 from midcall.client.connection.visits import OnComplete
 from midcall.client.guard import limit_rate
-from midcall.client.transport.connection_errors import CannotConnect, leaf, reason_of
 from midcall.client.transport.intake import Intake
 from midcall.client.transport.offer import Offer
 from midcall.client.transport.server_log import Errlog
-from midcall.client.transport.target import ConnectOptions, Reached, Target, reach
+from midcall.client.transport.target import CannotConnect, ConnectOptions, Reached, Target, leaf, reach
 from midcall.protocol import PUSHING, VERSIONS, Version
 from midcall.settings.client import CONNECT_SECONDS, MAX_CLIENT_ROUNDS, VISIT_SECONDS
 
@@ -160,8 +159,7 @@ async def _enter(stack: AsyncExitStack, client: Client, reached: Reached, second
             await stack.enter_async_context(client)
     except Exception as error:
         cause = leaf(error)
-        reason = reason_of(cause, seconds, reached.command, reached.seen.status)
-        raise CannotConnect.because(reached.name, reason) from cause
+        raise reached.explain(cause, seconds) from cause
 
 
 def _check_version(client: Client, reached: Reached, era: Era) -> None:

@@ -1,4 +1,4 @@
-"""Make a transport to a URL, a command, or a server in this process."""
+"""Reach a URL, a command, or a server in this process: the transport to it, or why there is none."""
 
 from __future__ import annotations
 
@@ -7,31 +7,54 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 from urllib.parse import urlsplit
 
 import httpx2
+from mcp import MCPError
 from mcp.client._memory import InMemoryTransport
 from mcp.client._transport import Transport, TransportStreams
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.lowlevel.server import Server
 from mcp.server.mcpserver import MCPServer
+from mcp_types import CONNECTION_CLOSED
 
-from midcall.client.transport.connection_errors import NO_SUCH_COMMAND, CannotConnect
+from midcall.client.lines.excerpt import one_line
 from midcall.client.transport.server_log import Errlog, server_log
 from midcall.core.text import plain
 from midcall.core.urls import is_web_url
+from midcall.errors import MidcallError
 from midcall.settings.client import HTTP_CONNECT_SECONDS, SILENT_STREAM_SECONDS
+from midcall.web.certificates import advise, describe_fault, fault_of
 
 Target: TypeAlias = str | Sequence[str] | StdioServerParameters | Server[Any] | MCPServer | Transport | object
 """A URL; a command, as one line or as a list of its arguments; a server object; or a transport."""
 
 _HTTP_LOG: Final = logging.getLogger("mcp.client.streamable_http")
+
+_Reason: TypeAlias = tuple[str, str]
+"""Why the connection failed, and what to do about it."""
+
+_NO_SUCH_COMMAND: Final[_Reason] = (
+    "there is no such command",
+    "Give the URL of a server, or the command that starts it.",
+)
+_ADDRESS: Final = re.compile(r"[\w.-]+:[0-9]+(/\S*)?", re.ASCII)
+_INTERPRETERS: Final = {".py": "python", ".js": "node", ".mjs": "node"}
+
+
+class CannotConnect(MidcallError):
+    """Could not connect to a server. Says to which, why, and what to do."""
+
+    @classmethod
+    def because(cls, target: str, reason: _Reason) -> CannotConnect:
+        why, advice = reason
+        return cls(f"Cannot connect to {target}: {why}", advice=advice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +70,17 @@ class ConnectOptions:
 
 
 @dataclass(slots=True)
-class Seen:
-    """The status of a server's last HTTP response."""
-
-    status: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Reached:
-    """A transport, the name of its target for messages, and the command that it runs."""
+    """A transport, the name of its target for messages, the command that it runs, its last HTTP status."""
 
     transport: Transport
     name: str
     command: str | None = None
-    seen: Seen = field(default_factory=Seen)
+    status: int | None = None
+
+    def explain(self, error: BaseException, seconds: float | None) -> CannotConnect:
+        """Why the connection failed within so many seconds."""
+        return CannotConnect.because(self.name, _reason(error, seconds, self.command, self.status))
 
 
 def is_url(target: str) -> bool:
@@ -96,17 +116,20 @@ def _url(url: str, options: ConnectOptions) -> Reached:
         raise CannotConnect.because(
             shown, ("it is not a web address", "An address looks like http://localhost:8000/mcp")
         )
-    seen = Seen()
+
+    async def remember(response: httpx2.Response) -> None:
+        reached.status = response.status_code
+
     parts = urlsplit(url)
     name = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()  # without a password
-    return Reached(_http(url, options, seen), name, seen=seen)
+    reached = Reached(_http(url, options, remember), name)
+    return reached
 
 
 @asynccontextmanager
-async def _http(url: str, options: ConnectOptions, seen: Seen) -> AsyncGenerator[TransportStreams]:
-    async def remember(response: httpx2.Response) -> None:
-        seen.status = response.status_code
-
+async def _http(
+    url: str, options: ConnectOptions, remember: Callable[[httpx2.Response], Awaitable[None]]
+) -> AsyncGenerator[TransportStreams]:
     _HTTP_LOG.addFilter(_sanitize)
     async with (
         httpx2.AsyncClient(
@@ -140,7 +163,7 @@ def _split(line: str) -> list[str]:
 
 def _command(parts: Sequence[str], options: ConnectOptions) -> Reached:
     if not parts or not parts[0]:
-        raise CannotConnect.because("''", NO_SUCH_COMMAND)
+        raise CannotConnect.because("''", _NO_SUCH_COMMAND)
     return _process(StdioServerParameters(command=parts[0], args=list(parts[1:])), options)
 
 
@@ -184,3 +207,64 @@ async def _fastmcp(server: object, lowlevel: Any, options: ConnectOptions) -> As
     context: AbstractAsyncContextManager[Any] = lifespan()
     async with context, InMemoryTransport(lowlevel, raise_exceptions=options.raise_exceptions) as streams:
         yield streams
+
+
+# --- what went wrong ---------------------------------------------------------------------------
+
+
+def leaf(error: BaseException) -> BaseException:
+    """The first error in nested groups, which caused the others."""
+    if not isinstance(error, BaseExceptionGroup):
+        return error
+    return leaf(cast("BaseExceptionGroup[BaseException]", error).exceptions[0])
+
+
+def _reason(error: BaseException, seconds: float | None, command: str | None, status: int | None) -> _Reason:
+    """Why the connection failed, and what to do about it."""
+    match error:
+        case TimeoutError():
+            return (
+                f"no answer within {seconds or 0:g} s",
+                "Is it an MCP server? One that has to be downloaded first may need longer.",
+            )
+        case FileNotFoundError() | NotADirectoryError() | PermissionError() if command is not None:
+            return _not_started(error, command)
+        case httpx2.TransportError() if (fault := fault_of(error)) is not None:
+            return describe_fault(fault), advise(fault)
+        case httpx2.TransportError():
+            return f"nothing answers there ({_detail(error)})", "Is the server running, and is the address right?"
+        case _ if status is not None and status >= 400:
+            return _http_error(status)
+        case MCPError(code=code) if code == CONNECTION_CLOSED:
+            return (
+                "it ended, or closed the connection, before it answered",
+                "Its standard error may say why.",
+            )
+        case _:
+            return (
+                f"it does not answer like an MCP server ({_detail(error)})",
+                "Check that this is the right address or command.",
+            )
+
+
+def _detail(error: BaseException) -> str:
+    """The error's text, which may be the server's."""
+    return one_line(str(error)) or type(error).__name__
+
+
+def _not_started(error: OSError, command: str) -> _Reason:
+    if (interpreter := _INTERPRETERS.get(Path(command).suffix)) is not None and Path(command).exists():
+        return "it is a script, not a command", f"Name the program that runs it: {interpreter} {command}"
+    if _ADDRESS.fullmatch(command):
+        return _NO_SUCH_COMMAND[0], f"If it is an address, write http://{command}"
+    if isinstance(error, FileNotFoundError):
+        return _NO_SUCH_COMMAND
+    return "it cannot be run", "Check its permissions, or name the program that runs it."
+
+
+def _http_error(status: int) -> _Reason:
+    if status in (401, 403):
+        return f"it wants to know who you are (HTTP {status})", "Pass what it expects, such as an Authorization header."
+    if status in (404, 405):
+        return f"there is no MCP server at this path (HTTP {status})", "Most servers are at /mcp."
+    return f"it answered with HTTP {status}", "See the log of the server."
