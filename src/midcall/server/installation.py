@@ -97,8 +97,8 @@ class Installation:
         server = self.identity.of_records
         records = SealedStore(self.store or Memory(), self.codec, server, self.limits, self._note_record)
         self.records = None if self.store is None else records
-        self.keeping = None if self.records is None else Keeping(self.records, self.state_ttl)
-        self.visits = Visits(self.keeping or Keeping(records, self.state_ttl))
+        self.keeping = None if self.records is None else Keeping(self.records, self.codec, self.state_ttl)
+        self.visits = Visits(self.keeping or Keeping(records, self.codec, self.state_ttl))
         handover = None if self.keeping is None else Handover(self.keeping, self.codec, self.state_ttl)
         self.runs = Runs(live=self.live, most=self.max_live, seconds=self.state_ttl, handover=handover)
         self.server.lifespan = self.runs.within(self.server.lifespan)

@@ -15,7 +15,7 @@ import json
 import secrets
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from mcp.server.context import HandlerResult
 from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
@@ -23,15 +23,15 @@ from mcp_types import INVALID_PARAMS, ClientCapabilities, ElicitRequestURLParams
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel
 
-from midcall.core.journal import Journal, Target, decode, encode, mark_name
+from midcall.core.journal import Journal, Target, encode, mark_name
 from midcall.core.replay import parse_answer
 from midcall.core.text import plain_line
 from midcall.core.wire import spell
-from midcall.errors import JournalTooLarge, MalformedAnswer, MidcallError
+from midcall.errors import JournalTooLarge, MalformedAnswer
 from midcall.protocol import ANSWER, CODE, CONTINUE, NOW, RETRIES
 from midcall.server import model_text
 from midcall.server.channels.relay import RELAYED
-from midcall.server.resuming.pages import Page, addresses_of, note_pages, pages_of
+from midcall.server.resuming.pages import Page, addresses_of, note_pages
 from midcall.settings.calls import STATE_BYTES
 
 if TYPE_CHECKING:
@@ -122,69 +122,12 @@ async def _put_code(call: Call) -> str:
 
 def code_in(ctx: ServerRequestContext[Any, Any]) -> str | None:
     """The code in a call of one of our tools, or in a retry; None if this is neither."""
-    if (code := _retry_code(ctx)) is not None:
+    if (code := retry_code(ctx)) is not None:
         return code
     if ctx.method != "tools/call" or (ctx.params or {}).get("name") not in (CONTINUE, ANSWER):
         return None
     code = _mapping_in(ctx.params, "arguments").get("code")
     return code if isinstance(code, str) else ""
-
-
-async def find(installation: Installation, ctx: ServerRequestContext[Any, Any], code: str) -> str | None:
-    """The state of the call behind this code, for its holder."""
-    if (answer := answer_in(ctx)) is not None:
-        parse_answer(answer)
-    state = await _behind(installation, ctx, code)
-    if installation.keeping is None:
-        return state
-    return None if state is None or not _fits_request(decode(state), ctx) else state
-
-
-async def _behind(installation: Installation, ctx: ServerRequestContext[Any, Any], code: str) -> str | None:
-    keeping, holder = installation.keeping, installation.holder(ctx)
-    if keeping is None:
-        return installation.runs.states.behind(code, holder)
-    return await keeping.behind_code(installation, code, holder)
-
-
-def pages_behind(installation: Installation, code: str, state: str) -> list[Page]:
-    """What the call of this code waits for. Without a store, the state may be too short to say."""
-    return pages_of(decode(state)) if "\n" in state else installation.runs.states.pages(code)
-
-
-async def use(
-    installation: Installation, ctx: ServerRequestContext[Any, Any], code: str
-) -> Literal["first", "again", "refused"]:
-    """Note that the call continues with this code.
-
-    `midcall_continue` may come again: it joins the turn, and gets what that came to. A retry works once.
-    """
-    if installation.keeping is None:
-        return "first" if code in installation.runs.states else "again"
-    if await installation.keeping.use_code(code, installation.holder(ctx)):
-        return "first"
-    return "again" if _retry_code(ctx) is None else "refused"
-
-
-def conclude(installation: Installation, code: str) -> None:
-    """The turn of this code has an outcome. Without a store, only that is needed from now on."""
-    if installation.keeping is None:
-        installation.runs.states.conclude(code)
-
-
-async def after(
-    installation: Installation, ctx: ServerRequestContext[Any, Any], result: HandlerResult
-) -> tuple[str, str] | None:
-    """The next code and the state behind it, if the call has continued and waits for pages again."""
-    meta = result.get("_meta") if isinstance(result, dict) else None
-    code = cast("Mapping[str, Any]", meta).get(CODE) if isinstance(meta, Mapping) else None
-    if not isinstance(code, str):
-        return None
-    try:
-        state = await _behind(installation, ctx, code)
-    except MidcallError:
-        return None
-    return (code, state) if state is not None and pages_behind(installation, code, state) else None
 
 
 def still_waits(call: Call, code: str, pages: Sequence[Page]) -> dict[str, Any]:
@@ -323,7 +266,7 @@ async def give_code(call: Call, error: UrlElicitationRequiredError) -> None:
         forget_request(call.journal)
 
 
-def _retry_code(ctx: ServerRequestContext[Any, Any]) -> str | None:
+def retry_code(ctx: ServerRequestContext[Any, Any]) -> str | None:
     """The code that this request brings back; None if it isn't a retry."""
     if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
         return None
@@ -331,10 +274,10 @@ def _retry_code(ctx: ServerRequestContext[Any, Any]) -> str | None:
     return code if isinstance(code, str) else None
 
 
-def _fits_request(journal: Journal, ctx: ServerRequestContext[Any, Any]) -> bool:
+def fits_request(journal: Journal, ctx: ServerRequestContext[Any, Any]) -> bool:
     """Whether a journal behind a code is for this request: a retry must repeat the request that got the error."""
     mark = journal.entry(_REQUEST)
-    if _retry_code(ctx) is None:
+    if retry_code(ctx) is None:
         return mark is None
     return mark is not None and mark.value == _digest(ctx.method, ctx.params)
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
-from midcall.core.journal import read_head
+from midcall.core.journal import decode, read_head
+from midcall.core.replay import parse_answer
 from midcall.errors import MalformedAnswer, MidcallError
+from midcall.protocol import CODE
 from midcall.server.call import Call
 from midcall.server.channels.apps.channel import is_in_sight
 from midcall.server.frameworks.errors import protocol_error
 from midcall.server.resuming import codes
-from midcall.server.resuming.pages import Page, addresses_of, finds_out
+from midcall.server.resuming.pages import Page, addresses_of, finds_out, pages_of
 from midcall.server.resuming.visits import NotHeld, longest_wait, signs_of_waiting
 from midcall.server.running.turn import Given
 from midcall.server.running.turns import Turns, decode_state
@@ -31,9 +33,13 @@ async def resume(
     If the call waits for pages, the request waits for them too, and takes the turn only then: so the code isn't used up
     meanwhile, and what the user has answered since is passed at once.
     """
-    request = Call(installation, ctx)
+    request, answer = Call(installation, ctx), codes.answer_in(ctx)
     try:
-        taken = await codes.find(installation, ctx, code)
+        if answer is not None:
+            parse_answer(answer)
+        taken = await _find(installation, ctx, code)
+        if taken is not None and installation.keeping is not None and not codes.fits_request(decode(taken), ctx):
+            taken = None
     except MalformedAnswer as exc:
         installation.note(ctx, "code.refused", outcome=type(exc).__name__)
         return codes.refuse_answer(request, exc)
@@ -43,9 +49,9 @@ async def resume(
     if taken is None:
         installation.note(ctx, "code.refused")
         return codes.refuse_code(request)
-    given = Given({}, codes.answer_in(ctx))
+    given = Given({}, answer)
     until, result, tried = time.time() + longest_wait(request), None, False
-    pages = codes.pages_behind(installation, code, taken)
+    pages = _find_pages(installation, code, taken)
     moved = await _have_moved(installation, pages, detach=ctx.request is None)
     while True:
         if pages and not moved and (tried or not finds_out(pages)):
@@ -53,19 +59,63 @@ async def resume(
             told = result is None
             if not await _await_pages(call, read_head(taken).call, code, pages, until, told=told):
                 return result or codes.still_waits(call, code, pages)
-        used = await codes.use(installation, ctx, code)
+        used = await _use(installation, ctx, code)
         if used == "refused":
             installation.note(ctx, "code.refused")
             return codes.refuse_code(request)
         installation.note(ctx, "code.used", state=taken)
         result = await turns.serve(ctx, call_next, taken, given)
-        codes.conclude(installation, code)
+        if installation.keeping is None:
+            installation.runs.states.conclude(code)
         tried = tried or used == "first"
-        found = await codes.after(installation, ctx, result)
+        found = await _find_next(installation, ctx, result)
         if found is None or (moved and request.lacks("url")):  # else a visit has told it
             return result
-        (code, taken), given, moved = found, Given({}), False
-        pages = codes.pages_behind(installation, code, taken)
+        (code, taken, pages), given, moved = found, Given({}), False
+
+
+async def _find(installation: Installation, ctx: ServerRequestContext[Any, Any], code: str) -> str | None:
+    """The state of the call behind this code, for its holder."""
+    keeping, holder = installation.keeping, installation.holder(ctx)
+    if keeping is None:
+        return installation.runs.states.behind(code, holder)
+    return await keeping.behind_code(code, holder)
+
+
+def _find_pages(installation: Installation, code: str, state: str) -> list[Page]:
+    """What the call of this code waits for. Without a store, the state may be too short to say."""
+    return pages_of(decode(state)) if "\n" in state else installation.runs.states.pages(code)
+
+
+async def _find_next(
+    installation: Installation, ctx: ServerRequestContext[Any, Any], result: HandlerResult
+) -> tuple[str, str, list[Page]] | None:
+    """The next code, its state and its pages, if the call has continued and waits for pages again."""
+    meta = result.get("_meta") if isinstance(result, dict) else None
+    code = cast("Mapping[str, Any]", meta).get(CODE) if isinstance(meta, Mapping) else None
+    if not isinstance(code, str):
+        return None
+    try:
+        state = await _find(installation, ctx, code)
+    except MidcallError:
+        return None
+    if state is None or not (pages := _find_pages(installation, code, state)):
+        return None
+    return code, state, pages
+
+
+async def _use(
+    installation: Installation, ctx: ServerRequestContext[Any, Any], code: str
+) -> Literal["first", "again", "refused"]:
+    """Note that the call continues with this code.
+
+    `midcall_continue` may come again: it joins the turn, and gets what that came to. A retry works once.
+    """
+    if installation.keeping is None:
+        return "first" if code in installation.runs.states else "again"
+    if await installation.keeping.use_code(code, installation.holder(ctx)):
+        return "first"
+    return "again" if codes.retry_code(ctx) is None else "refused"
 
 
 async def _await_pages(call: Call, name: str, code: str, pages: Sequence[Page], until: float, *, told: bool) -> bool:

@@ -13,7 +13,7 @@ import secrets
 import time
 from typing import TYPE_CHECKING, Final
 
-from mcp.server.request_state import InvalidRequestState
+from mcp.server.request_state import InvalidRequestState, RequestStateCodec
 
 from midcall.core.wire import spell
 from midcall.errors import InvalidJournal, StoreError
@@ -24,7 +24,6 @@ from midcall.stores.quotas import caller
 
 if TYPE_CHECKING:
     from midcall.server.call import Call
-    from midcall.server.installation import Installation
 
 logger = logging.getLogger("midcall.store")
 
@@ -39,8 +38,9 @@ def is_kept(state: str) -> bool:
 class Keeping:
     """The store of an installation."""
 
-    def __init__(self, store: Store, seconds: float) -> None:
+    def __init__(self, store: Store, codec: RequestStateCodec, seconds: float) -> None:
         self._store = store
+        self._codec = codec
         self._seconds = seconds
         self._loop: asyncio.AbstractEventLoop | None = None
         self._purged = 0.0
@@ -83,23 +83,23 @@ class Keeping:
     async def put_journal(self, call: Call, text: str) -> str:
         """Store this journal, and return the state that names it."""
         id = secrets.token_urlsafe(24)
-        await self.create(call, id, "journal", _seal(call.installation, text))
+        await self.create(call, id, "journal", self._seal(text))
         return f"{_KEPT}{id}"
 
-    async def journal(self, installation: Installation, state: str) -> str | None:
+    async def journal(self, state: str) -> str | None:
         """The journal that this state names, if it is still there."""
         record = await (await self.store()).read(digest_of(state.removeprefix(_KEPT)))
-        return None if record is None or record.kind != "journal" else _unseal(installation, record.data)
+        return None if record is None or record.kind != "journal" else self._unseal(record.data)
 
     # --- codes --------------------------------------------------------------------------------
 
     async def put_code(self, call: Call, text: str) -> str:
         """Store this journal, and return the code that opens it."""
         code = spell(secrets.token_bytes(16))
-        await self.create(call, f"code:{code}", "code", _seal(call.installation, text))
+        await self.create(call, f"code:{code}", "code", self._seal(text))
         return code
 
-    async def behind_code(self, installation: Installation, code: str, holder: str) -> str | None:
+    async def behind_code(self, code: str, holder: str) -> str | None:
         """The journal behind this code, for its holder.
 
         Raises:
@@ -108,34 +108,36 @@ class Keeping:
         kept = await (await self.store()).read(digest_of(f"code:{code}"))
         if kept is None or kept.kind != "code" or kept.owner != holder or kept.expires <= time.time():
             return None
-        return _unseal(installation, kept.data)
+        return self._unseal(kept.data)
 
     async def use_code(self, code: str, holder: str) -> bool:
         """Mark this code as used. False if it was before."""
         return await (await self.store()).consume(digest_of(f"code:{code}"), owner=holder, now=time.time()) is not None
+
+    # --- sealing -------------------------------------------------------------------------------
+
+    def _seal(self, text: str) -> str:
+        """Encrypt a journal: every secret of a call derives from it."""
+        return json.dumps(self._codec.seal(text.encode("utf-8", "surrogatepass")))
+
+    def _unseal(self, data: str) -> str:
+        """Decrypt a journal.
+
+        Raises:
+            InvalidJournal: A server with other keys sealed it.
+        """
+        try:
+            return self._codec.unseal(json.loads(data)).decode("utf-8", "surrogatepass")
+        except (InvalidRequestState, ValueError):
+            raise InvalidJournal(
+                "A server with other keys stored the state of this call, so it cannot be read here. Replicas must "
+                "share keys."
+            ) from None
+
+    # --- purging -------------------------------------------------------------------------------
 
     async def _purge(self) -> None:
         try:
             await self._store.sweep(time.time())
         except StoreError as error:
             logger.warning("Could not purge expired records: %s", error)
-
-
-def _seal(installation: Installation, text: str) -> str:
-    """Encrypt a journal for the store: every secret of a call derives from it."""
-    return json.dumps(installation.codec.seal(text.encode("utf-8", "surrogatepass")))
-
-
-def _unseal(installation: Installation, data: str) -> str:
-    """Decrypt a journal.
-
-    Raises:
-        InvalidJournal: A server with other keys sealed it.
-    """
-    try:
-        return installation.codec.unseal(json.loads(data)).decode("utf-8", "surrogatepass")
-    except (InvalidRequestState, ValueError):
-        raise InvalidJournal(
-            "A server with other keys stored the state of this call, so it cannot be read here. Replicas must share "
-            "keys."
-        ) from None

@@ -210,7 +210,7 @@ class Turns:
     async def _load(self, keeping: Keeping, state: str) -> str:
         """The journal that this state names in the store."""
         try:
-            text = await keeping.journal(self._installation, state)
+            text = await keeping.journal(state)
             if text is None:
                 raise InvalidJournal
             return text
