@@ -32,7 +32,7 @@ from midcall.core.forms.check import check
 from midcall.core.forms.fields import Choice, Choices, Text
 from midcall.core.forms.form import Form
 from midcall.core.forms.hints import list_hints
-from midcall.core.forms.schema import splitter
+from midcall.core.forms.line_input import splitter
 from midcall.core.outcome import Cancelled
 from midcall.core.text import plain
 from midcall.doctor.masking import mask

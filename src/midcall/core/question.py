@@ -22,14 +22,7 @@ from midcall.core.outcome import Via
 from midcall.core.remembered import cache_short
 from midcall.core.types import TypedForm, Unfit, is_value, spell_type, typed_form
 from midcall.core.urls import check_address, find_links
-from midcall.core.wire import (
-    HALF_CHARACTER_ADVICE,
-    PLAIN_DATA_ADVICE,
-    describe_half_character,
-    digest,
-    find_half_character,
-    find_unsendable,
-)
+from midcall.core.wire import HALF_CHARACTER_ADVICE, PLAIN_DATA_ADVICE, digest, find_unsendable
 from midcall.errors import InvalidQuestion, MidcallError
 from midcall.language.problems import Problem
 from midcall.settings.calls import ATTEMPTS, CACHED_CHARACTERS
@@ -69,32 +62,17 @@ def check_channels(via: Collection[Via]) -> frozenset[Via]:
         named: frozenset[Any] = frozenset((via,) if isinstance(via, str) else via)
     except TypeError:  # not a collection of names
         named = frozenset({repr(via)})
-    if not named:
-        raise InvalidQuestion(
-            f"via= names no channel, so nobody could be asked. The channels are {', '.join(sorted(_CHANNELS))}."
-        )
-    if unknown := named - _CHANNELS:
-        raise InvalidQuestion(
-            f"via= names no channel: {', '.join(sorted(map(str, unknown)))}. The channels are "
-            f"{', '.join(sorted(_CHANNELS))}."
-        )
+    unknown = named - _CHANNELS
+    if unknown or not named:
+        why = f": {', '.join(sorted(map(str, unknown)))}" if named else ", so nobody could be asked"
+        raise InvalidQuestion(f"via= names no channel{why}. The channels are {', '.join(sorted(_CHANNELS))}.")
     return named
 
 
-def _check_text(what: str, text: str) -> None:
-    if (at := find_half_character(text)) is not None:
-        why = describe_half_character(at)
-        raise InvalidQuestion(f"This question cannot be sent: {what} {why}.", advice=HALF_CHARACTER_ADVICE)
-
-
-def _check_meta(meta: Mapping[str, Any]) -> None:
-    """Here, and not where it is sent: there it would take the whole connection down."""
-    if not isinstance(meta, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidQuestion(
-            "This question cannot be sent: meta must be a mapping from names to plain data.", advice=PLAIN_DATA_ADVICE
-        )
-    if (found := find_unsendable(dict(meta))) is not None:
-        raise InvalidQuestion(f"This question cannot be sent: meta{found.path} {found.why}.", advice=PLAIN_DATA_ADVICE)
+def check_sendable(what: str, data: Any, advice: str = HALF_CHARACTER_ADVICE) -> None:
+    """Refuse what can't be sent. Here, and not where it's sent: there it would take the whole connection down."""
+    if (found := find_unsendable(data)) is not None:
+        raise InvalidQuestion(f"This question cannot be sent: {what}{found.path} {found.why}.", advice=advice)
 
 
 class _Options:
@@ -126,9 +104,12 @@ class _Options:
         if type(attempts) is not int or attempts < 1:
             raise InvalidQuestion(f"attempts={attempts!r} must be a whole number, 1 or more.")
         if not message.isascii():
-            _check_text("the message", message)
-        if meta is not None:
-            _check_meta(meta)
+            check_sendable("the message", message)
+        if meta is not None and not isinstance(meta, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            why = "This question cannot be sent: meta must be a mapping from names to plain data."
+            raise InvalidQuestion(why, advice=PLAIN_DATA_ADVICE)
+        if meta:
+            check_sendable("meta", dict(meta), PLAIN_DATA_ADVICE)
         self.message = message
         self.key = key
         self.timeout = timeout
@@ -302,7 +283,7 @@ def check_id(id: str) -> None:
     """Refuse what cannot be the id of a visit."""
     if not isinstance(id, str) or not id.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidQuestion("A visit's id must be a text that is not empty; leave it out to have one minted.")
-    _check_text("the id of the visit", id)
+    check_sendable("the id of the visit", id)
 
 
 def first_asked(message: str) -> tuple[str, ...]:

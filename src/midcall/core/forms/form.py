@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from midcall.core.forms.fields import Choice, Choices, Field, Number
-from midcall.core.forms.line_input import read
+from midcall.core.forms.line_input import Split, read, splitter
 from midcall.core.forms.raw_schema import parse_fields
 from midcall.core.forms.rules import Rule
-from midcall.core.forms.schema import Split, build_property, build_schema, splitter
+from midcall.core.forms.schema import build_property, build_schema
 from midcall.core.wire import digest
 from midcall.errors import InvalidForm
 from midcall.protocol import FULL_FORMS, NEWEST

@@ -6,11 +6,10 @@ A line that can't be read stays the text it is, and `check` reports what is wron
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeAlias
 
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
-from midcall.core.forms.schema import splitter
 from midcall.core.text import plain_line
 from midcall.settings.calls import NUMBER_CHARACTERS
 
@@ -18,6 +17,8 @@ _FLAGS: Final = {"yes": True, "y": True, "true": True, "no": False, "n": False, 
 _NUMBER: Final = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _MANY: Final = 20
 """Longer lists of options are searched instead of shown."""
+
+Split: TypeAlias = Callable[[str], list[str]]
 
 
 def has_numbers(field: Choice | Choices) -> bool:
@@ -69,15 +70,46 @@ def _number(line: str) -> int | float | str:
 def _finder(field: Choice | Choices) -> Callable[[str], str]:
     """Finds an option by value, by title, by either in any case, or by number. Other text stays as it is."""
     values = field.values
-    names = [(value, value) for value in values] + [(plain_line(title), v) for v, title in field.labels.items()]
-    exact = dict(reversed(names))  # the first counts
-    folded = {name.casefold(): value for name, value in reversed(names)}
+    find_named = _by_name([(v, v) for v in values] + [(plain_line(title), v) for v, title in field.labels.items()])
     by_number = has_numbers(field)
 
     def find(text: str) -> str:
-        if (value := exact.get(text, folded.get(text.casefold()))) is not None:
+        if (value := find_named(text)) is not None:
             return value
         number = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
         return values[number - 1] if 1 <= number <= len(values) and by_number else text
 
     return find
+
+
+def _by_name(names: Sequence[tuple[str, str]]) -> Callable[[str], str | None]:
+    """Finds a value by its names, in any case. Of several values with one name, the first counts."""
+    exact = dict(reversed(names))
+    folded = {name.casefold(): value for name, value in reversed(names)}
+    return lambda text: exact.get(text, folded.get(text.casefold()))
+
+
+def splitter(field: Choices) -> Split:
+    """Reads the line of text that answers a lowered multiple choice."""
+    names = [(value, value) for value in field.values]
+    names += [(text.strip(), value) for value, title in field.labels.items() for text in (value, title)]
+    find = _by_name(names)
+    # An option may contain commas, so the longest run of pieces that is an option counts as one.
+    sizes = sorted({1 + text.count(",") for text, _ in names} | {1}, reverse=True)
+
+    def take(pieces: list[str], at: int) -> tuple[int, str]:
+        for size in sizes:
+            if size <= len(pieces) - at and (value := find(",".join(pieces[at : at + size]).strip())) is not None:
+                return at + size, value
+        return at + 1, pieces[at].strip()
+
+    def split(line: str) -> list[str]:
+        pieces = [piece for piece in line.split(",") if piece.strip()]
+        items: dict[str, None] = {}  # without duplicates
+        at = 0
+        while at < len(pieces):
+            at, item = take(pieces, at)
+            items[item] = None
+        return list(items)
+
+    return split

@@ -7,16 +7,14 @@ schema puts those into the descriptions, and our own check enforces them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final, TypeAlias, cast
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, cast
 
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text, name_option
 from midcall.core.forms.patterns import is_portable, make_portable
 from midcall.settings.calls import PATTERN_CHARACTERS
 
 _LINE_OF_CHOICES: Final = re.compile(r"\bType .+ of these, separated by commas: ")
-
-Split: TypeAlias = Callable[[str], list[str]]
 
 
 def build_schema(fields: Iterable[Field], *, lowered: bool = False, as_text: bool = False) -> dict[str, Any]:
@@ -81,7 +79,7 @@ def _build_lowered(field: Field) -> dict[str, Any]:
 
 
 # Titles and descriptions of a schema, which the client shows beside the server's own texts. They're English, because
-# the server doesn't know the user's language, and core has no gettext.
+# the server doesn't know the user's language.
 
 
 def _build_line(field: Number | Choices) -> dict[str, Any]:
@@ -170,36 +168,6 @@ def _simplify_pattern(prop: dict[str, Any]) -> dict[str, Any]:
 def is_line_of_choices(description: str | None) -> bool:
     """Whether a text field with this description is a lowered multiple choice."""
     return _LINE_OF_CHOICES.search(description or "") is not None
-
-
-def splitter(field: Choices) -> Split:
-    """Reads the line of text that answers a lowered multiple choice."""
-    names = [(value, value) for value in field.values]
-    names += [(text.strip(), value) for value, title in field.labels.items() for text in (value, title)]
-    exact = dict(reversed(names))  # the first counts
-    folded = {text.casefold(): value for text, value in reversed(names)}
-    # An option may contain commas, so the longest run of pieces that is an option counts as one.
-    sizes = sorted({1 + text.count(",") for text in exact} | {1}, reverse=True)
-
-    def find(text: str) -> str | None:
-        return exact.get(text, folded.get(text.casefold()))
-
-    def take(pieces: list[str], at: int) -> tuple[int, str]:
-        for size in sizes:
-            if size <= len(pieces) - at and (value := find(",".join(pieces[at : at + size]).strip())) is not None:
-                return at + size, value
-        return at + 1, pieces[at].strip()
-
-    def split(line: str) -> list[str]:
-        pieces = [piece for piece in line.split(",") if piece.strip()]
-        items: dict[str, None] = {}  # without duplicates
-        at = 0
-        while at < len(pieces):
-            at, item = take(pieces, at)
-            items[item] = None
-        return list(items)
-
-    return split
 
 
 def drop_none(**keywords: Any) -> dict[str, Any]:

@@ -26,13 +26,6 @@ _QUALIFIERS: Final = (Required, NotRequired, ReadOnly, Final)
 _LOWER_BOUNDS: Final = ("ge", "gt", "min_length")
 
 
-class _Nothing:
-    """The type of `NOTHING`: no default was given. (None would be a default.)"""
-
-
-NOTHING: Final = _Nothing()
-
-
 class IntOrFloat:
     """A marker for `int | float`: its values need no conversion."""
 
@@ -44,7 +37,8 @@ class Facts:
     path: str
     title: str | None = None
     description: str | None = None
-    default: Any = NOTHING
+    default: Any = PydanticUndefined
+    """None would be a default."""
     factory: Callable[[], Any] | None = None
     alias: str | None = None
     bounds: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -56,13 +50,13 @@ class Facts:
 
     @property
     def has_default(self) -> bool:
-        return self.default is not NOTHING or self.factory is not None
+        return self.default is not PydanticUndefined or self.factory is not None
 
     def supplier(self) -> Callable[[], Any] | None:
         """Makes the value of a field that was left out, if anything does."""
         if self.factory is not None:
             return self.factory
-        if self.default is not NOTHING:
+        if self.default is not PydanticUndefined:
             return partial(deepcopy, self.default)
         return (lambda: None) if self.nullable else None
 
@@ -85,7 +79,7 @@ class Facts:
         self.description = self.description or info.description
         self.alias = self.alias or self._alias(info)
         if not self.has_default:
-            self.default = info.default if not _is_missing(info.default) else NOTHING
+            self.default = PydanticUndefined if info.default is ... else info.default
             self.factory = cast("Callable[[], Any] | None", info.default_factory)
         if isinstance(extra := cast(Any, info.json_schema_extra), dict):
             self.extra = {**extra, **self.extra}
@@ -116,10 +110,6 @@ class Facts:
         if isinstance(alias, pydantic.AliasPath):
             raise InvalidForm("an AliasPath reaches into nested data, and a form is flat", path=self.path)
         return alias
-
-
-def _is_missing(default: Any) -> bool:
-    return default is PydanticUndefined or default is ...
 
 
 def unwrap(tp: Any, facts: Facts) -> Any:

@@ -11,10 +11,10 @@ from math import isfinite
 from typing import Any, Final, TypeAlias, cast
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import CoreSchema, SchemaError, SchemaValidator, core_schema
+from pydantic_core import CoreSchema, PydanticUndefined, SchemaError, SchemaValidator, core_schema
 
 from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
-from midcall.core.types.facts import NOTHING, Facts, strip_qualifiers, unwrap
+from midcall.core.types.facts import Facts, strip_qualifiers, unwrap
 from midcall.core.types.kinds import Kind, Thaw, Unfit, choose_kind
 from midcall.core.types.options import humanize
 from midcall.errors import InvalidForm
@@ -78,7 +78,7 @@ def _field(attribute: str, kind: Kind, facts: Facts) -> Field:
         required=facts.required is not False and not facts.nullable and not facts.has_default,
     )
     bare = _make(make, facts.path)
-    if facts.default is NOTHING or facts.default is None:
+    if facts.default is PydanticUndefined or facts.default is None:
         return bare
     default = _serialize_default(bare, kind.freeze, facts)
     return bare if default is None else _make(partial(make, default=default), facts.path)

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from midcall.core.journal import mark_name
 from midcall.core.outcome import raise_refusal, value_of
-from midcall.core.question import Visit
-from midcall.core.wire import HALF_CHARACTER_ADVICE, find_unsendable
+from midcall.core.question import Visit, check_sendable
 from midcall.errors import InvalidQuestion, Misuse, NoChannel, NotAnswered, OnceUnknown, UserCancelled, UserDeclined
 from midcall.server import model_text
 from midcall.server.ask import put
@@ -50,7 +49,7 @@ async def get_secret(
         NoChannel: The user cannot be sent to a page.
     """
     _check_name(name)
-    _check_text("secret", {"name": name, "fields": dict(fields)})
+    check_sendable("secret", {"name": name, "fields": dict(fields)})
     portal = _portal(call, "secret", message)
     if check is not None:
         portal.add_check(name, check)
@@ -295,7 +294,7 @@ def _plain_details(details: Mapping[str, Any]) -> dict[str, Any]:
         plain = cast("dict[str, Any]", json.loads(text, object_pairs_hook=_with_unique_labels))
     except (TypeError, ValueError, RecursionError) as exc:
         raise InvalidQuestion(f"The details of an approval must be plain data: {exc!s}.") from None
-    _check_text("details", plain)
+    check_sendable("details", plain)
     return plain
 
 
@@ -307,14 +306,6 @@ def _with_unique_labels(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise ValueError(f"the label {label!r} appears twice")
         labels[label] = value
     return labels
-
-
-def _check_text(what: str, shown: Mapping[str, Any]) -> None:
-    """Refuse text that no page could show, before anything is stored."""
-    if (found := find_unsendable(shown)) is not None:
-        raise InvalidQuestion(
-            f"This question cannot be sent: {what}{found.path} {found.why}.", advice=HALF_CHARACTER_ADVICE
-        )
 
 
 def _digest(message: str, about: Mapping[str, Any]) -> str:

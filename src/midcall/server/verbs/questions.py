@@ -12,6 +12,7 @@ from midcall.core.forms.fields import Choice, Choices, Flag
 from midcall.core.forms.form import Form
 from midcall.core.outcome import Accepted, Outcome, Via, raise_refusal, value_of
 from midcall.core.question import Question, Visit, make
+from midcall.core.types.options import default_of, read_options
 from midcall.errors import InvalidQuestion, MidcallError
 from midcall.server.ask import ask_for_outcome, ask_for_value, put, put_all
 from midcall.server.call import current_call, running_call
@@ -20,7 +21,6 @@ from midcall.server.frameworks.errors import surface
 from midcall.server.resuming.pages import Page
 from midcall.server.resuming.visits import wait_for_ending
 from midcall.server.verbs.awaitable import Verb, begin, name_of, recall
-from midcall.server.verbs.choices import default_of, read_options
 from midcall.stores.interactions import Ending
 
 T = TypeVar("T")
