@@ -36,6 +36,11 @@ def midcall(*args: str, warm: bool = True, **env: str) -> subprocess.CompletedPr
     )
 
 
+def without_columns(printed: str) -> str:
+    """On one line, with single spaces: how a report is laid out depends on the longest name in it."""
+    return " ".join(printed.split())
+
+
 def here(*args: str, **env: str) -> subprocess.CompletedProcess[str]:
     """Run it in this process: for what a command says, and which code it ends with.
 

@@ -14,6 +14,7 @@ import pytest
 import midcall
 from midcall import errors, testing
 from midcall.cli.explain import sections
+from midcall.server.frameworks import errors as framework_errors
 from scripts.check_docs import anchors
 
 ROOT = Path(__file__).parents[2]
@@ -56,6 +57,13 @@ def test_a_section_says_what_happened_what_the_model_sees_and_what_to_do(name: s
     assert said == ["What happened", "What the model sees", "What to do"]
 
 
+def test_the_page_lists_the_errors_that_end_the_call() -> None:
+    listed = re.search(r"^These are (.+?), and `StoreError` with its subclasses\.$", PAGE.read_text(), re.M | re.S)
+    assert listed
+    fatal = {cls for cls in CLASSES if issubclass(cls, vars(framework_errors)["_FATAL"])}
+    assert set(re.findall(r"`(\w+)`", listed[1])) == {c.__name__ for c in fatal if not issubclass(c, errors.StoreError)}
+
+
 LINK = re.compile(r"\]\(([^)#\s]+\.md)(?:#\S+)?(?:\s+\"([^\"]+)\")?\)")
 
 
@@ -73,7 +81,7 @@ def test_the_tree_is_that_of_the_classes(text: str) -> None:
     drawn: list[tuple[int, str]] = [
         (len(indent) // 4, name)
         for indent, name in re.findall(r"^(?:    (?=[M├│└]))?([ │├└─]*)([A-Z]\w+)\b", text, re.MULTILINE)
-        if name in SECTIONS
+        if name in {cls.__name__ for cls in CLASSES}
     ]
     path: list[str] = []
     parents: dict[str, str | None] = {}

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from midcall.cli.commands import midcall
+from midcall.doctor import checks as doctor_checks
+from midcall.server.channels.table import CHANNELS
 from scripts.check_docs import FENCE, LINK, long_lines, prose
 
 ROOT = Path(__file__).parents[2]
@@ -67,3 +69,17 @@ def test_long_lines_are_found_unless_they_cannot_be_wrapped(line: str, found: in
 def test_every_command_is_on_the_page_of_the_command_line() -> None:
     page = (DOCS / "cli.md").read_text()
     assert [name for name in midcall.commands if f"`midcall {name}" not in page] == [], "add these to docs/cli.md"
+
+
+def test_the_page_of_channels_has_them_in_their_order() -> None:
+    rows = re.findall(r"^\| (\d+) \| `(\w+)` \|", (DOCS / "channels.md").read_text(), re.MULTILINE)
+    assert rows == [(str(number), channel.via) for number, channel in enumerate(CHANNELS, 1)]
+
+
+def test_the_page_of_doctor_has_every_line_of_a_report() -> None:
+    checks = (Path(doctor_checks.__file__).parent).rglob("*.py")
+    reported = {name for path in checks for name in re.findall(r'\bFinding\("(\w+)"', path.read_text())}
+    table = (DOCS / "doctor.md").read_text().split("| line | checks |")[1].split("\n\n")[0]
+    shown = {name for row in table.splitlines() for name in re.findall(r"`(\w+)`", row.split(" | ")[0])}
+    assert reported
+    assert shown == reported

@@ -178,6 +178,7 @@ class Journal:
     asked: tuple[str, ...] = ()
     """The keys under which questions left in this round: nothing else takes an answer from the client."""
     entries: dict[str, Entry | list[Any]] = field(default_factory=dict)  # pyright: ignore[reportUnknownVariableType]
+    """What is recorded, by its name, except the answers in `settled`."""
     settled: dict[str, Any] = field(default_factory=dict)  # pyright: ignore[reportUnknownVariableType]
     """Answers that fit: the content, or the value alone if the form has one field."""
     _text: str = field(default="", repr=False, compare=False)

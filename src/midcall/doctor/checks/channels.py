@@ -30,7 +30,7 @@ def _check_channel(installation: Installation, via: Via) -> Finding:
     if via == "required" and installation.required:
         text = "Clients on 2025-11-25 over stateless HTTP get the error -32042: install() says that all call again."
         return Finding(via, "ok", text)
-    return Finding(via, "ok", _REACHES.get(via, "Available."))
+    return Finding(via, "ok", _REACHES[via])
 
 
 def _need_portal(installation: Installation) -> Missing:
@@ -70,7 +70,7 @@ _MISSING: Final[Mapping[str, Callable[[Installation], Missing]]] = {
     "link": _need_portal,
     "relay": _need_relay,
 }
-_REACHES: Final[Mapping[str, str]] = {
+_REACHES: Final[Mapping[Via, str]] = {
     "push": "Clients up to 2025-11-25 that declare elicitation, over stdio or stateful HTTP.",
     "round": "Clients on 2026-07-28 that declare elicitation.",
     "page": "Clients that declare URL mode but no forms get a page of the portal.",

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 from midcall.core.journal import Entry
 from midcall.core.outcome import Via
-from midcall.core.question import MISSING, Question, Visit
+from midcall.core.question import Question, Visit
 from midcall.core.text import plain_line
 from midcall.errors import NoChannel
 from midcall.server.channels.apps.channel import App
+from midcall.server.channels.default import Default
 from midcall.server.channels.portal import Link, Page
 from midcall.server.channels.push import Push
 from midcall.server.channels.relay import Relay
@@ -32,21 +33,12 @@ class Channel(Protocol):
         ...
 
     async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
-        """Carry these questions, and return their settled entries."""
+        """Carry these questions, and return their entries, settled with `call.replay`.
+
+        An accepted answer is the form's content, as a client sends it. It isn't checked yet: if it doesn't fit, the
+        question is carried again.
+        """
         ...
-
-
-class Default:
-    """Nobody can be asked, and the question has a default for that."""
-
-    via: ClassVar[Via] = "default"
-
-    def why_not(self, call: Call, question: Question[Any] | Visit) -> str | None:
-        return NoChannel.NO_DEFAULT if question.default is MISSING else None
-
-    async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
-        # The journal only says that the default was used: its value is the author's own object.
-        return [call.replay.settle(asking.identity, asking.entry, "accept", {}, self.via) for asking in askings]
 
 
 CHANNELS: Sequence[Channel] = (Round(), Push(), Page(), Required(), App(), Link(), Relay(), Default())

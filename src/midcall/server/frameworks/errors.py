@@ -48,7 +48,7 @@ from midcall.server.call import Call, current_call
 
 logger = logging.getLogger("midcall")
 
-_CLOSED: Final = (  # these end the call, even if the tool catches them
+_FATAL: Final = (  # these end the call, even if the tool catches them
     InvalidQuestion,
     Misuse,
     MalformedAnswer,
@@ -82,7 +82,7 @@ def surface(error: MidcallError, call: Call | None) -> BaseException:
     For an author's mistake, a lost call or a store that can't be used, it is a cancellation, which passes `except
     Exception`: many tools read our errors as "this client can't ask", and some proceed then.
     """
-    if call is not None and isinstance(error, _CLOSED):
+    if call is not None and isinstance(error, _FATAL):
         fail(error, call)
         return asyncio.CancelledError()
     return _passable(error, call)
