@@ -232,8 +232,9 @@ async def test_a_compressed_body_is_refused() -> None:
             await fetch(f"http://127.0.0.1:{port}/")
 
 
-async def test_a_body_that_drips_ends_at_the_time_limit() -> None:
+async def test_a_body_that_drips_ends_at_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each byte comes within the timeout of a single read."""
+    monkeypatch.setattr(fetching, "PROVIDER_TIMEOUT_SECONDS", 0.5)
     done = asyncio.Event()
 
     async def drip(request: Request) -> Response:
@@ -250,7 +251,7 @@ async def test_a_body_that_drips_ends_at_the_time_limit() -> None:
     async with serving(drip) as (port, _):
         with pytest.raises(Unavailable, match="TimeoutError"):
             async with asyncio.timeout(30):
-                await fetch(f"http://127.0.0.1:{port}/", timeout=0.5)
+                await fetch(f"http://127.0.0.1:{port}/")
         done.set()
 
 

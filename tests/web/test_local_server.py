@@ -13,7 +13,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from midcall.web.local_server import ConnectionLimits, LocalServer, bind
+from midcall.web import local_server
+from midcall.web.local_server import LocalServer, bind
 from midcall.web.security import HEADERS
 
 WITHIN = 30.0
@@ -121,14 +122,19 @@ async def serving(
 ) -> AsyncGenerator[Place]:
     app, where = App(), bind("127.0.0.1", 0)
     place = Place(app, where.getsockname()[1])
-    server = LocalServer(app.app, where, ConnectionLimits(head, body, idle, connections))
-    try:
-        async with asyncio.timeout(WITHIN):
-            yield place
-    finally:
-        app.go_on.set()
-        place.close()
-        await server.close()
+    with pytest.MonkeyPatch.context() as limits:
+        limits.setattr(local_server, "REQUEST_HEAD_SECONDS", head)
+        limits.setattr(local_server, "REQUEST_BODY_SECONDS", body)
+        limits.setattr(local_server, "REQUEST_IDLE_SECONDS", idle)
+        limits.setattr(local_server, "MAX_CONNECTIONS", connections)
+        server = LocalServer(app.app, where)
+        try:
+            async with asyncio.timeout(WITHIN):
+                yield place
+        finally:
+            app.go_on.set()
+            place.close()
+            await server.close()
 
 
 @pytest.mark.parametrize(

@@ -219,7 +219,7 @@ def _proxy_of(url: httpx2.URL) -> str | None:
     return proxies.get(url.scheme) or proxies.get("all")
 
 
-async def fetch(url: str, reach: Reach | None = None, *, timeout: float = PROVIDER_TIMEOUT_SECONDS) -> dict[str, Any]:
+async def fetch(url: str, reach: Reach | None = None) -> dict[str, Any]:
     """Fetch a JSON object.
 
     Raises:
@@ -227,7 +227,8 @@ async def fetch(url: str, reach: Reach | None = None, *, timeout: float = PROVID
     """
     try:
         # httpx counts its timeout per step, so there's one around it.
-        async with asyncio.timeout(timeout), httpx2.AsyncClient(transport=Fence(reach), timeout=timeout) as http:
+        http = httpx2.AsyncClient(transport=Fence(reach), timeout=PROVIDER_TIMEOUT_SECONDS)
+        async with asyncio.timeout(PROVIDER_TIMEOUT_SECONDS), http:
             answer = (await http.get(url, headers={"accept": "application/json"})).raise_for_status()
             found: object = answer.json()
     except httpx2.HTTPStatusError as exc:

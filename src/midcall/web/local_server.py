@@ -11,7 +11,6 @@ import os
 import socket
 from contextlib import suppress
 from contextvars import Context
-from dataclasses import dataclass
 from typing import Any
 
 import h11
@@ -47,30 +46,8 @@ def bind(host: str, port: int) -> socket.socket:
     return listening
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionLimits:
-    """What a connection may take.
-
-    Args:
-        head: Seconds for the head of a request, from the connection or from its first byte.
-        body: Seconds for its body.
-        idle: Seconds between two requests.
-        connections: How many there may be. Beyond that, the one that has waited longest for its request is closed.
-    """
-
-    head: float = REQUEST_HEAD_SECONDS
-    body: float = REQUEST_BODY_SECONDS
-    idle: float = REQUEST_IDLE_SECONDS
-    connections: int = MAX_CONNECTIONS
-
-
-_DEFAULT_LIMITS = ConnectionLimits()
-
-
 class _Config(uvicorn.Config):
     """Leaves the loggers alone: the program may use uvicorn itself."""
-
-    limits: ConnectionLimits
 
     def configure_logging(self) -> None:
         pass
@@ -79,7 +56,6 @@ class _Config(uvicorn.Config):
 class _Protocol(H11Protocol):
     """Closes slow connections, and writes no access log: paths hold secrets."""
 
-    config: _Config
     _deadline: asyncio.TimerHandle | None = None
     _awaited: Any = None
     """What the deadline is for: the state of the client's side."""
@@ -98,13 +74,13 @@ class _Protocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._watch()
-        if len(self.connections) > self.config.limits.connections:
+        if len(self.connections) > MAX_CONNECTIONS:
             self._make_room()
 
     def _make_room(self) -> None:
         """Close the connection that has waited longest for its client; that may be this one."""
         open = [each for each in self.connections if not each.transport.is_closing()]
-        if len(open) > self.config.limits.connections:
+        if len(open) > MAX_CONNECTIONS:
             waiting = [each for each in open if isinstance(each, _Protocol) and each.is_waiting]
             min(waiting, key=lambda each: each.since).transport.abort()
 
@@ -128,8 +104,8 @@ class _Protocol(H11Protocol):
             return
         self._awaited = awaited
         self.since = self.loop.time()
-        limits = self.config.limits
-        self._set_deadline(None if awaited is None else limits.head if awaited is h11.IDLE else limits.body)
+        seconds = REQUEST_HEAD_SECONDS if awaited is h11.IDLE else REQUEST_BODY_SECONDS
+        self._set_deadline(None if awaited is None else seconds)
 
     def _set_deadline(self, seconds: float | None) -> None:
         if self._deadline is not None:
@@ -176,10 +152,9 @@ class _Server(uvicorn.Server):
 class LocalServer:
     """Serves the app on this socket until `close`, or until the loop ends."""
 
-    def __init__(self, app: ASGIApp, where: socket.socket, limits: ConnectionLimits = _DEFAULT_LIMITS) -> None:
+    def __init__(self, app: ASGIApp, where: socket.socket) -> None:
         config = _Config(app, lifespan="off", ws="none", http=_Protocol, log_config=None, server_header=False)
-        config.timeout_keep_alive = limits.idle  # pyright: ignore[reportAttributeAccessIssue]  (a float works as well)
-        config.limits = limits
+        config.timeout_keep_alive = REQUEST_IDLE_SECONDS  # pyright: ignore[reportAttributeAccessIssue]  (a float works)
         self._server = _Server(config)
         self._socket = where
         # Not in the context of the call that starts it: pages have nothing to do with that.

@@ -47,14 +47,10 @@ class Watched(Memory):
 class Replica:
     """One replica, as far as OAuth is concerned."""
 
-    def __init__(
-        self, store: Store, clock: Clock, *providers: Provider, timeout: float = 5.0, keys: Sequence[str] = KEYS
-    ) -> None:
+    def __init__(self, store: Store, clock: Clock, *providers: Provider, keys: Sequence[str] = KEYS) -> None:
         self.vault = Vault(store, keys, '["server", "test"]')
         self._clock = clock
-        self.oauth = OAuth(
-            store, self.vault, providers, lambda name: CALLBACK.replace("acme", name), clock=clock, timeout=timeout
-        )
+        self.oauth = OAuth(store, self.vault, providers, lambda name: CALLBACK.replace("acme", name), clock=clock)
 
     async def token(self, name: str = "acme") -> str | None:
         return await self.oauth.token(name, OWNER)

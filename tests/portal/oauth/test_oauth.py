@@ -13,7 +13,7 @@ import pytest
 from oidc_provider_mock import run_server_in_thread
 
 from midcall.errors import InstallError, Misuse
-from midcall.portal.oauth import Finished, Provider, ProviderFailed
+from midcall.portal.oauth import Finished, Provider, ProviderFailed, renewal
 from midcall.portal.oauth.renewal import lease_id
 from midcall.stores import open_store
 from midcall.stores.base import Record
@@ -270,10 +270,11 @@ async def test_a_token_that_still_works_is_used_while_the_provider_is_down(
 
 
 async def test_a_replica_that_died_while_renewing_delays_the_others_only_for_a_while(
-    store: Watched, acme: AuthorizationServer, clock: Clock, provider: Provider
+    store: Watched, acme: AuthorizationServer, clock: Clock, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await Replica(store, clock, provider).connect()
-    here = Replica(store, clock, provider, timeout=0.05)
+    here = Replica(store, clock, provider)
+    monkeypatch.setattr(renewal, "_LEASE", 0.1)
     clock.now += 4000
     entry = await here.vault.entry(OWNER, "oauth:acme")
     assert entry is not None

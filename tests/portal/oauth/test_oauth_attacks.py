@@ -10,7 +10,7 @@ from starlette.datastructures import QueryParams
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 
 from midcall.errors import Misuse
-from midcall.portal.oauth import CallbackRefused, Finished, Provider, ProviderFailed
+from midcall.portal.oauth import CallbackRefused, Finished, Provider, ProviderFailed, endpoint
 from midcall.portal.vault import VaultLocked
 from tests.portal.oauth.authorization_server import CLIENT, AuthorizationServer, authorization_server
 from tests.portal.oauth.connecting import BROWSER, ID, OWNER, Clock, Replica, Watched, discovered, visited
@@ -375,9 +375,9 @@ async def test_lifetimes_are_understood_in_every_spelling(
 
 
 async def test_a_token_endpoint_that_never_responds_times_out(
-    store: Watched, clock: Clock, acme: AuthorizationServer
+    monkeypatch: pytest.MonkeyPatch, here: Replica, acme: AuthorizationServer
 ) -> None:
-    here = Replica(store, clock, discovered(acme), timeout=0.2)
+    monkeypatch.setattr(endpoint, "PROVIDER_TIMEOUT_SECONDS", 0.2)
     acme.gate.clear()
     async with asyncio.timeout(5):
         with pytest.raises(ProviderFailed, match="did not respond in time"):
@@ -385,9 +385,9 @@ async def test_a_token_endpoint_that_never_responds_times_out(
 
 
 async def test_a_token_endpoint_that_never_finishes_times_out(
-    store: Watched, clock: Clock, acme: AuthorizationServer
+    monkeypatch: pytest.MonkeyPatch, here: Replica, acme: AuthorizationServer
 ) -> None:
-    here = Replica(store, clock, discovered(acme), timeout=0.5)
+    monkeypatch.setattr(endpoint, "PROVIDER_TIMEOUT_SECONDS", 0.5)
     acme.token_answer = drip
     async with asyncio.timeout(5):
         with pytest.raises(ProviderFailed, match="did not respond in time"):

@@ -22,7 +22,6 @@ from midcall.portal.oauth.provider import Provider
 from midcall.portal.oauth.renewal import Note, Renewal
 from midcall.portal.oauth.tokens import Tokens, vault_name
 from midcall.portal.vault import Vault
-from midcall.settings.portal import PROVIDER_TIMEOUT_SECONDS
 from midcall.stores.base import Store
 from midcall.stores.interactions import short
 
@@ -66,7 +65,6 @@ class OAuth:
         redirect_uri: Returns where the provider of this name sends browsers back to, exactly as registered there. Each
             has its own address, or one could pass on the code of another (RFC 9700, 4.4).
         clock: Seconds since the epoch.
-        timeout: Seconds that a provider may take to respond.
         note: Writes to the audit trail.
     """
 
@@ -78,16 +76,15 @@ class OAuth:
         redirect_uri: Callable[[str], str],
         *,
         clock: Callable[[], float] = time.time,
-        timeout: float = PROVIDER_TIMEOUT_SECONDS,
         note: Note = lambda *_: None,
     ) -> None:
         self._providers = _by_name(providers)
         self._vault = vault
         self._redirect_uri = redirect_uri
         self._clock = clock
-        self._endpoint = Endpoint(clock, timeout)
+        self._endpoint = Endpoint(clock)
         self._flows = Flows(store, vault, clock)
-        self._renewal = Renewal(store, vault, self._endpoint, clock, lease=2 * timeout, note=note)
+        self._renewal = Renewal(store, vault, self._endpoint, clock, note)
 
     def provider(self, name: str) -> Provider:
         """Raises `Misuse` if no provider has this name."""

@@ -23,6 +23,7 @@ from midcall.language import _
 from midcall.portal.oauth.errors import TRY_LATER, GrantRefused, unreachable, unreadable
 from midcall.portal.oauth.provider import Provider, TokenAuth
 from midcall.portal.oauth.tokens import Tokens
+from midcall.settings.portal import PROVIDER_TIMEOUT_SECONDS
 from midcall.web.fetching import Cache, Fence, Published, Unavailable, fetch
 
 logger = logging.getLogger("midcall.portal.oauth")
@@ -62,9 +63,8 @@ class Endpoint:
         ProviderFailed: From every method, if the provider is unreachable, rejects the request, or makes no sense.
     """
 
-    def __init__(self, clock: Callable[[], float], timeout: float) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._timeout = timeout
         self._known: dict[Provider, Cache[Endpoints]] = {}
 
     async def find(self, provider: Provider) -> Endpoints:
@@ -72,7 +72,7 @@ class Endpoint:
         if not provider.uses_discovery:
             return _from_settings(provider)
         if provider not in self._known:
-            self._known[provider] = Cache(lambda: _discover(provider, self._timeout), self._clock)
+            self._known[provider] = Cache(lambda: _discover(provider), self._clock)
         return await self._known[provider].get()
 
     async def authorize_url(self, provider: Provider, *, state: str, verifier: str, redirect_uri: str) -> str:
@@ -129,7 +129,7 @@ class Endpoint:
     async def _ask(self, provider: Provider, endpoints: Endpoints, ask: Callable[[_Client], Awaitable[Any]]) -> Any:
         """Every failure is one of our errors, without a cause: a response may quote what we sent."""
         try:
-            async with asyncio.timeout(self._timeout), self._client(provider, endpoints) as client:
+            async with asyncio.timeout(PROVIDER_TIMEOUT_SECONDS), self._client(provider, endpoints) as client:
                 return await ask(client)
         except AuthlibError as exc:
             failure = rejection(provider, exc.error)
@@ -150,7 +150,7 @@ class Endpoint:
             client_secret=provider.client_secret,
             token_endpoint_auth_method=endpoints.token_auth,
             revocation_endpoint_auth_method=endpoints.token_auth,
-            timeout=self._timeout,
+            timeout=PROVIDER_TIMEOUT_SECONDS,
             transport=Fence(provider.reach if provider.uses_discovery else None),
             follow_redirects=False,
         )
@@ -172,10 +172,10 @@ def _resource(provider: Provider) -> dict[str, str]:
 # --- where they are --------------------------------------------------------------------------
 
 
-async def _discover(provider: Provider, timeout: float) -> Endpoints:
+async def _discover(provider: Provider) -> Endpoints:
     for url in _well_known(provider.issuer or ""):
         try:
-            return _from_metadata(provider, await fetch(url, provider.reach, timeout=timeout))
+            return _from_metadata(provider, await fetch(url, provider.reach))
         except Unavailable as exc:
             if exc.status is None or exc.status >= 500:
                 logger.warning("%s cannot be used: %s", provider.name, exc)

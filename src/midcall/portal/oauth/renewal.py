@@ -21,9 +21,11 @@ from midcall.portal.oauth.errors import TRY_LATER, GrantRefused
 from midcall.portal.oauth.provider import Provider
 from midcall.portal.oauth.tokens import Tokens, vault_name
 from midcall.portal.vault import Vault, VaultEntry
+from midcall.settings.portal import PROVIDER_TIMEOUT_SECONDS
 from midcall.stores.base import Record, Store
 
 KIND: Final = "oauth-renewal"
+_LEASE: Final = 2 * PROVIDER_TIMEOUT_SECONDS
 
 Note: TypeAlias = Callable[..., None]
 """Writes to the audit trail: the event, the owner, the provider and perhaps the outcome."""
@@ -40,14 +42,12 @@ class Renewal:
         vault: Vault,
         endpoint: Endpoint,
         clock: Callable[[], float],
-        lease: float,
         note: Note,
     ) -> None:
         self._store = store
         self._vault = vault
         self._endpoint = endpoint
         self._clock = clock
-        self._lease = lease
         self._note = note
         self._running: set[asyncio.Task[Tokens | None]] = set()
 
@@ -58,7 +58,7 @@ class Renewal:
             ProviderFailed: They could not be renewed just now, and are unchanged.
         """
         now = self._clock()
-        lease = Record(lease_id(owner, provider, entry), KIND, owner, "{}", now, now + self._lease)
+        lease = Record(lease_id(owner, provider, entry), KIND, owner, "{}", now, now + _LEASE)
         _record, mine = await self._store.create(lease)
         if not mine:
             return await self._wait_for_other(provider, owner, entry, lease.id)
@@ -111,7 +111,7 @@ class Renewal:
         return None if latest is None else Tokens.load(latest.value)
 
     async def _wait_for_other(self, provider: Provider, owner: str, entry: VaultEntry, lease: str) -> Tokens | None:
-        await self._store.wait(lease, self._lease)
+        await self._store.wait(lease, _LEASE)
         latest = await self._vault.entry(owner, vault_name(provider))
         if latest is None:
             return None

@@ -33,7 +33,7 @@ __all__ = ["OURS", "PAGES", "Pages", "inputs", "read", "stylesheet", "too_large"
 OURS = Path(__file__).parent
 
 
-def _load(places: Sequence[Path]) -> Environment:
+def _load(places: tuple[Path, ...]) -> Environment:
     """Templates of these directories; each is compiled when it is first used."""
     loaders: list[BaseLoader] = [FileSystemLoader(place) for place in places]
     environment = Environment(
@@ -52,10 +52,8 @@ def _load(places: Sequence[Path]) -> Environment:
     return environment
 
 
-@cache
-def _load_ours(places: tuple[Path, ...]) -> Environment:
-    """The same for our templates, once per process: compiling one takes longer than rendering it."""
-    return _load(places)
+_load_ours = cache(_load)
+"""The same for our templates, once per process: compiling one takes longer than rendering it."""
 
 
 class Pages:
