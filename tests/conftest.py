@@ -101,6 +101,9 @@ HOSTILE = "tests/client/test_hostile"
 """Attacks on the client side. `make hostile` runs them, in every way."""
 UNITS = (
     "tests/core/",
+    "tests/docs/test_coverage_page.py",
+    "tests/docs/test_errors_page.py",
+    "tests/docs/test_pages.py",
     "tests/settings/",
     "tests/testing/",
     "tests/web/",
