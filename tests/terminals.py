@@ -32,6 +32,11 @@ class Hands:
         await self.pilot.press(*keys)
         await self.pilot.pause()
 
+    async def see(self, text: str) -> None:
+        """Wait until the screen shows this."""
+        while text not in self.screen:
+            await self.pilot.pause()
+
     async def type(self, text: str) -> None:
         names = {" ": "space", "@": "at", ".": "full_stop", "-": "minus", ",": "comma", ":": "colon"}
         await self.press(*(names.get(char, char) for char in text))
@@ -78,7 +83,9 @@ class Hall:
         self.failures: list[Exception] = []
 
     async def show(self, app: Window) -> None:
-        person = next(self._people)
+        person = next(self._people, None)
+        if person is None:
+            raise (self.failures or [AssertionError("nobody is there to see this app")])[0]
         app.quickest = self._quickest  # pyright: ignore[reportAttributeAccessIssue]
         self.shown.append(app)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -291,8 +292,7 @@ async def test_the_others_of_a_flow_continue_when_one_is_given_up() -> None:
         assert "2 of 3" in hands.screen
         tasks[1].cancel()
         await asyncio.wait([tasks[1]])
-        await hands.pilot.pause()
-        assert "Shall I book it?" in hands.screen
+        await hands.see("Shall I book it?")
         assert "Fjord Travel withdrew a question." in hands.screen
         await hands.press("ctrl+s")
         assert "Your answers to 2 questions" in hands.screen
@@ -529,11 +529,11 @@ async def waited(desk: Desk, waiting: Waiting) -> bool:
 @pytest.mark.parametrize(("key", "again"), [("ctrl+s", True), ("escape", False), ("ctrl+c", False)])
 async def test_while_a_call_waits_the_user_can_try_again_or_give_up(key: str, again: bool) -> None:
     async def person(hands: Hands) -> None:
-        for piece in ("Please sign in  not done yet", URL[:40], "attempt 1 of 3", "waiting for 0 s", "Try again ^S"):
+        for piece in ("Please sign in  not done yet", URL[:40], "attempt 1 of 3", "Try again ^S"):
             assert piece in hands.screen
+        assert re.search(r"waiting for \d+ s", hands.screen)
         waiting.complete("a")
-        await hands.pilot.pause()
-        assert "✓ Please sign in  done" in hands.screen
+        await hands.see("✓ Please sign in  done")
         assert "○ Then pay  not done yet" in hands.screen
         await hands.press(key)
 
