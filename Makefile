@@ -99,7 +99,7 @@ pictures: $(VENV) ## Redraw the pictures in the docs: forms, line prompts and pa
 wheel: $(VENV) ## Build the sdist and the wheel into dist/, with tools whose hashes are known
 	$(BIN)/python -m scripts.audit --build
 
-audit: $(VENV) ## Check dependencies for known holes, the lowest versions, the build, and logs for secrets (AUDIT_ARGS=--short)
+audit: $(VENV) ## Check dependencies for known vulnerabilities, the lowest versions, the build, and logs for secrets (AUDIT_ARGS=--short)
 	$(BIN)/python -m scripts.audit $(AUDIT_ARGS)
 
 clean: ## Remove everything that was built or installed here
