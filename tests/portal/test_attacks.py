@@ -14,7 +14,7 @@ import pytest
 from starlette.applications import Starlette
 
 from midcall.portal.logs import mask
-from midcall.settings.web import FAILED_OPENS
+from midcall.settings.web import FAILED_OPENS, FAILED_OPENS_SECONDS, MAX_FAILED_SOURCES
 from midcall.stores.interactions import Kind, short
 from midcall.web.security import HEADERS, FailureLimit, network
 from tests.portal.sites import ADA, BASE, BOB, Site, site, visiting
@@ -311,13 +311,15 @@ async def test_nobody_is_locked_out_by_someone_who_guesses_at_the_same_address_o
 
 
 def test_the_number_of_remembered_failures_is_bounded() -> None:
-    bad = FailureLimit(2, 60, sources=100)
-    for n in range(1000):
+    bad = FailureLimit()
+    for n in range(MAX_FAILED_SOURCES + 100):
         bad.note(f"source-{n}", 0.0)
-    assert len(bad) == 100
-    bad.note("source-999", 1.0)
-    assert bad.wait("source-999", 2.0) == 58.0
-    assert bad.wait("source-999", 60.0) == 0.0
+    assert len(bad) == MAX_FAILED_SOURCES
+    for _ in range(FAILED_OPENS - 1):
+        assert bad.wait(f"source-{n}", 2.0) == 0.0
+        bad.note(f"source-{n}", 1.0)
+    assert bad.wait(f"source-{n}", 2.0) == FAILED_OPENS_SECONDS - 2.0
+    assert bad.wait(f"source-{n}", FAILED_OPENS_SECONDS) == 0.0
 
 
 def test_one_ipv6_network_is_one_source() -> None:

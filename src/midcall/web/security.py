@@ -231,35 +231,25 @@ async def read_posted(request: Request, *, largest: int = POST_BYTES, most: int 
 
 
 class FailureLimit:
-    """Slows down anyone who keeps opening pages that do not exist. Forgets the oldest sources first.
+    """Slows down anyone who keeps opening pages that do not exist. Forgets the oldest sources first."""
 
-    Args:
-        limit: How many failures a source may have within a period.
-        period: Its length, in seconds.
-        sources: How many sources to remember.
-    """
-
-    def __init__(
-        self, limit: int = FAILED_OPENS, period: float = FAILED_OPENS_SECONDS, *, sources: int = MAX_FAILED_SOURCES
-    ) -> None:
-        self._limit = limit
-        self._period = period
-        self._failures: Remembered[deque[float]] = Remembered(sources)
+    def __init__(self) -> None:
+        self._failures: Remembered[deque[float]] = Remembered(MAX_FAILED_SOURCES)
 
     def __len__(self) -> int:
         return len(self._failures)
 
     def note(self, source: str, now: float) -> None:
-        times = self._failures.get(source) or deque(maxlen=self._limit)
+        times = self._failures.get(source) or deque(maxlen=FAILED_OPENS)
         times.append(now)
         self._failures[source] = times
 
     def wait(self, source: str, now: float) -> float:
         """For how many seconds this source has to wait; 0 if it need not."""
         times = self._failures.get(source)
-        if times is None or len(times) < self._limit:
+        if times is None or len(times) < FAILED_OPENS:
             return 0.0
-        return max(0.0, times[0] + self._period - now)
+        return max(0.0, times[0] + FAILED_OPENS_SECONDS - now)
 
 
 def network(host: str) -> str:
