@@ -21,7 +21,7 @@ from rich.text import Text
 
 from midcall.cli.exits import abandon, ignore_hangup
 from midcall.client.lines.excerpt import shorten
-from midcall.client.lines.screen import Ink, Meanwhile, columns_of, is_terminal, print_error, print_text
+from midcall.client.lines.screen import Ink, Meanwhile, columns_of, is_terminal, print_error, print_to
 from midcall.client.lines.wrapping import BAR, put_behind_bar
 from midcall.core.text import plain
 from midcall.settings.cli import SPINNER_SECONDS
@@ -33,7 +33,7 @@ _FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 def print_out(text: str) -> None:
     """Write to standard output in any encoding, even if the pipe's reader or the terminal is gone."""
     try:
-        print_text(text)
+        print_to(sys.stdout, text)
     except OSError:
         abandon(sys.stdout)
 

@@ -70,7 +70,7 @@ def _choose(options: AnswererOptions, console: Console) -> tuple[Answerer, bool]
         from midcall.client.browser import Browser
 
         return Browser(), True
-    if find_display() == "nowhere":
+    if (display := find_display()) == "nowhere":
         from midcall.client.automatic.headless import Headless
 
         return Headless(
@@ -79,7 +79,7 @@ def _choose(options: AnswererOptions, console: Console) -> tuple[Answerer, bool]
                 f"{sentence} Run it in a terminal, or with --answers FILE or --browser."
             ),
         ), False
-    return _terminal(console, drawn=find_display() == "form"), False
+    return _terminal(console, drawn=display == "form"), False
 
 
 def _terminal(console: Console, *, drawn: bool) -> Answerer:

@@ -39,7 +39,7 @@ def read_script(path: str | PathLike[str]) -> dict[str, Answer] | list[Answer]:
         raise BadScript.at(path, "the file is not UTF-8 text") from None
     except OSError as error:
         raise BadScript.at(path, f"the file cannot be read ({error.strerror or ''})") from None
-    answers = _Json(path).read(text) if path.suffix.lower() == ".json" else _Yaml(path).read(text)
+    answers = _read_json(path, text) if path.suffix.lower() == ".json" else _Yaml(path).read(text)
     if answers is None:
         return {}
     if not isinstance(answers, (dict, list)):
@@ -49,26 +49,22 @@ def read_script(path: str | PathLike[str]) -> dict[str, Answer] | list[Answer]:
     return cast("dict[str, Answer] | list[Answer]", answers)
 
 
-class _Json:
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def read(self, text: str) -> Any:
-        try:
-            return json.loads(text, object_pairs_hook=self._mapping) if text.strip() else None
-        except json.JSONDecodeError as error:
-            raise BadScript.at(self._path, error.msg, error.lineno) from None
-        except RecursionError:
-            raise BadScript.at(self._path, _TOO_DEEP) from None
-
-    def _mapping(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _read_json(path: Path, text: str) -> Any:
+    def check(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         mapping = dict(pairs)
         if len(mapping) < len(pairs):
             [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
-            raise BadScript.at(self._path, _duplicate(twice))
+            raise BadScript.at(path, _duplicate(twice))
         if (why := _bad_action(mapping)) is not None:
-            raise BadScript.at(self._path, why)
+            raise BadScript.at(path, why)
         return mapping
+
+    try:
+        return json.loads(text, object_pairs_hook=check) if text.strip() else None
+    except json.JSONDecodeError as error:
+        raise BadScript.at(path, error.msg, error.lineno) from None
+    except RecursionError:
+        raise BadScript.at(path, _TOO_DEEP) from None
 
 
 class _Yaml:

@@ -57,16 +57,10 @@ class Sheet:
         lines, left_out = self._limit(message)
         for line in lines:
             self.write(f"{bar} {line}\n")
-        self._after(advice, left_out)
-        self.write("\n")
-
-    def _after(self, advice: str, left_out: int) -> None:
         if left_out:
-            self.write(f"{self.ink.accent('├─')} {self.ink.warn(format_missing(left_out))}\n")
-        first, *more = wrap(advice, self._width - 3)
-        self.write(f"{self.ink.accent('╰─')} {self.ink.dim(first)}\n")
-        for line in more:
-            self.write(f"   {self.ink.dim(line)}\n")
+            self.write(f"{ink.accent('├─')} {ink.warn(format_missing(left_out))}\n")
+        self._wrap(advice, f"{ink.accent('╰─')} ", "   ", ink.dim)
+        self.write("\n")
 
     def close(self, outcome: Outcome[Any]) -> None:
         """Show the outcome."""
@@ -138,8 +132,7 @@ class Sheet:
             attempt.format(number=waiting.attempt, attempts=waiting.attempts),
             _(":cancel gives up"),
         )
-        for line in wrap(" · ".join(advice), self._width - 2):
-            self.write(f"  {self.ink.dim(line)}\n")
+        self._wrap(" · ".join(advice), "  ", "  ", self.ink.dim)
 
     # --- a field ------------------------------------------------------------------------------
 
@@ -184,9 +177,7 @@ class Sheet:
         widest = max(len(str(places.get(value, "-"))) for value in shown)
         for value in shown:
             mark = self.ink.accent(f"{places.get(value, '-'):>{widest}}")
-            for line in wrap(one_line(labels[value]), self._width - widest - 6):
-                self.write(f"    {mark}  {line}\n")
-                mark = " " * widest
+            self._wrap(one_line(labels[value]), f"    {mark}  ", " " * (widest + 6))
         if len(shown) < len(values):
             more = _("… and {count:,} more. Type part of a name to search.").format(count=len(values) - len(shown))
             self.advise(self.ink.dim(more))
@@ -252,11 +243,14 @@ class Sheet:
         """Show a sentence of ours. If it quotes others, only its first line begins like one."""
         if quotes:
             self.write("".join(self._behind_bar(sentence, f"  {mark} ")))
-            return
-        first, *more = wrap(sentence, self._width - 4)
-        self.write(f"  {mark} {first}\n")
-        for line in more:
-            self.write(f"    {line}\n")
+        else:
+            self._wrap(sentence, f"  {mark} ", "    ")
+
+    def _wrap(self, text: str, first: str, rest: str, paint: Callable[[str], str] = str) -> None:
+        """Write our text: its first line behind `first`, and the others behind `rest`, which is as wide."""
+        for line in wrap(text, self._width - len(rest)):
+            self.write(f"{first}{paint(line)}\n")
+            first = rest
 
     def _limit(self, text: str, margin: int = 2) -> tuple[list[str], int]:
         """The lines to show, and how many characters are left out."""

@@ -117,18 +117,13 @@ def _in_foreground() -> bool:
 
 def print_on_screen(text: str) -> None:
     """Write to standard output, or to standard error if only that is a terminal."""
-    _print(_screen(), text)
-
-
-def print_text(text: str) -> None:
-    """Write to standard output and flush it."""
-    _print(sys.stdout, text)
+    print_to(_screen(), text)
 
 
 def print_error(text: str) -> None:
     """Write to standard error, if it's still there."""
     with suppress(OSError, ValueError):
-        _print(sys.stderr, text)
+        print_to(sys.stderr, text)
 
 
 def columns_here() -> int:
@@ -154,7 +149,7 @@ def _screen() -> TextIO | None:
     return sys.stderr if not is_terminal(sys.stdout) and is_terminal(sys.stderr) else sys.stdout
 
 
-def _print(stream: TextIO | None, text: str) -> None:
+def print_to(stream: TextIO | None, text: str) -> None:
     """Write and flush. Characters that the stream's encoding lacks are replaced."""
     if stream is not None:
         encoding = stream.encoding or "utf-8"
