@@ -15,6 +15,7 @@ from midcall.cli.console import columns, heading, indent, print_json, print_part
 from midcall.cli.exits import DONE, TOOL_FAILED
 from midcall.cli.schemas import describe, kinds_of, required_of
 from midcall.client.automatic.headless import Headless
+from midcall.client.connection.incoming import server_of
 from midcall.client.lines.excerpt import one_line
 from midcall.core.text import plain
 from midcall.settings.cli import TOOL_TEXT_CHARACTERS
@@ -29,14 +30,16 @@ async def _list(link: ServerLink, *, as_json: bool) -> int:
     # Listing asks nothing, but some servers list tools only for clients that can be asked, as `midcall call` can.
     async with link.connect(Headless()) as client:
         tools, unusable = await list_tools(client), list_unusable(client)
-        info, version = client.server_info, client.protocol_version
+        (title, release), version = server_of(client.session), client.protocol_version
     if as_json:
         listed = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
         print_json(listed)
     else:
-        name = one_line((info.title or info.name) if info else "") or "The server"
-        about = " · ".join(piece for piece in (one_line((info and info.version) or "", 30), version) if piece)
-        print_parts(heading(name, about), *(map(_draw_tool, tools) if tools else ["It has no tools."]))
+        about = " · ".join(piece for piece in (one_line(release or "", 30), version) if piece)
+        print_parts(
+            heading(one_line(title) or "The server", about),
+            *(map(_draw_tool, tools) if tools else ["It has no tools."]),
+        )
     for name, why in unusable.items():
         link.console.report(UNUSABLE.format(name=one_line(name), why=why))
     return TOOL_FAILED if unusable else DONE

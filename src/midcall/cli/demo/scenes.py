@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 
 from midcall.cli.console import print_out
 from midcall.cli.demo.games import EXAMPLES, Result, play
+from midcall.client.connection.incoming import server_of
 from midcall.client.lines.screen import Ink
 from midcall.core.forms import line_input
 from midcall.core.forms.form import Form
@@ -90,8 +91,7 @@ class _Typist:
 
     async def __call__(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
         assert isinstance(params, ElicitRequestFormParams), "no scene has a visit"
-        info = context.session.server_info
-        server = plain_line(info.title or info.name) if info else "The server"
+        server = plain_line(server_of(context.session)[0])
         first, *more = plain(params.message).splitlines()
         question = f"  {self.ink.accent(f'[{self.channel()}]')} {server} asks: {first}"
         question += "".join(f"\n      {line}" for line in more if line) + ("\n     " if more else " ")

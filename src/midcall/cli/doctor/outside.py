@@ -19,6 +19,7 @@ from midcall.cli.doctor.daemon_threads import use_daemon_threads
 from midcall.cli.doctor.tables import draw_findings
 from midcall.cli.exits import DONE, NOT_CONNECTED, TOOL_FAILED, Ends
 from midcall.client.asked import Asked
+from midcall.client.connection.incoming import server_of
 from midcall.client.transport.target import is_url
 from midcall.core.forms.fields import Text
 from midcall.core.outcome import Accepted, Cancelled, Outcome
@@ -52,8 +53,7 @@ async def check_outside(link: ServerLink, *, as_json: bool) -> int:
     async with _connect(link) as client:
         names = await _list_names(client, link)
         probe = await _call_probe(client, link) if PROBE in names else None
-        info, version = client.server_info, client.protocol_version
-    title = plain_line((info.title or info.name) if info else "")
+        title, version = plain_line(server_of(client.session)[0]), client.protocol_version
     findings = _describe(names, probe)
     result = probe if isinstance(probe, CallToolResult) else None
     if as_json:
