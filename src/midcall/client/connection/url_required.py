@@ -17,7 +17,7 @@ from midcall import protocol
 from midcall.client.answerer import Answerer, Waiting, Waits, modes_of
 from midcall.client.asked import Asked, VisitQuestion
 from midcall.client.connection.callback import check_seconds, outcome_of
-from midcall.client.connection.incoming import describe, has_rounds, read_question, server_of
+from midcall.client.connection.incoming import describe, has_rounds, read_question
 from midcall.client.connection.visits import Visits
 from midcall.client.lines.excerpt import server_name
 from midcall.core.outcome import Accepted, Declined
@@ -115,7 +115,7 @@ class Required:
                 if (page := _page(visit)) not in shown:
                     await self._consent(each, needed)
                     shown.add(page)
-            await self._wait(session, waiting)
+            await self._wait(waiting)
 
     async def _consent(self, asked: Asked, needed: Sequence[VisitQuestion]) -> None:
         outcome = await outcome_of(self._answerer, asked, self._timeout)
@@ -129,30 +129,25 @@ class Required:
             raise UserDeclined(f"You declined to open the page that {server} needs", advice=advice)
         raise UserCancelled(f"The page that {server} needs was not opened", advice=advice)
 
-    async def _wait(self, session: ClientSession, waiting: Waiting) -> None:
+    async def _wait(self, waiting: Waiting) -> None:
         """Wait until all visits are done, the user decides, or time is up."""
         if waiting.finished:
             return
+        server = server_name(waiting.asked[0].server)
         with anyio.move_on_after(self._patience):
-            if not await self._decide(session, waiting):
-                server = server_name(server_of(session)[0])
+            decision = await _ask_user(waiting, self._answerer) if isinstance(self._answerer, Waits) else None
+            if decision is None:
+                limit = "" if self._patience is None else f", {self._patience:g} s at most"
+                _log.warning(f"the call waits until {server} reports that its page is done{limit}; then it is repeated")
+                await waiting.done()
+            elif not decision:
                 raise UserCancelled(
                     f"You gave up waiting for what {server} needs", advice="Call again when it is done."
                 )
 
-    async def _decide(self, session: ClientSession, waiting: Waiting) -> bool:
-        """True: repeat the call. False: the user gives up."""
-        if isinstance(self._answerer, Waits) and (decision := await _ask_user(waiting, self._answerer)) is not None:
-            return decision
-        limit = "" if self._patience is None else f", {self._patience:g} s at most"
-        server = server_name(server_of(session)[0])
-        _log.warning(f"the call waits until {server} reports that its page is done{limit}; then it is repeated")
-        await waiting.done()
-        return True
-
 
 async def _ask_user(waiting: Waiting, answerer: Waits) -> bool | None:
-    """Wait until all visits are done or the user decides, whichever comes first. None if the answerer fails."""
+    """Wait until all visits are done or the user decides. True: repeat the call. None if the answerer fails."""
     decisions: list[bool | None] = []
 
     async def listen(group: anyio.abc.TaskGroup) -> None:
