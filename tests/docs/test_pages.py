@@ -14,6 +14,7 @@ from scripts.check_docs import FENCE, LINK, long_lines, prose
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+SOURCE = ROOT / "src" / "midcall"
 PAGES = sorted(DOCS.rglob("*.md"))
 SHOWN = re.compile(r"<!-- file: ((?:docs_src|examples/recipes)/\S+) -->\n```python\n")
 PROMISE = re.compile(r"- ([A-Z]+-\d+) (MUST|SHOULD) (\S.*?\S)( \(planned\))?")
@@ -83,3 +84,11 @@ def test_the_page_of_doctor_has_every_line_of_a_report() -> None:
     shown = {name for row in table.splitlines() for name in re.findall(r"`(\w+)`", row.split(" | ")[0])}
     assert reported
     assert shown == reported
+
+
+def test_contributors_are_sent_to_all_code_that_picks_out_kinds_of_fields() -> None:
+    page = (DOCS / "where.md").read_text()
+    listed = set(re.findall(r"`([\w/]+\.py)`", page.split("They're in these files:")[1].split("\n5. ")[0]))
+    picks = re.compile(r"isinstance\(.*\b(Text|Number|Choices?|Flag)\b|match field\b.*:\n(.*\n){,12}? +case _:")
+    files = [path for path in SOURCE.rglob("*.py") if picks.search(path.read_text())]
+    assert {path.relative_to(SOURCE).as_posix() for path in files} == listed
