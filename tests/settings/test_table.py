@@ -55,7 +55,7 @@ NOT_LIMITS = {
     "client/urls/hosts.py _LONGEST_LABEL": "the length of its parts, by RFC 1035",
     "core/forms/patterns.py _MOST_COUNTED": "what RE2 can count to",
     "core/remembered.py CHARACTERS": "the length of a digest",
-    "doctor/installation.py _SHOWN": "how many lines an excerpt has",
+    "doctor/locate.py _SHOWN": "how many lines an excerpt has",
     "server/running/sizes.py _BYTES_PER_CHARACTER": "how much memory a character of JSON takes",
     "web/forms/inputs.py _LONG_TEXT": "when a text gets a larger input",
 }

@@ -19,7 +19,7 @@ from midcall.doctor.checks import run_checks
 from midcall.doctor.checks.options import describe_unknown
 from midcall.doctor.effective import find_effective
 from midcall.doctor.inspection import Report, Setup, Surroundings
-from midcall.doctor.installation import NOTHING_NAMED, CannotImport, explain_target, find_installation, find_source
+from midcall.doctor.locate import NOTHING_NAMED, CannotImport, explain_target, find_installation, find_source
 from midcall.doctor.masking import mask
 from midcall.server.installation import Installation
 from midcall.settings.cli import CHECK_CLOSE_SECONDS

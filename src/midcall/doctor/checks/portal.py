@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
@@ -17,6 +15,8 @@ from midcall.settings.cli import CHECK_PORTAL_SECONDS, CHECK_SECONDS
 from midcall.web.certificates import Fault, advise, describe_fault, fault_of
 
 if TYPE_CHECKING:
+    import httpx2
+
     from midcall.portal.app import Portal
 
 _POLICY: Final = "content-security-policy"
@@ -28,14 +28,6 @@ _MAY_BE_TRUSTED: Final = ("self-signed", "unknown authority")
 
 Trouble: TypeAlias = Fault | Literal["nobody", "no answer", "unknown host"]
 """Why nothing answered: no listener, a timeout, a name that doesn't resolve, or a TLS error."""
-
-
-@dataclass(frozen=True, slots=True)
-class HealthAnswer:
-    """What came back."""
-
-    status: int
-    headers: Mapping[str, str]
 
 
 async def check_portal(setup: Setup) -> list[Finding]:
@@ -51,10 +43,10 @@ async def check_portal(setup: Setup) -> list[Finding]:
         advice = "Choose another port, Portal(port=...) or MIDCALL_PORTAL_PORT; without one, it takes any free port."
         return [Finding("portal", "broken", f"It cannot start. {error!s}", advice)]
     answer = await request(f"{portal.url}/health")
-    if isinstance(answer, HealthAnswer):
-        found = _describe_sign_in(portal, answer) or _describe_answer(portal.url, alone, answer)
-    else:
+    if isinstance(answer, str):
         found = _describe_trouble(portal.url, answer, setup.here)
+    else:
+        found = _describe_sign_in(portal, answer) or _describe_answer(portal.url, alone, answer)
     more = [] if found.state == "broken" else _check_browser(setup, portal, alone)
     return [found, *_name_callbacks(portal), *_check_page_process(portal, alone), *more]
 
@@ -97,20 +89,19 @@ def _advise_adding(here: Surroundings) -> str:
     )
 
 
-def _describe_sign_in(portal: Portal, answer: HealthAnswer) -> Finding | None:
+def _describe_sign_in(portal: Portal, answer: httpx2.Response) -> Finding | None:
     """A proxy that identifies users lets nobody else through, and that's right."""
     from midcall.portal.identity.proxy import ProxyJwt
 
-    if not isinstance(portal.identity, ProxyJwt) or answer.status not in _SIGN_IN:
+    if not isinstance(portal.identity, ProxyJwt) or answer.status_code not in _SIGN_IN:
         return None
-    text = (
-        f"The proxy in front of {portal.url} wants a sign-in ({answer.status}), so the portal behind it was not seen."
-    )
+    wants = f"The proxy in front of {portal.url} wants a sign-in ({answer.status_code})"
+    text = f"{wants}, so the portal behind it was not seen."
     advice = f"Sign in with a browser and open {portal.url}/health; or let that path through, which reveals nothing."
     return Finding("portal", "doubtful", text, advice)
 
 
-def _describe_answer(url: str, alone: bool, answer: HealthAnswer) -> Finding:
+def _describe_answer(url: str, alone: bool, answer: httpx2.Response) -> Finding:
     from midcall.web.security import HEADERS
 
     path = urlsplit(url).path
@@ -119,7 +110,7 @@ def _describe_answer(url: str, alone: bool, answer: HealthAnswer) -> Finding:
         f"Mount the portal where its address says: {where}. A proxy in front must pass this path on; if it strips a "
         "prefix, mount the portal at the rest."
     )
-    match answer.status:
+    match answer.status_code:
         case 200 if answer.headers.get(_POLICY) == HEADERS[_POLICY]:
             text = f"It starts on loopback when it is first needed; {url} answered." if alone else f"{url} answers."
             return Finding("portal", "ok", text)
@@ -159,7 +150,7 @@ def _describe_trouble(url: str, trouble: Trouble, here: Surroundings) -> Finding
 # --- the request ---------------------------------------------------------------------------------
 
 
-async def request(url: str) -> HealthAnswer | Trouble:
+async def request(url: str) -> httpx2.Response | Trouble:
     """Get this URL, within a few seconds. httpx counts its timeout per step, so there's one around it."""
     import httpx2
 
@@ -171,12 +162,11 @@ async def request(url: str) -> HealthAnswer | Trouble:
             asyncio.timeout(CHECK_PORTAL_SECONDS),
             httpx2.AsyncClient(transport=transport, timeout=steps) as http,
         ):
-            answer = await http.get(url)
+            return await http.get(url)
     except (TimeoutError, httpx2.TimeoutException):
         return "no answer"
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         return fault_of(error) or ("unknown host" if _is_unknown(error) else "nobody")
-    return HealthAnswer(answer.status_code, answer.headers)
 
 
 def _is_unknown(error: BaseException | None) -> bool:
@@ -191,9 +181,10 @@ def _is_unknown(error: BaseException | None) -> bool:
 def _check_browser(setup: Setup, portal: Portal, alone: bool) -> list[Finding]:
     """Nothing to report for a public address. `alone` means that the portal listens on its own."""
     parts = urlsplit(portal.url)
-    host, port = parts.hostname or "", parts.port or _USUAL[parts.scheme]
+    host = parts.hostname or ""
     if setup.here.near or not is_loopback(host):
         return []
+    port = parts.port or _USUAL[parts.scheme]
     if setup.here.container:
         text = "This is a container: its loopback is not the user's."
         return [Finding("browser", "doubtful", text, _advise_in_container(port, alone, portal.local))]
