@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import atexit
-import hashlib
 import inspect
 import json
 import logging
@@ -21,7 +20,6 @@ import os
 import sys
 import threading
 import time
-from base64 import urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
@@ -32,6 +30,7 @@ from queue import Empty, Full, Queue
 from typing import Any, Final, Literal, TypeAlias, cast
 from weakref import WeakSet
 
+from midcall.core import wire
 from midcall.core.text import reveal
 from midcall.errors import InstallError
 from midcall.settings.calls import (
@@ -131,8 +130,7 @@ Target: TypeAlias = str | PathLike[str] | Sink
 
 def digest(kind: str, secret: str) -> str:
     """A short name for something that must not be seen: the same everywhere, and nothing leads back from it."""
-    raw = hashlib.sha256(f"midcall/audit\0{kind}\0{secret}".encode("utf-8", "surrogatepass")).digest()
-    return urlsafe_b64encode(raw[:9]).decode()
+    return wire.digest(f"midcall/audit\0{kind}\0{secret}")
 
 
 class Audit:

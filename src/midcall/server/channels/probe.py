@@ -111,8 +111,10 @@ class Findings:
 
     def as_text(self) -> str:
         """The same as text, with a table in Markdown."""
-        head = ("question", "asked by", "answer", "seconds", "remarks")
-        rows = [head, ["---"] * len(head), *map(_row, self.found)]
+        rows: list[Sequence[str]] = [("question", "asked by", "answer", "seconds", "remarks"), ["---"] * 5]
+        for found in self.found:
+            seconds = "" if found.seconds is None else f"{found.seconds:.2f}"
+            rows.append((found.question, found.via or "", found.answer, seconds, found.remarks))
         return "\n".join(
             [
                 f"{self.client or 'A client without a name'}, protocol {self.protocol}",
@@ -123,11 +125,6 @@ class Findings:
                 *(f"| {' | '.join(cells)} |" for cells in rows),
             ]
         )
-
-
-def _row(finding: _Finding) -> Sequence[str]:
-    seconds = "" if finding.seconds is None else f"{finding.seconds:.2f}"
-    return finding.question, finding.via or "", finding.answer, seconds, finding.remarks
 
 
 class Probe:

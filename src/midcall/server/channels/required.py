@@ -68,7 +68,10 @@ class Required:
     async def carry(self, call: Call, askings: Sequence[Asking]) -> list[Entry]:
         new = [asking for asking in askings if not await _is_done(call, asking)]
         if new and comes_back(call) and call.journal.rounds >= retries_of(call):
-            return await _carry_by_link(call, askings)
+            if not LINK.can_replace(call, askings):
+                why = "the client has retried the call as often as it does"
+                raise NoChannel(why, mode="url", reasons={"required": why})
+            return await LINK.carry(call, askings)
         if new:
             await self._send_away(call, new)
         return [call.replay.settle(each.identity, each.entry, "accept", {}, self.via) for each in askings]
@@ -105,14 +108,6 @@ async def _is_done(call: Call, asking: Asking) -> bool:
     if not isinstance(asking.question, Recognised):
         return False
     return await call.installation.visits.has_ended(visit_id(call, asking.identity, asking.question))
-
-
-async def _carry_by_link(call: Call, askings: Sequence[Asking]) -> list[Entry]:
-    """The client has used up its retries: ask by links, if possible."""
-    if not LINK.can_replace(call, askings):
-        why = "the client has retried the call as often as it does"
-        raise NoChannel(why, mode="url", reasons={"required": why})
-    return await LINK.carry(call, askings)
 
 
 def _sent_mark(asking: Asking) -> str:

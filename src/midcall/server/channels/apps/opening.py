@@ -16,7 +16,7 @@ import hashlib
 import json
 import secrets
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
@@ -176,37 +176,29 @@ async def find(
     store = await keeping.store()
     place = _place(installation.owner(ctx), installation, _connection(ctx), said.get("arguments"))
     tool, request, frame = (said.get(name) for name in ("tool", "request", "frame"))
-    notes = [note async for note in _notes(store, place) if tool in (None, json.loads(note.data)["tool"])]
-    # If the host knows the id of the request, that distinguishes equal calls.
-    notes.sort(key=lambda note: request is None or json.loads(note.data)["request"] != request)
-    for note in notes:
-        if await _takes(store, note, str(frame), request):
-            return _unseal(installation, json.loads(note.data)["nonce"])
-    return None
-
-
-def _unseal(installation: Installation, sealed: str) -> str | None:
-    try:
-        return installation.codec.unseal(sealed).decode()
-    except InvalidRequestState:  # from a replica that has other keys
-        return None
-
-
-async def _notes(store: Store, place: str) -> AsyncIterator[Record]:
+    notes: list[tuple[bool, str, str]] = []
     for number in range(MAX_EQUAL_APPS):
         record = await store.read(_note(place, number))
         if record is None:
-            return
-        if not record.consumed and record.expires > time.time():
-            yield record
+            break
+        note: dict[str, Any] = json.loads(record.data)
+        if not record.consumed and record.expires > time.time() and tool in (None, note["tool"]):
+            notes.append((request is not None and note["request"] == request, record.id, note["nonce"]))
+    # If the host knows the id of the request, that distinguishes equal calls.
+    for is_its, id, sealed in sorted(notes, key=lambda note: not note[0]):
+        if await _take(store, id, str(frame)) or is_its:
+            try:
+                return installation.codec.unseal(sealed).decode()
+            except InvalidRequestState:  # from a replica that has other keys
+                return None
+    return None
 
 
-async def _takes(store: Store, note: Record, frame: str, request: Any) -> bool:
-    """Take the note for this frame. True if it has it now, had it before, or is the frame of this very request."""
-    done = await store.complete(note.id, json.dumps(frame), owner=None, now=time.time())
-    if done == "done" or (request is not None and json.loads(note.data)["request"] == request):
+async def _take(store: Store, id: str, frame: str) -> bool:
+    """Take the note for this frame. True if it has it now, or had it before."""
+    if await store.complete(id, json.dumps(frame), owner=None, now=time.time()) == "done":
         return True
-    now = await store.read(note.id)
+    now = await store.read(id)
     return now is not None and now.outcome == json.dumps(frame)
 
 
