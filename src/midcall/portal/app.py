@@ -104,11 +104,10 @@ class Portal:
     ) -> None:
         base_url = setting("MIDCALL_PORTAL_URL") if base_url is None else base_url
         host = (setting("MIDCALL_PORTAL_HOST") or PORTAL_HOST) if host is None else host
-        port = (whole("MIDCALL_PORTAL_PORT", most=LAST_PORT) or PORTAL_PORT) if port is None else port
-        detached = flag("MIDCALL_PORTAL_DETACHED") if detached is None else detached
-        ttl = (number("MIDCALL_PORTAL_TTL") or PORTAL_TTL_SECONDS) if ttl is None else ttl
-        preset = number("MIDCALL_PORTAL_PAUSE", zero=True) if pause is None else pause
-        pause = PORTAL_PAUSE_SECONDS if preset is None else preset
+        port = whole("MIDCALL_PORTAL_PORT", PORTAL_PORT, most=LAST_PORT) if port is None else port
+        detached = flag("MIDCALL_PORTAL_DETACHED", PORTAL_DETACHED) if detached is None else detached
+        ttl = number("MIDCALL_PORTAL_TTL", PORTAL_TTL_SECONDS) if ttl is None else ttl
+        pause = number("MIDCALL_PORTAL_PAUSE", PORTAL_PAUSE_SECONDS, zero=True) if pause is None else pause
         check_numbers(port, ttl, pause)
         self._hosts = check_hosts(hosts)
         self._place = None if base_url is None else place_at(base_url, self._hosts)
@@ -126,7 +125,7 @@ class Portal:
         self._title = title
         self._checks = wrap_checks({} if checks is None else checks)
         self._listen = (host, port)
-        self._may_detach = PORTAL_DETACHED if detached is None else detached
+        self._may_detach = detached
         self._detached: Detached | None = None
         self.find_check: Callable[[str], Check | None] = self._checks.get
         """The check of a secret, by its name, if there is one."""

@@ -173,7 +173,7 @@ def install(
         raise InstallError("relay=True needs a store: install(server, relay=True, store='sqlite://').")
     of_here = [] if given else machine_keys(kept, portal)
     seal, whose, ttl = seal_for(inner, given, of_here, state_ttl, principal)
-    live, why_live = _live(flag("MIDCALL_LIVE") if live is None else live, whose, kept)
+    live, why_live = _live(flag("MIDCALL_LIVE", None) if live is None else live, whose, kept)
     name = re.sub(r"^FastMCP-[0-9a-f]{4}$", "FastMCP", inner.name)  # FastMCP makes up another one at each start
     installation = Installation(
         server=inner,
@@ -200,7 +200,7 @@ def install(
         why_live=why_live,
         max_live=max_live,
         limits=limits,
-        required=bool(flag("MIDCALL_REQUIRED") if required is None else required),
+        required=bool(flag("MIDCALL_REQUIRED", False) if required is None else required),
         principal=principal,
         knows_callers=True if principal is not None else _has_authorization(server),
     )
@@ -255,7 +255,7 @@ def _has_authorization(server: object) -> bool | None:
 
 def _count(variable: str, given: int | Missing | None, default: int) -> int:
     """A count: the argument of the variable's name, else the variable, else the default."""
-    value = (whole(variable, least=1) or default) if given is None or isinstance(given, Missing) else given
+    value = whole(variable, default, least=1) if given is None or isinstance(given, Missing) else given
     if type(value) is not int or value < 1:
         optional = ", or None" if variable == "MIDCALL_MAX_ROUNDS" else ""
         raise InstallError(f"{_argument(variable)}={value!r} must be a whole number from 1{optional}.")
@@ -264,7 +264,7 @@ def _count(variable: str, given: int | Missing | None, default: int) -> int:
 
 def _seconds(variable: str, given: float | None, default: DefaultT, *, zero: bool = False) -> float | DefaultT:
     """Seconds: the argument of the variable's name, else the variable, else the default."""
-    value = number(variable, zero=zero) if given is None else given
+    value = number(variable, default, zero=zero) if given is None else given
     if value is None:
         return default
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)  # pyright: ignore[reportUnnecessaryIsInstance]

@@ -8,9 +8,11 @@ from __future__ import annotations
 import os
 import re
 from math import isfinite
-from typing import Final
+from typing import Final, TypeVar
 
 from midcall.errors import InstallError
+
+DefaultT = TypeVar("DefaultT", bound=float | None)
 
 YES: Final = ("1", "true", "yes", "on")
 NO: Final = ("0", "false", "no", "off")
@@ -22,15 +24,15 @@ def text(name: str) -> str | None:
     return os.environ.get(name, "").strip() or None
 
 
-def number(name: str, *, zero: bool = False) -> float | None:
-    """The number in this variable, above zero or from it on; None if it is not set.
+def number(name: str, default: DefaultT, *, zero: bool = False) -> float | DefaultT:
+    """The number in this variable, above zero or from it on.
 
     Raises:
         InstallError: It isn't a number, is infinite, or is too small.
     """
     value = text(name)
     if value is None:
-        return None
+        return default
     try:
         found = float(value)
     except ValueError:
@@ -40,15 +42,15 @@ def number(name: str, *, zero: bool = False) -> float | None:
     return found
 
 
-def whole(name: str, *, least: int = 0, most: int | None = None) -> int | None:
-    """The whole number in this variable; None if it is not set.
+def whole(name: str, default: int, *, least: int = 0, most: int | None = None) -> int:
+    """The whole number in this variable.
 
     Raises:
         InstallError: It isn't a whole number, or is too small or too large.
     """
     value = text(name)
     if value is None:
-        return None
+        return default
     found = int(float(value)) if _WHOLE.fullmatch(value) else None
     if found is None or found < least or (most is not None and found > most):
         limits = f"from {least} {'on' if most is None else f'to {most}'}"
@@ -56,15 +58,15 @@ def whole(name: str, *, least: int = 0, most: int | None = None) -> int | None:
     return found
 
 
-def flag(name: str) -> bool | None:
-    """Whether this variable says yes; None if it is not set.
+def flag(name: str, default: DefaultT) -> bool | DefaultT:
+    """Whether this variable says yes.
 
     Raises:
         InstallError: It says neither yes nor no.
     """
     value = text(name)
     if value is None:
-        return None
+        return default
     if value.lower() not in (*YES, *NO):
         raise _wrong(f"{name}={value!r} must be 1 or 0.")
     return value.lower() in YES
