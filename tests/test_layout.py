@@ -138,6 +138,10 @@ def test_the_client_side_loads_only_what_is_used() -> None:
     assert "textual" not in loaded_by("from midcall.client import Script, connect")
 
 
+def test_the_demo_runs_without_the_packages_that_draw() -> None:
+    assert not loaded_by("import midcall.cli.demo") & {"rich", "textual", "jinja2"}
+
+
 def test_every_error_is_public_documented_and_in_the_tree() -> None:
     for each in error_classes():
         assert each.__doc__

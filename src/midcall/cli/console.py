@@ -1,16 +1,15 @@
-"""What a command prints: the result on standard output, everything else on standard error, with a spinner."""
+"""What a command draws: tables on standard output, and on standard error a status line with a spinner."""
 
 from __future__ import annotations
 
 import asyncio
 import io
-import json
 import shutil
 import sys
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from time import monotonic
-from typing import Any, Final
+from typing import Final
 
 from rich.cells import set_cell_size
 from rich.console import Console as Drawing
@@ -19,28 +18,16 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from midcall.cli.exits import abandon, ignore_hangup
+from midcall.cli.exits import ignore_hangup
+from midcall.cli.output import print_out
 from midcall.client.lines.excerpt import shorten
-from midcall.client.lines.screen import Ink, Meanwhile, columns_of, is_terminal, print_error, print_to
+from midcall.client.lines.screen import Ink, Meanwhile, columns_of, is_terminal, print_error
 from midcall.client.lines.wrapping import BAR, put_behind_bar
 from midcall.core.text import plain
 from midcall.settings.cli import SPINNER_SECONDS
 
 _CLEAR: Final = "\r\x1b[2K"
 _FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-
-
-def print_out(text: str) -> None:
-    """Write to standard output in any encoding, even if the pipe's reader or the terminal is gone."""
-    try:
-        print_to(sys.stdout, text)
-    except OSError:
-        abandon(sys.stdout)
-
-
-def print_json(value: Any) -> None:
-    """Write JSON to standard output. Use ASCII on a terminal, so that no escape sequence gets through."""
-    print_out(json.dumps(value, indent=2, ensure_ascii=sys.stdout.isatty()) + "\n")
 
 
 class Console(Meanwhile):

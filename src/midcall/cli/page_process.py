@@ -6,8 +6,9 @@ import json
 import time
 from contextlib import closing
 
-from midcall.cli.console import Console, print_out
+from midcall.cli.console import Console
 from midcall.cli.exits import DONE, TOOL_FAILED, Ends
+from midcall.cli.output import print_out
 from midcall.core.text import plain
 from midcall.portal.detached.files import LOG, Folder, NoPageProcess
 from midcall.settings.portal import PAGES_RETRY_SECONDS, PAGES_STOP_SECONDS

@@ -19,8 +19,9 @@ from midcall.cli.call.answerers import AnswererOptions, open_answerer
 from midcall.cli.call.arguments import Argument, BadArgument, read, split
 from midcall.cli.call.results import as_text
 from midcall.cli.connection import NO_RESULT, OLDER, UNUSABLE, ServerLink, list_tools, list_unusable
-from midcall.cli.console import print_json, print_out, spin
+from midcall.cli.console import spin
 from midcall.cli.exits import DONE, TOOL_FAILED, UNANSWERED, USAGE, Ends, Lost, usage_error
+from midcall.cli.output import print_json, print_out
 from midcall.client.connection.older import WHY, refuses_push
 from midcall.client.lines.excerpt import one_line
 from midcall.client.transport.target import is_url

@@ -9,11 +9,12 @@ from contextlib import suppress
 from rich.text import Text
 
 from midcall.cli.connection import ServerLink
-from midcall.cli.console import heading, print_json, print_parts
+from midcall.cli.console import heading, print_parts
 from midcall.cli.doctor.daemon_threads import use_daemon_threads
 from midcall.cli.doctor.outside import check_outside
 from midcall.cli.doctor.tables import draw_findings, print_settings
 from midcall.cli.exits import DONE, TOOL_FAILED, Ends, usage_error
+from midcall.cli.output import print_json
 from midcall.core.text import plain_line
 from midcall.doctor.checks import run_checks
 from midcall.doctor.checks.options import describe_unknown

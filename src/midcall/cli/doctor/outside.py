@@ -14,10 +14,11 @@ from mcp_types import CallToolResult, TextContent
 from rich.text import Text as Line
 
 from midcall.cli.connection import NO_RESULT, ServerLink, list_tools
-from midcall.cli.console import heading, print_json, print_out, print_parts
+from midcall.cli.console import heading, print_parts
 from midcall.cli.doctor.daemon_threads import use_daemon_threads
 from midcall.cli.doctor.tables import draw_findings
 from midcall.cli.exits import DONE, NOT_CONNECTED, TOOL_FAILED, Ends
+from midcall.cli.output import print_json, print_out
 from midcall.client.asked import Asked
 from midcall.client.connection.incoming import server_of
 from midcall.client.transport.target import is_url
