@@ -299,6 +299,13 @@ def test_server_and_portal_share_one_trail() -> None:
         midcall.install(bare_server("mcpserver"), audit=trail, portal=Portal(audit=print))
 
 
+def test_a_portal_has_no_trail_of_a_server_that_could_not_be_installed() -> None:
+    trail, portal = Audit(print), Portal()
+    with pytest.raises(midcall.StoreError):
+        midcall.install(bare_server("mcpserver"), store="nonsense://", audit=trail, portal=portal)
+    assert midcall.install(bare_server("mcpserver"), store="memory://", audit=trail, portal=portal).audit is trail
+
+
 def test_the_variable_counts_only_if_the_code_says_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert midcall.install(bare_server("mcpserver")).audit is None
     monkeypatch.setenv("MIDCALL_AUDIT", str(tmp_path / "x"))

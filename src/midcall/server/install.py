@@ -167,7 +167,6 @@ def install(
         ),
     )
     given = given_keys(keys)
-    trail = _audit(audit, portal)
     kept = _store(store, portal)
     if relay and kept is None:
         raise InstallError("relay=True needs a store: install(server, relay=True, store='sqlite://').")
@@ -189,7 +188,7 @@ def install(
         whose_keys=whose,
         store=kept,
         portal=portal,
-        audit=trail,
+        audit=_audit(audit, portal),
         relay=relay,
         apps=apps,
         codec=seal.codec,
