@@ -84,8 +84,11 @@ _WORD = re.compile(r"[^\W\d_]+|\d+")
 
 def secret_fields(form: Form) -> tuple[str, ...]:
     """The names of the fields whose name or title means a secret."""
-    texts = [(field, (field.name, field.title or "")) for field in form if isinstance(field, (Text, Number))]
-    return tuple(field.name for field, named in texts if any(map(_means_secret, named)))
+    return tuple(
+        field.name
+        for field in form
+        if isinstance(field, (Text, Number)) and any(map(_means_secret, (field.name, field.title or "")))
+    )
 
 
 def secret_properties(schema: Mapping[str, Any]) -> tuple[str, ...]:
@@ -124,8 +127,9 @@ def refuse_secrets(form: Form, reason: str | None = None, *, message: str | None
         return
     if names := secret_fields(form):
         raise secret_error(*names)
-    takes_any_text = all(isinstance(field, Text) and field.format is None for field in form)
-    if message is not None and takes_any_text and message_asks_for_secret(message):
+    if message is None or not all(isinstance(field, Text) and field.format is None for field in form):
+        return
+    if message_asks_for_secret(message):
         raise secret_error(*form.names)
 
 

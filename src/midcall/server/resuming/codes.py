@@ -79,8 +79,6 @@ _ANSWER_TOOL: Final = Tool(
 async def finish_later(call: Call, why: str, *, now: bool = False) -> dict[str, Any]:
     """The result of a call that resumes later, or right `now` if nobody has to do anything first.
 
-    It isn't a failure. But if the client has seen an output schema, only an error needs no structured content.
-
     Raises:
         UrlElicitationRequiredError: The client has to visit something first, and then makes the call again.
     """
@@ -94,12 +92,7 @@ async def finish_later(call: Call, why: str, *, now: bool = False) -> dict[str, 
     note_pages(call, suspension.pages.values())
     code = await _put_code(call)
     text = model_text.pass_on_answer(why, code) if suspension.relays else model_text.resume(why, code, now=now)
-    ordinary = ends_unfinished(call.installation, call.session.client_capabilities)
-    result = _result(call, text, is_error=not ordinary)
-    result["_meta"] = {**result.get("_meta", {}), **suspension.for_programs, CODE: code}
-    if now:
-        result["_meta"][NOW] = True
-    return result
+    return _unfinished(call, text, {**suspension.for_programs, CODE: code, **({NOW: True} if now else {})})
 
 
 async def _put_code(call: Call) -> str:
@@ -136,10 +129,18 @@ def still_waits(call: Call, code: str, pages: Sequence[Page]) -> dict[str, Any]:
 
     in_app = any(page.kind == "app" for page in pages)
     why = model_text.not_finished(addresses_of(pages), in_app=in_app)
-    ordinary = ends_unfinished(call.installation, call.session.client_capabilities)
-    result = _result(call, model_text.resume(why, code), is_error=not ordinary)
     shown = for_app(call, newest_step(call)) if in_app else {}
-    result["_meta"] = {**result.get("_meta", {}), **shown, CODE: code}
+    return _unfinished(call, model_text.resume(why, code), {**shown, CODE: code})
+
+
+def _unfinished(call: Call, text: str, for_programs: Mapping[str, Any]) -> dict[str, Any]:
+    """The result of an unfinished call, which isn't a failure.
+
+    But if the client has seen an output schema, only an error needs no structured content.
+    """
+    ordinary = ends_unfinished(call.installation, call.session.client_capabilities)
+    result = _result(call, text, is_error=not ordinary)
+    result["_meta"] = {**result.get("_meta", {}), **for_programs}
     return result
 
 
