@@ -240,7 +240,7 @@ class Sheet:
         return put_behind_bar(text, self._width, first=first, bar=self._bar, paint=paint)
 
     def _mark(self, mark: str, sentence: str, *, quotes: bool = False) -> None:
-        """Show a sentence of ours. If it quotes others, only its first line begins like one."""
+        """Show our sentence. If it quotes others, only its first line begins like one."""
         if quotes:
             self.write("".join(self._behind_bar(sentence, f"  {mark} ")))
         else:

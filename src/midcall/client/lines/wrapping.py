@@ -1,7 +1,7 @@
 """Measures and wraps text for a terminal. Other people's text goes behind a bar, so that no line of it poses as ours.
 
 A line begins after a line end, where a long one is wrapped, and where the terminal itself breaks one that is too wide.
-So everything is wrapped here, and every line gets the bar. Only the first may begin with something of ours instead.
+So everything is wrapped here, and every line gets the bar. Only the first may begin with our own text instead.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reach a URL, a command, or a server in this process: the transport to it, or why there is none."""
+"""Reach a URL, a command, or a server in this process: the transport to it, or why it fails."""
 
 from __future__ import annotations
 
