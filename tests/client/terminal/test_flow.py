@@ -610,7 +610,9 @@ async def test_a_plain_terminal_gets_line_prompts() -> None:
 async def test_without_a_terminal_questions_are_cancelled_with_a_notice() -> None:
     said: list[str] = []
     terminal = Terminal(place=lambda: "nowhere", write=said.append)
-    assert await terminal.answer(NAME) == Cancelled("round")
+    outcome = await terminal.answer(NAME)
+    assert outcome == Cancelled("round")
+    assert outcome.unseen, "nobody decided, so a server may ask in another way"
     assert await terminal.wait(Waiting([], 1, 3)) is False
     assert said == ["✗ Fjord Travel: there is no terminal to ask at, so the question was cancelled.\n"]
 

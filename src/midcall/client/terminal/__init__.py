@@ -106,7 +106,7 @@ class Terminal:
         match self._place():
             case "nowhere":
                 self._complain(_("there is no terminal to ask at, so the question was cancelled."), asked)
-                return Cancelled(asked.via)
+                return Cancelled(asked.via, unseen=True)
             case "lines":
                 return await self._line_prompts().answer(asked)
             case "form":
