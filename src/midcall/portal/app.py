@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import inspect
 import secrets
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -23,7 +22,7 @@ from midcall.core.caller import ServerIdentity
 from midcall.core.urls import is_loopback
 from midcall.errors import InstallError, Misuse, RecordRefused
 from midcall.portal.access import Access
-from midcall.portal.identity.visitors import Caller, FromCallable, Identity, Loopback, Nobody
+from midcall.portal.identity.visitors import Caller, Identity, Loopback, Nobody
 from midcall.portal.logs import logger, mask_access_logs
 from midcall.portal.oauth import OAuth, Provider
 from midcall.portal.pages.account import AccountPage
@@ -33,7 +32,14 @@ from midcall.portal.pages.interaction_kinds import Approve, HostedForm, Interact
 from midcall.portal.pages.notices import heading_and_hint
 from midcall.portal.pages.rendering import Renderer, load_templates
 from midcall.portal.routes import build_site
-from midcall.portal.validation import LAST_PORT, check_hosts, check_numbers, check_providers, wrap_checks
+from midcall.portal.validation import (
+    LAST_PORT,
+    check_hosts,
+    check_identity,
+    check_numbers,
+    check_providers,
+    wrap_checks,
+)
 from midcall.portal.vault import Entered, Vault
 from midcall.settings.environment import flag, number, whole
 from midcall.settings.environment import text as setting
@@ -115,7 +121,7 @@ class Portal:
             raise InstallError(
                 f"A portal without a base_url listens on loopback only, and {host!r} is not loopback. Set base_url."
             )
-        self.identity = _identity(identity, self._place)
+        self.identity = check_identity(identity, self._place)
         self.providers = check_providers(providers)
         self.ttl, self.pause = ttl, pause
         self.on_finish: OnFinish | None = None
@@ -422,18 +428,3 @@ class _Installed:
 
 
 _NO_LIFESPAN: Final = Starlette()
-
-
-def _identity(given: Identity | Callable[[Request], Any] | None, place: Place | None) -> Identity:
-    loopback = place is None or place.loopback
-    if given is None:
-        return Loopback() if loopback else Nobody()
-    if isinstance(given, Loopback) and not loopback:
-        raise InstallError(
-            "Loopback() recognizes the user of this machine only. Use it with a base_url on loopback, or without one."
-        )
-    if hasattr(given, "visitor") and hasattr(given, "owner"):
-        return cast("Identity", given)
-    if inspect.iscoroutinefunction(given) or inspect.iscoroutinefunction(getattr(given, "__call__", None)):  # noqa: B004
-        return FromCallable(cast("Any", given))
-    raise InstallError("identity= takes Oidc(...), ProxyJwt(...), Loopback(), or an async function of the request.")

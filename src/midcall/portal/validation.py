@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from math import inf
 from typing import Any, Final, cast
 
+from starlette.requests import Request
+
 from midcall.errors import InstallError
+from midcall.portal.identity.visitors import FromCallable, Identity, Loopback, Nobody
 from midcall.portal.oauth import Provider
+from midcall.web.public_url import Place
 from midcall.web.secret_checks import ONE, AuthorCheck, Check, look
 
 LAST_PORT: Final = 65_535
@@ -29,6 +34,21 @@ def check_hosts(hosts: object) -> tuple[str, ...]:
             f"hosts= takes a list of texts, such as ['portal.internal:8080'], not {type(hosts).__name__}."
         )
     return given
+
+
+def check_identity(given: Identity | Callable[[Request], Any] | None, place: Place | None) -> Identity:
+    loopback = place is None or place.loopback
+    if given is None:
+        return Loopback() if loopback else Nobody()
+    if isinstance(given, Loopback) and not loopback:
+        raise InstallError(
+            "Loopback() recognizes the user of this machine only. Use it with a base_url on loopback, or without one."
+        )
+    if hasattr(given, "visitor") and hasattr(given, "owner"):
+        return cast("Identity", given)
+    if inspect.iscoroutinefunction(given) or inspect.iscoroutinefunction(getattr(given, "__call__", None)):  # noqa: B004
+        return FromCallable(cast("Any", given))
+    raise InstallError("identity= takes Oidc(...), ProxyJwt(...), Loopback(), or an async function of the request.")
 
 
 def check_providers(providers: object) -> tuple[Provider, ...]:
