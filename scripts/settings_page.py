@@ -58,13 +58,9 @@ def write() -> str:
 
 def tables(settings: Iterable[Setting], rows: Callable[[Iterable[Setting]], Iterator[str]]) -> Iterator[str]:
     """A table for each subject."""
-    for subject, some in groupby(sorted(settings, key=subject_order), key=lambda setting: setting.subject):
+    for subject, some in groupby(settings, key=lambda setting: setting.subject):
         yield f"\n### {subject}\n\n"
         yield from rows(some)
-
-
-def subject_order(setting: Setting) -> int:
-    return [each.subject for each in SETTINGS].index(setting.subject)
 
 
 def settable_rows(settings: Iterable[Setting]) -> Iterator[str]:

@@ -15,7 +15,6 @@ from midcall.cli.output import print_json
 from midcall.core.text import plain_line
 from midcall.doctor.effective import Effective, Source
 from midcall.doctor.inspection import Finding, State
-from midcall.settings.table import SETTINGS
 
 _MARKS: Final[dict[State, tuple[str, str]]] = {
     "ok": ("✓", "green"),
@@ -55,11 +54,9 @@ def print_settings(rows: Sequence[Effective], *, as_json: bool) -> None:
 
 
 def _draw_settings(title: str, rows: Iterable[Effective]) -> Iterable[RenderableType]:
-    subjects = list(dict.fromkeys(setting.subject for setting in SETTINGS))
     draw = _draw_wide if shutil.get_terminal_size().columns >= _WIDE else _draw_narrow
     yield heading(title)
-    ordered = sorted(rows, key=lambda row: subjects.index(row.setting.subject))
-    for subject, some in groupby(ordered, key=lambda row: row.setting.subject):
+    for subject, some in groupby(rows, key=lambda row: row.setting.subject):
         yield Text()
         yield indent(heading(subject))
         yield indent(draw(some))
