@@ -22,11 +22,9 @@ def can_ask(mode: Literal["form", "url"] | None = None, via: Via | None = None) 
         NoCall: No MCP call is running here.
         InvalidQuestion: The mode or the channel is unknown.
     """
-    if mode not in (None, "form", "url"):
-        raise surface(
-            InvalidQuestion(f"There is no mode {mode!r}: can_ask() takes 'form', 'url' or none."), current_call.get()
-        )
     try:
+        if mode not in (None, "form", "url"):
+            raise InvalidQuestion(f"There is no mode {mode!r}: can_ask() takes 'form', 'url' or none.")
         if via is not None:
             check_channels((via,))
         return table.channels(running_call("can_ask"), mode, via)

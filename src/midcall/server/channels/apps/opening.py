@@ -104,9 +104,9 @@ async def is_seen(call: Call, step: int, seconds: float) -> bool:
     return record is not None and not record.pending
 
 
-async def step_of(keeping: Keeping, nonce: str, number: int, holder: str) -> tuple[str, ...] | None:
+async def step_of(store: Store, nonce: str, number: int, holder: str) -> tuple[str, ...] | None:
     """The ids of the questions of this step, for the holder of their call. Notes that somebody has seen them."""
-    store, id = await keeping.store(), digest_of(_name(nonce, number))
+    id = digest_of(_name(nonce, number))
     record = await store.read(id)
     if record is None or record.kind != "app" or record.owner != holder:
         return None
@@ -170,10 +170,9 @@ async def _take_back(call: Call, store: Store, id: str) -> None:
 
 
 async def find(
-    keeping: Keeping, installation: Installation, ctx: ServerRequestContext[Any, Any], said: Mapping[str, Any]
+    store: Store, installation: Installation, ctx: ServerRequestContext[Any, Any], said: Mapping[str, Any]
 ) -> str | None:
     """The nonce of the call that this frame belongs to, once the call waits for it."""
-    store = await keeping.store()
     place = _place(installation.owner(ctx), installation, _connection(ctx), said.get("arguments"))
     tool, request, frame = (said.get(name) for name in ("tool", "request", "frame"))
     notes: list[tuple[bool, str, str]] = []

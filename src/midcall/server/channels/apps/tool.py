@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from midcall.server.installation import Installation
-    from midcall.server.resuming.storage import Keeping
+    from midcall.stores.base import Store
 
 Reply: TypeAlias = dict[str, Any]
 
@@ -46,11 +46,10 @@ async def call_tool(
     installation: Installation, ctx: ServerRequestContext[Any, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The result of the tool, and its `_meta`."""
-    keeping = installation.keeping
-    assert keeping is not None
+    assert installation.keeping is not None
     arguments: Any = (ctx.params or {}).get("arguments")
     said: Mapping[str, Any] = cast("Mapping[str, Any]", arguments) if isinstance(arguments, Mapping) else {}
-    reply = await _Desk(installation, keeping, ctx).reply(said)
+    reply = await _Desk(installation, await installation.keeping.store(), ctx).reply(said)
     if reply["state"] == "unknown":
         installation.note(ctx, "app.refused", outcome="unknown")
     text = model_text.APP_STATES[reply["state"]]
@@ -61,9 +60,10 @@ async def call_tool(
 class _Desk:
     """Serves one request."""
 
-    def __init__(self, installation: Installation, keeping: Keeping, ctx: ServerRequestContext[Any, Any]) -> None:
+    def __init__(self, installation: Installation, store: Store, ctx: ServerRequestContext[Any, Any]) -> None:
         self._installation = installation
-        self._keeping = keeping
+        self._store = store
+        self._interactions = Interactions(store)
         self._ctx = ctx
         self._owner = installation.owner(ctx)
         self._holder = self._owner or installation.holder(ctx)
@@ -71,7 +71,7 @@ class _Desk:
     async def reply(self, said: Mapping[str, Any]) -> Reply:
         action, nonce = said.get("action"), said.get("nonce")
         if action == "find":
-            nonce = await find(self._keeping, self._installation, self._ctx, said)
+            nonce = await find(self._store, self._installation, self._ctx, said)
             return {"state": "waiting"} if nonce is None else await self._look(nonce, 0, "")
         if not isinstance(nonce, str):
             return {"state": "unknown"}
@@ -84,7 +84,7 @@ class _Desk:
     async def _look(self, nonce: str, start: int, code: object) -> Reply:
         """The first open question; else what became of the last one."""
         state, number = "unknown", start
-        while number < start + MAX_APP_STEPS and (ids := await step_of(self._keeping, nonce, number, self._holder)):
+        while number < start + MAX_APP_STEPS and (ids := await step_of(self._store, nonce, number, self._holder)):
             for index in range(len(ids)):
                 found, state = await self._find(number, ids, index)
                 if found is not None:
@@ -92,14 +92,14 @@ class _Desk:
             number += 1
         reply: Reply = {"state": state, "nonce": nonce, "step": number}
         if state == "unknown" and number:  # a step that has not begun
-            reply["state"] = "done" if await step_of(self._keeping, nonce, number - 1, self._holder) else "unknown"
+            reply["state"] = "done" if await step_of(self._store, nonce, number - 1, self._holder) else "unknown"
         if await self._is_resumable(code):
             reply["say"] = model_text.form_done(str(code))
         return reply
 
     async def _find(self, step: int, ids: Sequence[str], index: int) -> tuple[_Open | None, str]:
         """The question if it can be answered, else its state."""
-        looked = await (await self._interactions()).look(ids[index])
+        looked = await self._interactions.look(ids[index])
         if looked is None or looked[0].owner != self._owner:
             return None, "late"
         interaction, ending = looked
@@ -119,14 +119,14 @@ class _Desk:
         """Whether this code can still resume its call, and no request waits to do that."""
         if not isinstance(code, str) or not code or self._installation.runs.is_held(code):
             return False
-        record = await (await self._keeping.store()).read(digest_of(f"code:{code}"))
+        record = await self._store.read(digest_of(f"code:{code}"))
         return record is not None and record.kind == "code" and not record.consumed and record.owner == self._holder
 
     # --- answering ----------------------------------------------------------------------------
 
     async def _answer(self, nonce: str, said: Mapping[str, Any], action: Action) -> Reply:
         step, index = _number(said, "step"), _number(said, "question")
-        ids = await step_of(self._keeping, nonce, step, self._holder)
+        ids = await step_of(self._store, nonce, step, self._holder)
         if ids is None or index >= len(ids):
             return {"state": "unknown"}
         found, state = await self._find(step, ids, index)
@@ -143,14 +143,10 @@ class _Desk:
 
     async def _finish(self, found: _Open, ending: Ending) -> None:
         """Record the answer. After "no", cancel the questions that were asked together with it."""
-        interactions = await self._interactions()
-        await interactions.finish(found.ids[found.number], ending, owner=self._owner)
+        await self._interactions.finish(found.ids[found.number], ending, owner=self._owner)
         if ending.action != "accept":
             for id in found.ids[found.number + 1 :]:
-                await interactions.finish(id, Ending("cancel", ending.at), owner=self._owner)
-
-    async def _interactions(self) -> Interactions:
-        return Interactions(await self._keeping.store())
+                await self._interactions.finish(id, Ending("cancel", ending.at), owner=self._owner)
 
 
 def _form(interaction: Interaction) -> Form:
