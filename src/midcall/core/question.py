@@ -69,6 +69,12 @@ def check_channels(via: Collection[Via]) -> frozenset[Via]:
     return named
 
 
+def check_message(message: object) -> None:
+    """Refuse what isn't a message."""
+    if not isinstance(message, str) or not message.strip():
+        raise InvalidQuestion("A question needs a message: one sentence that says what is asked, and why.")
+
+
 def check_sendable(what: str, data: Any, advice: str = HALF_CHARACTER_ADVICE) -> None:
     """Refuse what can't be sent. Here, and not where it's sent: there it would take the whole connection down."""
     if (found := find_unsendable(data)) is not None:
@@ -119,8 +125,7 @@ class _Options:
         self.meta = meta
 
     def _check_message(self, message: str) -> None:
-        if not isinstance(message, str) or not message.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidQuestion("A question needs a message: one sentence that says what is asked, and why.")
+        check_message(message)
 
     def _name(self, digest: str) -> None:
         """What the question is known by: its digest, and the beginning of its name in the journal.

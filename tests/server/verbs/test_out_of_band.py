@@ -246,9 +246,9 @@ async def test_a_provider_that_is_not_known_is_the_authors_mistake(caplog: pytes
     assert "The portal has no provider 'acme'" in caplog.text
 
 
-@pytest.mark.parametrize("name", ["oauth:github", " OAuth:github", "", "  "])
+@pytest.mark.parametrize("name", ["oauth:github", " OAuth:github", "", "  ", None])
 async def test_a_secret_cannot_be_called_like_a_connected_account_or_nothing(
-    name: str, caplog: pytest.LogCaptureFixture
+    name: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def tool() -> str:
         return await secret(name, "A token")
@@ -257,8 +257,24 @@ async def test_a_secret_cannot_be_called_like_a_connected_account_or_nothing(
     async with installed(tool) as (server, portal), connect(server, person) as client:
         await portal.vault.keep(portal.owner_of(Caller()), "oauth:github", {"access": TOKEN}, now=1.0)
         assert shown(await client.call_tool("tool", {})) == BROKEN
-    assert ("authorize()" in logged_mistake(caplog)) is bool(name.strip())
+    assert ("authorize()" in logged_mistake(caplog)) is bool(name and name.strip())
     assert person.asked == []
+
+
+@pytest.mark.parametrize("message", ["", " ", None, 5])
+@pytest.mark.parametrize("verb", ["secret", "approve"])
+async def test_a_page_without_a_message_is_the_authors_mistake_and_never_begins(
+    verb: str, message: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def tool() -> str:
+        return str(await (secret("github", message) if verb == "secret" else approve(message)))
+
+    store, person = Memory(), Person(fills(TOKEN))
+    async with installed(tool, store=store) as (server, _), connect(server, person) as client:
+        assert shown(await client.call_tool("tool", {})) == BROKEN
+    assert "A question needs a message" in logged_mistake(caplog)
+    assert person.asked == []
+    assert verb not in {record.kind for record in store._records.values()}
 
 
 async def test_a_name_that_is_longer_than_stores_take_is_the_authors_mistake(caplog: pytest.LogCaptureFixture) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from midcall.core.journal import mark_name
 from midcall.core.outcome import raise_refusal, value_of
-from midcall.core.question import Visit, check_sendable
+from midcall.core.question import Visit, check_message, check_sendable
 from midcall.errors import InvalidQuestion, Misuse, NoChannel, NotAnswered, OnceUnknown, UserCancelled, UserDeclined
 from midcall.server import model_text
 from midcall.server.ask import put
@@ -75,7 +75,7 @@ async def get_secret(
 
 def _check_name(name: str) -> None:
     """Names of connected accounts, in the same vault, are reserved."""
-    if not name.strip():
+    if not isinstance(name, str) or not name.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidQuestion("A secret needs a name.")
     if (size := len(name.encode("utf-8", "replace"))) > SECRET_NAME_BYTES:
         raise InvalidQuestion(
@@ -185,6 +185,7 @@ async def get_approval(call: Call, message: str, details: Mapping[str, Any], tim
 
 
 def _portal(call: Call, kind: Kind, message: str) -> Portal:
+    check_message(message)
     portal = call.installation.portal
     if portal is None:
         why = NoChannel.NO_PORTAL
