@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import unicodedata
 from collections.abc import Awaitable, Callable
 
 from midcall.client.lines.display import Sheet
@@ -63,7 +64,7 @@ class Prompt:
                     raise EndedByUser(Cancelled())
                 case ":cancel all":
                     raise EndedByUser(Cancelled(), all=True)
-                case _ if _has_controls(line):
+                case _ if any(unicodedata.category(char) == "Cc" for char in line):
                     self._sheet.complain(_("Arrow keys and control characters do not work here. Type the line again."))
                 case _:
                     return word if strip or not word else line
@@ -107,7 +108,3 @@ class Prompt:
                     return agreed
                 case _:
                     self._sheet.complain(_("Please answer yes or no."))
-
-
-def _has_controls(line: str) -> bool:
-    return any(ord(char) < 32 or 127 <= ord(char) < 160 for char in line)

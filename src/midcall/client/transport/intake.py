@@ -106,9 +106,9 @@ class Intake(Around):
 
     def incoming(self, item: Incoming) -> Incoming:
         match item:
-            case SessionMessage(message=JSONRPCResponse() as message) if _asks_too_much(message.result):
-                return self.incoming(SessionMessage(message=_refuse_round(message), metadata=item.metadata))
             case SessionMessage(message=JSONRPCResponse() as message):
+                if (refusal := _refuse_round(message)) is not None:
+                    return self.incoming(SessionMessage(message=refusal, metadata=item.metadata))
                 repaired = message.model_copy(update={"result": self._repair(message.id, message.result)})
             case SessionMessage(message=JSONRPCRequest(method="elicitation/create") as message):
                 repaired = message.model_copy(update={"params": _repair_pushed(message.params, self._version)})
@@ -117,7 +117,9 @@ class Intake(Around):
                 self._waits.pop(str(id), None)
                 return item
             case SessionMessage(message=JSONRPCNotification(method="notifications/elicitation/complete") as message):
-                self._report((message.params or {}).get("elicitationId"))
+                visit = (message.params or {}).get("elicitationId")
+                if self._modern and isinstance(visit, str) and self.on_complete is not None:
+                    self.on_complete(visit)
                 return item
             case _:
                 return item
@@ -140,10 +142,6 @@ class Intake(Around):
                 pass
         return result
 
-    def _report(self, id: object) -> None:
-        if self._modern and isinstance(id, str) and self.on_complete is not None:
-            self.on_complete(id)
-
     def _leave_out(self, tools: Mapping[str, str]) -> None:
         for name, why in tools.items():
             if len(self.unusable) < MAX_MALFORMED_TOOLS and name not in self.unusable:
@@ -151,15 +149,12 @@ class Intake(Around):
                 self.unusable[name] = why
 
 
-def _asks_too_much(result: Mapping[str, Any]) -> bool:
-    """Whether this is a round of so many questions that counting them is all we do."""
-    questions = result.get("inputRequests")
-    return isinstance(questions, dict) and len(cast("dict[str, Any]", questions)) > MAX_ROUND_QUESTIONS
-
-
-def _refuse_round(message: JSONRPCResponse) -> JSONRPCError:
-    """The error that takes the place of such a round."""
-    count = len(message.result["inputRequests"])
+def _refuse_round(message: JSONRPCResponse) -> JSONRPCError | None:
+    """The error that takes the place of a round of so many questions that counting them is all we do."""
+    questions = message.result.get("inputRequests")
+    count = len(cast("dict[str, Any]", questions)) if isinstance(questions, dict) else 0
+    if count <= MAX_ROUND_QUESTIONS:
+        return None
     text = f"The server asked {count:,} questions at once, and this client takes at most {MAX_ROUND_QUESTIONS:,}."
     return JSONRPCError(jsonrpc="2.0", id=message.id, error=ErrorData(code=INVALID_REQUEST, message=text))
 
