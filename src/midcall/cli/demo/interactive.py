@@ -20,7 +20,9 @@ from midcall.client.lines.lines import Lines
 from midcall.client.lines.screen import Ink, find_display
 from midcall.client.terminal import Terminal
 from midcall.core.forms import line_input
+from midcall.core.forms.check import check
 from midcall.core.forms.fields import Choice, Flag
+from midcall.core.forms.form import Form
 from midcall.core.forms.hints import format_value
 from midcall.core.outcome import Outcome
 from midcall.core.text import plain, plain_line
@@ -94,29 +96,25 @@ class InteractiveDemo:
         return callback(Announcer(Terminal(lines=lines, write=print_out), channel, self._ink))
 
     async def _choose(self, message: str, options: Mapping[str, tuple[str, str]], default: str) -> str:
-        field = Choice("option", {name: title for name, (title, _) in options.items()}, default=default)
         print_out(f"\n{self._ink.bold(message)}\n")
         widest = max(len(title) for title, _ in options.values())
         for number, (title, about) in enumerate(options.values(), 1):
             print_out(f"  {self._ink.accent(str(number))}  {title:<{widest}}  {self._ink.dim(about)}\n")
-        while True:
-            line = await self._read_line(f"[{format_value(field, default)}]")
-            chosen = line_input.read(field, line) if line else default
-            if chosen in options:
-                return chosen
-            print_out(f"  {self._ink.bad('✗')} Type a number from 1 to {len(options)}.\n")
+        titles = {name: title for name, (title, _) in options.items()}
+        return await self._ask(Choice("option", titles, default=default), f"Type a number from 1 to {len(options)}.")
 
     async def _ask_again(self) -> bool:
         print_out(f"\n{self._ink.bold('Once more?')}\n")
-        while True:
-            line = await self._read_line("[no]")
-            answer = line_input.read(Flag("again"), line) if line else False
-            if isinstance(answer, bool):
-                return answer
-            print_out(f"  {self._ink.bad('✗')} Please answer yes or no.\n")
+        return await self._ask(Flag("again", default=False), "Please answer yes or no.")
 
-    async def _read_line(self, before: str) -> str:
-        line = await self._keyboard.line(lambda: print_out(f"  {before} {self._ink.accent('>')} "))
-        if line is None or line.strip().casefold() in ("q", "quit", "exit", ":cancel"):
-            raise _Quit
-        return line.strip()
+    async def _ask(self, field: Choice | Flag, advice: str) -> Any:
+        """Ask for this field until the answer is valid. An empty line is its default."""
+        prompt = f"  [{format_value(field, field.default)}] {self._ink.accent('>')} "
+        while True:
+            line = await self._keyboard.line(lambda: print_out(prompt))
+            if line is None or line.strip().casefold() in ("q", "quit", "exit", ":cancel"):
+                raise _Quit
+            answer = line_input.read(field, line.strip()) if line.strip() else field.default
+            if not check(Form(field), {field.name: answer}):
+                return answer
+            print_out(f"  {self._ink.bad('✗')} {advice}\n")
