@@ -74,7 +74,7 @@ def test_keys_that_cannot_be_used_are_refused_without_being_shown(keys: Any) -> 
 @pytest.mark.parametrize(
     "options",
     [
-        *({"state_ttl": "1h"}, {"max_rounds": 0}),
+        *({"state_ttl": "1h"}, {"state_ttl": float("inf")}, {"max_rounds": 0}),
         *({"portal": True}, {"portal": "https://x.example"}, {"portal": Portal}, {"store": 3}, {"store": Memory}),
         *({"principal": "ada"}, {"relay": True}),
     ],

@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -152,6 +153,8 @@ def install(
     _check_text("namespace", namespace, "a name", "shop-staging")
     _check_text("not_secret", not_secret, "the reason", "a word in a party game")
     state_ttl = _seconds("MIDCALL_STATE_TTL", state_ttl, None)
+    if state_ttl == inf:
+        raise InstallError("state_ttl=inf must be a finite number of seconds.")
     heartbeat = _seconds("MIDCALL_HEARTBEAT", heartbeat, HEARTBEAT_SECONDS)
     doubt = _seconds("MIDCALL_DOUBT", doubt, DOUBT_SECONDS, zero=True)
     max_rounds = None if max_rounds is None else _count("MIDCALL_MAX_ROUNDS", max_rounds, MAX_ROUNDS)
