@@ -18,6 +18,11 @@ from midcall.web.public_url import Place
 _BROWSER: Final = "browser"
 
 
+def new_mark() -> str:
+    """A mark for a browser that has none."""
+    return secrets.token_urlsafe(24)
+
+
 class Cookies:
     """The cookies of one portal.
 
@@ -50,11 +55,9 @@ class Cookies:
         """The mark that we gave this browser, if any."""
         return self._unsign(cookies, _BROWSER, BROWSER_COOKIE_SECONDS)
 
-    def mark(self, response: Response) -> str:
+    def mark(self, response: Response, mark: str) -> None:
         """Mark this browser until it is closed. That says nothing about who uses it."""
-        mark = secrets.token_urlsafe(24)
         self._set(response, _BROWSER, mark, None)
-        return mark
 
     def _set(self, response: Response, purpose: str, text: str, age: int | None) -> None:
         signed = self._signer(purpose).sign(text).decode()

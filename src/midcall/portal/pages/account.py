@@ -16,6 +16,7 @@ from midcall.portal.pages.interaction_kinds import Reader
 from midcall.portal.pages.rendering import allow_script, format_moment
 from midcall.portal.vault import Vault, VaultLocked
 from midcall.stores.base import ACCOUNTS
+from midcall.web.cookies import new_mark
 from midcall.web.security import LEAVING, TooLarge, read_posted
 
 
@@ -111,8 +112,8 @@ class AccountPage:
             _Entry(name, self._title(name), name.startswith(ACCOUNTS), format_moment(since))
             for name, since in await self.vault.names(owner)
         ]
-        carrier = Response()
-        browser = self.access.cookies.browser(request.cookies) or self.access.cookies.mark(carrier)
+        known = self.access.cookies.browser(request.cookies)
+        browser = known or new_mark()
         page = self.access.renderer.page(
             "account.html",
             409 if too_soon else 200,
@@ -127,7 +128,8 @@ class AccountPage:
             pause=self.access.pause,
             headers=allow_script(LEAVING if self.access.has_sign_out else {}),
         )
-        page.raw_headers.extend(pair for pair in carrier.raw_headers if pair[0] == b"set-cookie")
+        if not known:
+            self.access.cookies.mark(page, browser)
         return page
 
     def _title(self, name: str) -> str:

@@ -23,6 +23,7 @@ from midcall.portal.vault import Entered
 from midcall.settings.portal import NEXT_HOLD_SECONDS, NEXT_SECONDS, PAGE_NAME_CHARACTERS
 from midcall.stores.base import Completion
 from midcall.stores.interactions import Action, Ending, Interaction, Kind, Next, digest_of, short
+from midcall.web.cookies import new_mark
 from midcall.web.security import Posted, TooLarge, is_same, read_posted
 
 OnFinish = Callable[[str], Awaitable[None]]
@@ -206,14 +207,18 @@ class InteractionPages:
 
         During the pause it takes no answer. `too_soon` says that the last answer came during one.
         """
-        response = HTMLResponse(status_code=status, headers=allow_script(self._page(visitor).headers))
-        browser = visitor.browser or self.access.cookies.mark(response)
+        browser = visitor.browser or new_mark()
         token = self.access.forms.token(browser, digest_of(visitor.id), pause=pause)
         facts = _facts(visitor.interaction, self.access.clock()) | {"too_soon": too_soon, "pause": self.access.pause}
         if problems is not None:
-            return _with_body(response, self._html(visitor, facts, problems, token))
-        key = (digest_of(visitor.id), facts["digest"], visitor.name, facts["until"], facts["left"], too_soon)
-        return _with_body(response, self.cache.get(key, token, lambda token: self._html(visitor, facts, None, token)))
+            html = self._html(visitor, facts, problems, token)
+        else:
+            key = (digest_of(visitor.id), facts["digest"], visitor.name, facts["until"], facts["left"], too_soon)
+            html = self.cache.get(key, token, lambda token: self._html(visitor, facts, None, token))
+        response = HTMLResponse(html, status, allow_script(self._page(visitor).headers))
+        if not visitor.browser:
+            self.access.cookies.mark(response, browser)
+        return response
 
     def _html(self, visitor: Visitor, facts: Mapping[str, Any], problems: Mapping[str, Any] | None, token: str) -> str:
         page = self._page(visitor)
@@ -306,12 +311,6 @@ def _path_on(visitor: Visitor, token: str) -> str:
 def _purpose(visitor: Visitor) -> str:
     """What the token is for that leads a browser on if its user is unknown."""
     return f"next {digest_of(visitor.id)}"
-
-
-def _with_body(response: Response, html: str) -> Response:
-    response.body = response.render(html)
-    response.headers["content-length"] = str(len(response.body))
-    return response
 
 
 def _facts(interaction: Interaction, now: float) -> dict[str, Any]:
