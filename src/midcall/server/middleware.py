@@ -16,8 +16,8 @@ from midcall.protocol import ANSWER, CONTINUE
 from midcall.server.channels.apps import requests as apps
 from midcall.server.resuming import codes
 from midcall.server.resuming.resume import resume
+from midcall.server.running.driver import Driver
 from midcall.server.running.turn import Given, OwnState
-from midcall.server.running.turns import Turns
 from midcall.stores.quotas import caller
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Calls:
 
     def __init__(self, installation: Installation) -> None:
         self._installation = installation
-        self._turns = Turns(installation)
+        self._driver = Driver(installation)
 
     def serve(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> CoroutineType[Any, Any, HandlerResult]:
         # Not `async`: what it returns is awaited as it is, which saves every request a coroutine.
@@ -77,13 +77,13 @@ class Calls:
         state, brought = params.get("requestState"), params.get("inputResponses")
         responses = cast("Mapping[str, Any]", brought) if isinstance(brought, Mapping) else _NONE
         if isinstance(state, OwnState):
-            return self._turns.serve(ctx, call_next, state, Given(responses))
+            return self._driver.serve(ctx, call_next, state, Given(responses))
         may_bring_code = state is None and (
             installation.keeping is not None or params.get("name") in (CONTINUE, ANSWER)
         )
         if may_bring_code and (code := codes.code_in(ctx)) is not None:
-            return resume(installation, self._turns, ctx, call_next, code)
-        return self._turns.begin(ctx, call_next, Foreign(state, responses))
+            return resume(installation, self._driver, ctx, call_next, code)
+        return self._driver.begin(ctx, call_next, Foreign(state, responses))
 
 
 def _on_asyncio() -> bool:

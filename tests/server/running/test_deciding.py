@@ -11,7 +11,7 @@ from mcp import MCPError
 
 import midcall
 from midcall.server.installation import installation_on
-from midcall.server.running import beat, handover, turns
+from midcall.server.running import beat, driver, handover
 from midcall.stores import Store
 from midcall.stores.memory import Memory
 from midcall.testing import connect
@@ -193,7 +193,7 @@ async def test_an_answer_that_a_live_run_cannot_take_ends_it_and_the_client_hear
 
     async with replicas(stores, tool) as (a, b, _):
         first = await begin(a.client, "tool")
-        monkeypatch.setattr("midcall.server.running.turns.Turns._answer", refuse)
+        monkeypatch.setattr("midcall.server.running.driver.Driver._answer", refuse)
         with pytest.raises(MCPError, match="neither an object"):
             await retry(b.client, first, ANSWERS)
         await ended.wait()
@@ -206,16 +206,16 @@ async def test_an_answer_that_the_owner_cannot_take_leaves_its_live_run_waiting(
 ) -> None:
     till = Till()
 
-    take, refused = turns.Turns._answer, False
+    take, refused = driver.Driver._answer, False
 
-    def refuse_once(self: turns.Turns, *given: Any) -> tuple[str, ...]:
+    def refuse_once(self: driver.Driver, *given: Any) -> tuple[str, ...]:
         nonlocal refused
         if refused:  # by a beat, which may find the turn before the second retry does
             return take(self, *given)
         refused = True
         raise midcall.MalformedAnswer("It is neither an object nor null.")
 
-    monkeypatch.setattr(turns.Turns, "_answer", refuse_once)
+    monkeypatch.setattr(driver.Driver, "_answer", refuse_once)
     async with replicas(stores, till.pay) as (a, b, _):
         first = await begin(a.client, "tool")
         with pytest.raises(MCPError, match="neither an object"):

@@ -13,7 +13,7 @@ from mcp_types import INVALID_PARAMS, CallToolResult
 
 from midcall import ask, once
 from midcall.errors import StoreError
-from midcall.server.running import beat, handover, replies, turns
+from midcall.server.running import beat, handover, replies
 from midcall.stores import Record, Store, open_store
 from midcall.stores.memory import Memory
 from midcall.testing import connect
@@ -731,7 +731,7 @@ async def test_cancelling_at_the_owner_refuses_the_state_everywhere(stores: Stor
 async def test_over_http_a_retry_that_broke_off_at_the_owner_is_joined_at_another_replica(
     stores: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turns, "GRACE_SECONDS", 10 * BEAT)
+    monkeypatch.setattr(driver, "GRACE_SECONDS", 10 * BEAT)
     till = Till()
     came, go_on = till.gate("a", "after")
 

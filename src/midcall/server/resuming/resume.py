@@ -18,15 +18,15 @@ from midcall.server.frameworks.errors import protocol_error
 from midcall.server.resuming import codes
 from midcall.server.resuming.pages import Page, addresses_of, finds_out, pages_of
 from midcall.server.resuming.visits import NotHeld, longest_wait, signs_of_waiting
+from midcall.server.running.driver import Driver, decode_state
 from midcall.server.running.turn import Given
-from midcall.server.running.turns import Turns, decode_state
 
 if TYPE_CHECKING:
     from midcall.server.installation import Installation
 
 
 async def resume(
-    installation: Installation, turns: Turns, ctx: ServerRequestContext[Any, Any], call_next: CallNext, code: str
+    installation: Installation, driver: Driver, ctx: ServerRequestContext[Any, Any], call_next: CallNext, code: str
 ) -> HandlerResult:
     """A code brings a call back: its live run, here or at another replica, or what was recorded of it.
 
@@ -64,7 +64,7 @@ async def resume(
             installation.note(ctx, "code.refused")
             return codes.refuse_code(request)
         installation.note(ctx, "code.used", state=taken)
-        result = await turns.serve(ctx, call_next, taken, given)
+        result = await driver.serve(ctx, call_next, taken, given)
         if installation.keeping is None:
             installation.runs.states.conclude(code)
         tried = tried or used == "first"

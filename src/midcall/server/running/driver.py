@@ -1,4 +1,4 @@
-"""Turns are served: a request continues its call, joins another request that does, or is refused."""
+"""Drives calls: a request begins its call, continues it, joins another request that does, or is refused."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ class _Request(NamedTuple):
     given: Given
 
 
-class Turns:
-    """Continues calls, and settles their turns."""
+class Driver:
+    """Begins and continues calls, and settles their turns."""
 
     def __init__(self, installation: Installation) -> None:
         self._installation = installation
