@@ -13,7 +13,7 @@ from mcp_types import INVALID_PARAMS, CallToolResult
 
 from midcall import ask, once
 from midcall.errors import StoreError
-from midcall.server.running import beat, handover, replies
+from midcall.server.running import beat, driver, handover, replies
 from midcall.stores import Record, Store, open_store
 from midcall.stores.memory import Memory
 from midcall.testing import connect
