@@ -25,6 +25,7 @@ from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from os import PathLike
 from queue import Empty, Full, Queue
 from typing import Any, Final, Literal, TypeAlias, cast
@@ -204,20 +205,15 @@ def _clean(value: Any) -> Any:
 # --- sinks ---------------------------------------------------------------------------------------
 
 
-class _Lines:
-    """Appends to a file that only its owner can read. Opens it for each line, so that it can be rotated."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-
-    def __call__(self, event: Event) -> None:
-        line = _as_line(event).encode()
-        file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        try:
-            if os.write(file, line) < len(line):
-                raise OSError("The disk is full.")
-        finally:
-            os.close(file)
+def _append(path: str, event: Event) -> None:
+    """Append to a file that only its owner can read. It's opened for each line, so that it can be rotated."""
+    line = _as_line(event).encode()
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        if os.write(file, line) < len(line):
+            raise OSError("The disk is full.")
+    finally:
+        os.close(file)
 
 
 def _print(event: Event) -> None:
@@ -362,7 +358,7 @@ def _open(target: Target) -> _AtOnce | _Queued:
         return _AtOnce(target)
     if isinstance(target, (str, PathLike)):
         path = os.fspath(cast("str | PathLike[str]", target))
-        return _Queued(_print if path in ("-", "stderr") else _Lines(path))
+        return _Queued(_print if path in ("-", "stderr") else partial(_append, path))
     if callable(target) and not isinstance(target, type):
         return _Queued(target)
     raise InstallError(f"audit= takes a file, a function that takes an Event, or a list of these, not {target!r}.")
