@@ -260,9 +260,9 @@ def pages(stop: bool) -> int:
 
     It starts when a page is handed out, and ends on its own when no page is open.
     """
-    from midcall.cli.page_process import run
+    from midcall.cli.maintenance import page_process
 
-    return run(stop=stop)
+    return page_process(stop=stop)
 
 
 @midcall.group(no_args_is_help=False)
