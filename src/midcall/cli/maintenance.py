@@ -1,4 +1,4 @@
-"""`midcall store`, `midcall vault` and `midcall pages`: a store, users' values in it, and the process that serves pages.
+"""`midcall store`, `midcall vault` and `midcall pages`: a store, the values in it, and the process that serves pages.
 
 No command shows a value.
 """
