@@ -95,6 +95,7 @@ pictures: $(VENV) ## Redraw the pictures in the docs: forms, line prompts and pa
 	$(BIN)/python -m scripts.picture
 	$(BIN)/python -m scripts.terminal_picture
 	$(BIN)/python -m scripts.browser_picture
+	$(BIN)/python -m scripts.portal_pictures
 
 wheel: $(VENV) ## Build the sdist and the wheel into dist/, with tools whose hashes are known
 	$(BIN)/python -m scripts.audit --build
