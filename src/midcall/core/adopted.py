@@ -50,6 +50,7 @@ class AdoptedQuestion(Question[dict[str, Any]]):
     __slots__ = ("secrets",)
 
     is_adopted: ClassVar[bool] = True
+    needs_message: ClassVar[bool] = False
 
     def __init__(self, params: Mapping[str, Any], *, timeout: float | None = None) -> None:
         schema: Mapping[str, Any] = params["requestedSchema"]
@@ -87,17 +88,13 @@ class AdoptedQuestion(Question[dict[str, Any]]):
             case _:
                 return {}
 
-    def _check_message(self, message: str) -> None:
-        """The SDK allows an empty message."""
-
 
 class AdoptedVisit(Visit):
     """A visit whose params came from the SDK."""
 
     __slots__ = ()
 
-    def _check_message(self, message: str) -> None:
-        """The SDK allows an empty message."""
+    needs_message: ClassVar[bool] = False
 
 
 def _with_item_types(schema: Mapping[str, Any]) -> Mapping[str, Any]:

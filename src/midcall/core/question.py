@@ -88,6 +88,8 @@ class _Options:
 
     is_adopted: ClassVar[bool] = False
     """Whether it was written for the SDK, and its answer goes back unread."""
+    needs_message: ClassVar[bool] = True
+    """The SDK allows an empty one."""
 
     def __init__(
         self,
@@ -99,7 +101,8 @@ class _Options:
         via: Collection[Via] | None,
         meta: Mapping[str, Any] | None,
     ) -> None:
-        self._check_message(message)
+        if self.needs_message:
+            check_message(message)
         if key is not None and not (isinstance(key, str) and _KEY.match(key)):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidQuestion(
                 f"{key!r} cannot be a key: use 1 to 64 letters, digits and _ . : - and begin with a letter, digit or _."
@@ -123,9 +126,6 @@ class _Options:
         self.default = default
         self.via: frozenset[Via] | None = None if via is None else check_channels(via)
         self.meta = meta
-
-    def _check_message(self, message: str) -> None:
-        check_message(message)
 
     def _name(self, digest: str) -> None:
         """What the question is known by: its digest, and the beginning of its name in the journal.
