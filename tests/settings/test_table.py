@@ -138,6 +138,11 @@ def test_every_constant_is_in_the_table_with_its_value() -> None:
     assert CONSTANTS.items() <= rows.items()
 
 
+def test_no_text_has_a_field_that_the_table_does_not_know() -> None:
+    texts = {each.name: f"{each.meaning} {each.then} {each.otherwise} {each.argument} {each.env}" for each in SETTINGS}
+    assert [name for name, text in texts.items() if re.search(r"[.)] [A-Z][a-z]+: ", text)] == []
+
+
 def test_every_limit_says_what_happens_at_it() -> None:
     """Write `Then:` below a limit. The time between two of the same has none, and begins with "Between two"."""
     assert [each.name for each in SETTINGS if each.is_limit and not each.then.endswith(".")] == []
