@@ -181,6 +181,14 @@ def test_the_menu_the_forms_and_the_menu_again_share_one_terminal(pane: Pane) ->
 # --- at one that cannot, or is not wanted to --------------------------------------------------
 
 
+def test_at_a_terminal_without_their_package_it_says_what_line_prompts_need() -> None:
+    program = "import sys; sys.modules['rich'] = None; from midcall.cli import main; sys.exit(main())"
+    with screen("demo", program=("-c", program), warm=False) as shown:
+        shown.sees('midcall demo: error: Line prompts need Rich, which is not installed: pip install "midcall[')
+        assert shown.exit_code() == 2
+    assert "Traceback" not in shown.text
+
+
 def test_at_a_terminal_the_game_is_played_by_hand() -> None:
     with demo_at() as demo:
         demo.sees("What do you want to play?")

@@ -8,6 +8,7 @@ import anyio
 
 from midcall.cli import ERAS
 from midcall.cli.demo.scenes import play_scenes
+from midcall.cli.exits import usage_error
 from midcall.client.lines.screen import Ink, is_terminal
 from midcall.settings.cli import DEMO_SECONDS
 
@@ -15,8 +16,10 @@ from midcall.settings.cli import DEMO_SECONDS
 def run(game: str | None, era: str | None, *, scripted: bool) -> int:
     """Play the demo, and return the exit code."""
     if not scripted and is_terminal(sys.stdin) and is_terminal(sys.stdout):
-        from midcall.cli.demo.interactive import InteractiveDemo
-
+        try:
+            from midcall.cli.demo.interactive import InteractiveDemo
+        except ImportError as error:  # the script needs no extras, line prompts do
+            raise usage_error("midcall demo", str(error)) from None
         if not anyio.run(InteractiveDemo().play, game, era):
             raise KeyboardInterrupt
         return 0
