@@ -299,10 +299,17 @@ def test_server_and_portal_share_one_trail() -> None:
         midcall.install(bare_server("mcpserver"), audit=trail, portal=Portal(audit=print))
 
 
-def test_a_portal_has_no_trail_of_a_server_that_could_not_be_installed() -> None:
+@pytest.mark.parametrize(
+    ("variable", "value"), [("STORE", "nonsense://"), ("LIVE", "perhaps"), ("REQUIRED", "perhaps")]
+)
+def test_a_portal_has_no_trail_of_a_server_that_could_not_be_installed(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
     trail, portal = Audit(print), Portal()
-    with pytest.raises(midcall.StoreError):
-        midcall.install(bare_server("mcpserver"), store="nonsense://", audit=trail, portal=portal)
+    monkeypatch.setenv(f"MIDCALL_{variable}", value)
+    with pytest.raises(midcall.MidcallError):
+        midcall.install(bare_server("mcpserver"), audit=trail, portal=portal)
+    monkeypatch.delenv(f"MIDCALL_{variable}")
     assert midcall.install(bare_server("mcpserver"), store="memory://", audit=trail, portal=portal).audit is trail
 
 

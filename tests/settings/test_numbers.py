@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from enum import IntEnum
 
 import pytest
 from mcp.server.mcpserver import MCPServer
@@ -64,3 +65,8 @@ def test_a_wrong_number_in_code_is_refused(given: object, setting: Setting) -> N
         return
     with pytest.raises(InstallError, match=f"^{setting.of_install}={re.escape(repr(given))} must be "):
         installed(setting, given)
+
+
+def test_a_count_may_be_a_member_of_an_enum() -> None:
+    limit = IntEnum("limit", {"SEVEN": 7})
+    assert midcall.install(MCPServer("x"), max_rounds=limit(7)).max_rounds == 7

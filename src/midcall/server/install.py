@@ -176,6 +176,7 @@ def install(
     of_here = [] if given else machine_keys(kept, portal)
     seal, whose, ttl = seal_for(inner, given, of_here, state_ttl, principal)
     live, why_live = _live(flag("MIDCALL_LIVE", None) if live is None else live, whose, kept)
+    required = flag("MIDCALL_REQUIRED", False) if required is None else required
     name = re.sub(r"^FastMCP-[0-9a-f]{4}$", "FastMCP", inner.name)  # FastMCP makes up another one at each start
     installation = Installation(
         server=inner,
@@ -202,7 +203,7 @@ def install(
         why_live=why_live,
         max_live=max_live,
         limits=limits,
-        required=bool(flag("MIDCALL_REQUIRED", False) if required is None else required),
+        required=bool(required),
         principal=principal,
         knows_callers=True if principal is not None else _has_authorization(server),
     )
@@ -258,7 +259,8 @@ def _has_authorization(server: object) -> bool | None:
 def _count(variable: str, given: int | Missing | None, default: int) -> int:
     """A count: the argument of the variable's name, else the variable, else the default."""
     value = whole(variable, default, least=1) if given is None or isinstance(given, Missing) else given
-    if type(value) is not int or value < 1:
+    is_whole = isinstance(value, int) and not isinstance(value, bool)  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not is_whole or value < 1:
         optional = ", or None" if variable == "MIDCALL_MAX_ROUNDS" else ""
         raise InstallError(f"{_argument(variable)}={value!r} must be a whole number from 1{optional}.")
     return value
