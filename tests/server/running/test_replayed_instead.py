@@ -10,6 +10,7 @@ from mcp.server.request_state import RequestStateSecurity
 
 import midcall
 from midcall import from_thread, once, suspending
+from midcall.settings.calls import BRANCH_POLL_SECONDS
 from midcall.testing import ERAS, Era, connect, run
 from tests.calling import MEANS, Elicit, Means, asking, bare_asking, begin, finish, proceed
 from tests.kinds import server_with
@@ -173,6 +174,28 @@ async def test_what_was_recorded_in_a_live_run_is_there_for_a_replica_that_repla
         assert len(runs) == 1
         assert await finish(there, third, {"c?": "3"}) == "1 1 2 3"
     assert (paid, len(runs)) == (["paid"], 2)
+
+
+async def test_no_round_leaves_while_a_branch_works_on_that_has_withdrawn_the_questions() -> None:
+    """A replay waits until its branches have come to their answers. It isn't quiet after that if it was before."""
+    trail: list[str] = []
+
+    async def tool() -> str:
+        trail.append("began")
+        other = asyncio.create_task(_asked("b?"))
+        for _ in range(30 if len(trail) > 1 else 0):  # the run is quiet meanwhile
+            await asyncio.sleep(0)
+        first = await _asked("a?")
+        other.cancel()
+        await asyncio.sleep(10 * BRANCH_POLL_SECONDS)
+        trail.append("worked")
+        return first
+
+    async with asyncio.timeout(20), connect(server_with(tool, live=False)) as client:
+        first = await begin(client, "tool")
+        assert first.asked == ["a?", "b?"]
+        assert await finish(client, first, {"a?": "1"}) == "1"
+    assert trail == ["began", "began", "worked"]
 
 
 async def _asked(message: str) -> str:

@@ -401,9 +401,12 @@ class Driver:
 async def _settle(call: Call) -> None:
     """Wait until the tool has ended, or has asked and gone quiet."""
     await call.run.settle()
-    if call.recalls:
+    while call.recalls:
         await _catch_up(call)
         call.run.hand_back()
+        if call.run.is_settled:
+            return
+        await call.run.settle()  # a branch has come to its answer meanwhile, withdrawn what was asked, and works on
 
 
 async def _catch_up(call: Call) -> None:
