@@ -126,6 +126,7 @@ WITH_PROGRAMS = (
     "tests/test_layout.py::test_the_pytest_plugin_loads_nothing_until_a_test_uses_its_fixture",
     "tests/test_layout.py::test_the_client_side_loads_only_what_is_used",
     "tests/test_layout.py::test_the_demo_runs_without_the_packages_that_draw",
+    "tests/test_layout.py::test_stores_are_maintained_without_the_packages_of_the_portal",
     "tests/test_scanning.py",
     "tests/testing/test_script.py::test_an_unreachable_server_is_named",
     "tests/testing/test_replaying.py::test_a_tool_that_asks_in_the_order_of_a_set_fails_with_two_hash_seeds",

@@ -142,6 +142,11 @@ def test_the_demo_runs_without_the_packages_that_draw() -> None:
     assert not loaded_by("import midcall.cli.demo") & {"rich", "textual", "jinja2"}
 
 
+def test_stores_are_maintained_without_the_packages_of_the_portal() -> None:
+    packages = {"authlib", "itsdangerous", "joserfc", "keyring"}
+    assert not packages & loaded_by("import midcall.cli.maintenance")
+
+
 def test_every_error_is_public_documented_and_in_the_tree() -> None:
     for each in error_classes():
         assert each.__doc__

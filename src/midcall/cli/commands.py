@@ -260,9 +260,9 @@ def pages(stop: bool) -> int:
 
     It starts when a page is handed out, and ends on its own when no page is open.
     """
-    from midcall.cli.maintenance import page_process
+    from midcall.cli.page_process import run
 
-    return page_process(stop=stop)
+    return run(stop=stop)
 
 
 @midcall.group(no_args_is_help=False)

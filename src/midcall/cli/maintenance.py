@@ -1,18 +1,12 @@
-"""`midcall store`, `midcall vault` and `midcall pages`: a store, the values in it, and the process that serves pages.
-
-No command shows a value.
-"""
+"""`midcall store` and `midcall vault`: maintain a store, and users' values in it. No command shows a value."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import sys
-import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import closing
 from datetime import datetime
 from shlex import quote
 from typing import TypeVar
@@ -26,10 +20,8 @@ from midcall.cli.exits import DONE, NOT_CONNECTED, TOOL_FAILED, USAGE, Ends, usa
 from midcall.cli.output import print_json, print_out
 from midcall.core.text import plain, plain_line, reveal
 from midcall.errors import InstallError, MidcallError, StoreError, VaultLocked
-from midcall.portal.detached.files import LOG, Folder, NoPageProcess
 from midcall.portal.vault import StoredValue, forget_value, rotate_keys
 from midcall.portal.vault import list_values as read_values
-from midcall.settings.portal import PAGES_RETRY_SECONDS, PAGES_STOP_SECONDS
 from midcall.stores import Store, Sweeper, open_store
 from midcall.stores.address import find_scheme
 from midcall.stores.base import ACCOUNTS, try_out
@@ -212,37 +204,3 @@ def forget(url: str | None, owner: str, name: str, server: str | None) -> int:
             file=sys.stderr,
         )
     return DONE
-
-
-# --- midcall pages ----------------------------------------------------------------------------
-
-
-def page_process(*, stop: bool) -> int:
-    """Say whether it runs, or end it."""
-    try:
-        folder = Folder.find()
-        print_out(f"{plain(_stop_process(folder) if stop else _describe_process(folder))}\n")
-    except (NoPageProcess, OSError) as exc:
-        raise Ends(TOOL_FAILED, f"{Console().ink.bad('✗')} The page process: {plain(str(exc))}") from None
-    return DONE
-
-
-def _describe_process(folder: Folder) -> str:
-    life = folder.find_running()
-    if life is None:
-        return "No page process runs: no page of a stdio server is open."
-    process = f"Process {life.pid}" if life.pid else "A process that is still starting"
-    return f"{process} serves open pages at 127.0.0.1:{life.port}. Its log is {folder.path / LOG!s}."
-
-
-def _stop_process(folder: Folder) -> str:
-    if folder.find_running() is None:
-        return "No page process runs."
-    with folder.hold_lock(), closing(folder.connect()) as connection:
-        connection.sendall(json.dumps({"stop": True}).encode() + b"\n")
-    until = time.monotonic() + PAGES_STOP_SECONDS
-    while folder.find_running() is not None:
-        if time.monotonic() > until:
-            raise NoPageProcess("it was told to end, and has not ended yet")
-        time.sleep(PAGES_RETRY_SECONDS)
-    return "Stopped. Open pages can't be answered until a server hands them over again, when their calls continue."
