@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import anyio
@@ -12,6 +13,7 @@ from pydantic import BaseModel
 
 import midcall
 from midcall import NoCall, ask
+from midcall.stores.memory import Memory
 
 pytest.importorskip("trio", reason="trio is not installed")
 
@@ -20,7 +22,7 @@ class Slot(BaseModel):
     hour: int
 
 
-def server(*, installed: bool) -> MCPServer:
+def server(*, installed: bool, **options: Any) -> MCPServer:
     mcp = MCPServer("test")
 
     @mcp.tool()
@@ -42,7 +44,7 @@ def server(*, installed: bool) -> MCPServer:
             return str(exc)
 
     if installed:
-        midcall.install(mcp)
+        midcall.install(mcp, **options)
     return mcp
 
 
@@ -65,3 +67,13 @@ def test_a_verb_says_that_it_needs_asyncio() -> None:
             return str((await client.call_tool("asks", {})).content)
 
     assert "asyncio" in anyio.run(main, backend="trio")
+
+
+def test_a_server_with_a_store_ends_even_in_a_thread_that_has_no_loop_of_asyncios() -> None:
+    async def main() -> None:
+        keys = ["k key of the tests: 0123456789abcdef"]
+        async with Client(server(installed=True, store=Memory(), keys=keys)) as client:
+            assert not (await client.call_tool("silent", {})).is_error
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(anyio.run, main, backend="trio").result(20)

@@ -304,7 +304,8 @@ class Runs:
             self.take(call)
         here = [call for call in ending if call.run.loop is asyncio.get_running_loop()]
         with anyio.CancelScope(shield=True):
-            await asyncio.gather(*(call.end(STOPPED) for call in here))
+            if here:  # on trio there are none, and `gather` needs a loop of asyncio's
+                await asyncio.gather(*(call.end(STOPPED) for call in here))
             if self.beat is not None:
                 await self.beat.stop(here)
 
