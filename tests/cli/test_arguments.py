@@ -12,7 +12,7 @@ from hypothesis import given as given_any
 from hypothesis import strategies as st
 
 from midcall.cli.call.arguments import BadArgument, read, split
-from midcall.cli.schemas import describe, kinds_of
+from midcall.cli.tools.schemas import describe, kinds_of
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -16,8 +16,8 @@ from mcp_types import CallToolResult, JSONRPCRequest, TextContent, Tool
 
 from midcall.cli.call.arguments import BadArgument, read, split
 from midcall.cli.call.results import as_text
-from midcall.cli.schemas import kinds_of
 from midcall.cli.tools import _draw_tool  # pyright: ignore[reportPrivateUsage]
+from midcall.cli.tools.schemas import kinds_of
 from midcall.client import connect
 from midcall.client.asked import Asked, FormQuestion
 from midcall.client.automatic.script_file import BadScript, read_script

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, Final
 
 from midcall.cli.call.arguments import Argument, BadArgument, read, split
-from midcall.cli.schemas import describe, kinds_of
+from midcall.cli.tools.schemas import describe, kinds_of
 from midcall.client.asked import Asked, FormQuestion
 from midcall.client.automatic.answers import UnfitAnswer, read_answer
 from midcall.core.adopted import AdoptedQuestion

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast
 
-from midcall.cli.schemas import ArgumentKind, describe, kinds_of, required_of, type_of
+from midcall.cli.tools.schemas import ArgumentKind, describe, kinds_of, required_of, type_of
 from midcall.core.forms.patterns import Budget
 from midcall.core.text import plain_line
 from midcall.settings.cli import REFERENCE_CHARACTERS, SCHEMA_STEPS
