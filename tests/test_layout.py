@@ -8,6 +8,8 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -236,3 +238,22 @@ def test_calls_run_on_public_apis_only(path: Path) -> None:
 
 def _is_self(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id in ("self", "cls")
+
+
+ROOT = SOURCE.parents[1]
+FOLDERS = ("bench", "docs_src", "examples", "scripts")
+OUTSIDE = sorted(
+    path
+    for folder in FOLDERS
+    for path in (ROOT / folder).rglob("*.py")
+    if not {".venv", "node_modules"} & set(path.parts)
+)
+
+
+@pytest.mark.parametrize("path", OUTSIDE, ids=lambda path: str(path.relative_to(ROOT)))
+def test_what_examples_and_docs_import_from_midcall_exists(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "midcall":
+            module = import_module(node.module)
+            for name in (alias.name for alias in node.names):
+                assert hasattr(module, name) or find_spec(f"{node.module}.{name}"), f"{node.module} has no {name}"

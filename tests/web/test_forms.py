@@ -15,7 +15,7 @@ from midcall.core.forms.fields import Choice, Choices, Field, Flag, Number, Text
 from midcall.core.forms.form import Form
 from midcall.language import DOMAIN, use
 from midcall.language.problems import Problem
-from midcall.web.forms import PAGES, Pages, inputs, read, stylesheet, too_large
+from midcall.web.forms import Pages, draw, inputs, read, stylesheet, too_large
 from tests.core.strategies import content_for, fitting_content, forms
 from tests.web.submitting import Page
 
@@ -35,7 +35,7 @@ TRIP = Form(
 
 
 def drawn(form: Form, values: dict[str, Any] | None = None, problems: tuple[Problem, ...] = (), **how: Any) -> Page:
-    return Page(PAGES.form(form, values, problems, **how))
+    return Page(draw(form, values, problems, **how))
 
 
 def one(field: Field, value: Any = None, **how: Any) -> Page:
@@ -154,6 +154,10 @@ def test_words_of_the_controls_can_be_in_another_language(tmp_path: Path) -> Non
     assert {"Ja", "Nein", "freiwillig"} <= set(page.texts)
 
 
+def test_two_forms_on_one_page_do_not_share_ids() -> None:
+    assert not set(drawn(TRIP).ids) & set(drawn(TRIP, prefix="g").ids)
+
+
 # --- problems --------------------------------------------------------------------------------
 
 
@@ -248,7 +252,7 @@ def test_control_characters_and_direction_marks_do_nothing() -> None:
     form = Form(
         Text("a", title=said, description=said, default=said), Choice("b", {"\0": said}), Choices("c", {"\r\n": said})
     )
-    html = PAGES.form(form)
+    html = draw(form)
     assert not any(char in html for char in "\x1b\u202e\u202c\x07\0")
     assert read(form, [*Page(html).controls, ("f1", "0"), ("f2", "0")]) == {
         "a": "pay evil␇ now",

@@ -278,3 +278,9 @@ async def test_a_retry_gets_its_result_again_only_as_long_as_all_results_togethe
         for each, answer in ((small, "1"), (large[0], "x" * 700_000)):
             with pytest.raises(MCPError, match="its result is gone"):
                 await retry(client, each, {"a?": answer})
+
+
+def test_a_result_that_python_cannot_read_back_is_gone() -> None:
+    kept = turn.Outcome({"digits": 10**5_000}).pack()
+    with pytest.raises(MCPError, match="its result is gone"):
+        kept.again()

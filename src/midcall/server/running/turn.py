@@ -93,7 +93,10 @@ class Outcome(NamedTuple):
             raise MCPError.from_error_data(self.error)
         if not isinstance(self.result, _Packed):
             return self.result
-        result = json.loads(self.result)
+        try:
+            result = json.loads(self.result)
+        except ValueError:  # Python reads no number of more than 4,300 digits
+            raise MCPError(INVALID_PARAMS, PAST) from None
         if isinstance(self.result, _PackedRound):
             result["requestState"] = OwnState(result["requestState"])
         return result

@@ -1,8 +1,8 @@
 """Forms as HTML, for the portal, the browser answerer and the App.
 
-    html = PAGES.form(form)                                 # with its defaults
-    content = read(form, parse_qsl(body))                   # what was posted, as content for `check`
-    html = PAGES.form(form, content, check(form, content))  # the same form again, with its problems
+    html = draw(form)                                    # with its defaults
+    content = read(form, parse_qsl(body))                # what was posted, as content for `check`
+    html = draw(form, content, check(form, content))     # the same form again, with its problems
 
 No I/O except for the templates. The HTML works without JavaScript, and text from a server is never markup.
 """
@@ -28,7 +28,7 @@ except ImportError:
         'Rendering a form needs a package that is not installed: pip install "midcall[browser]"'
     ) from None
 
-__all__ = ["OURS", "PAGES", "Pages", "inputs", "read", "stylesheet", "too_large"]
+__all__ = ["OURS", "PAGES", "Pages", "draw", "inputs", "read", "stylesheet", "too_large"]
 
 OURS = Path(__file__).parent
 
@@ -78,6 +78,7 @@ class Pages:
         values: Mapping[str, Any] | None = None,
         problems: Sequence[Problem] = (),
         *,
+        prefix: str = "f",
         zone: str = "+00:00",
     ) -> Markup:
         """The fields of this form as HTML, to put inside a `<form novalidate>`, with a summary of the problems.
@@ -86,14 +87,18 @@ class Pages:
             form: The form.
             values: The values to show; by default, the defaults of the fields.
             problems: What `check` found in these values.
+            prefix: The start of all ids. Use another one for a second form on the same page.
             zone: The offset from UTC to offer first for a date and time.
         """
-        controls = inputs(form, values, problems, zone=zone)
+        controls = inputs(form, values, problems, prefix=prefix, zone=zone)
         return self.page("form.html", inputs=controls, count=sum(len(each.problems) for each in controls))
 
 
 PAGES = Pages()
 """Our own templates only."""
+
+draw = PAGES.form
+"""For pages of others, which may have several forms: the chat of `examples/recipes/` does."""
 
 
 @cache

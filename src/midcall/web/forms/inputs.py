@@ -111,13 +111,14 @@ def inputs(
     values: Mapping[str, Any] | None = None,
     problems: Sequence[Problem] = (),
     *,
+    prefix: str = "f",
     zone: str = "+00:00",
 ) -> tuple[Input, ...]:
     """The controls of this form, in order. `Pages.form` explains the arguments."""
     values = _defaults(form) if values is None else values
     found = _by_field(form, problems)
     return tuple(
-        _input(field, f"f{index}", values.get(field.name), found.get(field.name, ()), zone)
+        _input(field, f"{prefix}{index}", values.get(field.name), found.get(field.name, ()), zone)
         for index, field in enumerate(form.fields)
     )
 
@@ -317,7 +318,7 @@ def _offsets(chosen: str) -> tuple[Option, ...]:
 # --- reading ---------------------------------------------------------------------------------
 
 
-def read(form: Form, posted: Iterable[tuple[str, str]]) -> dict[str, Any]:
+def read(form: Form, posted: Iterable[tuple[str, str]], *, prefix: str = "f") -> dict[str, Any]:
     """The content of a form that posted these pairs of name and value. Empty fields are omitted.
 
     A value that cannot be read stays text, and `check` says what is wrong with it.
@@ -327,7 +328,7 @@ def read(form: Form, posted: Iterable[tuple[str, str]]) -> dict[str, Any]:
         given.setdefault(name, []).append(value)
     content: dict[str, Any] = {}
     for index, field in enumerate(form.fields):
-        id = f"f{index}"
+        id = f"{prefix}{index}"
         value = _read_field(field, given.get(id, ()), given.get(f"{id}-zone", ()))
         if value is not None:
             content[field.name] = value
