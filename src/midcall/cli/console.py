@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from midcall.cli.exits import ignore_hangup
-from midcall.cli.output import print_out
+from midcall.cli.stdout import print_out
 from midcall.client.lines.excerpt import shorten
 from midcall.client.lines.screen import Ink, Meanwhile, columns_of, is_terminal, print_error
 from midcall.client.lines.wrapping import BAR, put_behind_bar

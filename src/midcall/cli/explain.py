@@ -9,7 +9,7 @@ from typing import Final
 
 import midcall
 from midcall.cli.exits import DONE, USAGE, Ends
-from midcall.cli.output import print_out
+from midcall.cli.stdout import print_out
 
 _PACKAGE: Final = Path(midcall.__file__).parent
 _PAGES: Final = (_PACKAGE / "errors.md", _PACKAGE.parent.parent / "docs" / "errors.md")

@@ -17,7 +17,7 @@ from rich.text import Text
 from midcall.audit import Name, open_audit
 from midcall.cli.console import Console, columns, print_parts
 from midcall.cli.exits import DONE, NOT_CONNECTED, TOOL_FAILED, USAGE, Ends, usage_error
-from midcall.cli.output import print_json, print_out
+from midcall.cli.stdout import print_json, print_out
 from midcall.core.text import plain, plain_line, reveal
 from midcall.errors import InstallError, MidcallError, StoreError, VaultLocked
 from midcall.portal.vault import StoredValue, forget_value, rotate_keys

@@ -8,7 +8,7 @@ from contextlib import closing
 
 from midcall.cli.console import Console
 from midcall.cli.exits import DONE, TOOL_FAILED, Ends
-from midcall.cli.output import print_out
+from midcall.cli.stdout import print_out
 from midcall.core.text import plain
 from midcall.portal.detached.files import LOG, Folder, NoPageProcess
 from midcall.settings.portal import PAGES_RETRY_SECONDS, PAGES_STOP_SECONDS

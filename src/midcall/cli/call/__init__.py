@@ -21,7 +21,7 @@ from midcall.cli.call.results import as_text
 from midcall.cli.connection import NO_RESULT, OLDER, UNUSABLE, ServerLink, list_tools, list_unusable
 from midcall.cli.console import spin
 from midcall.cli.exits import DONE, TOOL_FAILED, UNANSWERED, USAGE, Ends, Lost, usage_error
-from midcall.cli.output import print_json, print_out
+from midcall.cli.stdout import print_json, print_out
 from midcall.client.connection.older import WHY, refuses_push
 from midcall.client.lines.excerpt import one_line
 from midcall.client.transport.target import is_url

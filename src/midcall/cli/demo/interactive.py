@@ -11,7 +11,7 @@ from typing import Any, Final
 from mcp.client.session import ElicitationFnT
 
 from midcall.cli.demo.games import GAMES, play
-from midcall.cli.output import print_out
+from midcall.cli.stdout import print_out
 from midcall.client.answerer import Answerer
 from midcall.client.asked import Asked
 from midcall.client.connection.callback import callback

@@ -13,7 +13,7 @@ from mcp_types import ElicitRequestFormParams, ElicitRequestParams, ElicitResult
 from pydantic import TypeAdapter
 
 from midcall.cli.demo.games import EXAMPLES, Result, play
-from midcall.cli.output import print_out
+from midcall.cli.stdout import print_out
 from midcall.client.connection.incoming import server_of
 from midcall.client.lines.screen import Ink
 from midcall.core.forms import line_input

@@ -14,7 +14,7 @@ from midcall.cli.doctor.daemon_threads import use_daemon_threads
 from midcall.cli.doctor.outside import check_outside
 from midcall.cli.doctor.tables import draw_findings, print_settings
 from midcall.cli.exits import DONE, TOOL_FAILED, Ends, usage_error
-from midcall.cli.output import print_json
+from midcall.cli.stdout import print_json
 from midcall.core.text import plain_line
 from midcall.doctor.checks import run_checks
 from midcall.doctor.checks.options import describe_unknown

@@ -18,7 +18,7 @@ from midcall.cli.console import heading, print_parts
 from midcall.cli.doctor.daemon_threads import use_daemon_threads
 from midcall.cli.doctor.tables import draw_findings
 from midcall.cli.exits import DONE, NOT_CONNECTED, TOOL_FAILED, Ends
-from midcall.cli.output import print_json, print_out
+from midcall.cli.stdout import print_json, print_out
 from midcall.client.asked import Asked
 from midcall.client.connection.incoming import server_of
 from midcall.client.transport.target import is_url

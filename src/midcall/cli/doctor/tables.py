@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from midcall.cli.console import columns, heading, indent, print_parts
-from midcall.cli.output import print_json
+from midcall.cli.stdout import print_json
 from midcall.core.text import plain_line
 from midcall.doctor.effective import Effective, Source
 from midcall.doctor.inspection import Finding, State

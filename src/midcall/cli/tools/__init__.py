@@ -13,7 +13,7 @@ from rich.text import Text
 from midcall.cli.connection import UNUSABLE, ServerLink, list_tools, list_unusable
 from midcall.cli.console import columns, heading, indent, print_parts
 from midcall.cli.exits import DONE, TOOL_FAILED
-from midcall.cli.output import print_json
+from midcall.cli.stdout import print_json
 from midcall.cli.tools.schemas import describe, kinds_of, required_of
 from midcall.client.automatic.headless import Headless
 from midcall.client.connection.incoming import server_of
