@@ -175,7 +175,13 @@ def test_help_imports_neither_mcp_nor_textual_and_names_the_commands() -> None:
 
 @pytest.mark.parametrize(
     ("missing", "args"),
-    [("click", ["--help"]), ("rich", ["call", "x", "y"]), ("rich", ["tools", "x"]), ("rich", ["doctor", "x"])],
+    [
+        ("click", ["--help"]),
+        ("rich", ["call", "x", "y"]),
+        ("rich", ["tools", "x"]),
+        ("rich", ["doctor", "x"]),
+        ("authlib", ["pages"]),
+    ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
 def test_without_its_packages_it_says_what_to_install(missing: str, args: list[str]) -> None:
@@ -183,4 +189,5 @@ def test_without_its_packages_it_says_what_to_install(missing: str, args: list[s
     program = f"import sys; sys.modules[{missing!r}] = None; from midcall.cli import main; sys.exit(main({args}))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 2
-    assert done.stderr == "midcall: error: The command line needs more packages: pip install 'midcall[cli]'\n"
+    extra = "portal" if missing == "authlib" else "cli"
+    assert done.stderr == f"midcall: error: This command needs more packages: pip install 'midcall[{extra}]'\n"

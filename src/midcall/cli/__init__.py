@@ -21,7 +21,10 @@ __all__ = ["ERAS", "GAMES", "main"]
 GAMES: Final = ("guess", "trip")
 ERAS: Final = VERSIONS
 
-_PACKAGES: Final = frozenset({"click", "rich"})  # what needs more than these says so itself
+_EXTRAS: Final = {"click": "cli", "rich": "cli"} | dict.fromkeys(
+    ("authlib", "itsdangerous", "joserfc", "keyring"), "portal"
+)
+"""The extra that brings a package. What needs others reports it."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -31,9 +34,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return run(argv)
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in _PACKAGES:
+        extra = _EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None:
             raise
-        print_error("midcall: error: The command line needs more packages: pip install 'midcall[cli]'\n")
+        print_error(f"midcall: error: This command needs more packages: pip install 'midcall[{extra}]'\n")
         return USAGE
     except Ends as end:
         if end.sentence:
