@@ -166,9 +166,12 @@ def test_the_page_says_what_happens_at_every_limit() -> None:
     assert [each.name for each in SETTINGS if each.is_limit and f"| {each.then} |" not in page] == []
 
 
-def test_every_number_is_used_by_a_module() -> None:
+def test_every_default_is_used_by_a_module() -> None:
+    """But for those that the signature of `install` has: None, and yes or no."""
     used = {name for path in MODULES for name in re.findall(r"\w+", path.read_text())}
-    assert {each.name for each in SETTINGS if each.unit or each.is_fixed} <= used
+    of_install = {each.name for each in SETTINGS if each.subject == "install" and isinstance(each.default, bool)}
+    numbers = {each.name for each in SETTINGS if each.unit or each.is_fixed}
+    assert numbers | {each.name for each in SETTINGS if each.default is not None} - of_install <= used
 
 
 def test_every_variable_that_is_read_is_in_the_table() -> None:
